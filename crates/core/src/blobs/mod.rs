@@ -1,0 +1,96 @@
+//! Bodies too long for a key-value store: written in pieces, on disk before they have a name, read by range.
+//!
+//! A blob that no record names is invisible. The record that names it is committed last, and that
+//! order is what makes "never a partial body" true.
+
+mod memory;
+
+pub use memory::MemoryBlobs;
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::pending::Pending;
+use crate::time::Timestamp;
+
+/// The name of a blob: 32 bytes that start with its time, so that names sort by age. It is never derived from a user's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub [u8; BlobId::BYTES]);
+
+impl BlobId {
+    /// How many bytes a name has.
+    pub const BYTES: usize = 32;
+
+    /// When the blob was created, to the millisecond (its first six bytes).
+    #[must_use]
+    pub fn created(&self) -> Timestamp {
+        let [a, b, c, d, e, f, ..] = self.0;
+        Timestamp::from_millis(i64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    }
+}
+
+/// A finished blob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobStat {
+    /// Its name.
+    pub id: BlobId,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// Why a blob could not be written or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BlobError {
+    /// There is no such blob.
+    #[error("there is no such blob")]
+    Absent,
+    /// The range does not lie within the blob.
+    #[error("the range is not within the blob")]
+    OutOfRange,
+    /// Stored bytes are not what was written.
+    #[error("a stored blob is damaged: {0}")]
+    Corrupt(String),
+    /// The disk is full; nothing is kept of the blob that was being written.
+    #[error("the disk is full")]
+    Full,
+    /// The disk or its engine failed; nothing is kept of the blob that was being written.
+    #[error("the blob store is unavailable: {0}")]
+    Unavailable(String),
+}
+
+/// Where bodies live. Object-safe; no runtime's type in it.
+pub trait Blobs: Send + Sync {
+    /// Begins a blob. `size_hint` is the length in bytes where it is known: it decides how the blob is kept, never how long it may be.
+    fn create(&self, now: Timestamp, size_hint: Option<u64>) -> Box<dyn BlobWriter>;
+
+    /// A reader of the bytes of `range` (`0..stat.bytes` for all of them).
+    ///
+    /// # Errors
+    /// `Absent`, `OutOfRange`, `Corrupt`, `Unavailable`.
+    fn open(&self, id: BlobId, range: Range<u64>) -> Result<Box<dyn BlobReader>, BlobError>;
+
+    /// Makes the blob's space free. A reader that is open may end with `Absent`. Deleting what is absent is no error.
+    fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>>;
+
+    /// At most `limit` finished blobs with names after `after`, in the order of their names: for sweeps and `verify`.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError>;
+}
+
+/// A blob that is being written. Dropping it without `finish` leaves nothing.
+pub trait BlobWriter: Send {
+    /// Hands over the next bytes. Await the answer before the next call: that is the back-pressure.
+    fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>>;
+
+    /// Answers once the whole blob is on disk under its name.
+    fn finish(self: Box<Self>) -> Pending<Result<BlobStat, BlobError>>;
+}
+
+/// A blob that is being read.
+pub trait BlobReader: Send {
+    /// The next piece, at most 1 MiB; `None` after the last one.
+    fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>>;
+}

@@ -1,0 +1,139 @@
+//! The engine that keeps nothing: the reference model that every other engine is judged by.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{PoisonError, RwLock};
+
+use bytes::Bytes;
+
+use super::{Batch, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
+use crate::pending::Pending;
+
+/// An ordered map in memory. A commit is acknowledged at once and lost with the process.
+#[derive(Debug, Default)]
+pub struct Memory(RwLock<Rows>);
+
+#[derive(Debug, Default)]
+struct Rows {
+    rows: BTreeMap<Bytes, (Bytes, Version)>,
+    last: Version,
+}
+
+impl Memory {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Rows {
+    fn version(&self, key: &[u8]) -> Version {
+        self.rows
+            .get(key)
+            .map_or(Version::ABSENT, |(_, version)| *version)
+    }
+
+    fn apply(&mut self, batch: Batch) -> Result<Version, StoreError> {
+        batch.check()?;
+        if batch
+            .expectations
+            .iter()
+            .any(|(key, version)| self.version(key) != *version)
+        {
+            return Err(StoreError::Conflict);
+        }
+        let version = Version(self.last.0 + 1);
+        self.last = version;
+        for (key, value) in batch.writes {
+            match value {
+                Some(value) => self.rows.insert(key, (value, version)),
+                None => self.rows.remove(&key),
+            };
+        }
+        Ok(version)
+    }
+}
+
+impl KeyValue for Memory {
+    fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
+        check_key(key)?;
+        let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(rows
+            .rows
+            .get(key)
+            .map_or_else(Found::default, |(value, version)| Found {
+                value: Some(value.clone()),
+                version: *version,
+            }))
+    }
+
+    fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+        let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut page = Page {
+            seen: rows.last,
+            ..Page::default()
+        };
+        let lower = span
+            .from
+            .as_deref()
+            .filter(|from| *from >= span.prefix.as_slice());
+        let lower = lower.map_or(Bound::Included(span.prefix.as_slice()), Bound::Excluded);
+        let past = past_prefix(&span.prefix);
+        let upper = match (&span.to, &past) {
+            (Some(to), Some(past)) => Bound::Excluded(to.as_slice().min(past.as_slice())),
+            (Some(bound), None) | (None, Some(bound)) => Bound::Excluded(bound.as_slice()),
+            (None, None) => Bound::Unbounded,
+        };
+        if is_empty(lower, upper) {
+            return Ok(page);
+        }
+        let mut range = rows.rows.range::<[u8], _>((lower, upper));
+        let mut next = || match span.order {
+            Order::Ascending => range.next(),
+            Order::Descending => range.next_back(),
+        };
+        while let Some((key, (value, _))) = next() {
+            if page.rows.len() == limit {
+                page.more = true;
+                break;
+            }
+            page.rows.push((key.clone(), value.clone()));
+        }
+        Ok(page)
+    }
+
+    fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
+        Pending::ready(
+            self.0
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .apply(batch),
+        )
+    }
+
+    fn settled(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+        None
+    }
+}
+
+/// The least key greater than every key that starts with `prefix`; `None` if there is none.
+pub(super) fn past_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut past = prefix.to_vec();
+    while let Some(last) = past.pop() {
+        if last < u8::MAX {
+            past.push(last + 1);
+            return Some(past);
+        }
+    }
+    None
+}
+
+/// Whether nothing can lie between the two; a `BTreeMap` panics where the lower bound is past the upper one.
+fn is_empty(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
+    let (Bound::Included(low) | Bound::Excluded(low), Bound::Excluded(high)) = (lower, upper)
+    else {
+        return false;
+    };
+    low >= high
+}

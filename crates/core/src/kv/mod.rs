@@ -1,0 +1,252 @@
+//! Ordered bytes with atomic conditional commits: the one way in which the services keep state.
+//!
+//! A [`KeyValue`] is an engine; [`Tx`] and [`run`] make transactions of it, [`Table`] makes typed rows.
+//! Reads are synchronous, so a handler is a plain function; only the commit is awaited.
+//! No type of a runtime or of an engine appears here.
+
+mod memory;
+mod table;
+mod tx;
+
+pub use memory::Memory;
+pub use table::{JsonRecord, Key, Record, Table, text_prefix};
+pub use tx::{Tx, run, run_blocking};
+
+use bytes::Bytes;
+
+use crate::pending::Pending;
+
+/// A key is 1 to this many bytes.
+pub const KEY_BYTES_MAX: usize = 2 * 1024;
+/// A value is at most this many bytes; longer things are rows, chunks or blobs that a record names.
+pub const VALUE_BYTES_MAX: usize = 64 * 1024;
+/// A batch has at most this many expectations and writes together.
+pub const BATCH_OPERATIONS_MAX: usize = 1_000;
+/// The keys and values of a batch have at most this many bytes together.
+pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
+
+/// When a key was last written, as its engine counts. It grows for its key; only versions of one engine compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Version(pub u64);
+
+impl Version {
+    /// The version of a key that was never written, or whose delete is on disk.
+    pub const ABSENT: Self = Self(0);
+}
+
+/// What a read of one key found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// The value, or `None` when absent.
+    pub value: Option<Bytes>,
+    /// When it was written, or deleted while that delete is not yet on disk.
+    pub version: Version,
+}
+
+/// From which end a scan reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Least key first.
+    #[default]
+    Ascending,
+    /// Greatest key first.
+    Descending,
+}
+
+/// Which rows a scan reads: those whose key starts with `prefix` and lies strictly between `from` and `to`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Span {
+    /// The start of every key.
+    pub prefix: Vec<u8>,
+    /// Keys greater than this one; the bound itself is left out.
+    pub from: Option<Vec<u8>>,
+    /// Keys less than this one; the bound itself is left out.
+    pub to: Option<Vec<u8>>,
+    /// Which end comes first.
+    pub order: Order,
+}
+
+impl Span {
+    /// All keys that start with `prefix`, least first.
+    #[must_use]
+    pub fn of(prefix: impl Into<Vec<u8>>) -> Self {
+        Self {
+            prefix: prefix.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a row with this key belongs to the span.
+    #[must_use]
+    pub fn holds(&self, key: &[u8]) -> bool {
+        key.starts_with(&self.prefix)
+            && self.from.as_deref().is_none_or(|from| key > from)
+            && self.to.as_deref().is_none_or(|to| key < to)
+    }
+}
+
+/// Rows of one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// Keys and values in the span's order.
+    pub rows: Vec<(Bytes, Bytes)>,
+    /// Whether the span holds rows beyond these.
+    pub more: bool,
+    /// The highest version that these rows rest on, absences included.
+    pub seen: Version,
+}
+
+/// How lasting a batch must be before it is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Durability {
+    /// It survives a kill of the process; a power cut takes at most the last half second.
+    Process,
+    /// It survives a power cut.
+    #[default]
+    Disk,
+}
+
+/// Writes that happen all or not at all, and only if every expectation still holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Batch {
+    /// Names this batch, so that a remote engine can tell whether it was applied.
+    pub id: [u8; 16],
+    /// Keys that must still have these versions.
+    pub expectations: Vec<(Bytes, Version)>,
+    /// New values; `None` deletes. No key stands twice.
+    pub writes: Vec<(Bytes, Option<Bytes>)>,
+    /// What acknowledging it promises.
+    pub durability: Durability,
+}
+
+impl Batch {
+    /// Checks the limits that hold for every engine. An engine calls it first in `commit`.
+    ///
+    /// # Errors
+    /// [`StoreError::LimitExceeded`]: operations, then each key and value, then the sum.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let operations = self.expectations.len() + self.writes.len();
+        if operations > BATCH_OPERATIONS_MAX {
+            return Err(StoreError::limit(
+                "operations in a batch",
+                operations,
+                BATCH_OPERATIONS_MAX,
+            ));
+        }
+        let mut bytes = 0;
+        for (key, value) in &self.writes {
+            check_key(key)?;
+            let value = value.as_ref().map_or(0, Bytes::len);
+            if value > VALUE_BYTES_MAX {
+                return Err(StoreError::limit(
+                    "bytes in a value",
+                    value,
+                    VALUE_BYTES_MAX,
+                ));
+            }
+            bytes += key.len() + value;
+        }
+        for (key, _) in &self.expectations {
+            check_key(key)?;
+            bytes += key.len();
+        }
+        if bytes > BATCH_BYTES_MAX {
+            return Err(StoreError::limit(
+                "bytes in a batch",
+                bytes,
+                BATCH_BYTES_MAX,
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Checks the length of a key, as every engine does before it reads or writes.
+///
+/// # Errors
+/// [`StoreError::LimitExceeded`] for an empty key or one of more than [`KEY_BYTES_MAX`] bytes.
+pub fn check_key(key: &[u8]) -> Result<(), StoreError> {
+    if key.is_empty() || key.len() > KEY_BYTES_MAX {
+        return Err(StoreError::limit(
+            "bytes in a key",
+            key.len(),
+            KEY_BYTES_MAX,
+        ));
+    }
+    Ok(())
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// An expectation of a batch no longer holds; nothing was written. Reads never give it.
+    #[error("another write came first")]
+    Conflict,
+    /// The batch, key or value is larger than any engine takes; nothing was written.
+    #[error("{count} {what} are more than the {most} that the store takes")]
+    LimitExceeded {
+        /// What was counted.
+        what: &'static str,
+        /// How many there were.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The engine cannot be reached or has stopped; nothing was written.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// The connection was lost after the batch was sent: it was applied, or not.
+    #[error("it is not known whether the write was stored")]
+    OutcomeUnknown,
+    /// Stored bytes are not what was written.
+    #[error("the store is damaged: {0}")]
+    Corrupt(String),
+}
+
+impl StoreError {
+    const fn limit(what: &'static str, count: usize, most: usize) -> Self {
+        Self::LimitExceeded { what, count, most }
+    }
+}
+
+/// An ordered map of bytes with atomic conditional commits. Object-safe; no runtime's type in it.
+///
+/// What a commit acknowledged is seen by every read that starts after. What a read shows may not be
+/// on disk yet: whoever answers a user from it first awaits [`KeyValue::settled`].
+/// The laws are written down as tests in `conformance`.
+pub trait KeyValue: Send + Sync {
+    /// The value and version of `key` now.
+    ///
+    /// # Errors
+    /// `LimitExceeded`, `Unavailable`, `Corrupt`.
+    fn get(&self, key: &[u8]) -> Result<Found, StoreError>;
+
+    /// What [`KeyValue::get`] finds for each of `keys`, in their order; one round trip on a remote engine.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get`], for the first key that has one.
+    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Found>, StoreError> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
+
+    /// At most `limit` rows of `span`, all of one moment.
+    ///
+    /// # Errors
+    /// `Unavailable`, `Corrupt`.
+    fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError>;
+
+    /// Applies all of `batch`, or nothing. The answer comes once it is as durable as it asks; what it wrote
+    /// can be read before that. Dropping the answer cancels nothing.
+    ///
+    /// # Errors
+    /// `LimitExceeded`, `Conflict`, `Unavailable`, `OutcomeUnknown`, `Corrupt`, in that order.
+    fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>>;
+
+    /// `None` if everything up to `seen` is as durable as it promised; else the answer that tells when it is.
+    fn settled(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>>;
+
+    /// Whether reads return without waiting for a network, so that a handler may run on an async thread.
+    fn is_local(&self) -> bool {
+        true
+    }
+}

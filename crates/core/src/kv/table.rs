@@ -1,0 +1,393 @@
+//! Typed rows: keys that keep their order as bytes, records that encode themselves behind a format byte.
+
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Order, Span, StoreError, Tx};
+
+/// A part of a key whose bytes sort as its values do, so that a scan reads them in order.
+pub trait Key: Sized {
+    /// Appends the bytes.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// Takes one value off the front of `bytes`; `None` if they are not one.
+    fn read(bytes: &mut &[u8]) -> Option<Self>;
+}
+
+/// A value that encodes itself. Old formats stay readable: `decode` is told which one it reads.
+pub trait Record: Sized {
+    /// The format that `encode` writes.
+    const FORMAT: u8;
+
+    /// Appends the bytes, without the format byte.
+    fn encode(&self, out: &mut Vec<u8>);
+
+    /// Reads what `encode` of that format wrote; `None` if it is not that.
+    fn decode(format: u8, bytes: Bytes) -> Option<Self>;
+}
+
+/// A record that is stored as JSON: readable with any tool, and new fields with a serde default need no migration.
+pub trait JsonRecord: Serialize + DeserializeOwned {}
+
+impl<T: JsonRecord> Record for T {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        // Writing to memory fails for no record with text keys, and every record's test encodes one.
+        let written = serde_json::to_writer(&mut *out, self);
+        debug_assert!(written.is_ok(), "a record encodes itself");
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        (format == Self::FORMAT)
+            .then(|| serde_json::from_slice(&bytes).ok())
+            .flatten()
+    }
+}
+
+/// Rows of one kind in a store: all of a service's tables share one key space, told apart by their first byte.
+pub struct Table<K, V> {
+    id: u8,
+    kind: PhantomData<fn(K) -> V>,
+}
+
+impl<K: Key, V: Record> Table<K, V> {
+    /// The table whose keys start with `id`. A service names each id once, in its `tables.rs`.
+    #[must_use]
+    pub const fn new(id: u8) -> Self {
+        Self {
+            id,
+            kind: PhantomData,
+        }
+    }
+
+    /// The key in the store of the row at `key`.
+    pub fn key(&self, key: &K) -> Bytes {
+        let mut out = vec![self.id];
+        key.write(&mut out);
+        out.into()
+    }
+
+    /// The row at `key`; the commit depends on it ([`Tx::get`]).
+    ///
+    /// # Errors
+    /// As [`Tx::get`]; `Corrupt` if the bytes are no such record.
+    pub fn get(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
+        tx.get(&self.key(key))?
+            .map(|bytes| self.decode(bytes))
+            .transpose()
+    }
+
+    /// The row at `key`; the commit does not depend on it ([`Tx::peek`]).
+    ///
+    /// # Errors
+    /// As [`Tx::peek`]; `Corrupt` if the bytes are no such record.
+    pub fn peek(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
+        tx.peek(&self.key(key))?
+            .map(|bytes| self.decode(bytes))
+            .transpose()
+    }
+
+    /// Records a new row at `key`.
+    pub fn put(&self, tx: &mut Tx<'_>, key: &K, row: &V) {
+        let mut out = vec![V::FORMAT];
+        row.encode(&mut out);
+        tx.put(self.key(key), out);
+    }
+
+    /// Records that there is to be no row at `key`.
+    pub fn delete(&self, tx: &mut Tx<'_>, key: &K) {
+        tx.delete(self.key(key));
+    }
+
+    /// The span of all rows whose key starts with `start`: the first parts of a composite key, or `&()` for the whole table.
+    pub fn span(&self, start: &impl Key) -> Span {
+        let mut prefix = vec![self.id];
+        start.write(&mut prefix);
+        Span::of(prefix)
+    }
+
+    /// At most `limit` rows of `span` (see [`Table::span`]), and whether there are more. The commit does not depend on them.
+    ///
+    /// # Errors
+    /// As [`Tx::scan`]; `Corrupt` if a key or its bytes are not of this table.
+    pub fn scan(
+        &self,
+        tx: &mut Tx<'_>,
+        span: &Span,
+        limit: usize,
+    ) -> Result<(Vec<(K, V)>, bool), StoreError> {
+        let page = tx.scan(span, limit)?;
+        let rows = page
+            .rows
+            .into_iter()
+            .map(|(key, value)| Ok((self.read_key(&key)?, self.decode(value)?)));
+        Ok((rows.collect::<Result<_, StoreError>>()?, page.more))
+    }
+
+    /// All rows whose key starts with `start`, for sets that a rule keeps small.
+    ///
+    /// # Errors
+    /// As [`Table::scan`]; `LimitExceeded` if there are more than `most`.
+    pub fn all(
+        &self,
+        tx: &mut Tx<'_>,
+        start: &impl Key,
+        most: usize,
+    ) -> Result<Vec<(K, V)>, StoreError> {
+        let (rows, more) = self.scan(
+            tx,
+            &Span {
+                order: Order::Ascending,
+                ..self.span(start)
+            },
+            most,
+        )?;
+        if more {
+            return Err(StoreError::limit("rows of a small set", most + 1, most));
+        }
+        Ok(rows)
+    }
+
+    /// The key of a stored row, without the table's own byte.
+    ///
+    /// # Errors
+    /// `Corrupt` if it is none of this table.
+    pub fn read_key(&self, key: &[u8]) -> Result<K, StoreError> {
+        let mut rest = key.get(1..).unwrap_or_default();
+        match K::read(&mut rest) {
+            Some(read) if rest.is_empty() && key.first() == Some(&self.id) => Ok(read),
+            _ => Err(StoreError::Corrupt(format!(
+                "a key of table {} cannot be read",
+                self.id
+            ))),
+        }
+    }
+
+    /// A stored value as the record that it is.
+    ///
+    /// # Errors
+    /// `Corrupt` if it is none.
+    pub fn decode(&self, mut bytes: Bytes) -> Result<V, StoreError> {
+        let corrupt = || StoreError::Corrupt(format!("a row of table {} cannot be read", self.id));
+        let format = *bytes.first().ok_or_else(corrupt)?;
+        let body = bytes.split_off(1);
+        V::decode(format, body).ok_or_else(corrupt)
+    }
+}
+
+impl<K, V> std::fmt::Debug for Table<K, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Table").field(&self.id).finish()
+    }
+}
+
+impl Key for () {
+    fn write(&self, _out: &mut Vec<u8>) {}
+
+    fn read(_bytes: &mut &[u8]) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl Record for () {
+    const FORMAT: u8 = 0;
+
+    fn encode(&self, _out: &mut Vec<u8>) {}
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        (format == 0 && bytes.is_empty()).then_some(())
+    }
+}
+
+/// Bytes kept as they are.
+impl Record for Bytes {
+    const FORMAT: u8 = 0;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        (format == 0).then_some(bytes)
+    }
+}
+
+macro_rules! number_key {
+    ($($number:ty),*) => {$(
+        impl Key for $number {
+            fn write(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_be_bytes());
+            }
+
+            fn read(bytes: &mut &[u8]) -> Option<Self> {
+                let (front, rest) = bytes.split_first_chunk()?;
+                *bytes = rest;
+                Some(Self::from_be_bytes(*front))
+            }
+        }
+    )*};
+}
+number_key!(u8, u16, u32, u64);
+
+impl<const N: usize> Key for [u8; N] {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let (front, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(*front)
+    }
+}
+
+/// Bytes of any length: a zero byte is written as `00 FF`, the end as `00 01`, so that a shorter one sorts first.
+impl Key for Vec<u8> {
+    fn write(&self, out: &mut Vec<u8>) {
+        escape(self, out);
+        out.extend_from_slice(&[0, 1]);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        let mut value = Self::new();
+        loop {
+            let (&byte, rest) = bytes.split_first()?;
+            *bytes = rest;
+            if byte != 0 {
+                value.push(byte);
+                continue;
+            }
+            let (&mark, rest) = bytes.split_first()?;
+            *bytes = rest;
+            match mark {
+                0xFF => value.push(0),
+                1 => return Some(value),
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl Key for String {
+    fn write(&self, out: &mut Vec<u8>) {
+        escape(self.as_bytes(), out);
+        out.extend_from_slice(&[0, 1]);
+    }
+
+    fn read(bytes: &mut &[u8]) -> Option<Self> {
+        Self::from_utf8(Vec::read(bytes)?).ok()
+    }
+}
+
+fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        out.push(*byte);
+        if *byte == 0 {
+            out.push(0xFF);
+        }
+    }
+}
+
+/// Appends the start of every text or bytes key that starts with `start`: a text key without its end.
+pub fn text_prefix(start: &[u8], out: &mut Vec<u8>) {
+    escape(start, out);
+}
+
+macro_rules! tuple_key {
+    ($($part:ident $at:tt),*) => {
+        impl<$($part: Key),*> Key for ($($part,)*) {
+            fn write(&self, out: &mut Vec<u8>) {
+                $(self.$at.write(out);)*
+            }
+
+            fn read(bytes: &mut &[u8]) -> Option<Self> {
+                Some(($($part::read(bytes)?,)*))
+            }
+        }
+    };
+}
+tuple_key!(A 0, B 1);
+tuple_key!(A 0, B 1, C 2);
+tuple_key!(A 0, B 1, C 2, D 3);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kv::Memory;
+    use proptest::prelude::*;
+
+    fn bytes_of(key: &impl Key) -> Vec<u8> {
+        let mut out = Vec::new();
+        key.write(&mut out);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_their_values_and_read_back(
+            a in any::<(Vec<u8>, u64, String)>(),
+            b in any::<(Vec<u8>, u64, String)>(),
+        ) {
+            let (left, right) = (bytes_of(&a), bytes_of(&b));
+            prop_assert_eq!(a.cmp(&b), left.cmp(&right));
+            let mut rest = left.as_slice();
+            prop_assert_eq!(Key::read(&mut rest), Some(a));
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn reading_any_bytes_as_a_key_never_panics(bytes in any::<Vec<u8>>()) {
+            let mut rest = bytes.as_slice();
+            let _ = <(String, Vec<u8>, u64)>::read(&mut rest);
+        }
+    }
+
+    #[test]
+    fn rows_are_put_found_scanned_and_deleted() {
+        const NAMES: Table<(u64, String), Bytes> = Table::new(9);
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        for (number, text) in [(1, "b"), (1, "a"), (2, "c")] {
+            NAMES.put(
+                &mut tx,
+                &(number, text.to_owned()),
+                &Bytes::from(text.to_owned()),
+            );
+        }
+        NAMES.delete(&mut tx, &(2, "c".to_owned()));
+        assert_eq!(
+            NAMES.get(&mut tx, &(1, "a".to_owned())).unwrap(),
+            Some(Bytes::from("a"))
+        );
+        let keys: Vec<_> = NAMES
+            .all(&mut tx, &1_u64, 10)
+            .unwrap()
+            .into_iter()
+            .map(|(key, _)| key.1)
+            .collect();
+        assert_eq!(keys, ["a", "b"]);
+        assert_eq!(NAMES.all(&mut tx, &2_u64, 10).unwrap(), []);
+        assert!(NAMES.all(&mut tx, &(), 1).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_no_record_are_corrupt() {
+        const NAMES: Table<u64, ()> = Table::new(9);
+        assert!(matches!(
+            NAMES.decode(Bytes::new()),
+            Err(StoreError::Corrupt(_))
+        ));
+        assert!(matches!(
+            NAMES.decode(Bytes::from_static(&[7, 7])),
+            Err(StoreError::Corrupt(_))
+        ));
+        assert!(matches!(
+            NAMES.read_key(&[9, 1]),
+            Err(StoreError::Corrupt(_))
+        ));
+    }
+}

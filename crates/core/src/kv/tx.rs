@@ -1,0 +1,353 @@
+//! Transactions: reads that become expectations, writes that are only recorded, and the loop that commits them.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::{Batch, Durability, Found, KeyValue, Order, Page, Span, StoreError, Version};
+use crate::id::Ids;
+use crate::pending::Pending;
+
+/// One attempt of a handler at the store. Nothing is written until [`run`] commits it.
+pub struct Tx<'s> {
+    store: &'s dyn KeyValue,
+    reads: BTreeMap<Bytes, Found>,
+    writes: BTreeMap<Bytes, Option<Bytes>>,
+    seen: Version,
+    durability: Durability,
+}
+
+impl<'s> Tx<'s> {
+    /// An attempt at `store` that has read and written nothing.
+    #[must_use]
+    pub fn new(store: &'s dyn KeyValue) -> Self {
+        Self {
+            store,
+            reads: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            seen: Version::ABSENT,
+            durability: Durability::Disk,
+        }
+    }
+
+    /// The value at `key`, this transaction's own write first. The commit fails if it changes in between.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get`].
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if let Some(value) = self.writes.get(key) {
+            return Ok(value.clone());
+        }
+        if let Some(found) = self.reads.get(key) {
+            return Ok(found.value.clone());
+        }
+        let found = self.store.get(key)?;
+        self.seen = self.seen.max(found.version);
+        let value = found.value.clone();
+        self.reads.insert(Bytes::copy_from_slice(key), found);
+        Ok(value)
+    }
+
+    /// The value at `key` as [`Tx::get`] shows it, but the commit does not depend on it: for what is
+    /// only shown, and for credentials.
+    ///
+    /// # Errors
+    /// As [`KeyValue::get`].
+    pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if let Some(value) = self.writes.get(key) {
+            return Ok(value.clone());
+        }
+        if let Some(found) = self.reads.get(key) {
+            return Ok(found.value.clone());
+        }
+        let found = self.store.get(key)?;
+        self.seen = self.seen.max(found.version);
+        Ok(found.value)
+    }
+
+    /// At most `limit` rows of `span`, this transaction's own writes among them. The commit does not depend on
+    /// them: a rule over a set of rows has a guard record that the transaction reads and writes.
+    ///
+    /// # Errors
+    /// As [`KeyValue::scan`].
+    pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+        let own: Vec<_> = self
+            .writes
+            .iter()
+            .filter(|(key, _)| span.holds(key))
+            .collect();
+        let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
+        let page = self.store.scan(span, limit.saturating_add(hidden))?;
+        self.seen = self.seen.max(page.seen);
+        if own.is_empty() {
+            return Ok(page);
+        }
+        let stored_more = page.more;
+        // Beyond the last row read there may be stored rows that come before an own one.
+        let horizon = page
+            .rows
+            .last()
+            .filter(|_| stored_more)
+            .map(|(key, _)| key.clone());
+        let mut rows: BTreeMap<Bytes, Bytes> = page.rows.into_iter().collect();
+        for (key, value) in own {
+            let in_sight = horizon.as_ref().is_none_or(|horizon| match span.order {
+                Order::Ascending => key <= horizon,
+                Order::Descending => key >= horizon,
+            });
+            match value {
+                Some(value) if in_sight => {
+                    rows.insert(key.clone(), value.clone());
+                }
+                Some(_) => {}
+                None => {
+                    rows.remove(key);
+                }
+            }
+        }
+        let more = stored_more || rows.len() > limit;
+        let mut rows: Vec<_> = rows.into_iter().collect();
+        if span.order == Order::Descending {
+            rows.reverse();
+        }
+        rows.truncate(limit);
+        Ok(Page {
+            rows,
+            more,
+            seen: page.seen,
+        })
+    }
+
+    /// Records a new value for `key`.
+    pub fn put(&mut self, key: impl Into<Bytes>, value: impl Into<Bytes>) {
+        self.writes.insert(key.into(), Some(value.into()));
+    }
+
+    /// Records that `key` is to be absent.
+    pub fn delete(&mut self, key: impl Into<Bytes>) {
+        self.writes.insert(key.into(), None);
+    }
+
+    /// Says what acknowledging this transaction promises; [`Durability::Disk`] unless said otherwise.
+    pub const fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// Whether nothing was written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    /// The highest version that was read: an answer that rests on it waits for [`KeyValue::settled`].
+    #[must_use]
+    pub const fn seen(&self) -> Version {
+        self.seen
+    }
+
+    /// The batch that commits this transaction under the name `id`.
+    #[must_use]
+    pub fn into_batch(self, id: [u8; 16]) -> Batch {
+        Batch {
+            id,
+            expectations: self
+                .reads
+                .into_iter()
+                .map(|(key, found)| (key, found.version))
+                .collect(),
+            writes: self.writes.into_iter().collect(),
+            durability: self.durability,
+        }
+    }
+}
+
+impl std::fmt::Debug for Tx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tx")
+            .field("reads", &self.reads.len())
+            .field("writes", &self.writes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an attempt waits for before its answer may be shown.
+enum Wait {
+    Nothing,
+    Settled(Pending<Result<(), StoreError>>),
+    Commit(Pending<Result<Version, StoreError>>),
+}
+
+fn attempt<T, E>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    body: &mut impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> (Result<T, E>, Wait) {
+    let mut tx = Tx::new(store);
+    let outcome = body(&mut tx, ids);
+    if outcome.is_err() || tx.is_read_only() {
+        return (
+            outcome,
+            store
+                .settled(tx.seen())
+                .map_or(Wait::Nothing, Wait::Settled),
+        );
+    }
+    let mut id = [0; 16];
+    ids.fill(&mut id);
+    (outcome, Wait::Commit(store.commit(tx.into_batch(id))))
+}
+
+/// Runs `body` in a transaction and commits it, again with the same ids on a conflict, `attempts_max` times at the most.
+///
+/// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read is durable:
+/// nobody is ever shown what a power cut could take back. `body` runs in place; only the disk is awaited.
+///
+/// # Errors
+/// What `body` refused with; else the [`StoreError`] of the commit, [`StoreError::Conflict`] after the last attempt.
+pub async fn run<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    attempts_max: u32,
+    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> Result<T, E> {
+    let fork = ids.fork();
+    for _ in 0..attempts_max {
+        let (outcome, wait) = attempt(store, &mut fork.clone(), &mut body);
+        match wait {
+            Wait::Nothing => return outcome,
+            Wait::Settled(settled) => return settled.await.map_err(E::from).and(outcome),
+            Wait::Commit(commit) => match commit.await {
+                Err(StoreError::Conflict) => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => return outcome,
+            },
+        }
+    }
+    Err(StoreError::Conflict.into())
+}
+
+/// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_blocking<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    attempts_max: u32,
+    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> Result<T, E> {
+    let fork = ids.fork();
+    for _ in 0..attempts_max {
+        let (outcome, wait) = attempt(store, &mut fork.clone(), &mut body);
+        match wait {
+            Wait::Nothing => return outcome,
+            Wait::Settled(settled) => return settled.wait().map_err(E::from).and(outcome),
+            Wait::Commit(commit) => match commit.wait() {
+                Err(StoreError::Conflict) => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => return outcome,
+            },
+        }
+    }
+    Err(StoreError::Conflict.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::SeededIds;
+    use crate::kv::Memory;
+
+    fn put(store: &Memory, key: &'static str, value: &'static str) {
+        let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
+        store
+            .commit(Batch {
+                writes,
+                ..Batch::default()
+            })
+            .wait()
+            .unwrap();
+    }
+
+    #[test]
+    fn a_transaction_reads_its_own_writes() {
+        let store = Memory::new();
+        put(&store, "a", "1");
+        let mut tx = Tx::new(&store);
+        tx.put("b", "2");
+        tx.delete("a");
+        assert_eq!(tx.get(b"a").unwrap(), None);
+        assert_eq!(tx.peek(b"b").unwrap(), Some(Bytes::from("2")));
+        let page = tx.scan(&Span::default(), 10).unwrap();
+        assert_eq!(page.rows, [(Bytes::from("b"), Bytes::from("2"))]);
+    }
+
+    #[test]
+    fn a_scan_merges_own_writes_in_both_orders_and_never_skips_a_stored_row() {
+        let store = Memory::new();
+        for key in ["k1", "k3", "k5", "k7"] {
+            put(&store, key, "stored");
+        }
+        for order in [Order::Ascending, Order::Descending] {
+            for limit in 0..8 {
+                let mut tx = Tx::new(&store);
+                tx.put("k2", "own");
+                tx.put("k6", "own");
+                tx.delete("k3");
+                tx.delete("k7");
+                let span = Span {
+                    order,
+                    ..Span::of("k")
+                };
+                let page = tx.scan(&span, limit).unwrap();
+                let mut all = vec!["k1", "k2", "k5", "k6"];
+                if order == Order::Descending {
+                    all.reverse();
+                }
+                let keys: Vec<_> = page.rows.iter().map(|(key, _)| key.clone()).collect();
+                let expected: Vec<_> = all
+                    .iter()
+                    .take(limit)
+                    .map(|key| Bytes::from(*key))
+                    .collect();
+                // A page may end early where own writes hide stored rows, but then it says that there is more.
+                assert!(expected.starts_with(&keys), "{order:?} {limit} {keys:?}");
+                assert!(
+                    keys.len() == expected.len() || page.more,
+                    "{order:?} {limit} {keys:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_conflict_runs_the_body_again_with_the_same_ids() {
+        let store = Memory::new();
+        let mut drawn = Vec::new();
+        let answer: Result<u32, StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, ids| {
+                drawn.push(ids.next());
+                tx.get(b"counter")?;
+                if drawn.len() == 1 {
+                    put(&store, "counter", "raced");
+                }
+                tx.put("counter", "mine");
+                Ok(7)
+            });
+        assert_eq!(answer, Ok(7));
+        assert_eq!(drawn.len(), 2);
+        assert_eq!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn a_refusal_writes_nothing() {
+        let store = Memory::new();
+        let answer: Result<(), StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, _| {
+                tx.put("a", "1");
+                Err(StoreError::OutcomeUnknown)
+            });
+        assert_eq!(answer, Err(StoreError::OutcomeUnknown));
+        assert_eq!(store.get(b"a").unwrap(), Found::default());
+    }
+}

@@ -1,0 +1,21 @@
+//! What the three services of Triptych share, and nothing else.
+//!
+//! A thing lives here only if two services use it today, its sentence names no service's noun, and
+//! it has its own tests. Otherwise it stays in the service, even if twice.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`id`] | unguessable bytes, from the system or from a seed |
+//! | [`time`] | moments, their text forms, and clocks |
+//! | [`error`] | the row (status and code) that every error has |
+//! | [`pending`] | an answer that arrives later, without a runtime |
+//! | [`kv`] | ordered bytes with atomic conditional commits |
+//! | [`blobs`] | bodies too long for a key-value store |
+//! | `host` | feature `host`: the server shell that the services run under |
+
+pub mod blobs;
+pub mod error;
+pub mod id;
+pub mod kv;
+pub mod pending;
+pub mod time;

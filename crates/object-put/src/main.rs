@@ -1,0 +1,2 @@
+//! The `object-put` binary.
+fn main() {}

@@ -1,0 +1,2 @@
+//! The `tabs-api` binary.
+fn main() {}

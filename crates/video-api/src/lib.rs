@@ -1,0 +1,2 @@
+//! A stateful video-platform data service with the wire of the Data API v3.
+#![forbid(unsafe_code)]

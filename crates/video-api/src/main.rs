@@ -1,0 +1,2 @@
+//! The `video-api` binary.
+fn main() {}

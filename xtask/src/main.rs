@@ -1,0 +1,2 @@
+//! Everything one does with this repository.
+fn main() {}
