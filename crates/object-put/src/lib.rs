@@ -1,2 +1,20 @@
 //! An object store built around PutObject: durable before it answers, exact in its errors.
-#![forbid(unsafe_code)]
+//!
+//! Everything here but `http` is a plain function of what it is given: no clock, no randomness, no files, no runtime.
+
+pub mod account;
+pub mod bucket;
+pub mod checksum;
+pub mod dialect;
+pub mod encryption;
+pub mod error;
+pub mod grant;
+pub mod head;
+pub mod key;
+pub mod lock;
+pub mod object;
+pub mod operation;
+pub mod request;
+pub mod signature;
+pub mod tables;
+pub mod tagging;

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 /// The name of a blob: 32 bytes that start with its time, so that names sort by age. It is never derived from a user's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlobId(pub [u8; BlobId::BYTES]);
+pub struct BlobId(pub [u8; Self::BYTES]);
 
 impl BlobId {
     /// How many bytes a name has.

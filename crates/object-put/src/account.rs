@@ -1,0 +1,164 @@
+//! Accounts, their access keys, and who sends a request.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::JsonRecord;
+
+/// An account: the owner of buckets, objects and keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    /// Twelve digits.
+    pub id: String,
+    /// 64 hexadecimal digits: how ACLs name the account.
+    pub canonical_id: String,
+    /// The name that ACLs show.
+    pub display_name: String,
+    /// How grants may name the account.
+    #[serde(default)]
+    pub email: String,
+}
+
+impl JsonRecord for Account {}
+
+/// The secret half of an access key. It never appears in a log.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps `text` secret.
+    #[must_use]
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The secret itself, for signatures.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.0);
+    }
+}
+
+/// An access key, as stored under its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccessKey {
+    /// The account that it speaks for.
+    pub account: String,
+    /// What signatures are made with.
+    pub secret: Secret,
+    /// What it may do: names of permissions with `*` for any run of characters.
+    pub allow: Vec<String>,
+    /// The session token that requests with this key must carry, if it is a temporary one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Secret>,
+}
+
+impl JsonRecord for AccessKey {}
+
+/// Who sends a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Caller {
+    /// Nobody that is known: the request is not signed.
+    Anonymous,
+    /// The holder of a key whose signature was verified.
+    Holder {
+        /// The account that the key speaks for.
+        account: Account,
+        /// What the key may do.
+        allow: Vec<String>,
+    },
+}
+
+impl Caller {
+    /// The account, unless the request is anonymous.
+    #[must_use]
+    pub const fn account(&self) -> Option<&Account> {
+        match self {
+            Self::Anonymous => None,
+            Self::Holder { account, .. } => Some(account),
+        }
+    }
+
+    /// Whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
+    #[must_use]
+    pub fn holds(&self, permission: &str) -> bool {
+        match self {
+            Self::Anonymous => false,
+            Self::Holder { allow, .. } => allow.iter().any(|pattern| matches(pattern, permission)),
+        }
+    }
+}
+
+/// Whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.
+#[must_use]
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut at, mut here) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while here < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, here));
+                at += 1;
+            }
+            Some(byte) if *byte == b'?' || text.get(here) == Some(byte) => {
+                at += 1;
+                here += 1;
+            }
+            _ => match star {
+                // Let the last star take one more character.
+                Some((star_at, taken)) => {
+                    star = Some((star_at, taken + 1));
+                    at = star_at + 1;
+                    here = taken + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.iter().skip(at).all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_run_of_characters() {
+        for (pattern, text, expected) in [
+            ("store:*", "store:PutObject", true),
+            ("*", "kms:Decrypt", true),
+            ("store:Put*", "store:GetObject", false),
+            ("store:PutObject", "store:PutObjectAcl", false),
+            ("*Object*", "store:PutObjectAcl", true),
+            ("a*b*c", "aXbXbXc", true),
+            ("a*b*c", "aXbXbX", false),
+            ("a?c", "abc", true),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_does_not_show_itself() {
+        let secret = Secret::new("hush".to_owned());
+        assert!(!format!("{secret:?}").contains("hush"));
+    }
+}

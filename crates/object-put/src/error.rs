@@ -1,0 +1,457 @@
+//! Why a request is refused: one enum, in the order in which the checks run. Status and code stand in
+//! [`triptych_core::error::Coded::row`] and nowhere else.
+//!
+//! Sentences and names are written in the spec's vocabulary; [`Error::message`] and [`Error::details`] give
+//! them in the dialect that the request speaks.
+
+mod row;
+
+pub use row::Detail;
+
+use std::borrow::Cow;
+
+use triptych_core::blobs::BlobError;
+use triptych_core::kv::StoreError;
+
+/// What a signature check computed, shown to whoever has to find out why theirs differs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SignatureMismatch {
+    /// The access key that the request names.
+    pub access_key: String,
+    /// The signature that the request carries.
+    pub provided: String,
+    /// The text that was signed here.
+    pub string_to_sign: String,
+    /// The canonical request; empty where the scheme has none.
+    pub canonical_request: String,
+}
+
+/// Why a request was refused. Declared in the order the checks run: the first that applies is returned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    // The request line and the operation.
+    /// It names headers or parameters of both dialects.
+    #[error("The request mixes x-store- and x-amz- names; use one of the two.")]
+    MixedDialects,
+    /// The path is no percent-encoded UTF-8, or holds a NUL.
+    #[error("Couldn't parse the specified URI.")]
+    InvalidUri,
+    /// Spec §8 leaves the maximum open; 1,024 bytes as the real service has it.
+    #[error("Your key is too long")]
+    KeyTooLong {
+        /// Bytes of the key.
+        size: usize,
+    },
+    /// More than 8 KiB of headers.
+    #[error("Your request header section exceeds the maximum allowed size.")]
+    HeaderSectionTooLarge,
+    /// No operation is known by this method here.
+    #[error("The specified method is not allowed against this resource.")]
+    MethodNotAllowed {
+        /// The method of the request.
+        method: String,
+        /// What it was sent to: SERVICE, BUCKET, OBJECT or DeleteMarker.
+        resource: &'static str,
+    },
+    /// An operation of the wider API that is not there.
+    #[error("{operation} is not implemented")]
+    OperationNotImplemented {
+        /// The operation's name.
+        operation: &'static str,
+    },
+    /// `--strict` refuses what this service does not know.
+    #[error("{name} is not a known header or parameter of this operation")]
+    Unknown {
+        /// The header or parameter.
+        name: String,
+    },
+
+    // Who asks.
+    /// Neither SigV4 nor presigned SigV2.
+    #[error(
+        "The authorization mechanism you have provided is not supported. Please use STORE4-HMAC-SHA256."
+    )]
+    UnsupportedAuthorization,
+    /// A signature in the header and another in the query.
+    #[error(
+        "Only one auth mechanism allowed; only the X-Store-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified"
+    )]
+    SeveralAuthorizations,
+    /// The Authorization header cannot be read, or its scope is not this service's.
+    #[error("The authorization header is malformed; {reason}")]
+    AuthorizationHeaderMalformed {
+        /// What is wrong with it.
+        reason: String,
+        /// The region that was expected, where that is the fault.
+        region: Option<String>,
+    },
+    /// A presigned URL with a missing or malformed parameter.
+    #[error("{reason}")]
+    AuthorizationQueryParameters {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Neither Date nor x-store-date, or one that cannot be read.
+    #[error("AWS authentication requires a valid Date or x-store-date header")]
+    MissingDate,
+    /// Nobody has this access key.
+    #[error("The AWS Access Key Id you provided does not exist in our records.")]
+    InvalidAccessKeyId {
+        /// The access key that the request names.
+        access_key: String,
+    },
+    /// A session token that is not the key's.
+    #[error("The provided token is malformed or otherwise invalid.")]
+    InvalidToken,
+    /// A session that is over.
+    #[error("The provided token has expired.")]
+    ExpiredToken,
+    /// The clocks differ by more than 15 minutes.
+    #[error("The difference between the request time and the current time is too large.")]
+    RequestTimeTooSkewed {
+        /// The time of the request, as it was sent.
+        request_time: String,
+        /// The time here, RFC 3339.
+        server_time: String,
+    },
+    /// A presigned URL whose time is over.
+    #[error("Request has expired")]
+    RequestExpired {
+        /// For how many seconds it was valid; not given by the older scheme.
+        valid_seconds: Option<u64>,
+        /// When it ended, RFC 3339.
+        expires: String,
+        /// The time here, RFC 3339.
+        server_time: String,
+    },
+    /// A presigned URL from the future.
+    #[error("Request is not valid yet")]
+    RequestNotYetValid,
+    /// Headers of the service that the signature does not cover.
+    #[error("There were headers present in the request which were not signed")]
+    HeadersNotSigned {
+        /// Their names, comma-separated.
+        names: String,
+    },
+    /// The payload hash header is missing.
+    #[error("Missing required header for this request: x-store-content-sha256")]
+    MissingContentSha256,
+    /// The payload hash header is neither a hash nor one of the known modes.
+    #[error(
+        "x-store-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-STORE4-HMAC-SHA256-PAYLOAD, STREAMING-STORE4-HMAC-SHA256-PAYLOAD-TRAILER or a valid sha256 value."
+    )]
+    InvalidContentSha256 {
+        /// What was sent.
+        value: String,
+    },
+    /// The signature is not the one computed here.
+    #[error(
+        "The request signature we calculated does not match the signature you provided. Check your key and signing method."
+    )]
+    SignatureDoesNotMatch(Box<SignatureMismatch>),
+
+    // The bucket and the right to use it.
+    /// Not a name that a bucket can have.
+    #[error("The specified bucket is not valid.")]
+    InvalidBucketName {
+        /// The name.
+        bucket: String,
+    },
+    /// There is no such bucket.
+    #[error("The specified bucket does not exist")]
+    NoSuchBucket {
+        /// The name.
+        bucket: String,
+    },
+    /// The expected owner is no account id.
+    #[error(
+        "The value of the expected bucket owner parameter must be an AWS Account ID... [{value}]"
+    )]
+    InvalidBucketOwner {
+        /// What was sent.
+        value: String,
+    },
+    /// The caller may not do this, or the expected owner is another (spec §7).
+    #[error("Access Denied")]
+    AccessDenied,
+    /// A lock protects the version.
+    #[error("Access Denied because object protected by object lock.")]
+    ObjectLocked,
+    /// The bucket is owned by somebody else.
+    #[error(
+        "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again."
+    )]
+    BucketAlreadyExists {
+        /// The name.
+        bucket: String,
+    },
+    /// The bucket is the caller's already.
+    #[error("Your previous request to create the named bucket succeeded and you already own it.")]
+    BucketAlreadyOwnedByYou {
+        /// The name.
+        bucket: String,
+    },
+    /// The bucket still holds versions.
+    #[error("The bucket you tried to delete is not empty")]
+    BucketNotEmpty {
+        /// The name.
+        bucket: String,
+    },
+    /// An account has as many buckets as it may have.
+    #[error("You have attempted to create more buckets than allowed")]
+    TooManyBuckets,
+    /// What is asked does not fit the state that the bucket is in.
+    #[error("{reason}")]
+    InvalidBucketState {
+        /// What stands against it.
+        reason: &'static str,
+    },
+
+    // Headers and parameters, in the order of the header table.
+    /// A header of a feature that is not there for this bucket.
+    #[error("A header you provided implies functionality that is not implemented")]
+    HeaderNotImplemented {
+        /// The header.
+        header: &'static str,
+        /// What is not accepted about it.
+        reason: Option<&'static str>,
+    },
+    /// Spec §4: only bucket-owner-full-control where ACLs are disabled.
+    #[error("The bucket does not allow ACLs")]
+    AccessControlListNotSupported,
+    /// A value that a header, a parameter or an element may not have.
+    #[error("{reason}")]
+    InvalidArgument {
+        /// The header, parameter or element.
+        argument: Cow<'static, str>,
+        /// What was sent, where that helps.
+        value: Option<String>,
+        /// What is wrong with it.
+        reason: Cow<'static, str>,
+    },
+    /// Parts of the request contradict each other or are not what the operation takes.
+    #[error("{reason}")]
+    InvalidRequest {
+        /// What is wrong.
+        reason: Cow<'static, str>,
+    },
+    /// No account has this e-mail address.
+    #[error("The e-mail address you provided does not match any account on record.")]
+    UnresolvableGrantByEmailAddress {
+        /// The address.
+        address: String,
+    },
+    /// A header that the operation cannot do without.
+    #[error("Your request was missing a required header")]
+    MissingSecurityHeader {
+        /// The header.
+        header: &'static str,
+    },
+    /// Content-MD5 is not the base64 of 16 bytes.
+    #[error("The Content-MD5 you specified was invalid.")]
+    InvalidDigest {
+        /// What was sent.
+        value: String,
+    },
+    /// An encryption algorithm other than AES256.
+    #[error("The Encryption request you specified is not valid. Supported value: AES256.")]
+    InvalidEncryptionAlgorithm {
+        /// What was sent.
+        value: String,
+    },
+    /// A storage class that is not one, or not one of this kind of bucket.
+    #[error("The storage class you specified is not valid")]
+    InvalidStorageClass {
+        /// What was sent.
+        class: String,
+    },
+    /// A website redirect that is neither a path nor a URL.
+    #[error("The website redirect location must have a prefix of 'http://' or 'https://' or '/'.")]
+    InvalidRedirectLocation,
+    /// A tag that breaks a rule.
+    #[error("{reason}")]
+    InvalidTag {
+        /// The tag's key.
+        key: String,
+        /// The tag's value, where that is the fault.
+        value: Option<String>,
+        /// The rule.
+        reason: &'static str,
+    },
+    /// More than ten tags.
+    #[error("Object tags cannot be greater than 10")]
+    TooManyTags,
+    /// User metadata of more than 2 KiB.
+    #[error("Your metadata headers exceed the maximum allowed metadata size")]
+    MetadataTooLarge {
+        /// Bytes of names (without prefix) and values.
+        size: usize,
+    },
+
+    // The length, known from the head.
+    /// Neither a length nor a decoded length.
+    #[error("You must provide the Content-Length HTTP header.")]
+    MissingContentLength,
+    /// More than 5 GiB.
+    #[error("Your proposed upload exceeds the maximum allowed size")]
+    EntityTooLarge {
+        /// The length that was announced.
+        proposed: u64,
+        /// The most that is taken.
+        most: u64,
+    },
+    /// A body where the operation takes none.
+    #[error("This request does not support content")]
+    UnexpectedContent,
+
+    // What is stored now.
+    /// The key is absent, or its current version is a delete marker.
+    #[error("The specified key does not exist.")]
+    NoSuchKey {
+        /// The key.
+        key: String,
+    },
+    /// The version is absent.
+    #[error("The specified version does not exist.")]
+    NoSuchVersion {
+        /// The key.
+        key: String,
+        /// The version.
+        version: String,
+    },
+    /// What a request names as a part of a bucket or an object is not set; `code` says which.
+    #[error("{reason}")]
+    NotSet {
+        /// The code of the real service for this missing thing.
+        code: &'static str,
+        /// The bucket.
+        bucket: String,
+        /// The sentence of the real service.
+        reason: &'static str,
+    },
+    /// A condition does not hold (spec §3).
+    #[error("At least one of the pre-conditions you specified did not hold")]
+    PreconditionFailed {
+        /// The header that holds the condition.
+        condition: &'static str,
+    },
+    /// The object has not changed for whoever asks.
+    #[error("Not Modified")]
+    NotModified,
+    /// A range that lies outside the object.
+    #[error("The requested range is not satisfiable")]
+    InvalidRange {
+        /// The range that was asked for.
+        requested: String,
+        /// Bytes of the object.
+        size: u64,
+    },
+    /// The object's storage class does not allow this.
+    #[error("The operation is not valid for the object's storage class")]
+    InvalidObjectState {
+        /// The object's class.
+        class: String,
+    },
+
+    // The body.
+    /// The XML of a body is not what the operation takes.
+    #[error(
+        "The XML you provided was not well-formed or did not validate against our published schema"
+    )]
+    MalformedXml,
+    /// The XML of an ACL is not one.
+    #[error(
+        "The XML you provided was not well-formed or did not validate against our published schema"
+    )]
+    MalformedAcl,
+    /// The policy document is not one.
+    #[error("{reason}")]
+    MalformedPolicy {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The framing of an aws-chunked body is broken.
+    #[error("{reason}")]
+    MalformedChunk {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A chunk that is not the last has less than 8 KiB.
+    #[error("Only the last chunk is allowed to have a size less than 8192 bytes")]
+    InvalidChunkSize {
+        /// Number of the chunk, from 1.
+        chunk: u64,
+        /// Its bytes.
+        size: u64,
+    },
+    /// The trailer is missing, malformed, or not the one announced.
+    #[error(
+        "The request contained trailing data that was not well-formed or did not conform to our published schema."
+    )]
+    MalformedTrailer,
+    /// The body ended early, or its length is not the one announced.
+    #[error("You did not provide the number of bytes specified by the Content-Length HTTP header")]
+    IncompleteBody,
+    /// The body came too slowly.
+    #[error(
+        "Your socket connection to the server was not read from or written to within the timeout period."
+    )]
+    RequestTimeout,
+    /// The body's SHA-256 is not the one that was signed.
+    #[error("The provided 'x-store-content-sha256' header does not match what was computed.")]
+    ContentSha256Mismatch {
+        /// What was sent.
+        client: String,
+        /// What was computed.
+        server: String,
+    },
+    /// The body's MD5 is not the one that was sent.
+    #[error("The Content-MD5 you specified did not match what we received.")]
+    Md5Mismatch {
+        /// What was sent, base64.
+        expected: String,
+        /// What was computed, base64.
+        calculated: String,
+    },
+    /// The body's checksum is not the one that was sent.
+    #[error("The {algorithm} you specified did not match the calculated checksum.")]
+    ChecksumMismatch {
+        /// The algorithm, in capitals.
+        algorithm: &'static str,
+    },
+    /// Spec §7: the checksum sent is not of the algorithm that `x-store-sdk-checksum-algorithm` names.
+    #[error(
+        "The checksum value does not match the algorithm named in x-store-sdk-checksum-algorithm."
+    )]
+    ChecksumOfAnotherAlgorithm,
+
+    // The commit.
+    /// Spec §3: another write came between the start and the commit of a conditional one.
+    #[error(
+        "The conditional request cannot succeed due to a conflicting operation against this resource."
+    )]
+    ConditionalRequestConflict {
+        /// The header that holds the condition.
+        condition: &'static str,
+        /// The key.
+        key: String,
+    },
+    /// Too many others write the same thing.
+    #[error("Please reduce your request rate.")]
+    SlowDown,
+    /// The store refused or failed; nothing is known to have been written.
+    #[error("We encountered an internal error. Please try again.")]
+    Store(#[source] StoreError),
+    /// A body could not be written or read.
+    #[error("We encountered an internal error. Please try again.")]
+    Body(#[source] BlobError),
+    /// A stored body does not decrypt to what was written.
+    #[error("We encountered an internal error. Please try again.")]
+    Damaged,
+    /// A fault of this program, caught.
+    #[error("We encountered an internal error. Please try again.")]
+    Internal,
+    /// The service is stopping or has too many connections.
+    #[error("Service is unable to handle request.")]
+    Unavailable,
+}

@@ -1,0 +1,299 @@
+//! The table behind [`Error`]: status, code, and the fields that its body carries beside them.
+
+use std::borrow::Cow;
+
+use triptych_core::blobs::BlobError;
+use triptych_core::error::{Coded, Row};
+use triptych_core::kv::StoreError;
+
+use super::Error;
+use crate::dialect::Dialect;
+
+impl Coded for Error {
+    fn row(&self) -> Row {
+        match self {
+            Self::MixedDialects => Row::of(400, "InvalidRequest"), // chosen here
+            Self::InvalidUri => Row::of(400, "InvalidURI"),
+            Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
+            Self::HeaderSectionTooLarge => Row::of(400, "RequestHeaderSectionTooLarge"),
+            Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
+            Self::OperationNotImplemented { .. } => Row::of(501, "NotImplemented"),
+            Self::Unknown { .. } => Row::of(400, "InvalidRequest"), // chosen here
+            Self::UnsupportedAuthorization => Row::of(400, "InvalidRequest"),
+            Self::SeveralAuthorizations => Row::of(400, "InvalidArgument"),
+            Self::AuthorizationHeaderMalformed { .. } => {
+                Row::of(400, "AuthorizationHeaderMalformed")
+            }
+            Self::AuthorizationQueryParameters { .. } => {
+                Row::of(400, "AuthorizationQueryParametersError")
+            }
+            Self::MissingDate => Row::of(403, "AccessDenied"),
+            Self::InvalidAccessKeyId { .. } => Row::of(403, "InvalidAccessKeyId"),
+            Self::InvalidToken => Row::of(400, "InvalidToken"),
+            Self::ExpiredToken => Row::of(400, "ExpiredToken"),
+            Self::RequestTimeTooSkewed { .. } => Row::of(403, "RequestTimeTooSkewed"),
+            Self::RequestExpired { .. } | Self::RequestNotYetValid => Row::of(403, "AccessDenied"),
+            Self::HeadersNotSigned { .. } => Row::of(403, "AccessDenied"),
+            Self::MissingContentSha256 => Row::of(400, "InvalidRequest"),
+            Self::InvalidContentSha256 { .. } => Row::of(400, "InvalidArgument"),
+            Self::SignatureDoesNotMatch(_) => Row::of(403, "SignatureDoesNotMatch"),
+            Self::InvalidBucketName { .. } => Row::of(400, "InvalidBucketName"),
+            Self::NoSuchBucket { .. } => Row::of(404, "NoSuchBucket"),
+            Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
+            Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
+            Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),
+            Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),
+            Self::BucketNotEmpty { .. } => Row::of(409, "BucketNotEmpty"),
+            Self::TooManyBuckets => Row::of(400, "TooManyBuckets"),
+            Self::InvalidBucketState { .. } => Row::of(409, "InvalidBucketState"),
+            Self::HeaderNotImplemented { .. } => Row::of(501, "NotImplemented"),
+            Self::AccessControlListNotSupported => Row::of(400, "AccessControlListNotSupported"),
+            Self::InvalidArgument { .. } => Row::of(400, "InvalidArgument"),
+            Self::InvalidRequest { .. } => Row::of(400, "InvalidRequest"),
+            Self::UnresolvableGrantByEmailAddress { .. } => {
+                Row::of(400, "UnresolvableGrantByEmailAddress")
+            }
+            Self::MissingSecurityHeader { .. } => Row::of(400, "MissingSecurityHeader"),
+            Self::InvalidDigest { .. } => Row::of(400, "InvalidDigest"),
+            Self::InvalidEncryptionAlgorithm { .. } => {
+                Row::of(400, "InvalidEncryptionAlgorithmError")
+            }
+            Self::InvalidStorageClass { .. } => Row::of(400, "InvalidStorageClass"),
+            Self::InvalidRedirectLocation => Row::of(400, "InvalidRedirectLocation"),
+            Self::InvalidTag { .. } => Row::of(400, "InvalidTag"),
+            Self::TooManyTags => Row::of(400, "BadRequest"),
+            Self::MetadataTooLarge { .. } => Row::of(400, "MetadataTooLarge"),
+            Self::MissingContentLength => Row::of(411, "MissingContentLength"),
+            Self::EntityTooLarge { .. } => Row::of(400, "EntityTooLarge"),
+            Self::UnexpectedContent => Row::of(400, "UnexpectedContent"),
+            Self::NoSuchKey { .. } => Row::of(404, "NoSuchKey"),
+            Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
+            Self::NotSet { code, .. } => Row::of(404, code),
+            Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
+            Self::NotModified => Row::of(304, "NotModified"),
+            Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
+            Self::InvalidObjectState { .. } => Row::of(403, "InvalidObjectState"),
+            Self::MalformedXml => Row::of(400, "MalformedXML"),
+            Self::MalformedAcl => Row::of(400, "MalformedACLError"),
+            Self::MalformedPolicy { .. } => Row::of(400, "MalformedPolicy"),
+            Self::MalformedChunk { .. } => Row::of(400, "IncompleteBody"),
+            Self::InvalidChunkSize { .. } => Row::of(400, "InvalidChunkSizeError"),
+            Self::MalformedTrailer => Row::of(400, "MalformedTrailerError"),
+            Self::IncompleteBody => Row::of(400, "IncompleteBody"),
+            Self::RequestTimeout => Row::of(400, "RequestTimeout"),
+            Self::ContentSha256Mismatch { .. } => Row::of(400, "XAmzContentSHA256Mismatch"),
+            Self::Md5Mismatch { .. }
+            | Self::ChecksumMismatch { .. }
+            | Self::ChecksumOfAnotherAlgorithm => Row::of(400, "BadDigest"),
+            Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),
+            Self::SlowDown | Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
+            Self::Unavailable
+            | Self::Store(StoreError::Unavailable(_))
+            | Self::Body(BlobError::Unavailable(_) | BlobError::Full) => {
+                Row::of(503, "ServiceUnavailable")
+            }
+            Self::Store(_) | Self::Body(_) | Self::Damaged | Self::Internal => {
+                Row::of(500, "InternalError")
+            }
+        }
+    }
+}
+
+/// A field of an error body: element name and text.
+pub type Detail = (Cow<'static, str>, String);
+
+impl Error {
+    /// The sentence of the body, in the words of `dialect`.
+    #[must_use]
+    pub fn message(&self, dialect: Dialect) -> String {
+        dialect.sentence(&self.to_string())
+    }
+
+    /// The fields that the body carries after code and message, in their order.
+    #[must_use]
+    pub fn details(&self, dialect: Dialect) -> Vec<Detail> {
+        let words = dialect.words();
+        let field = |name: &'static str, value: &dyn ToString| -> Detail {
+            (Cow::Borrowed(name), value.to_string())
+        };
+        let header = |name: &str| dialect.header(name).into_owned();
+        match self {
+            Self::KeyTooLong { size } => {
+                vec![
+                    field("Size", size),
+                    field("MaxSizeAllowed", &crate::key::KEY_BYTES_MAX),
+                ]
+            }
+            Self::HeaderSectionTooLarge => {
+                vec![field("MaxSizeAllowed", &crate::head::HEADER_BYTES_MAX)]
+            }
+            Self::MethodNotAllowed { method, resource } => {
+                vec![field("Method", method), field("ResourceType", resource)]
+            }
+            Self::AuthorizationHeaderMalformed { region, .. } => region
+                .iter()
+                .map(|region| field("Region", region))
+                .collect(),
+            Self::InvalidAccessKeyId { access_key } => {
+                vec![field(words.access_key_element, access_key)]
+            }
+            Self::RequestTimeTooSkewed {
+                request_time,
+                server_time,
+            } => vec![
+                field("RequestTime", request_time),
+                field("ServerTime", server_time),
+                field(
+                    "MaxAllowedSkewMilliseconds",
+                    &crate::signature::SKEW_MILLIS_MAX,
+                ),
+            ],
+            Self::RequestExpired {
+                valid_seconds,
+                expires,
+                server_time,
+            } => valid_seconds
+                .iter()
+                .map(|seconds| field(words.expires_element, seconds))
+                .chain([field("Expires", expires), field("ServerTime", server_time)])
+                .collect(),
+            Self::HeadersNotSigned { names } => vec![field("HeadersNotSigned", names)],
+            Self::InvalidContentSha256 { value } => vec![
+                field("ArgumentName", &header("x-store-content-sha256")),
+                field("ArgumentValue", value),
+            ],
+            Self::SignatureDoesNotMatch(mismatch) => {
+                let mut fields = vec![
+                    field(words.access_key_element, &mismatch.access_key),
+                    field("StringToSign", &mismatch.string_to_sign),
+                    field("SignatureProvided", &mismatch.provided),
+                    field("StringToSignBytes", &hex_bytes(&mismatch.string_to_sign)),
+                ];
+                if !mismatch.canonical_request.is_empty() {
+                    fields.push(field("CanonicalRequest", &mismatch.canonical_request));
+                    let bytes = hex_bytes(&mismatch.canonical_request);
+                    fields.push(field("CanonicalRequestBytes", &bytes));
+                }
+                fields
+            }
+            Self::InvalidBucketName { bucket }
+            | Self::NoSuchBucket { bucket }
+            | Self::BucketAlreadyExists { bucket }
+            | Self::BucketAlreadyOwnedByYou { bucket }
+            | Self::BucketNotEmpty { bucket }
+            | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
+            Self::HeaderNotImplemented {
+                header: names,
+                reason,
+            } => {
+                let names: Vec<_> = names.split(',').map(header).collect();
+                [field("Header", &names.join(","))]
+                    .into_iter()
+                    .chain(
+                        reason
+                            .iter()
+                            .map(|reason| field("additionalMessage", reason)),
+                    )
+                    .collect()
+            }
+            Self::InvalidArgument {
+                argument, value, ..
+            } => [field("ArgumentName", &header(argument))]
+                .into_iter()
+                .chain(value.iter().map(|value| field("ArgumentValue", value)))
+                .collect(),
+            Self::MissingSecurityHeader { header: name } => {
+                vec![field("MissingHeaderName", &header(name))]
+            }
+            Self::InvalidDigest { value } => vec![field("Content-MD5", value)],
+            Self::InvalidEncryptionAlgorithm { value } => vec![
+                field("ArgumentName", &header("x-store-server-side-encryption")),
+                field("ArgumentValue", value),
+            ],
+            Self::InvalidStorageClass { class } => vec![field("StorageClassRequested", class)],
+            Self::InvalidTag { key, value, .. } => [field("TagKey", key)]
+                .into_iter()
+                .chain(value.iter().map(|value| field("TagValue", value)))
+                .collect(),
+            Self::MetadataTooLarge { size } => vec![
+                field("Size", size),
+                field("MaxSizeAllowed", &crate::head::METADATA_BYTES_MAX),
+            ],
+            Self::EntityTooLarge { proposed, most } => {
+                vec![
+                    field("ProposedSize", proposed),
+                    field("MaxSizeAllowed", most),
+                ]
+            }
+            Self::NoSuchKey { key } => vec![field("Key", key)],
+            Self::NoSuchVersion { key, version } => {
+                vec![field("Key", key), field("VersionId", version)]
+            }
+            Self::PreconditionFailed { condition } => vec![field("Condition", &header(condition))],
+            Self::InvalidRange { requested, size } => {
+                vec![
+                    field("RangeRequested", requested),
+                    field("ActualObjectSize", size),
+                ]
+            }
+            Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
+            Self::InvalidChunkSize { chunk, size } => {
+                vec![field("Chunk", chunk), field("BadChunkSize", size)]
+            }
+            Self::ContentSha256Mismatch { client, server } => vec![
+                field("ClientComputedContentSHA256", client),
+                field("S3ComputedContentSHA256", server),
+            ],
+            Self::Md5Mismatch {
+                expected,
+                calculated,
+            } => vec![
+                field("ExpectedDigest", expected),
+                field("CalculatedDigest", calculated),
+            ],
+            Self::ConditionalRequestConflict { condition, key } => {
+                vec![field("Condition", &header(condition)), field("Key", key)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A value that `argument` may not have.
+    #[must_use]
+    pub fn argument(
+        argument: impl Into<Cow<'static, str>>,
+        value: Option<&str>,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::InvalidArgument {
+            argument: argument.into(),
+            value: value.map(str::to_owned),
+            reason: reason.into(),
+        }
+    }
+
+    /// A request that contradicts itself or is not what the operation takes.
+    #[must_use]
+    pub fn request(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::InvalidRequest {
+            reason: reason.into(),
+        }
+    }
+}
+
+fn hex_bytes(text: &str) -> String {
+    let pairs: Vec<_> = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    pairs.join(" ")
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<BlobError> for Error {
+    fn from(error: BlobError) -> Self {
+        Self::Body(error)
+    }
+}
