@@ -15,6 +15,8 @@
 
 pub mod blobs;
 pub mod error;
+#[cfg(feature = "host")]
+pub mod host;
 pub mod id;
 pub mod kv;
 pub mod pending;

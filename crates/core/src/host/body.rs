@@ -1,0 +1,194 @@
+//! Bodies as the host hands them over: requests that cannot stall for ever, replies without a box where none is needed.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep};
+
+use super::BoxError;
+
+/// Why a request body ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// Nothing arrived for too long, or less than the minimum rate did.
+    #[error("the request body stopped arriving, or arrives more slowly than the server waits for")]
+    TimedOut,
+    /// The connection broke, or its framing is wrong.
+    #[error("the request body broke off")]
+    Broken(#[source] hyper::Error),
+}
+
+/// How long a body may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// The longest time without any byte.
+    pub(super) idle: Duration,
+    /// Bytes a second that must have arrived on average, once `grace` is over.
+    pub(super) rate_min: u64,
+    /// How long the rate is not looked at.
+    pub(super) grace: Duration,
+}
+
+/// The body of a request. Its data comes as it arrived; it fails with a [`BodyError`] where the sender stalls.
+pub struct Body {
+    incoming: Incoming,
+    pace: Pace,
+    arrived: u64,
+    begun: Option<Instant>,
+    /// Made only once the body has to be waited for, which most never have.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Body {
+    pub(super) fn new(incoming: Incoming, pace: Pace) -> Self {
+        Self {
+            incoming,
+            pace,
+            arrived: 0,
+            begun: None,
+            timer: None,
+        }
+    }
+
+    /// Gives the connection's own body, without time limits: for protocol upgrades.
+    pub fn into_incoming(self) -> Incoming {
+        self.incoming
+    }
+
+    fn deadline(&self, now: Instant) -> Instant {
+        let idle = now + self.pace.idle;
+        let begun = self.begun.unwrap_or(now);
+        let earned = Duration::from_secs(
+            self.arrived
+                .checked_div(self.pace.rate_min)
+                .unwrap_or(u64::from(u32::MAX)),
+        );
+        idle.min(begun + self.pace.grace + earned)
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        match Pin::new(&mut this.incoming).poll_frame(context) {
+            Poll::Ready(frame) => {
+                if let Some(Ok(frame)) = &frame {
+                    this.arrived += frame.data_ref().map_or(0, |data| data.len() as u64);
+                }
+                this.timer = None;
+                Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Broken)))
+            }
+            Poll::Pending => {
+                let now = Instant::now();
+                this.begun.get_or_insert(now);
+                let deadline = this.deadline(now);
+                let timer = this
+                    .timer
+                    .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+                ready!(timer.as_mut().poll(context));
+                Poll::Ready(Some(Err(BodyError::TimedOut)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.incoming.size_hint()
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body")
+            .field("arrived", &self.arrived)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The body of a reply: nothing, bytes that are there already, or a stream.
+pub enum ReplyBody {
+    /// Bytes that are there already; taken when sent.
+    Whole(Bytes),
+    /// Pieces that come as they are read.
+    Stream(Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>),
+}
+
+impl ReplyBody {
+    /// No body.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self::Whole(Bytes::new())
+    }
+
+    /// These bytes.
+    #[must_use]
+    pub fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::Whole(bytes.into())
+    }
+
+    /// A body that comes in pieces.
+    pub fn stream<B>(body: B) -> Self
+    where
+        B: http_body::Body<Data = Bytes, Error = BoxError> + Send + 'static,
+    {
+        Self::Stream(Box::pin(body))
+    }
+}
+
+impl Default for ReplyBody {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl http_body::Body for ReplyBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        match &mut *self {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Stream(body) => body.as_mut().poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Stream(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Stream(body) => body.size_hint(),
+        }
+    }
+}
+
+impl std::fmt::Debug for ReplyBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole(bytes) => f.debug_tuple("Whole").field(&bytes.len()).finish(),
+            Self::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}

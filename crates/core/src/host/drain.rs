@@ -1,0 +1,71 @@
+//! How a server ends: it is told, stops accepting, finishes what runs, and goes.
+
+use tokio::sync::watch;
+
+/// Tells whoever holds it when the server begins to stop. A request extension, for replies that go on for long.
+#[derive(Debug, Clone)]
+pub struct Stopping(watch::Receiver<bool>);
+
+/// The side that says that the server stops.
+#[derive(Debug)]
+pub(super) struct Stop(watch::Sender<bool>);
+
+/// A server's stop, and what hears of it.
+pub(super) fn stop() -> (Stop, Stopping) {
+    let (sender, receiver) = watch::channel(false);
+    (Stop(sender), Stopping(receiver))
+}
+
+impl Stop {
+    pub(super) fn begin(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Stopping {
+    /// A server that never stops: for services that run without the host.
+    #[must_use]
+    pub fn never() -> Self {
+        let (sender, receiver) = watch::channel(false);
+        // The receiver keeps the last value once its sender is gone, and `stopped` then waits for ever.
+        drop(sender);
+        Self(receiver)
+    }
+
+    /// Whether the server is stopping.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Returns once the server begins to stop.
+    pub async fn stopped(&self) {
+        let mut receiver = self.0.clone();
+        if receiver.wait_for(|stopping| *stopping).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Returns at the first SIGTERM or SIGINT (Ctrl-C).
+pub async fn signals() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = tokio::signal::ctrl_c() => {}
+                }
+            }
+            Err(_) => {
+                let _ = tokio::signal::ctrl_c().await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

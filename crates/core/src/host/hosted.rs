@@ -1,0 +1,109 @@
+//! What the host asks of a service, and what the two tell each other about a request.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::{Request, Response};
+
+use super::{Body, Refusal, ReplyBody, RequestHead};
+
+/// A service as the host sees it, beside being a `hyper::service::Service`.
+pub trait Hosted: Clone + Send + Sync + 'static {
+    /// The service's own error body for a request that the host refused.
+    fn refuse(&self, refusal: &Refusal, request: &RequestHead<'_>) -> Response<ReplyBody>;
+
+    /// Whether requests can be answered now.
+    fn ready(&self) -> bool {
+        true
+    }
+
+    /// Empties the service and fills it from its seed file again.
+    ///
+    /// # Errors
+    /// A sentence that says what could not be done.
+    fn reset(&self) -> impl Future<Output = Result<(), String>> + Send;
+
+    /// Whether this Host names something of the service's own (a virtual-hosted bucket), so that control paths under it are the service's.
+    fn owns_host(&self, _host: &str) -> bool {
+        false
+    }
+
+    /// Answers a control path of the service's own, after the host's checks; gives the request back if it has none.
+    fn control(
+        &self,
+        request: Request<Body>,
+    ) -> impl Future<Output = Result<Response<ReplyBody>, Request<Body>>> + Send {
+        async { Err(request) }
+    }
+
+    /// Completes what is under way, before the process ends.
+    fn flush(&self) -> impl Future<Output = ()> + Send {
+        async {}
+    }
+}
+
+/// The id of a request: 16 upper-case letters and digits, unique within the process. A request extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(pub Arc<str>);
+
+impl RequestId {
+    /// The id of the request with this number, under a key that is drawn once per process.
+    #[must_use]
+    pub fn from_number(number: u64, key: u64) -> Self {
+        const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+        let mut text = String::with_capacity(16);
+        let (mut high, mut low) = (mix(number ^ key), mix(number.wrapping_add(key)));
+        for place in 0..16 {
+            let bits = if place < 8 { &mut high } else { &mut low };
+            text.push(char::from(
+                LETTERS.get((*bits & 31) as usize).copied().unwrap_or(b'A'),
+            ));
+            *bits >>= 5;
+        }
+        Self(text.into())
+    }
+}
+
+/// A bijection that spreads neighbours apart (the finalizer of SplitMix64).
+const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Who sent a request. A request extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// The other end of the connection.
+    pub address: SocketAddr,
+    /// Whether the connection is encrypted.
+    pub tls: bool,
+}
+
+/// The name of the operation that answered, for metrics and log. A response extension; never contains ids or a user's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation(pub &'static str);
+
+/// Marks a reply that goes on for as long as both sides like (event stream, WebSocket). A response extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Streaming;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_ids_are_sixteen_letters_and_never_repeat() {
+        let ids: std::collections::HashSet<_> = (0..10_000)
+            .map(|number| RequestId::from_number(number, 42).0)
+            .collect();
+        assert_eq!(ids.len(), 10_000);
+        assert!(ids.iter().all(|id| {
+            id.len() == 16
+                && id
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        }));
+    }
+}

@@ -1,0 +1,32 @@
+//! The server shell that the three services run under: sockets, limits, control plane, flags, logs.
+//!
+//! It knows no resource, no user's authentication and no error body. It meets a service in five
+//! things: the request extensions [`RequestId`], [`Peer`] and [`Stopping`], the response extension
+//! [`Operation`], and the hooks of [`Hosted`].
+
+mod accept;
+mod body;
+mod control;
+mod drain;
+mod faults;
+pub mod flags;
+mod hosted;
+pub mod launch;
+mod log;
+mod metrics;
+mod refusal;
+mod requests;
+pub mod storage;
+#[cfg(feature = "tls")]
+mod tls;
+
+pub use accept::{Config, Limits, Report, serve};
+pub use body::{Body, BodyError, ReplyBody};
+pub use drain::{Stopping, signals};
+pub use hosted::{Hosted, Operation, Peer, RequestId, Streaming};
+pub use log::Log;
+pub use metrics::Metrics;
+pub use refusal::{Refusal, RequestHead};
+
+/// An error of any kind, as bodies give it.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,132 @@
+//! The last thousand requests, for whoever wants to see what a client really sent. Secrets are taken out.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+const KEPT: usize = 1_000;
+const QUERY_SECRETS: &[&str] = &[
+    "key",
+    "access_token",
+    "oauth_token",
+    "token",
+    "code",
+    "refresh_token",
+    "client_secret",
+    "assertion",
+    "signature",
+    "x-amz-signature",
+    "x-amz-security-token",
+    "x-amz-credential",
+    "x-store-signature",
+    "x-store-security-token",
+    "x-store-credential",
+    "awsaccesskeyid",
+    "upload_id",
+];
+
+/// One answered request.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Seen {
+    pub(super) time: String,
+    pub(super) id: String,
+    pub(super) method: String,
+    pub(super) host: String,
+    pub(super) target: String,
+    pub(super) operation: &'static str,
+    pub(super) status: u16,
+    pub(super) micros: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Requests(Mutex<VecDeque<Seen>>);
+
+impl Requests {
+    fn ring(&self) -> MutexGuard<'_, VecDeque<Seen>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn push(&self, seen: Seen) {
+        let mut ring = self.ring();
+        if ring.len() == KEPT {
+            ring.pop_front();
+        }
+        ring.push_back(seen);
+    }
+
+    pub(super) fn clear(&self) {
+        self.ring().clear();
+    }
+
+    pub(super) fn list(&self) -> Vec<Seen> {
+        self.ring().iter().cloned().collect()
+    }
+}
+
+/// A target whose secret query values are replaced by `...`; at most 512 bytes of it.
+pub(super) fn redact(target: &str) -> String {
+    let (path, query) = target
+        .split_once('?')
+        .map_or((target, None), |(path, query)| (path, Some(query)));
+    let mut out = String::with_capacity(target.len().min(520));
+    out.push_str(path);
+    for (place, pair) in query
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .enumerate()
+    {
+        out.push(if place == 0 { '?' } else { '&' });
+        match pair.split_once('=') {
+            Some((name, _))
+                if QUERY_SECRETS
+                    .iter()
+                    .any(|secret| name.eq_ignore_ascii_case(secret)) =>
+            {
+                out.push_str(name);
+                out.push_str("=...");
+            }
+            _ => out.push_str(pair),
+        }
+    }
+    if let Some((end, _)) = out.char_indices().nth(512) {
+        out.truncate(end);
+        out.push_str("...");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_in_a_query_are_taken_out() {
+        assert_eq!(
+            redact("/a?key=s3cret&part=id&X-Amz-Signature=ff"),
+            "/a?key=...&part=id&X-Amz-Signature=..."
+        );
+        assert_eq!(redact("/a?list-type=2"), "/a?list-type=2");
+        assert_eq!(redact("/plain"), "/plain");
+    }
+
+    #[test]
+    fn only_the_last_thousand_are_kept() {
+        let requests = Requests::default();
+        for number in 0..1_500_u64 {
+            requests.push(Seen {
+                time: String::new(),
+                id: String::new(),
+                method: String::new(),
+                host: String::new(),
+                target: String::new(),
+                operation: "x",
+                status: 200,
+                micros: number,
+            });
+        }
+        let list = requests.list();
+        assert_eq!((list.len(), list[0].micros), (1_000, 500));
+    }
+}
