@@ -32,6 +32,10 @@ pub enum StorageError {
         /// Why.
         reason: String,
     },
+    /// The key-value store cannot be opened.
+    #[cfg(feature = "sled")]
+    #[error(transparent)]
+    KeyValue(#[from] crate::kv::OpenError),
     /// This build has no engine for the disk.
     #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
     NoEngine,

@@ -137,3 +137,15 @@ fn is_empty(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
     };
     low >= high
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn memory_obeys_the_laws_of_every_engine() {
+        crate::kv::conformance::all(&mut || Arc::new(Memory::new()));
+    }
+}

@@ -4,10 +4,16 @@
 //! Reads are synchronous, so a handler is a plain function; only the commit is awaited.
 //! No type of a runtime or of an engine appears here.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod memory;
+#[cfg(feature = "sled")]
+mod sled;
 mod table;
 mod tx;
 
+#[cfg(feature = "sled")]
+pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use memory::Memory;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::{Tx, run, run_blocking};

@@ -300,7 +300,7 @@ mod tests {
                     ..Span::of("k")
                 };
                 let page = tx.scan(&span, limit).unwrap();
-                let mut all = vec!["k1", "k2", "k5", "k6"];
+                let mut all = ["k1", "k2", "k5", "k6"];
                 if order == Order::Descending {
                     all.reverse();
                 }

@@ -1,0 +1,495 @@
+//! The laws of [`KeyValue`] as a suite that every engine passes, ours and others'.
+//!
+//! Call [`all`] with a function that gives an empty store each time, and, for an engine that keeps its
+//! data, [`reopening`] with one that gives the same store each time. A law that does not hold panics and says which.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a suite reports by panicking, as tests do"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{
+    BATCH_OPERATIONS_MAX, Batch, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Span,
+    StoreError, Tx, VALUE_BYTES_MAX, Version, run_blocking,
+};
+use crate::id::{Ids, SeededIds};
+
+/// Gives a store: an empty one each time to [`all`], the same one each time to [`reopening`].
+pub type Open<'a> = &'a mut dyn FnMut() -> Arc<dyn KeyValue>;
+
+/// Every law that needs no restart.
+pub fn all(open: Open<'_>) {
+    what_is_put_is_found(&*open());
+    an_absent_key_has_no_value_and_can_be_expected(&*open());
+    a_stale_expectation_refuses_the_whole_batch(&*open());
+    scans_give_keys_in_order_within_exclusive_bounds(&*open());
+    limits_hold(&*open());
+    versions_of_a_key_grow(&*open());
+    a_read_after_an_acknowledgement_is_settled(&*open());
+    no_update_is_lost(open(), 4, 200);
+    writers_of_one_key_never_give_up(open(), 64, 20);
+    a_scan_shows_one_moment(open());
+    for seed in 0..8 {
+        random_batches_equal_a_model(open, seed);
+    }
+}
+
+/// A batch of one write.
+fn put(key: &[u8], value: &[u8]) -> Batch {
+    let write = (
+        Bytes::copy_from_slice(key),
+        Some(Bytes::copy_from_slice(value)),
+    );
+    Batch {
+        writes: vec![write],
+        ..Batch::default()
+    }
+}
+
+fn what_is_put_is_found(store: &dyn KeyValue) {
+    for value in [&b""[..], b"v", &vec![7; VALUE_BYTES_MAX]] {
+        let version = store.commit(put(b"k", value)).wait().unwrap();
+        let found = store.get(b"k").unwrap();
+        assert_eq!(
+            (found.value.as_deref(), found.version),
+            (Some(value), version),
+            "a put value is found"
+        );
+    }
+    let long = vec![1; KEY_BYTES_MAX];
+    store.commit(put(&long, b"v")).wait().unwrap();
+    let many = store.get_many(&[b"k", b"none", &long]).unwrap();
+    assert!(
+        many[0].value.is_some() && many[1] == Found::default() && many[2].value.is_some(),
+        "get_many keeps the order"
+    );
+    let delete = Batch {
+        writes: vec![(Bytes::from("k"), None)],
+        ..Batch::default()
+    };
+    store.commit(delete).wait().unwrap();
+    assert_eq!(
+        store.get(b"k").unwrap().value,
+        None,
+        "a deleted key is absent"
+    );
+}
+
+fn an_absent_key_has_no_value_and_can_be_expected(store: &dyn KeyValue) {
+    assert_eq!(
+        store.get(b"k").unwrap(),
+        Found::default(),
+        "an unknown key is absent"
+    );
+    let create = || Batch {
+        expectations: vec![(Bytes::from("k"), Version::ABSENT)],
+        ..put(b"k", b"v")
+    };
+    store
+        .commit(create())
+        .wait()
+        .expect("a key that is absent can be expected to be");
+    assert_eq!(
+        store.commit(create()).wait(),
+        Err(StoreError::Conflict),
+        "a key that is there cannot"
+    );
+}
+
+fn a_stale_expectation_refuses_the_whole_batch(store: &dyn KeyValue) {
+    let first = store.commit(put(b"a", b"1")).wait().unwrap();
+    store.commit(put(b"a", b"2")).wait().unwrap();
+    let stale = Batch {
+        expectations: vec![(Bytes::from("a"), first)],
+        writes: vec![
+            (Bytes::from("a"), Some(Bytes::from("3"))),
+            (Bytes::from("b"), Some(Bytes::from("3"))),
+        ],
+        ..Batch::default()
+    };
+    assert_eq!(store.commit(stale).wait(), Err(StoreError::Conflict));
+    assert_eq!(
+        store.get(b"a").unwrap().value,
+        Some(Bytes::from("2")),
+        "a refused batch changes nothing"
+    );
+    assert_eq!(
+        store.get(b"b").unwrap().value,
+        None,
+        "not even keys that it did not expect"
+    );
+}
+
+fn scans_give_keys_in_order_within_exclusive_bounds(store: &dyn KeyValue) {
+    let keys: [&[u8]; 7] = [b"a", b"b", b"b\0", b"b1", b"b\xff", b"c", b"\xff\xff"];
+    for key in keys {
+        store.commit(put(key, key)).wait().unwrap();
+    }
+    let scan = |span: Span, limit| -> Vec<Vec<u8>> {
+        store
+            .scan(&span, limit)
+            .unwrap()
+            .rows
+            .iter()
+            .map(|(key, _)| key.to_vec())
+            .collect()
+    };
+    let mut sorted: Vec<_> = keys.iter().map(|key| key.to_vec()).collect();
+    sorted.sort();
+    assert_eq!(
+        scan(Span::default(), 100),
+        sorted,
+        "a scan of everything gives every key in order"
+    );
+    let under_b: Vec<Vec<u8>> = sorted
+        .iter()
+        .filter(|key| key.starts_with(b"b"))
+        .cloned()
+        .collect();
+    assert_eq!(
+        scan(Span::of("b"), 100),
+        under_b,
+        "a prefix gives its keys alone"
+    );
+    let after = Span {
+        from: Some(b"b".to_vec()),
+        to: Some(b"b\xff".to_vec()),
+        ..Span::of("b")
+    };
+    assert_eq!(
+        scan(after.clone(), 100),
+        under_b[1..under_b.len() - 1],
+        "bounds are left out"
+    );
+    let back = Span {
+        order: Order::Descending,
+        ..after
+    };
+    assert_eq!(
+        scan(back.clone(), 1),
+        under_b[under_b.len() - 2..under_b.len() - 1],
+        "descending begins at the end"
+    );
+    assert!(
+        store.scan(&back, 1).unwrap().more,
+        "a page that was cut says so"
+    );
+    assert!(
+        !store.scan(&back, 2).unwrap().more,
+        "a page that was not cut says so too"
+    );
+    assert_eq!(
+        scan(Span::of(vec![0xFF]), 9),
+        [b"\xff\xff".to_vec()],
+        "a prefix of FF has an end"
+    );
+    let none = Span {
+        from: Some(b"c".to_vec()),
+        to: Some(b"a".to_vec()),
+        ..Span::default()
+    };
+    assert_eq!(
+        scan(none, 9),
+        Vec::<Vec<u8>>::new(),
+        "crossed bounds hold nothing"
+    );
+    assert!(
+        store.scan(&Span::default(), 0).unwrap().rows.is_empty(),
+        "a limit of 0 gives nothing"
+    );
+}
+
+fn limits_hold(store: &dyn KeyValue) {
+    let refused = |batch: Batch| {
+        matches!(
+            store.commit(batch).wait(),
+            Err(StoreError::LimitExceeded { .. })
+        )
+    };
+    assert!(refused(put(b"", b"v")), "an empty key is refused");
+    assert!(
+        refused(put(&vec![1; KEY_BYTES_MAX + 1], b"v")),
+        "a long key is refused"
+    );
+    assert!(
+        refused(put(b"k", &vec![1; VALUE_BYTES_MAX + 1])),
+        "a long value is refused"
+    );
+    let many = (0..=BATCH_OPERATIONS_MAX)
+        .map(|number| (Bytes::from(number.to_string()), None))
+        .collect();
+    assert!(
+        refused(Batch {
+            writes: many,
+            ..Batch::default()
+        }),
+        "a batch of too many writes is refused"
+    );
+    let bulky = (0..17)
+        .map(|number| {
+            (
+                Bytes::from(number.to_string()),
+                Some(Bytes::from(vec![0; VALUE_BYTES_MAX])),
+            )
+        })
+        .collect();
+    assert!(
+        refused(Batch {
+            writes: bulky,
+            ..Batch::default()
+        }),
+        "a batch of too many bytes is refused"
+    );
+    assert!(store.get(b"").is_err(), "an empty key cannot be read");
+    assert!(
+        store.scan(&Span::default(), 9).unwrap().rows.is_empty(),
+        "what was refused is not there"
+    );
+}
+
+fn versions_of_a_key_grow(store: &dyn KeyValue) {
+    let mut last = Version::ABSENT;
+    for round in 0..10 {
+        let batch = if round == 5 {
+            Batch {
+                writes: vec![(Bytes::from("k"), None)],
+                ..Batch::default()
+            }
+        } else {
+            put(b"k", b"v")
+        };
+        let version = store.commit(batch).wait().unwrap();
+        assert!(
+            version > last,
+            "the version of a key grows with every write"
+        );
+        last = version;
+    }
+}
+
+fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
+    for durability in [Durability::Disk, Durability::Process] {
+        let batch = Batch {
+            durability,
+            ..put(b"k", b"v")
+        };
+        let pending = store.commit(batch);
+        let seen = store.get(b"k").unwrap().version;
+        if let Some(settled) = store.settled(seen) {
+            settled.wait().unwrap();
+        }
+        pending.wait().unwrap();
+        let page = store.scan(&Span::of("k"), 1).unwrap();
+        assert!(
+            page.seen >= seen,
+            "a page rests on the versions of its rows"
+        );
+        if let Some(settled) = store.settled(page.seen) {
+            settled.wait().unwrap();
+        }
+        assert!(store.settled(seen).is_none(), "what is settled stays so");
+    }
+}
+
+fn add_one(store: &dyn KeyValue, ids: &mut dyn Ids, attempts_max: u32) -> Result<(), StoreError> {
+    run_blocking(store, ids, attempts_max, |tx, _| {
+        let count = tx.get(b"count")?.map_or(0, |bytes| {
+            u64::from_be_bytes(bytes.as_ref().try_into().unwrap())
+        });
+        tx.put("count", (count + 1).to_be_bytes().to_vec());
+        Ok(())
+    })
+}
+
+fn no_update_is_lost(store: Arc<dyn KeyValue>, threads: u64, each: u64) {
+    increments(&store, threads, each, 10_000);
+}
+
+fn writers_of_one_key_never_give_up(store: Arc<dyn KeyValue>, threads: u64, each: u64) {
+    increments(&store, threads, each, 1_000);
+}
+
+fn increments(store: &Arc<dyn KeyValue>, threads: u64, each: u64, attempts_max: u32) {
+    let writers: Vec<_> = (0..threads)
+        .map(|thread| {
+            let store = Arc::clone(store);
+            std::thread::spawn(move || {
+                let mut ids = SeededIds::from_number(thread);
+                (0..each).for_each(|_| add_one(&*store, &mut ids, attempts_max).unwrap());
+            })
+        })
+        .collect();
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().expect("no writer gives up"));
+    let count = store.get(b"count").unwrap().value.unwrap();
+    assert_eq!(
+        u64::from_be_bytes(count.as_ref().try_into().unwrap()),
+        threads * each,
+        "no update is lost"
+    );
+}
+
+/// Each batch moves one unit between two of a hundred rows: their sum is the same at every moment.
+fn a_scan_shows_one_moment(store: Arc<dyn KeyValue>) {
+    let row = |number: u64| Bytes::from(format!("row/{number:03}"));
+    let amount = |units: u64| Some(Bytes::from(units.to_be_bytes().to_vec()));
+    let writes = (0..100).map(|number| (row(number), amount(10))).collect();
+    store
+        .commit(Batch {
+            writes,
+            ..Batch::default()
+        })
+        .wait()
+        .unwrap();
+    let mover = {
+        let store = Arc::clone(&store);
+        std::thread::spawn(move || {
+            let mut ids = SeededIds::from_number(5);
+            for _ in 0..300 {
+                let (from, to) = (ids.next() % 100, ids.next() % 100);
+                let mut tx = Tx::new(&*store);
+                let units = |tx: &mut Tx<'_>, key: Bytes| {
+                    u64::from_be_bytes(tx.get(&key).unwrap().unwrap().as_ref().try_into().unwrap())
+                };
+                let (a, b) = (units(&mut tx, row(from)), units(&mut tx, row(to)));
+                if from != to && a > 0 {
+                    tx.put(row(from), (a - 1).to_be_bytes().to_vec());
+                    tx.put(row(to), (b + 1).to_be_bytes().to_vec());
+                }
+                drop(store.commit(tx.into_batch([0; 16])));
+            }
+        })
+    };
+    while !mover.is_finished() {
+        let page = store.scan(&Span::of("row/"), 1_000).unwrap();
+        let sum: u64 = page
+            .rows
+            .iter()
+            .map(|(_, value)| u64::from_be_bytes(value.as_ref().try_into().unwrap()))
+            .sum();
+        assert_eq!(sum, 1_000, "a scan shows all rows of one moment");
+    }
+    mover.join().unwrap();
+}
+
+/// A random batch over few keys, so that they meet; some of it expects what the model says, some of it not.
+fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
+    let mut batch = Batch::default();
+    let mut keys = std::collections::BTreeSet::new();
+    for _ in 0..=ids.next() % 4 {
+        keys.insert(vec![1 + (ids.next() % 3) as u8, (ids.next() % 5) as u8]);
+    }
+    for key in keys {
+        if ids.next() % 3 == 0 {
+            let version = store.get(&key).unwrap().version;
+            let stale = ids.next() % 4 == 0;
+            batch.expectations.push((
+                key.clone().into(),
+                if stale {
+                    Version(version.0 + 1_000_000)
+                } else {
+                    version
+                },
+            ));
+        }
+        let value = (ids.next() % 4 != 0)
+            .then(|| Bytes::from(vec![ids.next() as u8; (ids.next() % 40) as usize]));
+        batch.writes.push((key.into(), value));
+    }
+    if ids.next() % 2 == 0 {
+        batch.durability = Durability::Process;
+    }
+    batch
+}
+
+fn step(ids: &mut SeededIds, store: &dyn KeyValue, model: &mut BTreeMap<Bytes, Bytes>) {
+    let batch = random_batch(ids, store);
+    let holds = batch
+        .expectations
+        .iter()
+        .all(|(key, version)| store.get(key).unwrap().version == *version);
+    let answer = store.commit(batch.clone());
+    if holds {
+        for (key, value) in batch.writes {
+            match value {
+                Some(value) => model.insert(key, value),
+                None => model.remove(&key),
+            };
+        }
+    }
+    if ids.next() % 5 == 0 {
+        assert_eq!(
+            answer.wait().is_ok(),
+            holds,
+            "a batch is applied exactly if its expectations hold"
+        );
+    }
+    let order = if ids.next() % 2 == 0 {
+        Order::Ascending
+    } else {
+        Order::Descending
+    };
+    let span = Span {
+        order,
+        ..Span::of(if ids.next() % 2 == 0 {
+            vec![]
+        } else {
+            vec![1 + (ids.next() % 3) as u8]
+        })
+    };
+    let mut expected: Vec<_> = model
+        .iter()
+        .filter(|(key, _)| span.holds(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if order == Order::Descending {
+        expected.reverse();
+    }
+    assert_eq!(
+        store.scan(&span, 100).unwrap().rows,
+        expected,
+        "a scan equals the model"
+    );
+}
+
+fn random_batches_equal_a_model(open: Open<'_>, seed: u64) {
+    let (store, mut ids, mut model) = (open(), SeededIds::from_number(seed), BTreeMap::new());
+    for _ in 0..150 {
+        step(&mut ids, &*store, &mut model);
+    }
+}
+
+/// The laws of an engine that keeps its data: `open` gives the same store each time.
+pub fn reopening(open: Open<'_>) {
+    let (mut ids, mut model) = (SeededIds::from_number(99), BTreeMap::new());
+    let mut highest = Version::ABSENT;
+    for round in 0..6 {
+        let store = open();
+        let rows: BTreeMap<_, _> = store
+            .scan(&Span::default(), 1_000)
+            .unwrap()
+            .rows
+            .into_iter()
+            .collect();
+        assert_eq!(
+            rows, model,
+            "what was acknowledged is there after opening again (round {round})"
+        );
+        for _ in 0..40 {
+            step(&mut ids, &*store, &mut model);
+        }
+        let version = store.commit(put(b"\x01last", b"v")).wait().unwrap();
+        model.insert(Bytes::from_static(b"\x01last"), Bytes::from("v"));
+        assert!(version > highest, "versions grow across restarts");
+        highest = version;
+    }
+}

@@ -1,0 +1,186 @@
+//! Opening a directory as a store: every way in which it can be wrong is named, with what to do.
+
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+
+use super::{Sled, VERSION_KEY};
+use crate::kv::Version;
+
+/// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
+const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// The file that says that the directory holds a store.
+const MARK: &str = "format";
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct SledConfig {
+    /// Where its files are; made if it is not there.
+    pub directory: PathBuf,
+    /// Memory for the cache. The records must fit it: sled slows down tenfold when they do not.
+    pub cache_bytes: u64,
+    /// Acknowledge without the sync: only there to show that the power-cut test can fail.
+    #[cfg(feature = "testing")]
+    pub sync_is_left_out: bool,
+}
+
+impl SledConfig {
+    /// The store in `directory`, with a cache of 1 GiB.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            cache_bytes: 1024 * 1024 * 1024,
+            #[cfg(feature = "testing")]
+            sync_is_left_out: false,
+        }
+    }
+}
+
+/// Why a directory cannot be opened as a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The directory cannot be made, read or written.
+    #[error("the store's directory {path} cannot be used: {reason}")]
+    Directory {
+        /// Which one.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// Another process has it open.
+    #[error(
+        "the store in {path} is in use by another process: stop that one, or give this one a directory of its own"
+    )]
+    Locked {
+        /// Which one.
+        path: String,
+    },
+    /// It holds values that were never synced, so it was not written by this program.
+    #[error(
+        "the store in {path} has files in {path}/blobs, which this program never writes: it is not its store, or was changed by other software. Restore a backup, or choose an empty directory"
+    )]
+    Foreign {
+        /// Which one.
+        path: String,
+    },
+    /// Its files are damaged.
+    #[error(
+        "the store in {path} is damaged and was not changed: {reason}. Restore a backup, or move the directory away and import an export"
+    )]
+    Corrupt {
+        /// Which one.
+        path: String,
+        /// What was found.
+        reason: String,
+    },
+}
+
+impl Sled {
+    /// Opens the store in a directory, or makes an empty one.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the directory, foreign files, a lock, damage, in this order.
+    pub fn open(config: &SledConfig) -> Result<Self, OpenError> {
+        let path = config.directory.display().to_string();
+        let unusable = |error: std::io::Error| OpenError::Directory {
+            path: path.clone(),
+            reason: error.to_string(),
+        };
+        std::fs::create_dir_all(&config.directory).map_err(unusable)?;
+        if has_files(&config.directory.join("blobs")).map_err(unusable)? {
+            return Err(OpenError::Foreign { path });
+        }
+        let settings = sled::Config::new()
+            .path(&config.directory)
+            .cache_capacity(config.cache_bytes)
+            .segment_size(SEGMENT_BYTES)
+            // Besides flushing, this thread is the one that frees segments.
+            .flush_every_ms(Some(500));
+        let opened = std::panic::catch_unwind(AssertUnwindSafe(|| settings.open()));
+        let db = match opened {
+            Ok(Ok(db)) => db,
+            Ok(Err(error)) => return Err(refused(&path, &error)),
+            Err(_) => {
+                return Err(OpenError::Corrupt {
+                    path,
+                    reason: "the engine could not read its own log".into(),
+                });
+            }
+        };
+        let file = File::open(config.directory.join("db")).map_err(unusable)?;
+        let tree = sled::Tree::clone(&db);
+        let mark = config.directory.join(MARK);
+        let last = match tree.get(VERSION_KEY) {
+            // A damaged log can look like an empty one to sled; the mark tells that there was a store.
+            Ok(None) if mark.exists() => {
+                return Err(OpenError::Corrupt {
+                    path,
+                    reason: "its records are gone".into(),
+                });
+            }
+            Ok(None) => {
+                begin(&tree, &file).map_err(|error| refused(&path, &error))?;
+                std::fs::write(&mark, "1\n")
+                    .and_then(|()| File::open(&mark)?.sync_all())
+                    .map_err(unusable)?;
+                sync_names(&file, &config.directory).map_err(unusable)?;
+                Version::ABSENT
+            }
+            Ok(Some(bytes)) => match bytes.as_ref().try_into() {
+                Ok(bytes) => Version(u64::from_be_bytes(bytes)),
+                Err(_) => {
+                    return Err(OpenError::Corrupt {
+                        path,
+                        reason: "its last version cannot be read".into(),
+                    });
+                }
+            },
+            Err(error) => return Err(refused(&path, &error)),
+        };
+        #[cfg(feature = "testing")]
+        let left_out = config.sync_is_left_out;
+        #[cfg(not(feature = "testing"))]
+        let left_out = false;
+        Self::start(tree, file, last, left_out).map_err(unusable)
+    }
+}
+
+/// Puts the first version on disk, before the mark says that there is a store.
+fn begin(tree: &sled::Tree, file: &File) -> sled::Result<()> {
+    tree.insert(VERSION_KEY, &0_u64.to_be_bytes())?;
+    tree.flush()?;
+    Ok(file.sync_data()?)
+}
+
+fn refused(path: &str, error: &sled::Error) -> OpenError {
+    let (path, reason) = (path.to_owned(), error.to_string());
+    match error {
+        // sled's own text is the only sign of a held lock.
+        sled::Error::Io(_) if reason.contains("lock") => OpenError::Locked { path },
+        sled::Error::Io(_) => OpenError::Directory { path, reason },
+        _ => OpenError::Corrupt { path, reason },
+    }
+}
+
+fn has_files(directory: &Path) -> std::io::Result<bool> {
+    match std::fs::read_dir(directory) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Puts the file and the names that lead to it on disk: a synced file without a name is lost.
+fn sync_names(file: &File, directory: &Path) -> std::io::Result<()> {
+    file.sync_all()?;
+    File::open(directory)?.sync_all()?;
+    match directory
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,135 @@
+use super::*;
+use crate::kv::conformance;
+
+fn open(directory: &std::path::Path) -> Sled {
+    Sled::open(&SledConfig {
+        cache_bytes: 32 * 1024 * 1024,
+        ..SledConfig::new(directory)
+    })
+    .unwrap()
+}
+
+fn put(key: &'static str, value: Vec<u8>, durability: Durability) -> Batch {
+    Batch {
+        writes: vec![(Bytes::from(key), Some(Bytes::from(value)))],
+        durability,
+        ..Batch::default()
+    }
+}
+
+#[test]
+fn sled_obeys_the_laws_of_every_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    conformance::all(&mut || {
+        number += 1;
+        Arc::new(open(&directory.path().join(number.to_string())))
+    });
+}
+
+#[test]
+fn sled_keeps_what_it_acknowledged_when_it_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    conformance::reopening(&mut || Arc::new(open(directory.path())));
+}
+
+#[test]
+fn a_directory_in_use_is_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let _held = open(directory.path());
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(again, Err(OpenError::Locked { .. })), "{again:?}");
+}
+
+#[test]
+fn a_store_with_unsynced_blobs_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    std::fs::create_dir_all(directory.path().join("blobs")).unwrap();
+    std::fs::write(directory.path().join("blobs/1"), "x").unwrap();
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(again, Err(OpenError::Foreign { .. })), "{again:?}");
+}
+
+#[test]
+fn a_damaged_store_is_refused_and_never_a_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    for _ in 0..50 {
+        store
+            .commit(put("a", vec![7; 5_000], Durability::Disk))
+            .wait()
+            .unwrap();
+    }
+    drop(store);
+    let file = directory.path().join("db");
+    let length = std::fs::metadata(&file).unwrap().len();
+    std::fs::write(&file, vec![0xAA; length as usize]).unwrap();
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(
+        matches!(
+            again,
+            Err(OpenError::Corrupt { .. } | OpenError::Directory { .. })
+        ),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn the_largest_values_leave_no_file_in_sleds_own_blob_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    for round in 0..40_u8 {
+        let writes = (0..15_u8).map(|key| {
+            (
+                Bytes::from(vec![key + 1, round]),
+                Some(Bytes::from(vec![round; 64 * 1024])),
+            )
+        });
+        store
+            .commit(Batch {
+                writes: writes.collect(),
+                ..Batch::default()
+            })
+            .wait()
+            .unwrap();
+    }
+    drop(store);
+    assert!(!has_any(&directory.path().join("blobs")));
+}
+
+fn has_any(directory: &std::path::Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+#[test]
+fn a_batch_of_the_process_level_is_acknowledged_and_then_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let version = store
+        .commit(put("a", b"1".to_vec(), Durability::Process))
+        .wait()
+        .unwrap();
+    if let Some(settled) = store.settled(version) {
+        settled.wait().unwrap();
+    }
+    drop(store);
+    assert_eq!(
+        open(directory.path()).get(b"a").unwrap().value,
+        Some(Bytes::from("1"))
+    );
+}
+
+#[test]
+fn a_failed_disk_stops_the_store_for_good_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let failure = store.failure();
+    store.shared.fail("as the test wants");
+    assert!(failure.wait().contains("as the test wants"));
+    assert!(matches!(store.get(b"a"), Err(StoreError::Unavailable(_))));
+    assert!(matches!(
+        store.commit(put("a", vec![], Durability::Disk)).wait(),
+        Err(StoreError::Unavailable(_))
+    ));
+}
