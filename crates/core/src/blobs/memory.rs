@@ -119,3 +119,15 @@ impl BlobReader for Reader {
         Pending::ready(Ok((!piece.is_empty()).then_some(piece)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_obeys_the_laws_of_every_blob_store() {
+        crate::blobs::conformance::all(&mut || {
+            Arc::new(MemoryBlobs::new(SeededIds::from_number(1)))
+        });
+    }
+}

@@ -3,8 +3,14 @@
 //! A blob that no record names is invisible. The record that names it is committed last, and that
 //! order is what makes "never a partial body" true.
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+#[cfg(feature = "sled")]
+mod directory;
 mod memory;
 
+#[cfg(feature = "sled")]
+pub use directory::{Directory, Disk, DiskFile, SystemDisk};
 pub use memory::MemoryBlobs;
 
 use std::ops::Range;
@@ -73,6 +79,28 @@ pub trait Blobs: Send + Sync {
     /// Makes the blob's space free. A reader that is open may end with `Absent`. Deleting what is absent is no error.
     fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>>;
 
+    /// All bytes of a blob in one read, for small ones.
+    ///
+    /// # Errors
+    /// `Absent`, `Corrupt`, `Unavailable`.
+    fn read_small(&self, id: BlobId, bytes: u64) -> Result<Bytes, BlobError> {
+        let mut reader = self.open(id, 0..bytes)?;
+        let mut pieces = Vec::new();
+        while let Some(piece) = reader.next().wait()? {
+            pieces.extend_from_slice(&piece);
+        }
+        Ok(pieces.into())
+    }
+
+    /// Keeps bytes that are there already as one blob.
+    fn put_small(&self, now: Timestamp, bytes: Bytes) -> Pending<Result<BlobStat, BlobError>> {
+        let mut writer = self.create(now, Some(bytes.len() as u64));
+        match writer.write(bytes).wait() {
+            Ok(()) => writer.finish(),
+            Err(error) => Pending::ready(Err(error)),
+        }
+    }
+
     /// At most `limit` finished blobs with names after `after`, in the order of their names: for sweeps and `verify`.
     ///
     /// # Errors
@@ -93,4 +121,48 @@ pub trait BlobWriter: Send {
 pub trait BlobReader: Send {
     /// The next piece, at most 1 MiB; `None` after the last one.
     fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>>;
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Blobs that it looked at.
+    pub seen: u64,
+    /// Blobs that no record named, and that it deleted.
+    pub orphans: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Deletes every blob that was created before `before` and that `is_named` does not know: what an upload
+/// left that never came to its record. It blocks; call it on a thread of its own.
+///
+/// # Errors
+/// The first [`BlobError`] of the store; what was swept before it stays swept.
+pub fn sweep(
+    blobs: &dyn Blobs,
+    before: Timestamp,
+    mut is_named: impl FnMut(BlobId) -> bool,
+) -> Result<Swept, BlobError> {
+    let mut swept = Swept::default();
+    let mut after = None;
+    loop {
+        let page = blobs.list(after, 1_000)?;
+        let Some(last) = page.last() else {
+            return Ok(swept);
+        };
+        after = Some(last.id);
+        for stat in &page {
+            // Names sort by age, so everything from here on is too young.
+            if stat.id.created() >= before {
+                return Ok(swept);
+            }
+            swept.seen += 1;
+            if !is_named(stat.id) {
+                blobs.delete(stat.id).wait()?;
+                swept.orphans += 1;
+                swept.bytes += stat.bytes;
+            }
+        }
+    }
 }

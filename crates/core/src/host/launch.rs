@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use super::flags::{self, Flags, Product};
 use super::storage::{self, Storage};
 use super::{Body, Config, Hosted, Log, Metrics, ReplyBody, serve, signals};
+use crate::pending::Pending;
 use crate::time::SystemClock;
 
 /// Why a service does not start. It is printed, and the exit code is 1.
@@ -219,9 +220,10 @@ where
         .external_url
         .clone()
         .unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
-    let storage = storage::open(&flags)?;
+    let mut storage = storage::open(&flags)?;
+    let (directory, failure) = (storage.directory.clone(), storage.failure.take());
     let start = Start {
-        storage: storage.clone(),
+        storage,
         clock: Arc::clone(&config.clock),
         metrics: std::mem::take(&mut config.metrics),
         address,
@@ -235,20 +237,36 @@ where
             "explicit credentials: give a --seed file that names them".into(),
         ));
     }
-    let data = storage
-        .directory
-        .as_ref()
-        .map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
+    let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
     banner(product, &url, &data, &made);
     if let Some(path) = &flags.ready_file {
         write_ready_file(path, product, &url, &data).map_err(LaunchError::ReadyFile)?;
     }
     say(&format!("{} is ready", product.name));
-    let report = serve(listener, made.service, config, signals()).await;
+    let mut failed = None;
+    let stop = async {
+        tokio::select! {
+            () = signals() => {}
+            reason = until_failure(failure) => failed = Some(reason),
+        }
+    };
+    let report = serve(listener, made.service, config, stop).await;
     if !report.drained {
         tracing::warn!("requests were still running at the deadline and were cut");
     }
-    Ok(ExitCode::SUCCESS)
+    match failed {
+        // Nothing more can be promised, so nothing more is answered.
+        Some(reason) => Err(LaunchError::Service(reason)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Returns once the disk has failed; never, where there is none.
+async fn until_failure(failure: Option<Pending<String>>) -> String {
+    match failure {
+        Some(failure) => failure.await,
+        None => std::future::pending().await,
+    }
 }
 
 #[cfg(feature = "tls")]

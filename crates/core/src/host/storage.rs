@@ -7,9 +7,9 @@ use super::flags::Flags;
 use crate::blobs::{Blobs, MemoryBlobs};
 use crate::id::{Ids, SystemIds};
 use crate::kv::{KeyValue, Memory};
+use crate::pending::Pending;
 
 /// A service's stores.
-#[derive(Clone)]
 pub struct Storage {
     /// Records.
     pub kv: Arc<dyn KeyValue>,
@@ -17,6 +17,8 @@ pub struct Storage {
     pub blobs: Arc<dyn Blobs>,
     /// The data directory, or `None` in memory.
     pub directory: Option<PathBuf>,
+    /// Answers once the disk has failed, with the reason; the service then stops.
+    pub failure: Option<Pending<String>>,
 }
 
 /// Why the stores cannot be opened. Each says what to do.
@@ -59,15 +61,39 @@ pub fn memory() -> Storage {
         kv: Arc::new(Memory::new()),
         blobs: Arc::new(MemoryBlobs::new(SystemIds.fork())),
         directory: None,
+        failure: None,
     }
 }
 
-fn on_disk(directory: &Path, _flags: &Flags) -> Result<Storage, StorageError> {
-    let failed = |error: std::io::Error| StorageError::Directory {
-        path: directory.display().to_string(),
-        reason: error.to_string(),
+#[cfg(feature = "sled")]
+fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
+    use crate::blobs::{Directory, SystemDisk};
+    use crate::kv::{Sled, SledConfig};
+    let settings = SledConfig {
+        cache_bytes: flags.cache_bytes,
+        ..SledConfig::new(directory.join("kv"))
     };
-    std::fs::create_dir_all(directory).map_err(failed)?;
+    let kv = Sled::open(&settings)?;
+    let failure = Some(kv.failure());
+    let blobs = Directory::open(
+        directory.join("blobs"),
+        Arc::new(SystemDisk),
+        SystemIds.fork(),
+    )
+    .map_err(|error| StorageError::Directory {
+        path: directory.join("blobs").display().to_string(),
+        reason: error.to_string(),
+    })?;
+    Ok(Storage {
+        kv: Arc::new(kv),
+        blobs: Arc::new(blobs),
+        directory: Some(directory.to_owned()),
+        failure,
+    })
+}
+
+#[cfg(not(feature = "sled"))]
+fn on_disk(_directory: &Path, _flags: &Flags) -> Result<Storage, StorageError> {
     Err(StorageError::NoEngine)
 }
 

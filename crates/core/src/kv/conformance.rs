@@ -5,7 +5,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
     clippy::expect_used,
     clippy::indexing_slicing,
     reason = "a suite reports by panicking, as tests do"
@@ -389,9 +388,9 @@ fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
         keys.insert(vec![1 + (ids.next() % 3) as u8, (ids.next() % 5) as u8]);
     }
     for key in keys {
-        if ids.next() % 3 == 0 {
+        if ids.next().is_multiple_of(3) {
             let version = store.get(&key).unwrap().version;
-            let stale = ids.next() % 4 == 0;
+            let stale = ids.next().is_multiple_of(4);
             batch.expectations.push((
                 key.clone().into(),
                 if stale {
@@ -401,11 +400,11 @@ fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
                 },
             ));
         }
-        let value = (ids.next() % 4 != 0)
+        let value = (!ids.next().is_multiple_of(4))
             .then(|| Bytes::from(vec![ids.next() as u8; (ids.next() % 40) as usize]));
         batch.writes.push((key.into(), value));
     }
-    if ids.next() % 2 == 0 {
+    if ids.next().is_multiple_of(2) {
         batch.durability = Durability::Process;
     }
     batch
@@ -426,21 +425,21 @@ fn step(ids: &mut SeededIds, store: &dyn KeyValue, model: &mut BTreeMap<Bytes, B
             };
         }
     }
-    if ids.next() % 5 == 0 {
+    if ids.next().is_multiple_of(5) {
         assert_eq!(
             answer.wait().is_ok(),
             holds,
             "a batch is applied exactly if its expectations hold"
         );
     }
-    let order = if ids.next() % 2 == 0 {
+    let order = if ids.next().is_multiple_of(2) {
         Order::Ascending
     } else {
         Order::Descending
     };
     let span = Span {
         order,
-        ..Span::of(if ids.next() % 2 == 0 {
+        ..Span::of(if ids.next().is_multiple_of(2) {
             vec![]
         } else {
             vec![1 + (ids.next() % 3) as u8]

@@ -291,10 +291,6 @@ impl Shared {
     }
 
     /// The oldest group, which from now on takes no more batches; and whether the store is closed.
-    #[expect(
-        clippy::type_complexity,
-        reason = "three facts of one group, used three lines further on"
-    )]
     fn take(&self) -> (Option<(Arc<Rows>, Version, bool)>, bool) {
         let mut state = self.write();
         let closed = state.closed;
@@ -574,10 +570,6 @@ fn split(stored: &[u8]) -> Result<(Version, &[u8]), StoreError> {
     Ok((Version(u64::from_be_bytes(*version)), value))
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is used as a function of map_err"
-)]
 fn unavailable(error: sled::Error) -> StoreError {
     match error {
         sled::Error::Corruption { .. } => StoreError::Corrupt(error.to_string()),

@@ -1,0 +1,299 @@
+//! Blobs in a directory: small ones share append-only packs and one sync for a whole group of writers,
+//! large ones have a file each. Names are random, never a user's key, and say where a small blob lies, so
+//! that reading one is a single `pread` and no index is kept.
+
+mod disk;
+mod large;
+mod pack;
+mod packer;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+
+pub use self::disk::{Disk, DiskFile, SystemDisk};
+use self::large::{Large, LargeFile};
+use self::pack::{Place, Shelf};
+use self::packer::Packer;
+use self::worker::Workers;
+use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
+use crate::id::{Ids, SeededIds};
+use crate::pending::Pending;
+use crate::time::Timestamp;
+
+/// Bodies up to this many bytes share a pack; what grows beyond it moves to a file.
+const SMALL_BYTES_MAX: usize = 256 * 1024;
+/// The longest piece that a reader gives.
+const PIECE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Blobs under one directory.
+#[derive(Clone)]
+pub struct Directory(Arc<Inner>);
+
+struct Inner {
+    large: Large,
+    shelf: Arc<Shelf>,
+    packer: Packer,
+    workers: Workers,
+    ids: Mutex<SeededIds>,
+}
+
+impl Directory {
+    /// Opens `path`, or makes it. Files that an earlier process left unfinished are removed.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`] if the directory cannot be used.
+    pub fn open(
+        path: impl Into<PathBuf>,
+        disk: Arc<dyn Disk>,
+        ids: SeededIds,
+    ) -> Result<Self, BlobError> {
+        let path = path.into();
+        let large = Large::open(path.join("large"), Arc::clone(&disk))?;
+        let shelf = Arc::new(Shelf::open(path.join("packs"), disk)?);
+        let packer = Packer::start(Arc::clone(&shelf))?;
+        let workers = Workers::start()?;
+        Ok(Self(Arc::new(Inner {
+            large,
+            shelf,
+            packer,
+            workers,
+            ids: Mutex::new(ids),
+        })))
+    }
+
+    fn ids(&self) -> MutexGuard<'_, SeededIds> {
+        self.0.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn salt(&self) -> [u8; 12] {
+        let mut salt = [0; 12];
+        self.ids().fill(&mut salt);
+        salt
+    }
+}
+
+impl Blobs for Directory {
+    fn create(&self, now: Timestamp, size_hint: Option<u64>) -> Box<dyn BlobWriter> {
+        let hinted = size_hint.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let room = if hinted <= SMALL_BYTES_MAX { hinted } else { 0 };
+        Box::new(Writer {
+            store: self.clone(),
+            now,
+            small: BytesMut::with_capacity(room),
+            first: None,
+            large: None,
+            goes_large: hinted > SMALL_BYTES_MAX,
+        })
+    }
+
+    fn open(&self, id: BlobId, range: Range<u64>) -> Result<Box<dyn BlobReader>, BlobError> {
+        if range.start > range.end {
+            return Err(BlobError::OutOfRange);
+        }
+        match Place::of(id) {
+            Place::Pack { bytes, .. } => {
+                if range.end > u64::from(bytes) {
+                    return Err(BlobError::OutOfRange);
+                }
+                let whole = self.0.shelf.read(id)?;
+                let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
+                let slice = start
+                    .ok()
+                    .zip(end.ok())
+                    .map(|(start, end)| whole.slice(start..end));
+                Ok(Box::new(SmallReader(slice.ok_or(BlobError::OutOfRange)?)))
+            }
+            Place::File => {
+                let (file, bytes) = self.0.large.find(id)?;
+                if range.end > bytes {
+                    return Err(BlobError::OutOfRange);
+                }
+                Ok(Box::new(LargeReader {
+                    store: self.clone(),
+                    file,
+                    at: range.start,
+                    end: range.end,
+                }))
+            }
+        }
+    }
+
+    fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
+        match Place::of(id) {
+            Place::Pack { .. } => self.0.packer.bury(id),
+            Place::File => {
+                let store = self.clone();
+                self.0.workers.run(move || store.0.large.remove(id))
+            }
+        }
+    }
+
+    fn read_small(&self, id: BlobId, bytes: u64) -> Result<Bytes, BlobError> {
+        match Place::of(id) {
+            Place::Pack { bytes: length, .. } if u64::from(length) == bytes => {
+                self.0.shelf.read(id)
+            }
+            Place::Pack { .. } => Err(BlobError::OutOfRange),
+            Place::File => {
+                let (file, length) = self.0.large.find(id)?;
+                if length != bytes {
+                    return Err(BlobError::OutOfRange);
+                }
+                disk::read_exactly(
+                    &*file,
+                    0,
+                    usize::try_from(bytes).map_err(|_| BlobError::OutOfRange)?,
+                )
+            }
+        }
+    }
+
+    fn put_small(&self, now: Timestamp, bytes: Bytes) -> Pending<Result<BlobStat, BlobError>> {
+        if bytes.len() <= SMALL_BYTES_MAX {
+            return self.0.packer.put(now, self.salt(), bytes);
+        }
+        let store = self.clone();
+        let salt = self.salt();
+        self.0.workers.run(move || {
+            let mut file = store.0.large.create(now, salt)?;
+            file.write(&bytes)?;
+            file.finish()
+        })
+    }
+
+    fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
+        let mut found: BTreeMap<BlobId, u64> = BTreeMap::new();
+        let mut keep = |stat: BlobStat| {
+            if after.is_none_or(|after| stat.id > after) {
+                found.insert(stat.id, stat.bytes);
+                if found.len() > limit {
+                    found.pop_last();
+                }
+            }
+        };
+        self.0.large.each(&mut keep)?;
+        self.0.shelf.each(&mut keep)?;
+        Ok(found
+            .into_iter()
+            .map(|(id, bytes)| BlobStat { id, bytes })
+            .collect())
+    }
+}
+
+/// A blob that is small until it is not.
+struct Writer {
+    store: Directory,
+    now: Timestamp,
+    small: BytesMut,
+    /// The first piece, kept as it came: a body in one piece is never copied.
+    first: Option<Bytes>,
+    large: Option<Arc<Mutex<Option<LargeFile>>>>,
+    goes_large: bool,
+}
+
+impl Writer {
+    /// What was kept in memory so far, as the pieces that it came in or was gathered to.
+    fn take_small(&mut self) -> Vec<Bytes> {
+        let first = self.first.take();
+        let rest = std::mem::take(&mut self.small).freeze();
+        first
+            .into_iter()
+            .chain((!rest.is_empty()).then_some(rest))
+            .collect()
+    }
+
+    fn held(&self) -> usize {
+        self.small.len() + self.first.as_ref().map_or(0, Bytes::len)
+    }
+}
+
+impl BlobWriter for Writer {
+    fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>> {
+        if self.large.is_none() && !self.goes_large && self.held() + bytes.len() <= SMALL_BYTES_MAX
+        {
+            if self.held() == 0 {
+                self.first = Some(bytes);
+            } else {
+                if let Some(first) = self.first.take() {
+                    self.small.extend_from_slice(&first);
+                }
+                self.small.extend_from_slice(&bytes);
+            }
+            return Pending::ready(Ok(()));
+        }
+        let mut pieces = self.take_small();
+        pieces.push(bytes);
+        let slot = Arc::clone(self.large.get_or_insert_default());
+        let (store, now, salt) = (self.store.clone(), self.now, self.store.salt());
+        self.store.0.workers.run(move || {
+            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let file = match &mut *slot {
+                Some(file) => file,
+                none => none.insert(store.0.large.create(now, salt)?),
+            };
+            pieces.iter().try_for_each(|piece| file.write(piece))
+        })
+    }
+
+    fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {
+        if let Some(slot) = self.large.take() {
+            return self.store.0.workers.run(move || {
+                let file = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                // A writer whose first write failed has no file.
+                file.ok_or_else(|| BlobError::Unavailable("an earlier write failed".into()))?
+                    .finish()
+            });
+        }
+        let mut pieces = self.take_small();
+        let whole = if pieces.len() == 1 {
+            pieces.remove(0)
+        } else {
+            Bytes::from(pieces.concat())
+        };
+        self.store.0.packer.put(self.now, self.store.salt(), whole)
+    }
+}
+
+struct SmallReader(Bytes);
+
+impl BlobReader for SmallReader {
+    fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>> {
+        let piece = std::mem::take(&mut self.0);
+        Pending::ready(Ok((!piece.is_empty()).then_some(piece)))
+    }
+}
+
+struct LargeReader {
+    store: Directory,
+    file: Arc<dyn DiskFile>,
+    at: u64,
+    end: u64,
+}
+
+impl BlobReader for LargeReader {
+    fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>> {
+        let bytes = (self.end - self.at).min(PIECE_BYTES_MAX);
+        if bytes == 0 {
+            return Pending::ready(Ok(None));
+        }
+        let (file, at) = (Arc::clone(&self.file), self.at);
+        self.at += bytes;
+        self.store.0.workers.run(move || {
+            disk::read_exactly(&*file, at, usize::try_from(bytes).unwrap_or(0)).map(Some)
+        })
+    }
+}
+
+impl std::fmt::Debug for Directory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Directory").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! The calls to the disk, behind a trait so that a test can make the n-th one fail.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use crate::blobs::BlobError;
+
+/// The disk as the blob directory uses it.
+pub trait Disk: Send + Sync {
+    /// Makes a directory and those above it.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn make_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a file that is not there.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file to read.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Gives a file another name in its directory.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Puts the names in a directory on disk.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// The files of a directory.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+}
+
+/// One open file.
+pub trait DiskFile: Send + Sync {
+    /// Reads at an offset; fewer bytes only at the end.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
+
+    /// Writes all bytes at an offset.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    /// Puts what was written on disk.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Its length in bytes.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Cuts it off at a length.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn truncate(&self, bytes: u64) -> io::Result<()>;
+}
+
+/// The operating system's disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemDisk;
+
+impl Disk for SystemDisk {
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(path)?,
+        ))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(File::open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(path)?
+            .map(|entry| Ok(entry?.path()))
+            .collect()
+    }
+}
+
+impl DiskFile for File {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while let Some(rest) = into.get_mut(read..).filter(|rest| !rest.is_empty()) {
+            match FileExt::read_at(self, rest, at + read as u64) {
+                Ok(0) => break,
+                Ok(bytes) => read += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn truncate(&self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
+}
+
+/// Exactly `bytes` bytes at `at`.
+pub(super) fn read_exactly(file: &dyn DiskFile, at: u64, bytes: usize) -> Result<Bytes, BlobError> {
+    let mut into = BytesMut::zeroed(bytes);
+    let read = file.read_at(&mut into, at).map_err(failed)?;
+    if read < bytes {
+        return Err(BlobError::Corrupt("a file is shorter than its blob".into()));
+    }
+    Ok(into.freeze())
+}
+
+/// What a disk error means to the writer of a blob.
+pub(super) fn failed(error: io::Error) -> BlobError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BlobError::Full,
+        io::ErrorKind::NotFound => BlobError::Absent,
+        _ => BlobError::Unavailable(error.to_string()),
+    }
+}
