@@ -5,6 +5,7 @@
 pub mod account;
 pub mod bucket;
 pub mod checksum;
+pub mod chunked;
 pub mod dialect;
 pub mod encryption;
 pub mod error;

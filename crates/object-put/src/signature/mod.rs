@@ -1,4 +1,152 @@
 //! Signatures: who sent a request, and that nobody changed it.
+//!
+//! [`Claim::read`] takes what a request says about its sender; [`Claim::verify`] proves it with the key's secret.
+//! Between the two the shell looks the key up.
+
+pub mod canonical;
+pub mod chunk;
+mod claim;
+mod presigned_v2;
+
+pub use claim::{Claim, ClaimV4, RequestLine, Scope, Verified};
+pub use presigned_v2::ClaimV2;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
 
 /// How far the clocks of client and server may be apart.
 pub const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
+/// The longest that a presigned URL may be valid.
+pub const PRESIGNED_SECONDS_MAX: u64 = 604_800;
+
+/// What `x-store-content-sha256` says about the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// The body has this SHA-256.
+    Hash([u8; 32]),
+    /// The signature does not cover the body.
+    Unsigned,
+    /// aws-chunked, without signatures, perhaps with a trailer.
+    UnsignedTrailer,
+    /// aws-chunked, each chunk signed.
+    Signed,
+    /// aws-chunked, each chunk and the trailer signed.
+    SignedTrailer,
+}
+
+impl Payload {
+    /// Reads the header's value; `streaming_signed` is the dialect's start of the signed modes.
+    #[must_use]
+    pub fn read(value: &str, streaming_signed: &str) -> Option<Self> {
+        match value {
+            "UNSIGNED-PAYLOAD" => Some(Self::Unsigned),
+            "STREAMING-UNSIGNED-PAYLOAD-TRAILER" => Some(Self::UnsignedTrailer),
+            _ => match value.strip_prefix(streaming_signed) {
+                Some("") => Some(Self::Signed),
+                Some("-TRAILER") => Some(Self::SignedTrailer),
+                Some(_) => None,
+                None => unhex(value).map(Self::Hash),
+            },
+        }
+    }
+
+    /// Whether the body is framed as aws-chunked.
+    #[must_use]
+    pub const fn is_chunked(self) -> bool {
+        matches!(
+            self,
+            Self::UnsignedTrailer | Self::Signed | Self::SignedTrailer
+        )
+    }
+}
+
+/// Lower-case hexadecimal digits of `bytes`.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or('0');
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+/// The 32 bytes that 64 hexadecimal digits stand for.
+#[must_use]
+pub fn unhex(text: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|digit| {
+            digit
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        })
+        .collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit))
+        .collect();
+    (digits.len() == 64)
+        .then(|| bytes.try_into().ok())
+        .flatten()
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+pub(crate) fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return [0; 32]; // HMAC takes keys of any length.
+    };
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+pub(crate) fn hmac_sha1(key: &[u8], text: &[u8]) -> [u8; 20] {
+    let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(key) else {
+        return [0; 20]; // HMAC takes keys of any length.
+    };
+    mac.update(text);
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_modes_are_read_in_their_dialect() {
+        let amz = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
+        let read = |value| Payload::read(value, amz);
+        assert_eq!(read("UNSIGNED-PAYLOAD"), Some(Payload::Unsigned));
+        assert_eq!(
+            read("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"),
+            Some(Payload::Signed)
+        );
+        assert_eq!(
+            read("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"),
+            Some(Payload::SignedTrailer)
+        );
+        assert_eq!(
+            read("STREAMING-UNSIGNED-PAYLOAD-TRAILER"),
+            Some(Payload::UnsignedTrailer)
+        );
+        assert_eq!(read("STREAMING-STORE4-HMAC-SHA256-PAYLOAD"), None);
+        let hash = hex(&[0xAB; 32]);
+        assert_eq!(read(&hash), Some(Payload::Hash([0xAB; 32])));
+        for value in [
+            "",
+            "abc",
+            "STREAMING",
+            &"g".repeat(64),
+            &"a".repeat(63),
+            &"é".repeat(64),
+        ] {
+            assert_eq!(read(value), None, "{value}");
+        }
+    }
+}

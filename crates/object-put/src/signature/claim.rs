@@ -1,0 +1,510 @@
+//! What a request says about its sender, and the proof of it.
+
+use subtle::ConstantTimeEq;
+use triptych_core::time::Timestamp;
+
+use super::{
+    ClaimV2, PRESIGNED_SECONDS_MAX, Payload, SKEW_MILLIS_MAX, canonical, hex, hmac_sha256, sha256,
+};
+use crate::account::AccessKey;
+use crate::dialect::Dialect;
+use crate::error::{Error, SignatureMismatch};
+use crate::request::{Fields, Query};
+
+/// The request line, raw: signatures cover it as it was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLine<'r> {
+    /// The method.
+    pub method: &'r str,
+    /// The path, percent-encoded.
+    pub path: &'r str,
+    /// The query, percent-encoded; empty for none.
+    pub query: &'r str,
+    /// The bucket that a virtual host names, which the older scheme signs as a part of the path.
+    pub host_bucket: Option<&'r str>,
+}
+
+/// What a request says about its sender.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// Nothing: it is anonymous.
+    Anonymous(Payload),
+    /// SigV4, by header or in the query.
+    V4(Box<ClaimV4>),
+    /// Presigned SigV2.
+    V2(ClaimV2),
+}
+
+/// The scope of a SigV4 credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// Day of the signature, `YYYYMMDD`.
+    pub date: String,
+    /// Region.
+    pub region: String,
+    /// Service.
+    pub service: String,
+}
+
+/// A SigV4 claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimV4 {
+    /// The access key.
+    pub access_key: String,
+    scope: Scope,
+    signed: Vec<String>,
+    signature: String,
+    /// `YYYYMMDDTHHMMSSZ`.
+    time_text: String,
+    time: Timestamp,
+    /// Seconds for which a presigned URL is valid.
+    valid_seconds: Option<u64>,
+    payload: Payload,
+    payload_text: String,
+    token: Option<String>,
+}
+
+/// A claim that was proven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// What the signature says about the body.
+    pub payload: Payload,
+    /// What chunk signatures go on from; only SigV4 has them.
+    pub chunks: Option<super::chunk::ChunkSigner>,
+}
+
+impl Claim {
+    /// Reads the claim of a request.
+    ///
+    /// # Errors
+    /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
+    /// `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
+    pub fn read(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Self, Error> {
+        let dialect = fields.dialect();
+        let words = dialect.words();
+        let parameter = |name: &str| query.get(&format!("{}{name}", words.query_prefix));
+        let header = fields.get("authorization")?;
+        let in_query = parameter("Algorithm").is_some()
+            || parameter("Credential").is_some()
+            || parameter("Signature").is_some();
+        let older = query.has("AWSAccessKeyId") || (query.has("Signature") && query.has("Expires"));
+        match (&header, in_query, older) {
+            (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
+            (Some(header), false, false) => ClaimV4::from_header(header, fields, region),
+            (None, true, false) => ClaimV4::from_query(fields, query, region),
+            (None, false, true) => ClaimV2::read(query).map(Self::V2),
+            _ => Err(Error::SeveralAuthorizations),
+        }
+    }
+
+    /// The access key that the claim names; `None` if it is anonymous.
+    #[must_use]
+    pub fn access_key(&self) -> Option<&str> {
+        match self {
+            Self::Anonymous(_) => None,
+            Self::V4(claim) => Some(&claim.access_key),
+            Self::V2(claim) => Some(&claim.access_key),
+        }
+    }
+
+    /// Proves the claim with `key`, at the time `now`.
+    ///
+    /// # Errors
+    /// `InvalidToken`, `RequestTimeTooSkewed`, `RequestExpired`, `RequestNotYetValid`, `HeadersNotSigned`, `SignatureDoesNotMatch`.
+    pub fn verify(
+        &self,
+        key: &AccessKey,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<Verified, Error> {
+        match self {
+            Self::Anonymous(payload) => Ok(Verified {
+                payload: *payload,
+                chunks: None,
+            }),
+            Self::V4(claim) => claim.verify(key, line, fields, now),
+            Self::V2(claim) => claim.verify(key, line, fields, now),
+        }
+    }
+}
+
+/// An anonymous body may still bring its hash or its framing; it has no chunk signatures.
+fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
+    match content_sha256(fields)? {
+        None => Ok(Payload::Unsigned),
+        Some((Payload::Signed | Payload::SignedTrailer, _)) => Err(Error::AccessDenied),
+        Some((payload, _)) => Ok(payload),
+    }
+}
+
+fn content_sha256(fields: &Fields<'_>) -> Result<Option<(Payload, String)>, Error> {
+    let Some(text) = fields.get("x-store-content-sha256")? else {
+        return Ok(None);
+    };
+    match Payload::read(&text, fields.dialect().words().streaming_signed) {
+        Some(payload) => Ok(Some((payload, text.into_owned()))),
+        None => Err(Error::InvalidContentSha256 {
+            value: text.into_owned(),
+        }),
+    }
+}
+
+fn malformed(reason: impl Into<String>) -> Error {
+    Error::AuthorizationHeaderMalformed {
+        reason: reason.into(),
+        region: None,
+    }
+}
+
+fn parameters(reason: impl Into<String>) -> Error {
+    Error::AuthorizationQueryParameters {
+        reason: reason.into(),
+    }
+}
+
+impl ClaimV4 {
+    fn from_header(header: &str, fields: &Fields<'_>, region: &str) -> Result<Claim, Error> {
+        let words = fields.dialect().words();
+        let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
+        if algorithm != words.algorithm {
+            return Err(Error::UnsupportedAuthorization);
+        }
+        let part = |name: &str| {
+            let mut parts = rest
+                .split(',')
+                .filter_map(|part| part.trim().split_once('='));
+            let found = parts
+                .find(|(own, _)| *own == name)
+                .map(|(_, value)| value.trim());
+            found
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| malformed(format!("the authorization header requires {name}")))
+        };
+        let credential = part("Credential")?;
+        let (signed, signature) = (part("SignedHeaders")?, part("Signature")?);
+        let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
+        let (time, time_text) = header_time(fields)?;
+        if !time_text.starts_with(&scope.date) {
+            return Err(malformed(format!(
+                "Invalid credential date \"{}\". This date is not the same as X-Store-Date: \"{time_text}\".",
+                scope.date
+            )));
+        }
+        let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
+        Ok(Claim::V4(Box::new(Self {
+            access_key,
+            scope,
+            signed: signed.split(';').map(str::to_owned).collect(),
+            signature: signature.to_owned(),
+            time_text,
+            time,
+            valid_seconds: None,
+            payload,
+            payload_text,
+            token: token(fields, None)?,
+        })))
+    }
+
+    fn from_query(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Claim, Error> {
+        let dialect = fields.dialect();
+        let words = dialect.words();
+        let get = |name: &str| {
+            let value = query.get(&format!("{}{name}", words.query_prefix));
+            value.filter(|value| !value.is_empty())
+        };
+        let need = |name: &str| {
+            get(name).ok_or_else(|| {
+                parameters(
+                    "Query-string authentication version 4 requires the X-Store-Algorithm, X-Store-Credential, X-Store-Signature, X-Store-Date, X-Store-SignedHeaders, and X-Store-Expires parameters.",
+                )
+            })
+        };
+        let (algorithm, credential) = (need("Algorithm")?, need("Credential")?);
+        let (date, signed) = (need("Date")?, need("SignedHeaders")?);
+        let (expires, signature) = (need("Expires")?, need("Signature")?);
+        if algorithm != words.algorithm {
+            return Err(parameters(
+                "X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\"",
+            ));
+        }
+        let (access_key, scope) =
+            read_credential(credential, dialect, region).map_err(|error| match error {
+                Error::AuthorizationHeaderMalformed { reason, .. } => parameters(format!(
+                    "Error parsing the X-Store-Credential parameter; {reason}"
+                )),
+                other => other,
+            })?;
+        let time = basic_time(date).ok_or_else(|| {
+            parameters("X-Store-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
+        })?;
+        if !date.starts_with(&scope.date) {
+            return Err(parameters(format!(
+                "Invalid credential date \"{}\". This date is not the same as X-Store-Date: \"{date}\".",
+                scope.date
+            )));
+        }
+        let valid = expires
+            .parse()
+            .ok()
+            .filter(|seconds| (1..=PRESIGNED_SECONDS_MAX).contains(seconds));
+        let valid_seconds = valid.ok_or_else(|| {
+            parameters("X-Store-Expires must be a number of seconds between 1 and 604800")
+        })?;
+        let sent = match get("Content-Sha256") {
+            Some(text) => Payload::read(text, words.streaming_signed)
+                .map(|payload| Some((payload, text.to_owned())))
+                .ok_or_else(|| Error::InvalidContentSha256 {
+                    value: text.to_owned(),
+                })?,
+            None => content_sha256(fields)?,
+        };
+        let (payload, payload_text) =
+            sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".to_owned()));
+        Ok(Claim::V4(Box::new(Self {
+            access_key,
+            scope,
+            signed: signed.split(';').map(str::to_owned).collect(),
+            signature: signature.to_owned(),
+            time_text: date.to_owned(),
+            time,
+            valid_seconds: Some(valid_seconds),
+            payload,
+            payload_text,
+            token: token(fields, get("Security-Token"))?,
+        })))
+    }
+
+    fn verify(
+        &self,
+        key: &AccessKey,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<Verified, Error> {
+        check_token(key, self.token.as_deref())?;
+        self.check_time(now)?;
+        self.check_coverage(fields)?;
+        let words = fields.dialect().words();
+        let signing_key = self.signing_key(words.key_prefix, words.scope_end, key);
+        let scope = self.scope_text(words.scope_end);
+        let without = match self.valid_seconds {
+            Some(_) => format!("{}Signature", words.query_prefix),
+            None => String::new(),
+        };
+        let canonical = |path: &str| {
+            canonical::request(
+                line.method,
+                path,
+                &canonical::query(line.query, &without),
+                &canonical::headers(&self.signed, fields),
+                &self.signed.join(";"),
+                &self.payload_text,
+            )
+        };
+        let sign = |canonical: &str| {
+            let hash = hex(&sha256(canonical.as_bytes()));
+            let text = format!("{}\n{}\n{scope}\n{hash}", words.algorithm, self.time_text);
+            (hex(&hmac_sha256(&signing_key, &[text.as_bytes()])), text)
+        };
+        let matches =
+            |signature: &str| bool::from(signature.as_bytes().ct_eq(self.signature.as_bytes()));
+        let encoded = canonical::path(line.path);
+        let request = canonical(&encoded);
+        let (signature, string_to_sign) = sign(&request);
+        // Some clients sign the path exactly as they send it, `%2F` and all: that binds the request as well.
+        let as_sent =
+            || encoded != line.path && matches(&sign(&canonical(line.path)).0);
+        if !(matches(&signature) || as_sent())
+        {
+            return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
+                access_key: self.access_key.clone(),
+                provided: self.signature.clone(),
+                string_to_sign,
+                canonical_request: request,
+            })));
+        }
+        let chunks = super::chunk::ChunkSigner::new(
+            fields.dialect(),
+            signing_key,
+            format!("{}\n{scope}", self.time_text),
+            self.signature.clone(),
+        );
+        Ok(Verified {
+            payload: self.payload,
+            chunks: Some(chunks),
+        })
+    }
+
+    fn check_time(&self, now: Timestamp) -> Result<(), Error> {
+        let ahead = self.time.millis() - now.millis();
+        let Some(valid_seconds) = self.valid_seconds else {
+            if ahead.abs() > SKEW_MILLIS_MAX {
+                return Err(Error::RequestTimeTooSkewed {
+                    request_time: self.time_text.clone(),
+                    server_time: now.rfc3339(),
+                });
+            }
+            return Ok(());
+        };
+        if ahead > SKEW_MILLIS_MAX {
+            return Err(Error::RequestNotYetValid);
+        }
+        let expires = self
+            .time
+            .plus(std::time::Duration::from_secs(valid_seconds));
+        if now > expires {
+            return Err(Error::RequestExpired {
+                valid_seconds: Some(valid_seconds),
+                expires: expires.rfc3339(),
+                server_time: now.rfc3339(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Every header of the service must be signed, and the host.
+    fn check_coverage(&self, fields: &Fields<'_>) -> Result<(), Error> {
+        let prefix = fields.dialect().words().header_prefix;
+        let mut unsigned: Vec<&str> = fields
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| name.starts_with(prefix) || *name == "host")
+            .filter(|name| !self.signed.iter().any(|signed| signed == name))
+            .collect();
+        unsigned.dedup();
+        if unsigned.is_empty() {
+            return Ok(());
+        }
+        Err(Error::HeadersNotSigned {
+            names: unsigned.join(", "),
+        })
+    }
+
+    fn signing_key(&self, prefix: &str, end: &str, key: &AccessKey) -> [u8; 32] {
+        let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
+        let Scope {
+            date,
+            region,
+            service,
+        } = &self.scope;
+        [date.as_str(), region, service, end]
+            .iter()
+            .fold(secret.as_bytes().to_vec(), |key, part| {
+                hmac_sha256(&key, &[part.as_bytes()]).to_vec()
+            })
+            .try_into()
+            .unwrap_or_default()
+    }
+
+    fn scope_text(&self, end: &str) -> String {
+        let Scope {
+            date,
+            region,
+            service,
+        } = &self.scope;
+        format!("{date}/{region}/{service}/{end}")
+    }
+}
+
+/// The session token of a request, by header or parameter.
+fn token(fields: &Fields<'_>, parameter: Option<&str>) -> Result<Option<String>, Error> {
+    let header = fields.get("x-store-security-token")?;
+    Ok(parameter
+        .map(str::to_owned)
+        .or(header.map(std::borrow::Cow::into_owned)))
+}
+
+/// A temporary key comes with its token, and no other key with any.
+pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
+    let holds = match (&key.token, sent) {
+        (None, None) => true,
+        (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
+        _ => false,
+    };
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::InvalidToken)
+    }
+}
+
+fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String, Scope), Error> {
+    let words = dialect.words();
+    let parts: Vec<&str> = text.rsplitn(5, '/').collect();
+    let [end, service, of_region, date, access_key] = parts.as_slice() else {
+        return Err(malformed(format!(
+            "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
+            words.scope_end
+        )));
+    };
+    if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(malformed(format!(
+            "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
+        )));
+    }
+    if *of_region != region {
+        return Err(Error::AuthorizationHeaderMalformed {
+            reason: format!("the region '{of_region}' is wrong; expecting '{region}'"),
+            region: Some(region.to_owned()),
+        });
+    }
+    if !words.scope_services.contains(service) {
+        return Err(malformed(format!(
+            "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
+            words.scope_services.first().copied().unwrap_or_default()
+        )));
+    }
+    if *end != words.scope_end {
+        return Err(malformed(format!(
+            "incorrect terminal \"{end}\". This endpoint uses \"{}\".",
+            words.scope_end
+        )));
+    }
+    let scope = Scope {
+        date: (*date).to_owned(),
+        region: (*of_region).to_owned(),
+        service: (*service).to_owned(),
+    };
+    Ok(((*access_key).to_owned(), scope))
+}
+
+/// The time of a request: `x-store-date`, or else `Date` in any of its forms.
+fn header_time(fields: &Fields<'_>) -> Result<(Timestamp, String), Error> {
+    let text = match fields.get("x-store-date")? {
+        Some(text) => text,
+        None => fields.get("date")?.ok_or(Error::MissingDate)?,
+    };
+    if let Some(time) = basic_time(&text) {
+        return Ok((time, text.into_owned()));
+    }
+    let time = Timestamp::from_http_date(&text).ok_or(Error::MissingDate)?;
+    let basic: String = time
+        .rfc3339()
+        .chars()
+        .filter(|char| !matches!(char, '-' | ':'))
+        .collect();
+    Ok((time, basic))
+}
+
+/// Reads `YYYYMMDDTHHMMSSZ`.
+fn basic_time(text: &str) -> Option<Timestamp> {
+    let digits = text.bytes().enumerate().all(|(place, byte)| match place {
+        8 => byte == b'T',
+        15 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    });
+    if text.len() != 16 || !digits {
+        return None;
+    }
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    Timestamp::from_rfc3339(&format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        part(0, 4),
+        part(4, 6),
+        part(6, 8),
+        part(9, 11),
+        part(11, 13),
+        part(13, 15)
+    ))
+}
