@@ -313,10 +313,8 @@ impl ClaimV4 {
         let request = canonical(&encoded);
         let (signature, string_to_sign) = sign(&request);
         // Some clients sign the path exactly as they send it, `%2F` and all: that binds the request as well.
-        let as_sent =
-            || encoded != line.path && matches(&sign(&canonical(line.path)).0);
-        if !(matches(&signature) || as_sent())
-        {
+        let as_sent = || encoded != line.path && matches(&sign(&canonical(line.path)).0);
+        if !(matches(&signature) || as_sent()) {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
                 access_key: self.access_key.clone(),
                 provided: self.signature.clone(),

@@ -1,0 +1,231 @@
+//! PutObject without its transport: the look before the body, and the check of the body as it streams by.
+
+use sha2::{Digest, Sha256};
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::bucket::Bucket;
+use crate::checksum::{Algorithm, Checksum, Digested, Digests};
+use crate::dialect::Dialect;
+use crate::encryption::{BodyKey, Keyring, Sealed};
+use crate::error::Error;
+use crate::head::{BodyHead, ChecksumPlan, PutHead};
+use crate::key::Key;
+use crate::object::{VersionId, sealing_context};
+use crate::operation::Call;
+use crate::precondition::Sight;
+use crate::signature::chunk::ChunkSigner;
+use crate::signature::{Payload, Verified, hex};
+use crate::tables::{CURRENT, DELETES, delete_slot, object_key};
+
+/// A PUT that may go on: its body is asked for now.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    /// The bucket as the start saw it.
+    pub bucket: Bucket,
+    /// The key.
+    pub key: Key,
+    /// The account that will own the object.
+    pub owner: String,
+    /// When the request came.
+    pub now: Timestamp,
+    /// What the headers say.
+    pub head: PutHead,
+    /// What the start saw of the key.
+    pub sight: Sight,
+    /// The version's random bytes: the body is sealed for them.
+    pub random: [u8; 12],
+}
+
+impl Admission {
+    /// Looks at the request, the bucket and the key, and refuses what can be refused before the body.
+    ///
+    /// # Errors
+    /// Those of [`PutHead::read`]; then those of [`crate::precondition::Condition::judge_start`].
+    pub fn decide(
+        call: &Call<'_>,
+        payload: Payload,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+    ) -> Result<Self, Error> {
+        let (bucket, key) = (call.bucket()?, call.key()?);
+        let head = PutHead::read(call.fields, bucket.kind, payload)?;
+        let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
+        head.condition
+            .judge_start(call.dialect(), key, current.as_ref())?;
+        let (slot, _) = delete_slot(bucket.id, key);
+        let deletes = DELETES.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
+        Ok(Self {
+            bucket: bucket.clone(),
+            key: key.clone(),
+            owner: bucket.owner.clone(),
+            now: call.now,
+            head,
+            sight: Sight {
+                current: current.map(|current| current.version),
+                deletes,
+            },
+            random: VersionId::draw(ids),
+        })
+    }
+
+    /// A new data key for the body.
+    pub fn draw_key(&self, keyring: &Keyring, ids: &mut dyn Ids) -> (BodyKey, Sealed) {
+        keyring.draw(
+            &sealing_context(self.bucket.id, &self.key, self.random),
+            ids,
+        )
+    }
+}
+
+/// Checks a body as it streams by: length, digests, and the signatures of chunks and trailer.
+#[derive(Debug)]
+pub struct Verifier {
+    dialect: Dialect,
+    length: Option<u64>,
+    payload: Payload,
+    md5: Option<[u8; 16]>,
+    expected: Option<Checksum>,
+    trailer: Option<Algorithm>,
+    digests: Digests,
+    size: u64,
+    /// The hash of the chunk that is being read, where chunks are signed.
+    chunk: Option<Sha256>,
+    signer: Option<ChunkSigner>,
+}
+
+impl Verifier {
+    /// A verifier of the body that `head` describes and `verified` vouches for.
+    #[must_use]
+    pub fn new(dialect: Dialect, head: &BodyHead, verified: &Verified) -> Self {
+        let signed = matches!(head.payload, Payload::Signed | Payload::SignedTrailer);
+        let (expected, trailer) = match &head.checksum {
+            ChecksumPlan::Default => (None, None),
+            ChecksumPlan::Header(checksum) => (Some(checksum.clone()), None),
+            ChecksumPlan::Trailer(algorithm) => (None, Some(*algorithm)),
+        };
+        let hashed = matches!(head.payload, Payload::Hash(_));
+        let algorithm = head.checksum.algorithm();
+        Self {
+            dialect,
+            length: head.length.map(|length| length.body),
+            payload: head.payload,
+            md5: head.md5,
+            expected,
+            trailer,
+            digests: Digests::new(algorithm, hashed && algorithm != Algorithm::Sha256),
+            size: 0,
+            chunk: signed.then(Sha256::new),
+            signer: verified.chunks.clone().filter(|_| signed),
+        }
+    }
+
+    /// Takes the next bytes of the body.
+    ///
+    /// # Errors
+    /// [`Error::IncompleteBody`] as soon as there are more bytes than were announced.
+    pub fn data(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.size += bytes.len() as u64;
+        if self.length.is_some_and(|length| self.size > length) {
+            return Err(Error::IncompleteBody);
+        }
+        self.digests.feed(bytes);
+        if let Some(chunk) = &mut self.chunk {
+            chunk.update(bytes);
+        }
+        Ok(())
+    }
+
+    /// Takes the end of a chunk.
+    ///
+    /// # Errors
+    /// [`Error::SignatureDoesNotMatch`].
+    pub fn chunk_end(&mut self, signature: Option<&str>) -> Result<(), Error> {
+        match (&mut self.signer, &mut self.chunk) {
+            (Some(signer), Some(chunk)) => {
+                signer.chunk(std::mem::take(chunk), signature.unwrap_or_default())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the trailer of a chunked body.
+    ///
+    /// # Errors
+    /// `MalformedTrailer`, `InvalidRequest`, `SignatureDoesNotMatch`.
+    pub fn trailer(&mut self, fields: &[(String, String)]) -> Result<(), Error> {
+        let mut lines = String::new();
+        let mut signature = None;
+        let mut checksum = None;
+        for (name, value) in fields {
+            if self.dialect.is_header(name, "x-store-trailer-signature") {
+                signature = Some(value);
+                continue;
+            }
+            lines.push_str(&format!("{name}:{value}\n"));
+            let row = self.trailer.map(Algorithm::row);
+            let Some(row) = row.filter(|row| self.dialect.is_header(name, row.header)) else {
+                return Err(Error::MalformedTrailer);
+            };
+            let read = row.algorithm.read(value).ok_or_else(|| {
+                Error::request(format!("Value for {} header is invalid.", row.header))
+            })?;
+            if checksum.replace(read).is_some() {
+                return Err(Error::MalformedTrailer);
+            }
+        }
+        if self.trailer.is_some() != checksum.is_some() {
+            return Err(Error::MalformedTrailer);
+        }
+        if let (Payload::SignedTrailer, Some(signer)) = (self.payload, &mut self.signer) {
+            signer.trailer(&lines, signature.ok_or(Error::MalformedTrailer)?)?;
+        }
+        if checksum.is_some() {
+            self.expected = checksum;
+        }
+        Ok(())
+    }
+
+    /// The digests of the whole body, if it is what was announced.
+    ///
+    /// # Errors
+    /// `IncompleteBody`, `ContentSha256Mismatch`, `Md5Mismatch`, `ChecksumMismatch`.
+    pub fn finish(self) -> Result<Digested, Error> {
+        if self.length.is_some_and(|length| length != self.size) {
+            return Err(Error::IncompleteBody);
+        }
+        let digested = self.digests.finish();
+        if let Payload::Hash(expected) = self.payload {
+            let own = digested
+                .sha256
+                .map_or_else(|| digested.checksum.value.clone(), Vec::from);
+            if own != expected {
+                return Err(Error::ContentSha256Mismatch {
+                    client: hex(&expected),
+                    server: hex(&own),
+                });
+            }
+        }
+        if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
+            return Err(Error::Md5Mismatch {
+                expected: base64_of(&expected),
+                calculated: base64_of(&digested.md5),
+            });
+        }
+        if self
+            .expected
+            .is_some_and(|expected| expected != digested.checksum)
+        {
+            return Err(Error::ChecksumMismatch {
+                algorithm: digested.checksum.algorithm.row().name,
+            });
+        }
+        Ok(digested)
+    }
+}
+
+fn base64_of(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
