@@ -1,0 +1,65 @@
+//! `cargo xtask bench`: measurements, in a release build, each against the machine's own limit in the same run.
+
+use anyhow::{Result, bail};
+
+#[cfg(not(feature = "bench"))]
+use crate::workspace::cargo;
+
+/// Arguments of `bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// What to measure [default: everything]
+    #[arg(value_parser = ["kv", "host", "object", "video", "tabs"])]
+    pub what: Option<String>,
+}
+
+/// Measures, and says what it found.
+#[cfg(feature = "bench")]
+type Measure = fn() -> Result<String>;
+
+/// What can be measured, by name.
+///
+/// Each lives in its own file of `bench/`, compiled with the feature `bench` alone, so that no other task waits for it.
+#[cfg(feature = "bench")]
+const BENCHES: &[(&str, Measure)] = &[];
+
+/// Builds this tool again, optimised and with the feature `bench`, and runs that.
+///
+/// # Errors
+/// If the build or the measurement fails.
+#[cfg(not(feature = "bench"))]
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut command = cargo(&[
+        "run",
+        "--release",
+        "--locked",
+        "-p",
+        "xtask",
+        "--features",
+        "bench",
+        "--",
+        "bench",
+    ]);
+    let status = command.args(&arguments.what).status()?;
+    if !status.success() {
+        bail!("the measurement failed");
+    }
+    Ok(())
+}
+
+/// Measures what is asked for.
+///
+/// # Errors
+/// If nothing of that name is measured yet, or a measurement fails.
+#[cfg(feature = "bench")]
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let asked = |name: &str| arguments.what.as_deref().is_none_or(|what| what == name);
+    let chosen: Vec<_> = BENCHES.iter().filter(|(name, _)| asked(name)).collect();
+    if chosen.is_empty() {
+        bail!("there is no such measurement yet");
+    }
+    for (name, measure) in chosen {
+        println!("== {name}\n{}", measure()?);
+    }
+    Ok(())
+}

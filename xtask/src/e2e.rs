@@ -1,0 +1,334 @@
+//! Real clients against real processes: each test file of `tests/` gets a server of its own, on a free port and an empty disk.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::clients;
+use crate::process::watch;
+use crate::service::{Options, SERVICES, Server, Service, tail};
+use crate::steps::spinner;
+use crate::workspace::{cargo, files, output, root, target};
+
+/// How long one file may take.
+const LIMIT: Duration = Duration::from_secs(6 * 60);
+
+/// Arguments of `e2e`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Arguments {
+    /// One service alone: object, video or tabs
+    #[arg(long, value_parser = ["object", "video", "tabs"])]
+    pub only: Option<String>,
+    /// Only files whose name contains this text
+    pub name: Option<String>,
+    /// Take the binaries as they are, without building them
+    #[arg(long)]
+    pub no_build: bool,
+}
+
+/// Builds, installs the clients and runs the files.
+///
+/// # Errors
+/// If anything is missing, or any check fails or is skipped.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if !arguments.no_build {
+        build()?;
+    }
+    println!("{}", drive(arguments)?);
+    Ok(())
+}
+
+/// Builds the binaries with the features that tests use, so that every step shares one build.
+///
+/// # Errors
+/// If the build fails.
+pub(crate) fn build() -> Result<()> {
+    let bar = spinner("build");
+    let outcome = output(&mut cargo(&[
+        "build",
+        "--workspace",
+        "--all-features",
+        "--bins",
+        "--locked",
+    ]));
+    bar.finish_and_clear();
+    outcome.map(drop)
+}
+
+/// Runs every file that is asked for, and says how many checks passed.
+///
+/// # Errors
+/// The files with a failed, skipped or absent check.
+pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
+    clients::install()?;
+    let (mut failed, mut checks, mut ran) = (Vec::new(), 0, 0);
+    for service in &SERVICES {
+        if arguments
+            .only
+            .as_deref()
+            .is_some_and(|only| only != service.short)
+        {
+            continue;
+        }
+        for file in test_files(service, arguments.name.as_deref())? {
+            ran += 1;
+            let name = shown(&file);
+            let (bar, began) = (spinner(&name), Instant::now());
+            let outcome = run_file(service, &file, |line| bar.set_message(line.to_owned()));
+            bar.finish_and_clear();
+            let seconds = began.elapsed().as_secs_f64();
+            match outcome {
+                Ok(count) => {
+                    checks += count;
+                    println!("  ok      {name:<44} {count:>4} checks {seconds:>6.1} s");
+                }
+                Err(error) => {
+                    println!("  FAILED  {name:<44} {seconds:>18.1} s\n{error:#}");
+                    failed.push(name);
+                }
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!(
+            "{} of {ran} client files failed: {}",
+            failed.len(),
+            failed.join(", ")
+        );
+    }
+    if ran == 0 {
+        bail!("no client file was found: there is nothing that this could show");
+    }
+    Ok(format!("{checks} checks of {ran} client files passed"))
+}
+
+/// Runs the clients written in Rust, which have a workspace of their own because they pull in much.
+///
+/// # Errors
+/// If they do not build, or a test of theirs fails.
+pub(crate) fn drive_rust() -> Result<String> {
+    let folder = tempfile::tempdir()?;
+    let mut command = cargo(&["test", "--locked", "--manifest-path"]);
+    command.arg(root().join("tests/rust/Cargo.toml"));
+    command.env("CARGO_TARGET_DIR", target().join("rust-clients"));
+    let mut servers = Vec::new();
+    for service in SERVICES.iter().filter(|service| service.short != "tabs") {
+        let server = start(service, &folder.path().join(service.name), &[])?;
+        environment(&mut command, service, &server)?;
+        servers.push(server);
+    }
+    let log = target().join("xtask/e2e/rust.log");
+    let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;
+    if !ended.success {
+        bail!("the Rust clients failed{}", tail(&log, 60));
+    }
+    servers.into_iter().try_for_each(Server::stop)?;
+    crate::suite::tally(&ended.text)
+}
+
+fn shown(file: &Path) -> String {
+    file.strip_prefix(root().join("tests"))
+        .unwrap_or(file)
+        .display()
+        .to_string()
+}
+
+fn test_files(service: &Service, name: Option<&str>) -> Result<Vec<PathBuf>> {
+    let folder = root().join("tests").join(service.short);
+    let mut found = files(&folder, "_test.py")?;
+    found.extend(files(&folder, ".test.mjs")?);
+    found.retain(|file| name.is_none_or(|name| shown(file).contains(name)));
+    found.sort();
+    if found.is_empty() && name.is_none() {
+        bail!("{} has no test file", folder.display());
+    }
+    Ok(found)
+}
+
+/// Starts the file's own servers, runs it, and gives the number of its checks.
+fn run_file(service: &'static Service, file: &Path, on_line: impl FnMut(&str)) -> Result<u64> {
+    let folder = tempfile::tempdir()?;
+    let server = start(service, &folder.path().join(service.name), &[])?;
+    let mut command = interpreter(file);
+    command.current_dir(root());
+    environment(&mut command, service, &server)?;
+    // The clients that only stream over https need a second server of the same data.
+    let tls = if service.short == "object" {
+        let flags = ["--tls-self-signed"];
+        let server = start(service, &folder.path().join("tls"), &flags)?;
+        command.env(service.variable("TLS_URL"), &server.url);
+        Some(server)
+    } else {
+        None
+    };
+    let log = target()
+        .join("xtask/e2e")
+        .join(format!("{}.log", shown(file).replace('/', "-")));
+    let ended = watch(&mut command, &log, LIMIT, on_line)?;
+    if !ended.success {
+        bail!("{} failed{}{}", shown(file), tail(&log, 60), server.tail());
+    }
+    let count = checks(&ended.text).with_context(|| format!("see {}", log.display()))?;
+    server.stop()?;
+    tls.map_or(Ok(()), Server::stop)?;
+    Ok(count)
+}
+
+fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Server> {
+    Server::start(
+        service,
+        &Options {
+            binary: service.binary(false),
+            data: data.to_owned(),
+            seed: service.test_seed(),
+            port: Some(0),
+            flags: [&["--admin-token", ADMIN_TOKEN], flags]
+                .concat()
+                .iter()
+                .map(|&flag| flag.into())
+                .collect(),
+        },
+    )
+}
+
+/// The admin token of servers under test.
+const ADMIN_TOKEN: &str = "admin-token-of-the-tests";
+
+fn interpreter(file: &Path) -> Command {
+    if file.extension().is_some_and(|kind| kind == "mjs") {
+        let mut command = Command::new("node");
+        command.args(["--test", "--test-reporter=tap"]).arg(file);
+        return command;
+    }
+    let mut command = Command::new(clients::python());
+    command.args(["-m", "unittest", "discover", "-v", "-s"]);
+    command.arg(file.parent().unwrap_or_else(|| Path::new(".")));
+    command.arg("-p").arg(file.file_name().unwrap_or_default());
+    command
+}
+
+/// Tells a test where its server is and who it may be; credentials are those of the seed file.
+fn environment(command: &mut Command, service: &Service, server: &Server) -> Result<()> {
+    let seed = service.test_seed();
+    for (what, value) in credentials(
+        service,
+        &serde_json::from_str(&std::fs::read_to_string(&seed)?)?,
+    ) {
+        command.env(service.variable(what), value);
+    }
+    command.env(service.variable("URL"), &server.url);
+    command.env(service.variable("PID"), server.pid().to_string());
+    command.env(service.variable("SEED"), seed);
+    command.env(service.variable("BINARY"), service.binary(false));
+    command.env(service.variable("ADMIN_TOKEN"), ADMIN_TOKEN);
+    // Tools of the environment, such as aws, are found first; nothing is read from the user's own settings.
+    let bin = clients::python()
+        .parent()
+        .map(Path::to_owned)
+        .unwrap_or_default();
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    command.env(
+        "PATH",
+        std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&paths)))?,
+    );
+    for name in [
+        "AWS_PROFILE",
+        "AWS_ENDPOINT_URL",
+        "AWS_CA_BUNDLE",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "http_proxy",
+        "https_proxy",
+    ] {
+        command.env_remove(name);
+    }
+    command
+        .env("NO_PROXY", "127.0.0.1,localhost")
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(())
+}
+
+/// What the first identity of a seed file is known by.
+pub(crate) fn credentials(service: &Service, seed: &Value) -> Vec<(&'static str, String)> {
+    let pointers: &[(&str, &str)] = match service.short {
+        "object" => &[
+            ("ACCESS_KEY", "/accounts/0/keys/0/accessKeyId"),
+            ("SECRET_KEY", "/accounts/0/keys/0/secretAccessKey"),
+            ("REGION", "/region"),
+        ],
+        "video" => &[
+            ("API_KEY", "/projects/0/apiKeys/0"),
+            ("TOKEN", "/accounts/0/tokens/0/token"),
+        ],
+        _ => &[("TOKEN", "/extensions/0/token")],
+    };
+    pointers
+        .iter()
+        .filter_map(|(what, pointer)| Some((*what, seed.pointer(pointer)?.as_str()?.to_owned())))
+        .collect()
+}
+
+/// The number of checks that a run of unittest or of node's test runner passed.
+///
+/// # Errors
+/// If a check was skipped or none ran: neither shows anything.
+fn checks(text: &str) -> Result<u64> {
+    let number = |start: &str| {
+        text.lines().rev().find_map(|line| {
+            line.strip_prefix(start)?
+                .split(|c: char| !c.is_ascii_digit())
+                .next()?
+                .parse::<u64>()
+                .ok()
+        })
+    };
+    let skipped = text
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("OK (")?.split("skipped=").nth(1))
+        .and_then(|rest| rest.trim_end_matches(')').parse().ok())
+        .or_else(|| Some(number("# skipped ")? + number("# todo ")?))
+        .unwrap_or(0);
+    if skipped > 0 {
+        bail!("{skipped} checks were skipped: a skipped check is not a passed one");
+    }
+    match number("Ran ").or_else(|| number("# pass ")) {
+        None | Some(0) => bail!("no check ran"),
+        Some(count) => Ok(count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_are_counted_as_the_runner_says() {
+        assert_eq!(checks("Ran 12 tests in 0.1s\n\nOK\n").unwrap(), 12);
+        assert_eq!(
+            checks("# tests 3\n# pass 3\n# fail 0\n# skipped 0\n# todo 0\n").unwrap(),
+            3
+        );
+    }
+
+    #[test]
+    fn a_skipped_check_is_not_a_passed_one() {
+        assert!(checks("Ran 12 tests in 0.1s\n\nOK (skipped=1)\n").is_err());
+        assert!(checks("# pass 3\n# skipped 1\n# todo 0\n").is_err());
+        assert!(checks("# pass 3\n# skipped 0\n# todo 2\n").is_err());
+        assert!(checks("Ran 0 tests in 0.0s\n\nOK\n").is_err());
+        assert!(checks("").is_err());
+    }
+
+    #[test]
+    fn every_demo_seed_names_the_identity_that_tests_use() {
+        for service in &SERVICES {
+            let text = std::fs::read_to_string(service.demo_seed()).unwrap();
+            let found = credentials(service, &serde_json::from_str(&text).unwrap());
+            assert!(!found.is_empty(), "{}", service.name);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! `cargo xtask test`: everything that must be green, in one order, with one set of features so that steps share their builds.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::service::SERVICES;
+use crate::steps::Steps;
+use crate::workspace::{cargo, root, target};
+use crate::{crash, e2e, licences, purity, up};
+
+/// Arguments of `test`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only the steps whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub step: Option<String>,
+}
+
+/// Runs every step, whatever the others say.
+///
+/// # Errors
+/// The names of the steps that failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut steps = Steps::default();
+    let asked = |name: &str| {
+        arguments
+            .step
+            .as_deref()
+            .is_none_or(|text| name.contains(text))
+    };
+    for (name, step) in STEPS {
+        if asked(name) {
+            step(&mut steps, name);
+        }
+    }
+    steps.finish()
+}
+
+type Step = fn(&mut Steps, &str);
+
+/// The steps: what is quick to fail comes first.
+const STEPS: &[(&str, Step)] = &[
+    ("format", |steps, name| {
+        steps.command(name, cargo(&["fmt", "--all", "--check"]), said(""))
+    }),
+    ("licences", |steps, name| {
+        steps.run(name, |_| licences::check())
+    }),
+    ("purity", |steps, name| steps.run(name, |_| purity::check())),
+    ("lints", |steps, name| {
+        let lints = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--all-features",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ];
+        steps.command(name, cargo(&lints), said("no warning"));
+    }),
+    ("domains", |steps, name| steps.run(name, |_| domains())),
+    ("docs", |steps, name| {
+        let mut docs = cargo(&[
+            "doc",
+            "--workspace",
+            "--all-features",
+            "--no-deps",
+            "--locked",
+        ]);
+        docs.env("RUSTDOCFLAGS", "-D warnings");
+        steps.command(name, docs, said("no warning"));
+    }),
+    ("unit", |steps, name| {
+        steps.command(
+            name,
+            cargo(&[
+                "test",
+                "--workspace",
+                "--all-features",
+                "--locked",
+                "--no-fail-fast",
+            ]),
+            tally,
+        );
+    }),
+    ("outside", |steps, name| {
+        steps.command(
+            name,
+            outside(),
+            said("a crate outside the workspace builds"),
+        )
+    }),
+    ("build", |steps, name| {
+        steps.command(
+            name,
+            cargo(&[
+                "build",
+                "--workspace",
+                "--all-features",
+                "--bins",
+                "--examples",
+                "--locked",
+            ]),
+            said("binaries and examples"),
+        );
+    }),
+    ("clients", |steps, name| {
+        steps.run(name, |_| e2e::drive(&e2e::Arguments::default()))
+    }),
+    ("rust-clients", |steps, name| {
+        steps.run(name, |_| e2e::drive_rust())
+    }),
+    ("crash", |steps, name| steps.run(name, |_| crash::short())),
+    ("demo", |steps, name| {
+        steps.run(name, |_| {
+            up::run(&up::Arguments {
+                demo: true,
+                ..up::Arguments::default()
+            })?;
+            Ok("every printed line and every job worked".into())
+        });
+    }),
+];
+
+fn said(text: &'static str) -> impl FnOnce(&str) -> Result<String> {
+    move |_| Ok(text.to_owned())
+}
+
+/// Each domain by itself, without its server: features of one package never hide what another misses.
+fn domains() -> Result<String> {
+    for package in SERVICES
+        .iter()
+        .map(|service| service.name)
+        .chain(["triptych-core"])
+    {
+        crate::workspace::output(&mut cargo(&[
+            "check",
+            "--locked",
+            "-p",
+            package,
+            "--no-default-features",
+            "--lib",
+        ]))?;
+    }
+    Ok(format!(
+        "{} packages build without their server",
+        SERVICES.len() + 1
+    ))
+}
+
+/// The crate outside shares the target directory, so that only what its features change is built again.
+fn outside() -> Command {
+    let manifest = root().join("examples/outside/Cargo.toml");
+    let mut command = cargo(&["run", "--locked", "--manifest-path"]);
+    command.arg(manifest).env("CARGO_TARGET_DIR", target());
+    command
+}
+
+/// Sums what `cargo test` says of each of its programs.
+///
+/// # Errors
+/// If no test ran, or one was ignored.
+pub(crate) fn tally(text: &str) -> Result<String> {
+    let count = |word: &str| -> u64 {
+        let results = text
+            .lines()
+            .filter(|line| line.starts_with("test result: "));
+        let parts = results.flat_map(|line| line.split([';', '.']));
+        parts
+            .filter_map(|part| part.trim().strip_suffix(word)?.trim().parse::<u64>().ok())
+            .sum()
+    };
+    let (passed, ignored) = (count("passed"), count("ignored"));
+    if passed == 0 {
+        bail!("no test ran");
+    }
+    if ignored > 0 {
+        bail!(
+            "{passed} tests passed, but {ignored} were ignored: an ignored test is not a passed one"
+        );
+    }
+    Ok(format!("{passed} tests passed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_tests_are_summed_and_an_ignored_one_is_a_failure() {
+        let line = |passed, ignored| {
+            format!(
+                "test result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+            )
+        };
+        assert_eq!(
+            tally(&(line(3, 0) + &line(4, 0))).unwrap(),
+            "7 tests passed"
+        );
+        assert!(tally(&(line(3, 0) + &line(4, 1))).is_err());
+        assert!(tally("").is_err());
+    }
+}
