@@ -1,2 +1,4 @@
 //! A stateful video-platform data service with the wire of the Data API v3.
 #![forbid(unsafe_code)]
+
+pub mod upload;
