@@ -1,4 +1,5 @@
 //! A stateful video-platform data service with the wire of the Data API v3.
 #![forbid(unsafe_code)]
 
+pub mod tables;
 pub mod upload;

@@ -9,8 +9,10 @@
 //! | [`location`] | the address of a session as the client sees it, also behind a proxy |
 
 pub mod location;
+pub mod media;
 pub mod range;
 pub mod related;
+pub mod session;
 
 /// Pieces of a resumable upload are multiples of this, the last one excepted (facts of the protocol: 256 KiB).
 pub const PIECE_BYTES_MULTIPLE: u64 = 256 * 1024;

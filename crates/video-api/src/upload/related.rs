@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 /// The head of a part, and what stands before the first one, are not longer than this.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Metadata is not longer than this.
-pub const METADATA_BYTES_MAX: usize = 1024 * 1024;
+pub const METADATA_BYTES_MAX: usize = 512 * 1024;
 /// RFC 2046 §5.1.1 allows 70; clients that build longer ones are read too.
 const BOUNDARY_BYTES_MAX: usize = 200;
 
@@ -31,7 +31,7 @@ pub enum RelatedError {
     /// A part is encoded in a way that is not `7bit`, `8bit`, `binary` or `base64`, or is not what it says.
     #[error("the transfer encoding of a part is unknown or its content is not in it")]
     Encoding,
-    /// The first part is longer than 1 MiB.
+    /// The first part is longer than 512 KiB.
     #[error("the metadata part is longer than {METADATA_BYTES_MAX} bytes")]
     MetadataTooLarge,
     /// A third part.
@@ -467,11 +467,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a reader makes of `pieces`: metadata, media type, media.
+    /// Metadata, media type, media, and the number of parts.
+    type Whole = (Vec<u8>, Option<String>, Vec<u8>, u8);
+
+    /// What a reader makes of `pieces`.
     fn read<'p>(
         content_type: &str,
         pieces: impl IntoIterator<Item = &'p [u8]>,
-    ) -> Result<(Vec<u8>, Option<String>, Vec<u8>, u8), RelatedError> {
+    ) -> Result<Whole, RelatedError> {
         let mut reader = Related::new(content_type)?;
         let (mut metadata, mut media_type, mut media, mut parts) =
             (Vec::new(), None, Vec::new(), 9);

@@ -1,0 +1,257 @@
+//! An uploaded body: rows that name the blobs that hold its pieces in order, so that nothing is copied when the last one arrives.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use triptych_core::blobs::{BlobError, BlobId, Blobs};
+use triptych_core::id::Ids;
+use triptych_core::kv::{self, KeyValue, Order, Record, Span, StoreError, Table, Tx};
+
+use crate::tables;
+
+/// The name of an uploaded body: 16 random bytes.
+pub type MediaId = [u8; 16];
+
+/// A piece of an uploaded body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Where its bytes are.
+    pub blob: BlobId,
+    /// How many there are.
+    pub bytes: u64,
+}
+
+impl Record for Piece {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.blob.0);
+        out.extend_from_slice(&self.bytes.to_be_bytes());
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        let (blob, rest) = bytes.split_first_chunk()?;
+        let bytes = u64::from_be_bytes(rest.try_into().ok()?);
+        (format == Self::FORMAT).then_some(Self {
+            blob: BlobId(*blob),
+            bytes,
+        })
+    }
+}
+
+/// Pieces by body and the offset of their first byte.
+pub const PIECES: Table<(MediaId, u64), Piece> = Table::new(tables::MEDIA_PIECES);
+/// Bodies that no record names any more.
+pub const GARBAGE: Table<MediaId, ()> = Table::new(tables::MEDIA_GARBAGE);
+
+/// How many pieces one step of [`sweep`] deletes.
+const SWEEP_STEP: usize = 200;
+
+/// Why an uploaded body could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MediaError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The bytes could not be read.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+}
+
+/// Names a body that is one piece, in the transaction that commits its record.
+pub fn put_whole(tx: &mut Tx<'_>, media: MediaId, piece: Piece) {
+    if piece.bytes > 0 {
+        PIECES.put(tx, &(media, 0), &piece);
+    }
+}
+
+/// Says that a body is no longer named. Its space is freed by [`sweep`].
+pub fn discard(tx: &mut Tx<'_>, media: MediaId) {
+    GARBAGE.put(tx, &media, &());
+}
+
+/// Frees the space of bodies that are no longer named, in small steps that a restart continues. Blocks; call it on a thread of its own.
+///
+/// # Errors
+/// `Store`, `Blob`.
+pub fn sweep(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    ids: &mut dyn Ids,
+) -> Result<usize, MediaError> {
+    let mut freed = 0;
+    loop {
+        let step = kv::run_blocking(store, ids, 8, |tx, _| {
+            let (bodies, _) = GARBAGE.scan(tx, &GARBAGE.span(&()), 1)?;
+            let Some((media, ())) = bodies.into_iter().next() else {
+                return Ok(None);
+            };
+            let (rows, more) = PIECES.scan(tx, &PIECES.span(&media), SWEEP_STEP)?;
+            for (key, _) in &rows {
+                PIECES.delete(tx, key);
+            }
+            if !more {
+                GARBAGE.delete(tx, &media);
+            }
+            Ok::<_, StoreError>(Some(rows))
+        })?;
+        // A crash between the two leaves blobs that no record names, which the store sweeps by their age.
+        let Some(rows) = step else { return Ok(freed) };
+        for (_, piece) in rows {
+            blobs.delete(piece.blob).wait()?;
+            freed += 1;
+        }
+    }
+}
+
+/// Reads an uploaded body by range. Blocks; call it on a thread of its own.
+pub struct Reader {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    media: MediaId,
+}
+
+impl Reader {
+    /// A reader of the body `media`.
+    #[must_use]
+    pub fn new(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, media: MediaId) -> Self {
+        Self {
+            store,
+            blobs,
+            media,
+        }
+    }
+
+    /// At most `bytes_max` bytes from `offset` on; fewer only at the end of the body.
+    ///
+    /// # Errors
+    /// `Store`, `Blob`.
+    pub fn read_at(&self, offset: u64, bytes_max: usize) -> Result<Bytes, MediaError> {
+        let mut out = BytesMut::new();
+        while out.len() < bytes_max {
+            let at = offset.saturating_add(out.len() as u64);
+            let Some((start, piece)) = self.piece_at(at)? else {
+                break;
+            };
+            let end = piece
+                .bytes
+                .min((at - start).saturating_add((bytes_max - out.len()) as u64));
+            let mut reader = self.blobs.open(piece.blob, at - start..end)?;
+            while let Some(bytes) = reader.next().wait()? {
+                out.extend_from_slice(&bytes);
+            }
+        }
+        Ok(out.freeze())
+    }
+
+    /// The piece that holds the byte at `offset`, and where it starts.
+    fn piece_at(&self, offset: u64) -> Result<Option<(u64, Piece)>, MediaError> {
+        let mut tx = Tx::new(self.store.as_ref());
+        let span = Span {
+            to: Some(PIECES.key(&(self.media, offset.saturating_add(1))).to_vec()),
+            order: Order::Descending,
+            ..PIECES.span(&self.media)
+        };
+        let (rows, _) = PIECES.scan(&mut tx, &span, 1)?;
+        let found = rows
+            .into_iter()
+            .next()
+            .map(|((_, start), piece)| (start, piece));
+        Ok(found.filter(|(start, piece)| offset - start < piece.bytes))
+    }
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader")
+            .field("media", &self.media)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::blobs::MemoryBlobs;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::Memory;
+    use triptych_core::time::Timestamp;
+
+    fn blob(blobs: &MemoryBlobs, bytes: &[u8]) -> Piece {
+        let mut writer = blobs.create(Timestamp::EPOCH, None);
+        writer.write(Bytes::copy_from_slice(bytes)).wait().unwrap();
+        let stat = writer.finish().wait().unwrap();
+        Piece {
+            blob: stat.id,
+            bytes: stat.bytes,
+        }
+    }
+
+    fn stored(pieces: &[&[u8]]) -> (Arc<Memory>, MemoryBlobs, MediaId) {
+        let (store, blobs, media) = (
+            Arc::new(Memory::new()),
+            MemoryBlobs::new(SeededIds::from_number(1)),
+            [7; 16],
+        );
+        kv::run_blocking(
+            store.as_ref(),
+            &mut SeededIds::from_number(2),
+            1,
+            |tx, _| {
+                let mut offset = 0;
+                for piece in pieces {
+                    PIECES.put(tx, &(media, offset), &blob(&blobs, piece));
+                    offset += piece.len() as u64;
+                }
+                Ok::<_, StoreError>(())
+            },
+        )
+        .unwrap();
+        (store, blobs, media)
+    }
+
+    #[test]
+    fn a_body_in_pieces_reads_as_one() {
+        let (store, blobs, media) = stored(&[b"abc", b"d", b"efghij"]);
+        let reader = Reader::new(store, Arc::new(blobs), media);
+        for from in 0..12_usize {
+            for length in 0..12_usize {
+                let expected = b"abcdefghij"
+                    .get(from.min(10)..(from + length).min(10))
+                    .unwrap_or_default();
+                assert_eq!(
+                    reader.read_at(from as u64, length).unwrap(),
+                    expected,
+                    "{from} {length}"
+                );
+            }
+        }
+        assert_eq!(reader.read_at(u64::MAX, 5).unwrap(), "");
+    }
+
+    #[test]
+    fn a_discarded_body_frees_its_blobs_and_leaves_no_row() {
+        let pieces: Vec<Vec<u8>> = (0..SWEEP_STEP + 5)
+            .map(|number| number.to_be_bytes().to_vec())
+            .collect();
+        let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+        let (store, blobs, media) = stored(&pieces);
+        let mut ids = SeededIds::from_number(3);
+        assert_eq!(
+            sweep(store.as_ref(), &blobs, &mut ids).unwrap(),
+            0,
+            "what is named is kept"
+        );
+        kv::run_blocking(store.as_ref(), &mut ids, 1, |tx, _| {
+            discard(tx, media);
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+        assert_eq!(
+            sweep(store.as_ref(), &blobs, &mut ids).unwrap(),
+            SWEEP_STEP + 5
+        );
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+        assert!(store.scan(&Span::default(), 9).unwrap().rows.is_empty());
+    }
+}
