@@ -1,0 +1,158 @@
+"""Kills a real server, or cuts its power, while it is written to; starts it again and looks for what it acknowledged.
+
+`rounds(make)` runs the rounds that the command line asks for (`kill N` or `cut N`). `make(url)` gives a fresh session with
+`write(worker, number) -> fact` (raises if not acknowledged) and `missing(facts) -> [what is lost or broken]`.
+
+A power cut stops the server, copies the image below its file system, kills the server, and mounts the copy: what the
+device never got is gone. It needs root and loop devices; where they are missing the run fails and says so.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+BINARY = os.environ["TRIPTYCH_BINARY"]
+SEED = os.environ["TRIPTYCH_SEED"]
+WRITERS = 4
+IMAGE_MIB = 512
+
+
+class Server:
+    """A running server on a data directory, ready to be asked."""
+
+    def __init__(self, data, flags=()):
+        name = pathlib.Path(BINARY).name
+        self.log = tempfile.TemporaryFile()
+        ready = pathlib.Path(data).parent / f"ready-{random.randrange(1 << 32)}.json"
+        command = [BINARY, "--port", "0", "--data", data, "--seed", SEED, "--ready-file", ready, *flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        for line in self.process.stdout:
+            if line.strip() == f"{name} is ready":
+                break
+        else:
+            self.log.seek(0)
+            sys.exit(f"{name} did not start again:\n{self.log.read().decode()[-4000:]}")
+        self.url = json.loads(ready.read_text())["url"].rstrip("/")
+
+    def stop_at_once(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def write_until(session, facts, stop, needed, enough):
+    """Writers that note what was acknowledged, with the time; they end at the first refusal after the kill."""
+
+    def work(worker):
+        number = 0
+        while not stop.is_set():
+            try:
+                fact = session.write(worker, number)
+            except Exception:
+                if stop.is_set():
+                    return
+                raise
+            facts.append((time.monotonic(), fact))
+            if len(facts) >= needed:
+                enough.set()
+            number += 1
+
+    def watched(worker):
+        try:
+            work(worker)
+        except Exception as error:  # a refusal while the server lives is a finding of its own
+            failures.append(f"writer {worker}: {error!r}")
+            enough.set()
+
+    failures = []
+    threads = [threading.Thread(target=watched, args=(worker,), daemon=True) for worker in range(WRITERS)]
+    for thread in threads:
+        thread.start()
+    return threads, failures
+
+
+def one_round(make, prepare, end, grace_seconds):
+    """One server, one end, one look. Gives how many facts were acknowledged and which of them are missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = prepare(folder)
+        server = Server(data)
+        session = make(server.url)
+        facts, stop, enough = [], threading.Event(), threading.Event()
+        threads, failures = write_until(session, facts, stop, random.randrange(40, 200), enough)
+        if not enough.wait(120):
+            failures.append(f"only {len(facts)} writes were acknowledged in two minutes")
+        stop.set()
+        ended = time.monotonic()
+        again = end(folder, server)
+        for thread in threads:
+            thread.join(60)
+        # What was acknowledged after the image was taken is not in it; what the grace covers may be lost.
+        facts = [fact for when, fact in facts if when <= ended - grace_seconds]
+        server = Server(again)
+        try:
+            missing = failures + make(server.url).missing(facts)
+        finally:
+            server.stop_at_once()
+            release(folder)
+        return len(facts), missing
+
+
+def prepare_plain(folder):
+    return f"{folder}/data"
+
+
+def kill(folder, server):
+    server.stop_at_once()
+    return f"{folder}/data"
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"not run: {' '.join(command)} failed: {done.stderr.strip()}. A power cut needs root and loop devices.")
+
+
+def prepare_image(folder):
+    image = f"{folder}/disk.img"
+    with open(image, "wb") as file:
+        file.truncate(IMAGE_MIB << 20)
+    run("mkfs.ext4", "-q", "-F", image)
+    os.mkdir(f"{folder}/disk")
+    run("mount", "-o", "loop", image, f"{folder}/disk")
+    return f"{folder}/disk/data"
+
+
+def cut(folder, server):
+    os.kill(server.process.pid, signal.SIGSTOP)
+    shutil.copyfile(f"{folder}/disk.img", f"{folder}/copy.img")
+    server.stop_at_once()
+    run("umount", f"{folder}/disk")
+    os.mkdir(f"{folder}/copy")
+    run("mount", "-o", "loop", f"{folder}/copy.img", f"{folder}/copy")
+    return f"{folder}/copy/data"
+
+
+def release(folder):
+    if os.path.ismount(f"{folder}/copy"):
+        run("umount", f"{folder}/copy")
+
+
+def rounds(make, grace_seconds=0.0):
+    """Runs the rounds; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
+    how, count = sys.argv[1], int(sys.argv[2])
+    prepare, end, grace = {"kill": (prepare_plain, kill, 0.0), "cut": (prepare_image, cut, grace_seconds)}[how]
+    held = acknowledged = 0
+    for number in range(count):
+        facts, missing = one_round(make, prepare, end, grace)
+        acknowledged += facts
+        held += not missing
+        print(f"{how} {number + 1}: {facts} acknowledged, {len(missing)} lost", *missing[:10], sep="\n  ")
+    print(f"{pathlib.Path(BINARY).name}: {held} of {count} {how}s held, {acknowledged} writes acknowledged")
+    sys.exit(held != count)
