@@ -1,5 +1,6 @@
 //! A stateful video-platform data service with the wire of the Data API v3.
 #![forbid(unsafe_code)]
 
+pub mod media;
 pub mod tables;
 pub mod upload;
