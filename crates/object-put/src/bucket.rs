@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 use triptych_core::time::Timestamp;
 
+use crate::error::Error;
 use crate::grant::Acl;
 use crate::lock::DefaultRetention;
 
@@ -110,3 +111,76 @@ pub struct Bucket {
 }
 
 impl JsonRecord for Bucket {}
+
+impl Bucket {
+    /// A general purpose bucket with the settings that new ones have.
+    #[must_use]
+    pub fn new(id: u64, name: String, owner: String, region: String, created: Timestamp) -> Self {
+        Self {
+            id,
+            name,
+            owner,
+            region,
+            created,
+            kind: BucketKind::default(),
+            versioning: Versioning::default(),
+            object_lock: false,
+            default_retention: None,
+            ownership: Ownership::default(),
+            public: Public::default(),
+            request_payment: RequestPayment::default(),
+            acl: Acl::default(),
+            deleting: false,
+        }
+    }
+}
+
+/// Checks that `name` is one that a bucket can have: 3 to 63 lower-case letters, digits, dots and hyphens, with a letter or digit at
+/// both ends and around every dot, and no IP address.
+///
+/// # Errors
+/// [`Error::InvalidBucketName`].
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let label = |label: &str| {
+        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !label.is_empty()
+            && label.bytes().all(inner)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let fits = (3..=63).contains(&name.len())
+        && name.split('.').all(label)
+        && name.parse::<std::net::Ipv4Addr>().is_err();
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::InvalidBucketName {
+            bucket: name.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_bucket_can_have_are_refused() {
+        for name in [
+            "abc",
+            "a.b-c",
+            "demo",
+            "123",
+            "fast--use1-az4--x-store",
+            &"a".repeat(63),
+        ] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        let long = "a".repeat(64);
+        for name in [
+            "", "ab", &long, "Abc", "a_b", "-abc", "abc-", "a..b", "a.-b", "1.2.3.4", "_ops",
+        ] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! Everything here but `http` is a plain function of what it is given: no clock, no randomness, no files, no runtime.
 
+pub mod access;
 pub mod account;
 pub mod bucket;
 pub mod checksum;
@@ -13,6 +14,8 @@ pub mod error;
 pub mod etag;
 pub mod grant;
 pub mod head;
+#[cfg(feature = "server")]
+pub mod http;
 pub mod key;
 pub mod lock;
 pub mod object;
@@ -20,6 +23,7 @@ pub mod operation;
 pub mod precondition;
 pub mod put;
 pub mod request;
+pub mod seed;
 pub mod signature;
 pub mod tables;
 pub mod tagging;

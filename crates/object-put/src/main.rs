@@ -1,2 +1,206 @@
-//! The `object-put` binary.
-fn main() {}
+//! The `object-put` binary: flags to a service under the host.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use object_put::account::Secret;
+use object_put::encryption::Keyring;
+use object_put::http::ObjectPut;
+use object_put::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
+use object_put::signature::unhex;
+use triptych_core::host::flags::Product;
+use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::storage;
+
+const PRODUCT: Product = Product {
+    name: "object-put",
+    version: env!("CARGO_PKG_VERSION"),
+    prefix: "OBJECT_PUT",
+    port: 7802,
+};
+
+fn main() -> ExitCode {
+    let about = "An object store built around PutObject, driven by unmodified S3 clients";
+    let command = launch::command(&PRODUCT, about, flags);
+    let matches = command.clone().get_matches();
+    launch::run(&PRODUCT, &command, &matches, make)
+}
+
+fn flags(command: Command) -> Command {
+    let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
+        Arg::new(id)
+            .long(id)
+            .value_name(name)
+            .env(variable)
+            .help(help)
+            .global(true)
+    };
+    command
+        .arg(
+            flag("region", "REGION", "OBJECT_PUT_REGION", "Region that signatures must name")
+                .long_help("Region that signatures must name; a seed file's own comes first"),
+        )
+        .arg(
+            flag("access-key", "ID", "OBJECT_PUT_ACCESS_KEY", "Access key of the first account")
+                .requires("secret-key"),
+        )
+        .arg(
+            flag("secret-key", "SECRET", "OBJECT_PUT_SECRET_KEY", "Secret of --access-key")
+                .hide_env_values(true)
+                .requires("access-key"),
+        )
+        .arg(
+            flag(
+                "root-key-file",
+                "FILE",
+                "OBJECT_PUT_ROOT_KEY_FILE",
+                "Root keys of encryption at rest: 64 hexadecimal digits a line, the first for new objects",
+            )
+            .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            flag(
+                "root-key",
+                "HEX",
+                "OBJECT_PUT_ROOT_KEY",
+                "Root key of encryption at rest; made and kept in the data directory unless given",
+            )
+            .hide_env_values(true)
+            .conflicts_with("root-key-file"),
+        )
+}
+
+/// Builds the service; what it awaits holds nothing of the command line.
+fn make(
+    start: Start,
+    matches: &ArgMatches,
+) -> impl Future<Output = Result<Made<ObjectPut>, LaunchError>> + use<> {
+    let made = build(&start, matches);
+    async move {
+        let mut made = made?;
+        let filled = made.service.fill().await;
+        let new = filled.map_err(|error| LaunchError::Service(error.to_string()))?;
+        if start.flags.seed.is_some() && new > 0 {
+            made.banner
+                .push(("seed", format!("{new} new accounts and keys")));
+        }
+        Ok(made)
+    }
+}
+
+fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchError> {
+    let credentials = credentials(start, matches)?;
+    let (seed, given) = seed(start, &credentials)?;
+    let region = seed.region.clone().or_else(|| text(matches, "region"));
+    let external = start.flags.external_url.as_deref().and_then(host_of);
+    let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
+        .keyring(keyring(start, matches)?)
+        .clock(start.clock.clone())
+        .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
+        .strict(start.flags.strict)
+        .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
+        .seed(seed)
+        .build();
+    let mut banner = Vec::new();
+    let mut secrets = Vec::new();
+    if let Some(key) = credentials.shown.filter(|_| !given) {
+        let (id, secret) = (&key.0, key.1.reveal());
+        secrets.push(("key", format!("{id}   secret {secret}")));
+        let url = &start.url;
+        let line = format!("aws --endpoint-url {url} s3 cp README.md s3://{FIRST_BUCKET}/");
+        banner.push(("try", line));
+    }
+    Ok(Made {
+        service,
+        banner,
+        secrets,
+        has_own_credentials: credentials.own || given,
+    })
+}
+
+fn text(matches: &ArgMatches, id: &str) -> Option<String> {
+    matches.get_one::<String>(id).cloned()
+}
+
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split('/').next().map(str::to_owned)
+}
+
+/// The key of the first account, and where it is from.
+struct Credentials {
+    key: (String, Secret),
+    /// The key, if it was made here: a terminal may show it.
+    shown: Option<(String, Secret)>,
+    /// Whether it was given by flag, or kept from an earlier start.
+    own: bool,
+}
+
+/// The key that flags give; else the one that the data directory keeps, made at the first start.
+fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, LaunchError> {
+    if let (Some(id), Some(secret)) = (text(matches, "access-key"), text(matches, "secret-key")) {
+        return Ok(Credentials {
+            key: (id, Secret::new(secret)),
+            shown: None,
+            own: true,
+        });
+    }
+    let (secret, own) = match &start.storage.directory {
+        Some(directory) => {
+            let kept = directory.join("secret-key").exists();
+            (storage::secret(directory, "secret-key")?, kept)
+        }
+        None => (storage::random_hex(), false),
+    };
+    // The id goes with the secret, so that one file keeps both; it tells nothing about it.
+    let id: String = object_put::signature::key_id(&secret);
+    let key = (id, Secret::new(secret));
+    Ok(Credentials {
+        shown: Some(key.clone()),
+        key,
+        own,
+    })
+}
+
+/// The seed file, or a first account and bucket; and whether it was a file with keys.
+fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), LaunchError> {
+    let (id, secret) = credentials.key.clone();
+    let Some(path) = &start.flags.seed else {
+        return Ok((Seed::of_key(id, secret), false));
+    };
+    let failed = |error: String| LaunchError::Service(format!("{}: {error}", path.display()));
+    let file = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let mut seed = Seed::parse(&file).map_err(|error| failed(error.to_string()))?;
+    let given = seed.has_keys();
+    // A key that a flag gives is good beside those of the file; one that was made here only where the file has none.
+    if credentials.shown.is_none() || !given {
+        seed.add_key(id, secret);
+    }
+    Ok((seed, given))
+}
+
+/// The root keys: of the file, of the flag, or one that the data directory keeps.
+fn keyring(start: &Start, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
+    let bad =
+        || LaunchError::Service("a root key is 64 hexadecimal digits: openssl rand -hex 32".into());
+    let text = match (
+        matches.get_one::<PathBuf>("root-key-file"),
+        text(matches, "root-key"),
+    ) {
+        (Some(path), _) => std::fs::read_to_string(path)
+            .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))?,
+        (None, Some(key)) => key,
+        (None, None) => match &start.storage.directory {
+            Some(directory) => storage::secret(directory, "root-key")?,
+            None => storage::random_hex(),
+        },
+    };
+    let mut keys = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = keys.next().and_then(unhex).ok_or_else(bad)?;
+    let mut ring = Keyring::new(&first);
+    for key in keys {
+        ring.insert(&unhex(key).ok_or_else(bad)?);
+    }
+    Ok(ring)
+}

@@ -1,5 +1,8 @@
 //! The operations: one table that routing, permissions, metrics and documents are made from, and what a handler is given.
 
+pub mod bucket;
+pub mod object;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -308,12 +311,27 @@ impl Reply {
 }
 
 /// All operations. Rows with a marker stand before those without.
-pub static OPERATIONS: &[Operation] = &[Operation {
-    name: "PutObject",
-    method: "PUT",
-    target: Target::Object,
-    marker: "",
-    permission: "store:PutObject",
-    needs_bucket: true,
-    run: Run::Put,
-}];
+pub static OPERATIONS: &[Operation] = &[
+    Operation {
+        needs_bucket: false,
+        ..Operation::bucket(
+            "CreateBucket",
+            "PUT",
+            "",
+            "store:CreateBucket",
+            bucket::create,
+        )
+    },
+    Operation::bucket("HeadBucket", "HEAD", "", "store:ListBucket", bucket::head),
+    Operation::object("GetObject", "GET", "", "store:GetObject", object::get),
+    Operation::object("HeadObject", "HEAD", "", "store:GetObject", object::head),
+    Operation {
+        name: "PutObject",
+        method: "PUT",
+        target: Target::Object,
+        marker: "",
+        permission: "store:PutObject",
+        needs_bucket: true,
+        run: Run::Put,
+    },
+];

@@ -8,16 +8,20 @@ use triptych_core::time::Timestamp;
 use crate::bucket::Bucket;
 use crate::checksum::{Algorithm, Checksum, Digested, Digests};
 use crate::dialect::Dialect;
-use crate::encryption::{BodyKey, Keyring, Sealed};
+use crate::encryption::{BodyKey, Keyring, SERVICE_MANAGED, Sealed};
 use crate::error::Error;
+use crate::etag::quoted;
+use crate::grant::Acl;
 use crate::head::{BodyHead, ChecksumPlan, PutHead};
 use crate::key::Key;
-use crate::object::{VersionId, sealing_context};
-use crate::operation::Call;
+use crate::lock::Lock;
+use crate::object::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
+use crate::operation::{Call, Reply};
 use crate::precondition::Sight;
 use crate::signature::chunk::ChunkSigner;
 use crate::signature::{Payload, Verified, hex};
 use crate::tables::{CURRENT, DELETES, delete_slot, object_key};
+use crate::tagging::Tags;
 
 /// A PUT that may go on: its body is asked for now.
 #[derive(Debug, Clone)]
@@ -68,6 +72,42 @@ impl Admission {
             },
             random: VersionId::draw(ids),
         })
+    }
+
+    /// What is stored of a body that was checked and lies in `parts`.
+    #[must_use]
+    pub fn stored(&self, digested: &Digested, parts: Parts) -> Stored {
+        Stored {
+            size: digested.size,
+            etag: hex(&digested.md5),
+            checksum: digested.checksum.clone(),
+            parts,
+            content: self.head.content.clone(),
+            metadata: self.head.metadata.clone(),
+            class: self.head.class,
+            redirect: self.head.redirect.clone(),
+            tags: Tags::default(),
+            acl: Acl::default(),
+            lock: Lock::default(),
+        }
+    }
+
+    /// The answer to a PUT that was committed as `object`.
+    #[must_use]
+    pub fn reply(&self, object: &ObjectVersion) -> Reply {
+        let Some(stored) = object.stored.as_deref() else {
+            return Reply::empty(200);
+        };
+        let version = (!object.version.null).then(|| object.version.to_string());
+        Reply::empty(200)
+            .with("etag", quoted(&stored.etag))
+            .with(
+                stored.checksum.algorithm.row().header,
+                stored.checksum.base64(),
+            )
+            .with("x-store-checksum-type", "FULL_OBJECT")
+            .with("x-store-server-side-encryption", SERVICE_MANAGED)
+            .with_some("x-store-version-id", version)
     }
 
     /// A new data key for the body.

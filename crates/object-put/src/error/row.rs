@@ -272,6 +272,12 @@ impl Error {
         }
     }
 
+    /// Whether it is not known if what was asked for happened.
+    #[must_use]
+    pub const fn is_outcome_unknown(&self) -> bool {
+        matches!(self, Self::Store(StoreError::OutcomeUnknown))
+    }
+
     /// A request that contradicts itself or is not what the operation takes.
     #[must_use]
     pub fn request(reason: impl Into<Cow<'static, str>>) -> Self {

@@ -94,6 +94,14 @@ pub fn unhex(text: &str) -> Option<[u8; 32]> {
         .flatten()
 }
 
+/// The access key id that goes with a secret that was made here: it depends on the secret and tells nothing about it.
+#[must_use]
+pub fn key_id(secret: &str) -> String {
+    let digest = hmac_sha256(secret.as_bytes(), &[b"access key id"]);
+    let digits: String = hex(&digest).chars().take(16).collect();
+    format!("OPUT{}", digits.to_ascii_uppercase())
+}
+
 pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

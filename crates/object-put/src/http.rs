@@ -1,0 +1,506 @@
+//! The service over HTTP: bytes to domain values and back, and nothing else.
+
+mod hosted;
+mod intake;
+mod location;
+mod outlet;
+mod render;
+
+pub use location::Location;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::request::Parts as Head;
+use http::{Request, Response};
+use triptych_core::blobs::Blobs;
+use triptych_core::host::{BoxError, Operation as OperationName, Peer, ReplyBody, RequestId};
+use triptych_core::id::{Ids, SeededIds, SystemIds};
+use triptych_core::kv::{KeyValue, run};
+use triptych_core::time::{Clock, SystemClock, Timestamp};
+
+use crate::access;
+use crate::account::Caller;
+use crate::commit::{Arrival, commit};
+use crate::dialect::Dialect;
+use crate::encryption::Keyring;
+use crate::error::Error;
+use crate::object::{Part, Parts};
+use crate::operation::{Call, Operation, Reply, Run, Settings, route};
+use crate::put::{Admission, Verifier};
+use crate::request::{Fields, Query};
+use crate::seed::{DEFAULT_REGION, Seed};
+use crate::signature::{Claim, RequestLine, Verified};
+use crate::tables::{ACCESS_KEYS, ACCOUNTS};
+
+/// How often a transaction is tried while others win.
+const ATTEMPTS_MAX: u32 = 64;
+/// The most bytes of a body that is no object: XML and JSON documents.
+const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// The service. It is a `hyper` and a `tower` service at once; clones share one store.
+#[derive(Clone)]
+pub struct ObjectPut(Arc<Inner>);
+
+struct Inner {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    keyring: Keyring,
+    clock: Arc<dyn Clock>,
+    ids: Mutex<Box<dyn Ids>>,
+    settings: Settings,
+    base_hosts: Vec<String>,
+    seed: Seed,
+    large: tokio::sync::Semaphore,
+}
+
+/// What an [`ObjectPut`] is built from.
+pub struct Builder {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    keyring: Option<Keyring>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    settings: Settings,
+    base_hosts: Vec<String>,
+    seed: Seed,
+}
+
+impl ObjectPut {
+    /// A service on these stores; all else has defaults.
+    #[must_use]
+    pub fn builder(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Builder {
+        Builder {
+            store,
+            blobs,
+            keyring: None,
+            clock: Arc::new(SystemClock::new()),
+            ids: Box::new(SystemIds),
+            settings: Settings {
+                region: DEFAULT_REGION.to_owned(),
+                strict: false,
+            },
+            base_hosts: Vec::new(),
+            seed: Seed::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// The root keys of encryption at rest. Without them one is drawn that lives as long as the service: enough for stores in memory.
+    #[must_use]
+    pub fn keyring(mut self, keyring: Keyring) -> Self {
+        self.keyring = Some(keyring);
+        self
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Where ids come from.
+    #[must_use]
+    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// The region that signatures must name.
+    #[must_use]
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.settings.region = region.into();
+        self
+    }
+
+    /// Whether headers and parameters that are not known are refused.
+    #[must_use]
+    pub const fn strict(mut self, strict: bool) -> Self {
+        self.settings.strict = strict;
+        self
+    }
+
+    /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
+    #[must_use]
+    pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.base_hosts.extend(hosts);
+        self
+    }
+
+    /// What [`ObjectPut::reset`] fills the emptied store with.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn build(mut self) -> ObjectPut {
+        let mut root = [0; 32];
+        self.ids.fill(&mut root);
+        ObjectPut(Arc::new(Inner {
+            keyring: self.keyring.unwrap_or_else(|| Keyring::new(&root)),
+            store: self.store,
+            blobs: self.blobs,
+            clock: self.clock,
+            ids: Mutex::new(self.ids),
+            settings: self.settings,
+            base_hosts: self.base_hosts,
+            seed: self.seed,
+            large: tokio::sync::Semaphore::new(intake::LARGE_BODIES_MAX),
+        }))
+    }
+}
+
+/// What a request is, once its head is read.
+struct Asked<'r> {
+    operation: &'static Operation,
+    location: Location,
+    fields: Fields<'r>,
+    query: Query,
+    caller: Caller,
+    verified: Verified,
+    now: Timestamp,
+    secure: bool,
+}
+
+impl Asked<'_> {
+    fn call<'a>(
+        &'a self,
+        body: &'a Bytes,
+        bucket: Option<&'a crate::bucket::Bucket>,
+        settings: &'a Settings,
+    ) -> Call<'a> {
+        Call {
+            operation: self.operation,
+            fields: &self.fields,
+            query: &self.query,
+            body,
+            caller: &self.caller,
+            bucket_name: self.location.bucket.as_deref().unwrap_or_default(),
+            bucket,
+            key: self.location.key.as_ref(),
+            now: self.now,
+            secure: self.secure,
+            settings,
+        }
+    }
+}
+
+impl ObjectPut {
+    /// Answers one request.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let (head, mut body) = request.into_parts();
+        let id = match head.extensions.get::<RequestId>() {
+            Some(id) => id.clone(),
+            None => RequestId::from_number(self.draw().next(), 0),
+        };
+        let now = self.0.clock.now();
+        let mut spoken = (Dialect::Store, "-");
+        let answer = self.carry_out(&head, &mut body, now, &mut spoken).await;
+        let (dialect, operation) = spoken;
+        let mut response = match answer {
+            Ok(reply) => render::reply(reply, dialect, |object| outlet::open(self.clone(), object)),
+            Err(error) => {
+                intake::drain(&head, &mut body).await;
+                render::refusal(&error, dialect, &head.method, &id)
+            }
+        };
+        render::identify(&mut response, dialect, &id, now);
+        response.extensions_mut().insert(OperationName(operation));
+        response
+    }
+
+    async fn carry_out<B>(
+        &self,
+        head: &Head,
+        body: &mut B,
+        now: Timestamp,
+        spoken: &mut (Dialect, &'static str),
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let asked = self.ask(head, now, spoken)?;
+        match asked.operation.run {
+            Run::Put => self.put(&asked, body).await,
+            Run::Call(handler) => {
+                let document = self.document(&asked, body).await?;
+                let mut ids = self.draw();
+                run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+                    let bucket = self.admit(&asked, tx)?;
+                    handler(
+                        &asked.call(&document, bucket.as_ref(), &self.0.settings),
+                        tx,
+                        ids,
+                    )
+                })
+                .await
+            }
+            Run::Copy | Run::Absent => Err(Error::OperationNotImplemented {
+                operation: asked.operation.name,
+            }),
+        }
+    }
+
+    /// Reads the head: dialect, place, operation, sender.
+    fn ask<'r>(
+        &self,
+        head: &'r Head,
+        now: Timestamp,
+        spoken: &mut (Dialect, &'static str),
+    ) -> Result<Asked<'r>, Error> {
+        let mut entries: Vec<(&str, &[u8])> = head
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
+        // HTTP/2 carries the host in the target.
+        if let Some(authority) = head
+            .uri
+            .authority()
+            .filter(|_| !head.headers.contains_key("host"))
+        {
+            entries.push(("host", authority.as_str().as_bytes()));
+        }
+        let size: usize = entries
+            .iter()
+            .map(|(name, value)| name.len() + value.len())
+            .sum();
+        let fields = Fields::of(entries);
+        let raw_query = head.uri.query().unwrap_or_default();
+        let query = Query::parse(raw_query)?;
+        spoken.0 = Dialect::of(&fields, &query)?;
+        let fields = fields.in_dialect(spoken.0);
+        if size > crate::head::HEADER_BYTES_MAX {
+            return Err(Error::HeaderSectionTooLarge);
+        }
+        let host = fields.get("host")?.unwrap_or_default();
+        let location = Location::of(&host, head.uri.path(), &self.0.base_hosts)?;
+        let operation = route(head.method.as_str(), location.target(), &fields, &query)
+            .inspect_err(|error| {
+                if let Error::OperationNotImplemented { operation } = error {
+                    spoken.1 = operation;
+                }
+            })?;
+        spoken.1 = operation.name;
+        let line = RequestLine {
+            method: head.method.as_str(),
+            path: head.uri.path(),
+            query: raw_query,
+            host_bucket: location.bucket.as_deref().filter(|_| location.virtual_host),
+        };
+        let claim = Claim::read(&fields, &query, &self.0.settings.region)?;
+        let (caller, verified) = self.identify(&claim, line, &fields, now)?;
+        let secure = head.extensions.get::<Peer>().is_some_and(|peer| peer.tls);
+        Ok(Asked {
+            operation,
+            location,
+            query,
+            caller,
+            verified,
+            now,
+            secure,
+            fields,
+        })
+    }
+
+    fn identify(
+        &self,
+        claim: &Claim,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<(Caller, Verified), Error> {
+        let Some(id) = claim.access_key() else {
+            let Claim::Anonymous(payload) = claim else {
+                return Err(Error::Internal);
+            };
+            return Ok((
+                Caller::Anonymous,
+                Verified {
+                    payload: *payload,
+                    chunks: None,
+                },
+            ));
+        };
+        let mut tx = triptych_core::kv::Tx::new(&*self.0.store);
+        let unknown = || Error::InvalidAccessKeyId {
+            access_key: id.to_owned(),
+        };
+        let key = ACCESS_KEYS
+            .peek(&mut tx, &id.to_owned())?
+            .ok_or_else(unknown)?;
+        let account = ACCOUNTS.peek(&mut tx, &key.account)?.ok_or_else(unknown)?;
+        let verified = claim.verify(&key, line, fields, now)?;
+        Ok((
+            Caller::Holder {
+                account,
+                allow: key.allow,
+            },
+            verified,
+        ))
+    }
+
+    fn admit(
+        &self,
+        asked: &Asked<'_>,
+        tx: &mut triptych_core::kv::Tx<'_>,
+    ) -> Result<Option<crate::bucket::Bucket>, Error> {
+        match &asked.location.bucket {
+            Some(name) if asked.operation.needs_bucket => {
+                access::admit(asked.operation, name, &asked.fields, &asked.caller, tx).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// PutObject: look and refuse, take the body, decide again and commit.
+    async fn put<B>(&self, asked: &Asked<'_>, body: &mut B) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let mut ids = self.draw();
+        let empty = Bytes::new();
+        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            let bucket = self.admit(asked, tx)?;
+            let call = asked.call(&empty, bucket.as_ref(), &self.0.settings);
+            Admission::decide(&call, asked.verified.payload, tx, ids)
+        })
+        .await?;
+        let (key, sealed) = admission.draw_key(&self.0.keyring, &mut ids);
+        let verifier = Verifier::new(
+            asked.fields.dialect(),
+            &admission.head.body,
+            &asked.verified,
+        );
+        let (digested, blob) = intake::take(
+            &self.0,
+            body,
+            &admission.head.body,
+            verifier,
+            key,
+            asked.now,
+        )
+        .await?;
+        let part = Part {
+            blob: blob.id,
+            bytes: digested.size,
+            sealed,
+        };
+        let now = self.0.clock.now();
+        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let arrival = Arrival {
+                bucket: &admission.bucket,
+                key: &admission.key,
+                owner: &admission.owner,
+                random: admission.random,
+                condition: &admission.head.condition,
+                sight: &admission.sight,
+                now,
+            };
+            commit(
+                tx,
+                &arrival,
+                admission.stored(&digested, Parts::One(part.clone())),
+            )
+        })
+        .await;
+        match committed {
+            Ok(object) => Ok(admission.reply(&object)),
+            Err(error) => {
+                // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
+                if !error.is_outcome_unknown() {
+                    let _ = self.0.blobs.delete(blob.id).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The body of an operation that takes a document.
+    async fn document<B>(&self, asked: &Asked<'_>, body: &mut B) -> Result<Bytes, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        if body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        intake::document(body, &asked.fields, &asked.verified, DOCUMENT_BYTES_MAX).await
+    }
+
+    /// A generator of its own for one request.
+    fn draw(&self) -> SeededIds {
+        self.0
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .fork()
+    }
+}
+
+impl std::fmt::Debug for ObjectPut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ObjectPut")
+            .field("settings", &self.0.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The answer of a service call.
+type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
+
+impl<B> hyper::service::Service<Request<B>> for ObjectPut
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<B>) -> Answering {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for ObjectPut
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answering {
+        hyper::service::Service::call(self, request)
+    }
+}

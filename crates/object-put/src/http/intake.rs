@@ -1,0 +1,273 @@
+//! Bodies on their way in: taken as they arrive, checked and sealed, and on disk before they have a name.
+//!
+//! A small body is dealt with in place. A large one has two blocking threads: one checks it, one seals and writes it. At most
+//! a few pieces wait between them and the connection, so memory does not grow with the body.
+
+use bytes::{Bytes, BytesMut};
+use http::request::Parts as Head;
+use http_body_util::BodyExt as _;
+use tokio::sync::mpsc;
+use triptych_core::blobs::{BlobStat, BlobWriter};
+use triptych_core::host::{BodyError, BoxError};
+use triptych_core::time::Timestamp;
+
+use super::Inner;
+use crate::checksum::Digested;
+use crate::chunked::{Decoder, Frame};
+use crate::encryption::{BodyKey, Sealer};
+use crate::error::Error;
+use crate::head::BodyHead;
+use crate::put::Verifier;
+use crate::request::Fields;
+use crate::signature::{Payload, Verified};
+
+/// Bodies of more bytes than this get threads of their own.
+const SMALL_BYTES_MAX: u64 = 128 * 1024;
+/// How many large bodies are taken at once; each has two blocking threads.
+pub(super) const LARGE_BODIES_MAX: usize = 128;
+/// How many pieces wait for a thread.
+const PIECES_WAITING_MAX: usize = 8;
+/// How much of a refused body is read so that its sender sees the answer.
+const DRAINED_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Takes a body: checks it with `verifier`, seals it with `key`, and writes it.
+///
+/// # Errors
+/// Those of [`Verifier`] and of the framing; `IncompleteBody`, `RequestTimeout`; those of the blobs.
+pub(super) async fn take<B>(
+    inner: &Inner,
+    body: &mut B,
+    head: &BodyHead,
+    verifier: Verifier,
+    key: BodyKey,
+    now: Timestamp,
+) -> Result<(Digested, BlobStat), Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let size = head.length.map(|length| length.body);
+    let source = Source::new(body, head.payload);
+    let writer = inner
+        .blobs
+        .create(now, size.map(crate::encryption::sealed_bytes));
+    let sealer = Sealer::new(key, size);
+    let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
+        take_small(source, verifier, sealer, writer).await?
+    } else {
+        let permit = inner.large.acquire().await;
+        let taken = take_large(source, verifier, sealer, writer).await;
+        drop(permit);
+        taken?
+    };
+    Ok((digested, writer.finish().await?))
+}
+
+async fn take_small<B>(
+    mut source: Source<'_, B>,
+    mut verifier: Verifier,
+    mut sealer: Sealer,
+    mut writer: Box<dyn BlobWriter>,
+) -> Result<(Digested, Box<dyn BlobWriter>), Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let mut sealed = Vec::new();
+    while let Some(frame) = source.next().await? {
+        check(&mut verifier, &frame)?;
+        if let Frame::Data(bytes) = frame {
+            sealer.feed(&bytes, |piece| {
+                sealed.push(piece);
+                Ok::<_, Error>(())
+            })?;
+        }
+    }
+    let digested = verifier.finish()?;
+    sealed.push(sealer.finish());
+    for piece in sealed {
+        writer.write(piece).await?;
+    }
+    Ok((digested, writer))
+}
+
+async fn take_large<B>(
+    mut source: Source<'_, B>,
+    mut verifier: Verifier,
+    mut sealer: Sealer,
+    mut writer: Box<dyn BlobWriter>,
+) -> Result<(Digested, Box<dyn BlobWriter>), Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let (to_check, mut checked) = mpsc::channel::<Frame>(PIECES_WAITING_MAX);
+    let checking = tokio::task::spawn_blocking(move || {
+        while let Some(frame) = checked.blocking_recv() {
+            check(&mut verifier, &frame)?;
+        }
+        verifier.finish()
+    });
+    let (to_write, mut written) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
+    let writing = tokio::task::spawn_blocking(move || {
+        while let Some(bytes) = written.blocking_recv() {
+            sealer.feed(&bytes, |piece| writer.write(piece).wait())?;
+        }
+        writer.write(sealer.finish()).wait()?;
+        Ok::<_, Error>(writer)
+    });
+    let mut broken = None;
+    loop {
+        let frame = match source.next().await {
+            Ok(Some(frame)) => frame,
+            Ok(None) => break,
+            Err(error) => {
+                broken = Some(error);
+                break;
+            }
+        };
+        let data = match &frame {
+            Frame::Data(bytes) => Some(bytes.clone()),
+            _ => None,
+        };
+        // A thread that stopped has found a fault, and gives it below.
+        if to_check.send(frame).await.is_err() {
+            break;
+        }
+        if let Some(data) = data
+            && to_write.send(data).await.is_err()
+        {
+            break;
+        }
+    }
+    drop((to_check, to_write));
+    let digested = checking.await.map_err(|_| Error::Internal)?;
+    let writer = writing.await.map_err(|_| Error::Internal)?;
+    match broken {
+        Some(error) => Err(error),
+        None => Ok((digested?, writer?)),
+    }
+}
+
+fn check(verifier: &mut Verifier, frame: &Frame) -> Result<(), Error> {
+    match frame {
+        Frame::Data(bytes) => verifier.data(bytes),
+        Frame::ChunkEnd(signature) => verifier.chunk_end(signature.as_deref()),
+        Frame::End(trailer) => verifier.trailer(trailer),
+    }
+}
+
+/// The frames of a body, whatever its framing.
+struct Source<'b, B> {
+    body: &'b mut B,
+    decoder: Option<Decoder>,
+    ended: bool,
+}
+
+impl<'b, B> Source<'b, B>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    fn new(body: &'b mut B, payload: Payload) -> Self {
+        let signed = matches!(payload, Payload::Signed | Payload::SignedTrailer);
+        let decoder = payload.is_chunked().then(|| Decoder::new(signed));
+        Self {
+            body,
+            decoder,
+            ended: false,
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Frame>, Error> {
+        loop {
+            if let Some(decoder) = &mut self.decoder
+                && let Some(frame) = decoder.frame()?
+            {
+                return Ok(Some(frame));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let Some(frame) = self.body.frame().await else {
+                self.ended = true;
+                if self
+                    .decoder
+                    .as_ref()
+                    .is_some_and(|decoder| !decoder.is_done())
+                {
+                    return Err(Error::IncompleteBody);
+                }
+                return Ok(None);
+            };
+            let frame = frame.map_err(|error| body_fault(&*error.into()))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            match &mut self.decoder {
+                Some(decoder) => decoder.feed(data),
+                None => return Ok(Some(Frame::Data(data))),
+            }
+        }
+    }
+}
+
+fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Error {
+    match error.downcast_ref::<BodyError>() {
+        Some(BodyError::TimedOut) => Error::RequestTimeout,
+        _ => Error::IncompleteBody,
+    }
+}
+
+/// Takes the whole body of an operation whose body is a document, and checks it as one of an object.
+///
+/// # Errors
+/// [`Error::EntityTooLarge`] beyond `most` bytes; those of [`Verifier`] and of the framing.
+pub(super) async fn document<B>(
+    body: &mut B,
+    fields: &Fields<'_>,
+    verified: &Verified,
+    most: u64,
+) -> Result<Bytes, Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let head = BodyHead::read(fields, verified.payload)?;
+    let too_large = |proposed| Error::EntityTooLarge { proposed, most };
+    if let Some(length) = head.length.filter(|length| length.body > most) {
+        return Err(too_large(length.body));
+    }
+    let mut verifier = Verifier::new(fields.dialect(), &head, verified);
+    let mut source = Source::new(body, head.payload);
+    let mut whole = BytesMut::new();
+    while let Some(frame) = source.next().await? {
+        check(&mut verifier, &frame)?;
+        if let Frame::Data(bytes) = frame {
+            whole.extend_from_slice(&bytes);
+            if whole.len() as u64 > most {
+                return Err(too_large(whole.len() as u64));
+            }
+        }
+    }
+    verifier.finish()?;
+    Ok(whole.freeze())
+}
+
+/// Reads what is left of a refused body, up to a bound: a sender that is still writing would not see the answer. One that waits
+/// for 100 Continue has sent nothing.
+pub(super) async fn drain<B>(head: &Head, body: &mut B)
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+{
+    if head.headers.contains_key("expect") {
+        return;
+    }
+    let mut drained = 0;
+    while drained < DRAINED_BYTES_MAX {
+        match body.frame().await {
+            Some(Ok(frame)) => drained += frame.data_ref().map_or(0, |data| data.len() as u64),
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Replies and refusals as HTTP responses, in the dialect of the request.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, HeaderValue, SERVER};
+use http::{Method, Response, StatusCode};
+use triptych_core::error::Coded;
+use triptych_core::host::{ReplyBody as HostBody, RequestId};
+use triptych_core::time::Timestamp;
+
+use crate::dialect::Dialect;
+use crate::error::Error;
+use crate::operation::{Reply, ReplyBody};
+use crate::signature::sha256;
+
+/// A reply, with `open` to make the body of an object.
+pub(super) fn reply(
+    reply: Reply,
+    dialect: Dialect,
+    open: impl FnOnce(ReplyBody) -> HostBody,
+) -> Response<HostBody> {
+    let (body, length, text) = match reply.body {
+        ReplyBody::Empty => (HostBody::empty(), None, false),
+        ReplyBody::Text(text) => {
+            let length = text.len();
+            (HostBody::whole(text), Some(length), true)
+        }
+        object @ ReplyBody::Object { .. } => (open(object), None, false),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status(reply.status);
+    let headers = response.headers_mut();
+    for (name, value) in &reply.headers {
+        let name = HeaderName::from_bytes(dialect.header(name).as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            headers.append(name, value);
+        }
+    }
+    if let Some(length) = length {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    if text {
+        headers
+            .entry(CONTENT_TYPE)
+            .or_insert(HeaderValue::from_static("application/xml"));
+    }
+    response
+}
+
+/// A refusal with its XML body; an answer to HEAD has none.
+pub(super) fn refusal(
+    error: &Error,
+    dialect: Dialect,
+    method: &Method,
+    id: &RequestId,
+) -> Response<HostBody> {
+    let row = error.row();
+    if row.status >= 500
+        && let Some(source) = std::error::Error::source(error)
+    {
+        tracing::error!(id = &*id.0, error = source, "a request failed");
+    }
+    if row.status == 304 || *method == Method::HEAD {
+        let mut response = Response::new(HostBody::empty());
+        *response.status_mut() = status(row.status);
+        return response;
+    }
+    let details = error.details(dialect);
+    let fields = details
+        .iter()
+        .map(|(name, value)| (&**name, value.as_str()));
+    xml(
+        row.status,
+        error_body(row.code, &error.message(dialect), fields, id),
+    )
+}
+
+/// A response with this XML.
+pub(super) fn xml(code: u16, body: Bytes) -> Response<HostBody> {
+    let length = body.len();
+    let mut response = Response::new(HostBody::whole(body));
+    *response.status_mut() = status(code);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
+}
+
+/// The XML of an error: code, message, extra fields, and the ids of the request.
+pub(super) fn error_body<'a>(
+    code: &str,
+    message: &str,
+    fields: impl IntoIterator<Item = (&'a str, &'a str)>,
+    id: &RequestId,
+) -> Bytes {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error>");
+    let mut element = |name: &str, text: &str| {
+        // Writing to a String never fails.
+        let _ = write!(xml, "<{name}>{}</{name}>", quick_xml::escape::escape(text));
+    };
+    element("Code", code);
+    element("Message", message);
+    fields
+        .into_iter()
+        .for_each(|(name, text)| element(name, text));
+    element("RequestId", &id.0);
+    element("HostId", &second_id(id));
+    xml.push_str("</Error>");
+    xml.into()
+}
+
+/// Adds what every response carries: ids, date and server.
+pub(super) fn identify<B>(
+    response: &mut Response<B>,
+    dialect: Dialect,
+    id: &RequestId,
+    now: Timestamp,
+) {
+    let (first, second) = match dialect {
+        Dialect::Store => ("x-store-request-id", "x-store-id-2"),
+        Dialect::Amz => ("x-amz-request-id", "x-amz-id-2"),
+    };
+    let headers = response.headers_mut();
+    let texts = [(first, id.0.as_ref().to_owned()), (second, second_id(id))];
+    for (name, text) in texts {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    if let Ok(date) = HeaderValue::try_from(now.http_date()) {
+        headers.insert(DATE, date);
+    }
+    headers.insert(SERVER, HeaderValue::from_static("object-put"));
+}
+
+/// The longer id of a request: 57 bytes that belong to the first.
+fn second_id(id: &RequestId) -> String {
+    let first = sha256(id.0.as_bytes());
+    let mut bytes = first.to_vec();
+    bytes.extend_from_slice(&sha256(&first));
+    bytes.truncate(57);
+    STANDARD.encode(bytes)
+}
+
+fn status(status: u16) -> StatusCode {
+    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
