@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod media;
+pub mod picture;
 pub mod tables;
 pub mod upload;

@@ -10,3 +10,7 @@ pub const UPLOAD_AGES: u8 = 0x82;
 pub const MEDIA_PIECES: u8 = 0x83;
 /// Uploaded bodies that no record names any more.
 pub const MEDIA_GARBAGE: u8 = 0x84;
+/// Rendered pictures.
+pub const PICTURES: u8 = 0x85;
+/// Blobs of pictures that were replaced.
+pub const PICTURE_GARBAGE: u8 = 0x86;

@@ -11,7 +11,8 @@ mod window;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::upload::media::MediaId;
+use crate::picture::{PictureError, Size};
+use crate::upload::media::{MediaId, Piece};
 use window::{Stop, Window};
 
 /// An uploaded file, as an operation finds it.
@@ -23,8 +24,35 @@ pub struct Media {
     pub bytes: u64,
     /// What the client says it is.
     pub content_type: Option<String>,
-    /// What it is: known where the operation is about videos.
-    pub facts: Option<Result<Facts, Reason>>,
+    /// What was made of it before the operation runs.
+    pub made: Made,
+}
+
+/// What an operation wants to be made of an uploaded file before it runs: a row of the operation table names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// Nothing.
+    Keep,
+    /// Read its facts.
+    Probe,
+    /// Decode it as a picture of at least this width and height, and render it in these sizes.
+    Render {
+        /// The sizes.
+        sizes: &'static [Size],
+        /// The least width and height.
+        least: (u32, u32),
+    },
+}
+
+/// What was made of an uploaded file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Made {
+    /// Nothing: the operation keeps the file as it is.
+    Nothing,
+    /// What it says of itself.
+    Facts(Result<Facts, Reason>),
+    /// Its renderings, each on disk.
+    Pictures(Result<Vec<(Size, Piece)>, PictureError>),
 }
 
 /// What a video file says of itself.
