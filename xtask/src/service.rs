@@ -191,7 +191,7 @@ impl Server {
 
     /// The end of its log.
     pub(crate) fn tail(&self) -> String {
-        tail(&self.log, 25)
+        tail(&self.log, 12)
     }
 
     /// Its process id.
