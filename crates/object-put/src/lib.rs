@@ -27,3 +27,4 @@ pub mod seed;
 pub mod signature;
 pub mod tables;
 pub mod tagging;
+pub mod xml;
