@@ -1,0 +1,166 @@
+//! URLs as a browser reads, fixes and shows them.
+
+use url::Url;
+
+use crate::error::Error;
+
+/// The page of a new tab.
+pub const NEW_TAB: &str = "chrome://newtab/";
+
+/// What a text given to `create` or `update` navigates to; relative ones lie in the extension.
+///
+/// # Errors
+/// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, in this order.
+pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
+    let invalid = || Error::InvalidUrl(text.to_owned());
+    let url = match Url::parse(text) {
+        Ok(url) => url,
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            let root = Url::parse(&format!("chrome-extension://{extension}/")).map_err(|_| invalid())?;
+            if text.starts_with("//") {
+                return Err(invalid());
+            }
+            return Ok(root.join(text).map_err(|_| invalid())?.into());
+        }
+        // A host may hold spaces, which the browser escapes.
+        Err(_) => return escaped_host(text).ok_or_else(invalid),
+    };
+    check(&url)?;
+    Ok(shown(&url))
+}
+
+/// Refuses URLs that no extension may navigate to.
+fn check(url: &Url) -> Result<(), Error> {
+    let name = url.host_str().unwrap_or_else(|| url.path()).trim_matches('/');
+    let kills = ["crash", "kill", "quit", "restart", "hang", "inducebrowsercrashforrealz", "shorthang", "badcastcrash", "gpucrash", "gpuhang", "memory-exhaust"];
+    match url.scheme() {
+        "javascript" => Err(Error::JavaScriptUrl),
+        "chrome" | "about" if kills.contains(&name) => Err(Error::KillUrl),
+        "devtools" => Err(Error::DevtoolsUrl),
+        _ => Ok(()),
+    }
+}
+
+fn escaped_host(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, tail) = rest.split_at(end);
+    if !matches!(scheme, "http" | "https") || !host.contains(' ') || host.trim().is_empty() {
+        return None;
+    }
+    let tail = if tail.is_empty() { "/" } else { tail };
+    Some(format!("{scheme}://{}{tail}", host.replace(' ', "%20")))
+}
+
+/// `about:version` and its kin are pages of the browser under another name.
+fn shown(url: &Url) -> String {
+    if url.scheme() == "about" && !matches!(url.path(), "blank" | "srcdoc") {
+        return format!("chrome://{}/", url.path());
+    }
+    // These have hosts here, where the URL standard knows none.
+    if url.scheme() == "chrome" && url.path().is_empty() {
+        return format!("{url}/");
+    }
+    url.as_str().to_owned()
+}
+
+/// What keys zoom levels: the host; for pages without one, scheme and path.
+#[must_use]
+pub fn host(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(parsed) => parsed.host_str().map_or_else(|| format!("{}:{}", parsed.scheme(), parsed.path()), str::to_owned),
+        Err(_) => url.to_owned(),
+    }
+}
+
+/// Scheme, host and port: what an invocation is bound to.
+#[must_use]
+pub fn origin(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |parsed| match parsed.host_str() {
+        Some(host) => format!("{}://{host}:{}", parsed.scheme(), parsed.port_or_known_default().unwrap_or(0)),
+        None => parsed.as_str().to_owned(),
+    })
+}
+
+/// The title of a page that has none yet: its URL as the address bar shows it.
+#[must_use]
+pub fn title(url: &str) -> String {
+    if let Some(rest) = url.strip_prefix("http://") {
+        return unescaped(strip_root(rest));
+    }
+    if let Some(rest) = url.strip_prefix("view-source:http://") {
+        return format!("view-source:{}", unescaped(strip_root(rest)));
+    }
+    if url.starts_with("file:") {
+        let name = url.rsplit('/').next().filter(|name| !name.is_empty());
+        return unescaped(name.unwrap_or(url));
+    }
+    if url.starts_with("https://") || url.starts_with("chrome://") {
+        return unescaped(strip_root(url));
+    }
+    url.to_owned()
+}
+
+fn strip_root(text: &str) -> &str {
+    match text.strip_suffix('/') {
+        Some(start) if !start.rsplit("://").next().unwrap_or(start).contains('/') => start,
+        _ => text,
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("%20", " ")
+}
+
+/// Whether two URLs differ in their fragment alone, and the second has one: such a navigation stays in the document.
+#[must_use]
+pub fn is_same_document(from: &str, to: &str) -> bool {
+    let base = |url: &str| url.split('#').next().unwrap_or_default().to_owned();
+    !from.is_empty() && to.contains('#') && base(from) == base(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_navigate_to_what_the_browser_makes_of_them() {
+        for (text, url) in [
+            ("http://a.test", "http://a.test/"),
+            ("http://a b/", "http://a%20b/"),
+            ("", "chrome-extension://ext/"),
+            ("page.html", "chrome-extension://ext/page.html"),
+            ("a.test/a.html", "chrome-extension://ext/a.test/a.html"),
+            ("about:blank", "about:blank"),
+            ("about:version", "chrome://version/"),
+            ("chrome://version", "chrome://version/"),
+        ] {
+            assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_that_cannot_be_opened_are_refused_by_name() {
+        for text in ["http://", "http://[::1", "http://a:99999/", "//host/x"] {
+            assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
+        }
+        assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
+        assert_eq!(resolve("chrome://crash", "ext"), Err(Error::KillUrl));
+        assert_eq!(resolve("about:crash", "ext"), Err(Error::KillUrl));
+        assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
+    }
+
+    #[test]
+    fn a_page_without_a_title_shows_its_address() {
+        for (url, shown) in [
+            ("http://a.test/a.html", "a.test/a.html"),
+            ("http://nowhere.invalid/", "nowhere.invalid"),
+            ("about:blank", "about:blank"),
+            ("chrome://version/", "chrome://version"),
+            ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
+            ("file:///tmp/x.html", "x.html"),
+        ] {
+            assert_eq!(title(url), shown);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Every error of a call, with the browser's own sentence. Declared in the order in which calls check.
+
+use triptych_core::error::{Coded, Row};
+use triptych_core::kv::StoreError;
+
+/// Why a call failed. The texts are those of the real browser (recorded traces), to the letter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The arguments do not fit the signature: thrown at once, in both styles.
+    #[error("Error in invocation of {operation}({signature}): {reason}")]
+    Arguments {
+        /// The operation, as `tabs.create`.
+        operation: &'static str,
+        /// Its parameters, as the browser writes them.
+        signature: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is no operation of this name.
+    #[error("{0} is not a function")]
+    NoSuchOperation(String),
+    /// A message that JSON cannot carry.
+    #[error("Could not serialize message.")]
+    Unserializable,
+    /// A port that is closed was used.
+    #[error("Attempting to use a disconnected port object")]
+    PortClosed,
+    /// No tab has this id.
+    #[error("No tab with id: {0}.")]
+    NoTab(i64),
+    /// No window has this id.
+    #[error("No window with id: {0}.")]
+    NoWindow(i64),
+    /// No group has this id.
+    #[error("No group with id: {0}.")]
+    NoGroup(i64),
+    /// There is no window at all.
+    #[error("No current window")]
+    NoCurrentWindow,
+    /// The URL cannot be read.
+    #[error("Invalid url: \"{0}\".")]
+    InvalidUrl(String),
+    /// A `javascript:` URL.
+    #[error("JavaScript URLs are not allowed in API based extension navigations. Use chrome.scripting.executeScript instead.")]
+    JavaScriptUrl,
+    /// A URL that ends the browser.
+    #[error("I'm sorry. I'm afraid I can't do that.")]
+    KillUrl,
+    /// A URL of the developer tools.
+    #[error("Cannot navigate to a devtools:// page.")]
+    DevtoolsUrl,
+    /// An opener in another window.
+    #[error("Tab opener must be in the same window as the updated tab.")]
+    OpenerInOtherWindow,
+    /// A tab as its own opener.
+    #[error("Cannot set a tab's opener to itself.")]
+    OwnOpener,
+    /// The only highlighted tab cannot be taken out.
+    #[error("Cannot unhighlight all tabs.")]
+    UnhighlightAll,
+    /// The user is dragging a tab (Spec tabs-api §7.1).
+    #[error("Tabs cannot be edited right now (user may be dragging a tab).")]
+    Dragging,
+    /// A move to a window of another type.
+    #[error("Tabs can only be moved to and from normal windows.")]
+    NotNormalWindow,
+    /// A move that would split a group.
+    #[error("Tab operation is invalid as the specified input would disrupt group continuity in the tab strip.")]
+    GroupContinuity,
+    /// A move of nothing.
+    #[error("No tabs given.")]
+    NoTabsGiven,
+    /// A tab that cannot be duplicated.
+    #[error("Cannot duplicate tab with id: {0}.")]
+    CannotDuplicate(i64),
+    /// A tab that cannot be discarded.
+    #[error("Cannot discard tab with id: {0}.")]
+    CannotDiscard(i64),
+    /// Nothing is left to discard.
+    #[error("Cannot find a tab to discard.")]
+    NothingToDiscard,
+    /// There is no such page in the history, in either direction.
+    #[error("Cannot find a next page in history.")]
+    NoHistory,
+    /// No tab stands at this index.
+    #[error("No tab at index: {0}.")]
+    NoTabAtIndex(i64),
+    /// A highlight of nothing.
+    #[error("No highlighted tab")]
+    NoHighlightedTab,
+    /// A new group and an old one at once.
+    #[error("Cannot specify 'createProperties' along with a 'groupId'.")]
+    GroupAndProperties,
+    /// A match pattern that is none.
+    #[error("Invalid url pattern '{0}'")]
+    InvalidPattern(String),
+    /// A scope that the mode does not have.
+    #[error("Can only set scope to \"per-origin\" in \"automatic\" mode.")]
+    PerOriginScope,
+    /// A zoom where zooming is off.
+    #[error("Cannot zoom a tab in disabled mode.")]
+    ZoomDisabled,
+    /// A page of the browser's own.
+    #[error("Cannot access a chrome:// URL")]
+    BrowserPage,
+    /// A page without a language.
+    #[error("Language detection is not supported for this page.")]
+    NoLanguage,
+    /// More than two captures in a second (Spec tabs-api §8).
+    #[error("This request exceeds the MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND quota.")]
+    CaptureQuota,
+    /// A capture without permission.
+    #[error("Either the '<all_urls>' or 'activeTab' permission is required.")]
+    CapturePermission,
+    /// A capture of a page that only an invocation opens. The sentence is the browser's.
+    #[error("The 'activeTab' permission is not in effect because this extension has not been in invoked.")]
+    NotInvoked,
+    /// A capture of a page that no permission opens.
+    #[error("Cannot access contents of url \"{0}\". Extension manifest must request permission to access this host.")]
+    NoAccess(String),
+    /// Nobody listens in the tab.
+    #[error("Could not establish connection. Receiving end does not exist.")]
+    NoReceiver,
+    /// The listener went without an answer.
+    #[error("The message port closed before a response was received.")]
+    NoResponse,
+    /// The listener threw.
+    #[error("{0}")]
+    Handler(String),
+    /// There is no closed tab to restore.
+    #[error("There are no recently closed sessions.")]
+    NothingToRestore,
+    /// What was asked for cannot be done here.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The state could not be kept.
+    #[error("the browser's state could not be stored")]
+    Store(#[from] StoreError),
+}
+
+impl Error {
+    /// Whether extension code sees it as an exception of the call itself, and not as a rejection.
+    #[must_use]
+    pub const fn is_thrown(&self) -> bool {
+        matches!(self, Self::Arguments { .. } | Self::NoSuchOperation(_) | Self::Unserializable | Self::PortClosed)
+    }
+}
+
+impl Coded for Error {
+    fn row(&self) -> Row {
+        match self {
+            Self::Arguments { .. } | Self::Unserializable | Self::PortClosed => Row::of(400, "TypeError"),
+            Self::NoSuchOperation(_) => Row::of(404, "TypeError"),
+            Self::Unsupported(_) => Row::of(501, "Unsupported"),
+            Self::Store(_) => Row::of(503, "Unavailable"),
+            _ => Row::of(422, "Error"),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Values as extension code hands them over: JSON, what JSON has not, and keys in the caller's order.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// One argument or a part of it. The order of keys matters: it decides which of two faults is named.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Js {
+    /// Left out, or `undefined`.
+    Undefined,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// Any number, NaN and the infinities included.
+    Number(f64),
+    /// Text.
+    String(String),
+    /// A list.
+    Array(Vec<Js>),
+    /// Names and values in the order in which they were written.
+    Object(Vec<(String, Js)>),
+    /// A function, which cannot travel.
+    Function,
+}
+
+impl Js {
+    /// Whether it counts as left out where an argument is optional.
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::Undefined | Self::Null)
+    }
+
+    /// The whole number of 32 bits that it is.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < 2_147_483_648.0 => {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and of 32 bits")]
+                Some(*number as i64)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a property that is there and not null.
+    #[must_use]
+    pub fn property(&self, name: &str) -> Option<&Self> {
+        let Self::Object(members) = self else { return None };
+        members.iter().find(|(key, value)| key == name && !value.is_absent()).map(|(_, value)| value)
+    }
+
+    /// What the browser calls its type in an error.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Undefined => "undefined",
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number(_) if self.integer().is_some() => "integer",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+            Self::Function => "function",
+        }
+    }
+
+    /// The value as it arrives on the other side of a message: what JSON has not becomes null, or is left out of objects.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Undefined | Self::Null | Self::Function => Value::Null,
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Number(_) => self.integer().map_or_else(|| self.float(), |whole| Value::Number(whole.into())),
+            Self::String(text) => Value::String(text.clone()),
+            Self::Array(items) => Value::Array(items.iter().map(Self::to_json).collect()),
+            Self::Object(members) => {
+                let sent = members.iter().filter(|(_, value)| !matches!(value, Self::Undefined | Self::Function));
+                Value::Object(sent.map(|(key, value)| (key.clone(), value.to_json())).collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    fn float(&self) -> Value {
+        let Self::Number(number) = self else { return Value::Null };
+        Number::from_f64(*number).map_or(Value::Null, Value::Number)
+    }
+
+    /// The same value with `{"$js": "undefined" | "NaN" | "Infinity" | "function"}` read as what it names, as the lab writes it.
+    #[must_use]
+    pub fn with_special_values(self) -> Self {
+        match self {
+            Self::Array(items) => Self::Array(items.into_iter().map(Self::with_special_values).collect()),
+            Self::Object(members) => match members.as_slice() {
+                [(key, Self::String(name))] if key == "$js" => match name.as_str() {
+                    "NaN" => Self::Number(f64::NAN),
+                    "Infinity" => Self::Number(f64::INFINITY),
+                    "function" => Self::Function,
+                    _ => Self::Undefined,
+                },
+                _ => Self::Object(members.into_iter().map(|(key, value)| (key, value.with_special_values())).collect()),
+            },
+            other => other,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Js {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Js;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Js, E> {
+        Ok(Js::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Js, E> {
+        Ok(Js::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Js, E> {
+        Ok(Js::Bool(value))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
+    fn visit_i64<E>(self, value: i64) -> Result<Js, E> {
+        Ok(Js::Number(value as f64))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
+    fn visit_u64<E>(self, value: u64) -> Result<Js, E> {
+        Ok(Js::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Js, E> {
+        Ok(Js::Number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Js, E> {
+        Ok(Js::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Js, E> {
+        Ok(Js::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Js, A::Error> {
+        let mut all = Vec::new();
+        while let Some(item) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Js::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Js, A::Error> {
+        let mut all = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            all.push(member);
+        }
+        Ok(Js::Object(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_keep_the_callers_order() {
+        let value: Js = serde_json::from_str(r#"{"z": 1, "a": [null, 1.5]}"#).unwrap();
+        let expected = vec![
+            ("z".to_owned(), Js::Number(1.0)),
+            ("a".to_owned(), Js::Array(vec![Js::Null, Js::Number(1.5)])),
+        ];
+        assert_eq!(value, Js::Object(expected));
+    }
+
+    #[test]
+    fn what_json_has_not_arrives_as_null_or_is_left_out() {
+        let value = Js::Object(vec![("a".into(), Js::Undefined), ("b".into(), Js::Number(f64::NAN))]);
+        assert_eq!(value.to_json(), serde_json::json!({ "b": null }));
+    }
+}

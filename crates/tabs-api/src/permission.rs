@@ -1,0 +1,141 @@
+//! Extensions: what their manifests grant, and what each of them may see of a tab.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::pattern::MatchPattern;
+
+/// The parts of a manifest that decide what an extension may do.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Manifest {
+    /// Its name.
+    pub name: String,
+    /// `tabs`, `activeTab`, `tabGroups`, ...; in version 2 host patterns stand here too.
+    pub permissions: Vec<String>,
+    /// Match patterns of pages that it may read.
+    pub host_permissions: Vec<String>,
+    /// Content scripts with the patterns of the pages that they run in.
+    pub content_scripts: Vec<ContentScript>,
+}
+
+/// A content script of a manifest.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct ContentScript {
+    /// Where it runs.
+    pub matches: Vec<String>,
+    /// Whether it runs in every frame.
+    pub all_frames: bool,
+}
+
+/// An extension that is installed.
+#[derive(Debug, Clone)]
+pub struct Extension {
+    /// Its id: 32 letters from a to p.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    has_tabs: bool,
+    has_active_tab: bool,
+    hosts: Vec<MatchPattern>,
+    /// Whether it may read `file:` pages.
+    has_files: bool,
+    /// Tabs that the user invoked it on, with the host it was then; gone on navigation to another.
+    granted: BTreeMap<i64, String>,
+    content_scripts: Vec<(Vec<MatchPattern>, bool)>,
+}
+
+/// What somebody may see.
+#[derive(Debug, Clone, Copy)]
+pub enum Access<'e> {
+    /// Everything: the browser's own eyes.
+    Full,
+    /// What an extension may.
+    Of(&'e Extension),
+}
+
+impl Access<'_> {
+    /// Whether the sensitive fields of this tab, while it shows this URL, are visible.
+    #[must_use]
+    pub fn sees(&self, tab: i64, url: &str) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Of(extension) => extension.has_tabs || extension.may_read(tab, url),
+        }
+    }
+}
+
+impl Extension {
+    /// The extension of a manifest under an id.
+    #[must_use]
+    pub fn new(id: String, manifest: &Manifest, has_files: bool) -> Self {
+        let patterns = |texts: &[String]| texts.iter().filter_map(|text| MatchPattern::parse(text)).collect::<Vec<_>>();
+        let mut hosts = patterns(&manifest.host_permissions);
+        hosts.extend(patterns(&manifest.permissions));
+        let has = |name: &str| manifest.permissions.iter().any(|permission| permission == name);
+        let scripts = manifest.content_scripts.iter().map(|script| (patterns(&script.matches), script.all_frames));
+        Self {
+            id,
+            name: manifest.name.clone(),
+            has_tabs: has("tabs"),
+            has_active_tab: has("activeTab"),
+            hosts,
+            has_files,
+            granted: BTreeMap::new(),
+            content_scripts: scripts.collect(),
+        }
+    }
+
+    /// Whether a host permission or an invocation covers a page.
+    #[must_use]
+    pub fn may_read(&self, tab: i64, url: &str) -> bool {
+        let own = format!("chrome-extension://{}/", self.id);
+        if url.starts_with(&own) {
+            return true;
+        }
+        let is_readable = ["http:", "https:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
+            || url.starts_with("file:") && self.has_files;
+        (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url))) || self.is_invoked_on(tab, url)
+    }
+
+    /// Whether it may take pictures of any page.
+    #[must_use]
+    pub fn has_all_urls(&self) -> bool {
+        self.hosts.iter().any(MatchPattern::is_all_urls)
+    }
+
+    /// Whether its manifest names `activeTab`.
+    #[must_use]
+    pub const fn has_active_tab(&self) -> bool {
+        self.has_active_tab
+    }
+
+    /// Whether the user invoked it on this tab, and the tab still shows that host.
+    #[must_use]
+    pub fn is_invoked_on(&self, tab: i64, url: &str) -> bool {
+        self.granted.get(&tab).is_some_and(|host| *host == crate::address::origin(url))
+    }
+
+    /// The user invoked it on a tab.
+    pub fn invoke(&mut self, tab: i64, url: &str) {
+        if self.has_active_tab {
+            self.granted.insert(tab, crate::address::origin(url));
+        }
+    }
+
+    /// A tab went elsewhere or away.
+    pub fn forget(&mut self, tab: i64, url: Option<&str>) {
+        if url.is_none_or(|url| !self.is_invoked_on(tab, url)) {
+            self.granted.remove(&tab);
+        }
+    }
+
+    /// Whether one of its content scripts runs in a page, and whether in all its frames.
+    #[must_use]
+    pub fn runs_in(&self, url: &str) -> Option<bool> {
+        let running = self.content_scripts.iter().filter(|(patterns, _)| patterns.iter().any(|pattern| pattern.matches(url)));
+        running.map(|(_, all_frames)| *all_frames).max()
+    }
+}

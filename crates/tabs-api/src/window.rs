@@ -1,0 +1,122 @@
+//! A window: which tabs it holds, which of them is active, and where it is.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::tab::TabId;
+
+/// A window's id, unique within a session and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowId(pub i64);
+
+/// The id of no window.
+pub const WINDOW_ID_NONE: i64 = -1;
+/// Stands for the window that the call comes from.
+pub const WINDOW_ID_CURRENT: i64 = -2;
+
+/// What a window is (Spec tabs-api §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowKind {
+    /// A browser window with a strip of tabs.
+    Normal,
+    /// A window of one page.
+    Popup,
+    /// A window of an application.
+    App,
+    /// A window of the developer tools.
+    Devtools,
+}
+
+impl WindowKind {
+    /// The word of the interface.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Popup => "popup",
+            Self::App => "app",
+            Self::Devtools => "devtools",
+        }
+    }
+}
+
+/// Place and size on the screen, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// From the left.
+    pub left: i64,
+    /// From the top.
+    pub top: i64,
+    /// Across.
+    pub width: i64,
+    /// Down.
+    pub height: i64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { left: 22, top: 22, width: 1_200, height: 800 }
+    }
+}
+
+/// A window.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Its id in this session.
+    pub id: WindowId,
+    /// What it is.
+    pub kind: WindowKind,
+    /// Its strip: pinned tabs first.
+    pub tabs: Vec<TabId>,
+    /// The active tab; `None` only while the window is being filled or emptied.
+    pub active: Option<TabId>,
+    /// The highlighted tabs, the active one among them.
+    pub highlighted: BTreeSet<TabId>,
+    /// `normal`, `minimized`, `maximized`, `fullscreen`.
+    pub state: String,
+    /// Where it is.
+    pub bounds: Bounds,
+    /// Whether it keeps no traces.
+    pub incognito: bool,
+}
+
+impl Window {
+    /// A window without tabs.
+    #[must_use]
+    pub fn new(id: WindowId, kind: WindowKind) -> Self {
+        Self {
+            id,
+            kind,
+            tabs: Vec::new(),
+            active: None,
+            highlighted: BTreeSet::new(),
+            state: "normal".into(),
+            bounds: Bounds::default(),
+            incognito: false,
+        }
+    }
+
+    /// Where a tab stands.
+    #[must_use]
+    pub fn index_of(&self, tab: TabId) -> Option<usize> {
+        self.tabs.iter().position(|other| *other == tab)
+    }
+
+    /// The window as the interface shows it, without tabs.
+    #[must_use]
+    pub fn render(&self, is_focused: bool) -> Value {
+        json!({
+            "alwaysOnTop": false,
+            "focused": is_focused,
+            "height": self.bounds.height,
+            "id": self.id.0,
+            "incognito": self.incognito,
+            "left": self.bounds.left,
+            "state": self.state,
+            "top": self.bounds.top,
+            "type": self.kind.word(),
+            "width": self.bounds.width,
+        })
+    }
+}
