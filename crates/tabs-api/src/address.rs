@@ -16,7 +16,8 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(url::ParseError::RelativeUrlWithoutBase) => {
-            let root = Url::parse(&format!("chrome-extension://{extension}/")).map_err(|_| invalid())?;
+            let root =
+                Url::parse(&format!("chrome-extension://{extension}/")).map_err(|_| invalid())?;
             if text.starts_with("//") {
                 return Err(invalid());
             }
@@ -31,8 +32,23 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
 
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &Url) -> Result<(), Error> {
-    let name = url.host_str().unwrap_or_else(|| url.path()).trim_matches('/');
-    let kills = ["crash", "kill", "quit", "restart", "hang", "inducebrowsercrashforrealz", "shorthang", "badcastcrash", "gpucrash", "gpuhang", "memory-exhaust"];
+    let name = url
+        .host_str()
+        .unwrap_or_else(|| url.path())
+        .trim_matches('/');
+    let kills = [
+        "crash",
+        "kill",
+        "quit",
+        "restart",
+        "hang",
+        "inducebrowsercrashforrealz",
+        "shorthang",
+        "badcastcrash",
+        "gpucrash",
+        "gpuhang",
+        "memory-exhaust",
+    ];
     match url.scheme() {
         "javascript" => Err(Error::JavaScriptUrl),
         "chrome" | "about" if kills.contains(&name) => Err(Error::KillUrl),
@@ -68,7 +84,10 @@ fn shown(url: &Url) -> String {
 #[must_use]
 pub fn host(url: &str) -> String {
     match Url::parse(url) {
-        Ok(parsed) => parsed.host_str().map_or_else(|| format!("{}:{}", parsed.scheme(), parsed.path()), str::to_owned),
+        Ok(parsed) => parsed.host_str().map_or_else(
+            || format!("{}:{}", parsed.scheme(), parsed.path()),
+            str::to_owned,
+        ),
         Err(_) => url.to_owned(),
     }
 }
@@ -76,10 +95,17 @@ pub fn host(url: &str) -> String {
 /// Scheme, host and port: what an invocation is bound to.
 #[must_use]
 pub fn origin(url: &str) -> String {
-    Url::parse(url).map_or_else(|_| url.to_owned(), |parsed| match parsed.host_str() {
-        Some(host) => format!("{}://{host}:{}", parsed.scheme(), parsed.port_or_known_default().unwrap_or(0)),
-        None => parsed.as_str().to_owned(),
-    })
+    Url::parse(url).map_or_else(
+        |_| url.to_owned(),
+        |parsed| match parsed.host_str() {
+            Some(host) => format!(
+                "{}://{host}:{}",
+                parsed.scheme(),
+                parsed.port_or_known_default().unwrap_or(0)
+            ),
+            None => parsed.as_str().to_owned(),
+        },
+    )
 }
 
 /// The title of a page that has none yet: its URL as the address bar shows it.
@@ -142,12 +168,22 @@ mod tests {
     #[test]
     fn urls_that_cannot_be_opened_are_refused_by_name() {
         for text in ["http://", "http://[::1", "http://a:99999/", "//host/x"] {
-            assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
+            assert_eq!(
+                resolve(text, "ext"),
+                Err(Error::InvalidUrl(text.into())),
+                "{text}"
+            );
         }
-        assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
+        assert_eq!(
+            resolve("JavaScript:alert(1)", "ext"),
+            Err(Error::JavaScriptUrl)
+        );
         assert_eq!(resolve("chrome://crash", "ext"), Err(Error::KillUrl));
         assert_eq!(resolve("about:crash", "ext"), Err(Error::KillUrl));
-        assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
+        assert_eq!(
+            resolve("devtools://devtools/x", "ext"),
+            Err(Error::DevtoolsUrl)
+        );
     }
 
     #[test]
@@ -157,7 +193,10 @@ mod tests {
             ("http://nowhere.invalid/", "nowhere.invalid"),
             ("about:blank", "about:blank"),
             ("chrome://version/", "chrome://version"),
-            ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
+            (
+                "view-source:http://a.test/a.html",
+                "view-source:a.test/a.html",
+            ),
             ("file:///tmp/x.html", "x.html"),
         ] {
             assert_eq!(title(url), shown);

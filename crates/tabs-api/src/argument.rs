@@ -56,24 +56,38 @@ impl Property {
     /// A property that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, schema: Schema) -> Self {
-        Self { name, schema, is_required: false }
+        Self {
+            name,
+            schema,
+            is_required: false,
+        }
     }
 
     /// A property that must be there.
     #[must_use]
     pub const fn required(name: &'static str, schema: Schema) -> Self {
-        Self { name, schema, is_required: true }
+        Self {
+            name,
+            schema,
+            is_required: true,
+        }
     }
 }
 
 impl Schema {
     /// Any whole number of 32 bits.
-    pub const INTEGER: Self = Self::Integer { min: None, max: None };
+    pub const INTEGER: Self = Self::Integer {
+        min: None,
+        max: None,
+    };
 
     /// A whole number of at least `min`.
     #[must_use]
     pub const fn at_least(min: i64) -> Self {
-        Self::Integer { min: Some(min), max: None }
+        Self::Integer {
+            min: Some(min),
+            max: None,
+        }
     }
 
     /// The name that a signature shows.
@@ -115,7 +129,11 @@ impl Schema {
     /// The first fault of a value; `None` if it is right.
     fn fault(&self, value: &Js) -> Option<String> {
         if !self.fits(value) {
-            return Some(format!("Invalid type: expected {}, found {}.", self.name(), value.type_name()));
+            return Some(format!(
+                "Invalid type: expected {}, found {}.",
+                self.name(),
+                value.type_name()
+            ));
         }
         match self {
             Self::Integer { min, max } => {
@@ -123,27 +141,41 @@ impl Schema {
                 if let Some(min) = min.filter(|min| number < *min) {
                     return Some(format!("Value must be at least {min}."));
                 }
-                max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
+                max.filter(|max| number > *max)
+                    .map(|max| format!("Value must be at most {max}."))
             }
             Self::Number => match value {
-                Js::Number(number) if !number.is_finite() => Some("Value must not be NaN or Infinity.".into()),
+                Js::Number(number) if !number.is_finite() => {
+                    Some("Value must not be NaN or Infinity.".into())
+                }
                 _ => None,
             },
             Self::Word(words) => match value {
-                Js::String(text) if !words.contains(&text.as_str()) => Some(format!("Value must be one of {}.", words.join(", "))),
+                Js::String(text) if !words.contains(&text.as_str()) => {
+                    Some(format!("Value must be one of {}.", words.join(", ")))
+                }
                 _ => None,
             },
             Self::Object(properties) => object_fault(properties, value),
             Self::Array { of, min_items } => {
                 let Js::Array(items) = value else { return None };
                 if items.len() < *min_items {
-                    return Some(format!("Array must have at least {min_items} items; found {}.", items.len()));
+                    return Some(format!(
+                        "Array must have at least {min_items} items; found {}.",
+                        items.len()
+                    ));
                 }
                 let faults = items.iter().enumerate();
-                faults.filter_map(|(at, item)| Some(format!("Error at index {at}: {}", of.fault(item)?))).next()
+                faults
+                    .filter_map(|(at, item)| {
+                        Some(format!("Error at index {at}: {}", of.fault(item)?))
+                    })
+                    .next()
             }
             Self::Choice(choices) => {
-                let matches = choices.iter().any(|choice| choice.fits(value) && choice.fault(value).is_none());
+                let matches = choices
+                    .iter()
+                    .any(|choice| choice.fits(value) && choice.fault(value).is_none());
                 (!matches).then(|| "Value did not match any choice.".into())
             }
             Self::Named(_, schema) => schema.fault(value),
@@ -154,7 +186,9 @@ impl Schema {
 
 /// The first fault of an object: its keys in the caller's order, then what is missing.
 fn object_fault(properties: &[Property], value: &Js) -> Option<String> {
-    let Js::Object(members) = value else { return None };
+    let Js::Object(members) = value else {
+        return None;
+    };
     for (key, member) in members {
         let Some(property) = properties.iter().find(|property| property.name == key) else {
             return Some(format!("Unexpected property: '{key}'."));
@@ -166,7 +200,9 @@ fn object_fault(properties: &[Property], value: &Js) -> Option<String> {
             return Some(format!("Error at property '{key}': {fault}"));
         }
     }
-    let missing = properties.iter().find(|property| property.is_required && value.property(property.name).is_none());
+    let missing = properties
+        .iter()
+        .find(|property| property.is_required && value.property(property.name).is_none());
     missing.map(|property| format!("Missing required property '{}'.", property.name))
 }
 
@@ -195,7 +231,10 @@ impl Arguments {
                 return Err(Error::Unserializable);
             }
             if let Some(fault) = parameter.schema.fault(value) {
-                return Err(refuse(format!("Error at parameter '{}': {fault}", parameter.name)));
+                return Err(refuse(format!(
+                    "Error at parameter '{}': {fault}",
+                    parameter.name
+                )));
             }
         }
         Ok(Self(matched))
@@ -227,7 +266,10 @@ fn assign(operation: &Operation, given: &[Js], from: usize, matched: &mut [Optio
     };
     if let Some((first, rest)) = given.split_first() {
         let is_absent = first.is_absent() && parameter.is_optional;
-        if is_absent || parameter.schema.fits(first) && (!first.is_absent() || matches!(parameter.schema, Schema::Any)) {
+        if is_absent
+            || parameter.schema.fits(first)
+                && (!first.is_absent() || matches!(parameter.schema, Schema::Any))
+        {
             if let Some(slot) = matched.get_mut(from) {
                 *slot = (!is_absent).then(|| first.clone());
             }
@@ -261,7 +303,10 @@ mod tests {
 
     #[test]
     fn one_number_for_set_zoom_is_the_factor() {
-        assert_eq!(check("tabs.setZoom", "[2]").unwrap().0, [None, Some(Js::Number(2.0))]);
+        assert_eq!(
+            check("tabs.setZoom", "[2]").unwrap().0,
+            [None, Some(Js::Number(2.0))]
+        );
     }
 
     #[test]
@@ -272,19 +317,67 @@ mod tests {
             ("tabs.get", "[1.5]", "No matching signature."),
             ("tabs.get", "[2147483648]", "No matching signature."),
             ("tabs.get", "[1, null, null]", "No matching signature."),
-            ("tabs.get", "[-1]", "Error at parameter 'tabId': Value must be at least 0."),
-            ("tabs.remove", "[-1]", "Error at parameter 'tabIds': Value did not match any choice."),
-            ("tabs.create", "[{\"foo\": 1}]", "Error at parameter 'createProperties': Unexpected property: 'foo'."),
-            ("tabs.move", "[1, {}]", "Error at parameter 'moveProperties': Missing required property 'index'."),
-            ("tabs.create", "[{\"index\": \"a\"}]", "Error at parameter 'createProperties': Error at property 'index': Invalid type: expected integer, found string."),
-            ("tabs.query", "[{\"status\": \"done\"}]", "Error at parameter 'queryInfo': Error at property 'status': Value must be one of complete, loading, unloaded."),
-            ("tabs.query", "[{\"status\": 1}]", "Error at parameter 'queryInfo': Error at property 'status': Invalid type: expected tabs.TabStatus, found integer."),
-            ("tabs.query", "[{\"url\": 1}]", "Error at parameter 'queryInfo': Error at property 'url': Invalid type: expected [string|array], found integer."),
-            ("tabs.setZoom", "[{\"$js\": \"NaN\"}]", "Error at parameter 'zoomFactor': Value must not be NaN or Infinity."),
-            ("tabs.group", "[{\"tabIds\": []}]", "Error at parameter 'options': Error at property 'tabIds': Value did not match any choice."),
-            ("tabs.sendMessage", "[1, {\"$js\": \"function\"}]", "Could not serialize message."),
+            (
+                "tabs.get",
+                "[-1]",
+                "Error at parameter 'tabId': Value must be at least 0.",
+            ),
+            (
+                "tabs.remove",
+                "[-1]",
+                "Error at parameter 'tabIds': Value did not match any choice.",
+            ),
+            (
+                "tabs.create",
+                "[{\"foo\": 1}]",
+                "Error at parameter 'createProperties': Unexpected property: 'foo'.",
+            ),
+            (
+                "tabs.move",
+                "[1, {}]",
+                "Error at parameter 'moveProperties': Missing required property 'index'.",
+            ),
+            (
+                "tabs.create",
+                "[{\"index\": \"a\"}]",
+                "Error at parameter 'createProperties': Error at property 'index': Invalid type: expected integer, found string.",
+            ),
+            (
+                "tabs.query",
+                "[{\"status\": \"done\"}]",
+                "Error at parameter 'queryInfo': Error at property 'status': Value must be one of complete, loading, unloaded.",
+            ),
+            (
+                "tabs.query",
+                "[{\"status\": 1}]",
+                "Error at parameter 'queryInfo': Error at property 'status': Invalid type: expected tabs.TabStatus, found integer.",
+            ),
+            (
+                "tabs.query",
+                "[{\"url\": 1}]",
+                "Error at parameter 'queryInfo': Error at property 'url': Invalid type: expected [string|array], found integer.",
+            ),
+            (
+                "tabs.setZoom",
+                "[{\"$js\": \"NaN\"}]",
+                "Error at parameter 'zoomFactor': Value must not be NaN or Infinity.",
+            ),
+            (
+                "tabs.group",
+                "[{\"tabIds\": []}]",
+                "Error at parameter 'options': Error at property 'tabIds': Value did not match any choice.",
+            ),
+            (
+                "tabs.sendMessage",
+                "[1, {\"$js\": \"function\"}]",
+                "Could not serialize message.",
+            ),
         ] {
-            assert_eq!(check(name, arguments), Err(reason.to_owned()), "{name} {arguments}");
+            assert_eq!(
+                check(name, arguments),
+                Err(reason.to_owned()),
+                "{name} {arguments}"
+            );
         }
     }
 }

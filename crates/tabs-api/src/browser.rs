@@ -76,8 +76,13 @@ impl Command {
     /// # Errors
     /// `NoSuchOperation`, `Arguments`, `Unserializable`, in this order.
     pub fn read(name: &str, given: &[Js], style: Style) -> Result<Self, Error> {
-        let operation = Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
-        Ok(Self { operation, arguments: Arguments::check(operation, given)?, style })
+        let operation =
+            Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
+        Ok(Self {
+            operation,
+            arguments: Arguments::check(operation, given)?,
+            style,
+        })
     }
 }
 
@@ -188,7 +193,11 @@ impl Browser {
             state.url = "about:blank".into();
             state.title = "about:blank".into();
             state.was_shown = true;
-            state.history.push(crate::tab::Entry { url: "about:blank".into(), title: "about:blank".into(), was_used: false });
+            state.history.push(crate::tab::Entry {
+                url: "about:blank".into(),
+                title: "about:blank".into(),
+                was_used: false,
+            });
         }
         if let Some(state) = browser.windows.get_mut(&window) {
             state.tabs.push(tab);
@@ -219,12 +228,21 @@ impl Browser {
     ///
     /// # Errors
     /// The [`Error`] of the operation, in the order of its checks.
-    pub fn apply(&mut self, now: Timestamp, caller: &Caller, command: &Command) -> Result<Answer, Error> {
+    pub fn apply(
+        &mut self,
+        now: Timestamp,
+        caller: &Caller,
+        command: &Command,
+    ) -> Result<Answer, Error> {
         self.now = self.now.max(now);
         if !self.extensions.contains_key(&caller.extension) {
             return Err(Error::Unsupported("this extension is not installed".into()));
         }
-        let call = Call { caller, arguments: &command.arguments, style: command.style };
+        let call = Call {
+            caller,
+            arguments: &command.arguments,
+            style: command.style,
+        };
         let answer = self.dispatch(command.operation.action, &call);
         self.assert_invariants();
         answer
@@ -312,7 +330,10 @@ impl Browser {
     /// The windows and their tabs, as `windows.getAll({populate: true})` shows them to somebody with this access.
     #[must_use]
     pub fn render_all(&self, access: &Access<'_>) -> Value {
-        self.windows.values().map(|window| self.render_window(window, true, access)).collect()
+        self.windows
+            .values()
+            .map(|window| self.render_window(window, true, access))
+            .collect()
     }
 
     pub(crate) fn emit(&mut self, event: Event) {
@@ -373,7 +394,10 @@ impl Browser {
         {
             return Ok(tab.window);
         }
-        self.focus_order.first().copied().ok_or(Error::NoCurrentWindow)
+        self.focus_order
+            .first()
+            .copied()
+            .ok_or(Error::NoCurrentWindow)
     }
 
     /// The tab that an argument names, or the active one of the current window.
@@ -388,7 +412,11 @@ impl Browser {
     }
 
     pub(crate) fn check_not_dragging(&self) -> Result<(), Error> {
-        if self.dragging { Err(Error::Dragging) } else { Ok(()) }
+        if self.dragging {
+            Err(Error::Dragging)
+        } else {
+            Ok(())
+        }
     }
 
     /// The state of a tab at this moment.
@@ -401,7 +429,10 @@ impl Browser {
 
     pub(crate) fn view_at(&self, tab: &Tab, window: &Window, index: usize) -> TabView {
         let shows_pixels = !tab.discarded;
-        let has_opener = tab.opener.and_then(|opener| self.tabs.get(&opener)).is_some_and(|opener| opener.window == tab.window);
+        let has_opener = tab
+            .opener
+            .and_then(|opener| self.tabs.get(&opener))
+            .is_some_and(|opener| opener.window == tab.window);
         TabView {
             id: tab.id.0,
             window: tab.window.0,
@@ -420,11 +451,19 @@ impl Browser {
             last_accessed: tab.last_accessed,
             status: tab.status,
             url: tab.url.clone(),
-            pending_url: tab.pending.as_ref().filter(|pending| pending.is_shown).map(|pending| pending.url.clone()),
+            pending_url: tab
+                .pending
+                .as_ref()
+                .filter(|pending| pending.is_shown)
+                .map(|pending| pending.url.clone()),
             title: tab.title.clone(),
             icon: tab.icon.clone(),
             width: if shows_pixels { window.bounds.width } else { 0 },
-            height: if shows_pixels { window.bounds.height - 88 } else { 0 },
+            height: if shows_pixels {
+                window.bounds.height - 88
+            } else {
+                0
+            },
         }
     }
 
@@ -437,7 +476,9 @@ impl Browser {
 
     pub(crate) fn access_of(&self, call: &Call<'_>) -> Access<'_> {
         // A call of an extension that is not installed is refused before it gets here.
-        self.extensions.get(&call.caller.extension).map_or(Access::Full, Access::Of)
+        self.extensions
+            .get(&call.caller.extension)
+            .map_or(Access::Full, Access::Of)
     }
 
     /// The tab as the caller sees it.
@@ -455,23 +496,56 @@ impl Browser {
             let held: usize = self.windows.values().map(|window| window.tabs.len()).sum();
             assert_eq!(held, self.tabs.len(), "every tab stands in one window");
             for group in self.groups.keys() {
-                assert!(self.tabs.values().any(|tab| tab.group == Some(*group)), "no group is empty");
+                assert!(
+                    self.tabs.values().any(|tab| tab.group == Some(*group)),
+                    "no group is empty"
+                );
             }
         }
     }
 
     fn assert_window(&self, window: &Window) {
-        let tabs: Vec<_> = window.tabs.iter().filter_map(|id| self.tabs.get(id)).collect();
-        assert_eq!(tabs.len(), window.tabs.len(), "a window holds tabs that are there");
-        assert!(tabs.iter().all(|tab| tab.window == window.id), "a tab knows its window");
-        assert!(window.active.is_some_and(|active| window.tabs.contains(&active)), "a window has one active tab");
-        assert!(window.active.is_some_and(|active| window.highlighted.contains(&active)), "the active tab is highlighted");
-        assert!(tabs.is_sorted_by_key(|tab| !tab.pinned), "pinned tabs come first");
-        assert!(tabs.iter().all(|tab| !tab.pinned || tab.group.is_none()), "a pinned tab is in no group");
+        let tabs: Vec<_> = window
+            .tabs
+            .iter()
+            .filter_map(|id| self.tabs.get(id))
+            .collect();
+        assert_eq!(
+            tabs.len(),
+            window.tabs.len(),
+            "a window holds tabs that are there"
+        );
+        assert!(
+            tabs.iter().all(|tab| tab.window == window.id),
+            "a tab knows its window"
+        );
+        assert!(
+            window
+                .active
+                .is_some_and(|active| window.tabs.contains(&active)),
+            "a window has one active tab"
+        );
+        assert!(
+            window
+                .active
+                .is_some_and(|active| window.highlighted.contains(&active)),
+            "the active tab is highlighted"
+        );
+        assert!(
+            tabs.is_sorted_by_key(|tab| !tab.pinned),
+            "pinned tabs come first"
+        );
+        assert!(
+            tabs.iter().all(|tab| !tab.pinned || tab.group.is_none()),
+            "a pinned tab is in no group"
+        );
         let mut seen = Vec::new();
         for tab in &tabs {
             if seen.last() != Some(&tab.group) {
-                assert!(tab.group.is_none() || !seen.contains(&tab.group), "the tabs of a group stand side by side");
+                assert!(
+                    tab.group.is_none() || !seen.contains(&tab.group),
+                    "the tabs of a group stand side by side"
+                );
                 seen.push(tab.group);
             }
         }

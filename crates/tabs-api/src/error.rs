@@ -41,7 +41,9 @@ pub enum Error {
     #[error("Invalid url: \"{0}\".")]
     InvalidUrl(String),
     /// A `javascript:` URL.
-    #[error("JavaScript URLs are not allowed in API based extension navigations. Use chrome.scripting.executeScript instead.")]
+    #[error(
+        "JavaScript URLs are not allowed in API based extension navigations. Use chrome.scripting.executeScript instead."
+    )]
     JavaScriptUrl,
     /// A URL that ends the browser.
     #[error("I'm sorry. I'm afraid I can't do that.")]
@@ -65,7 +67,9 @@ pub enum Error {
     #[error("Tabs can only be moved to and from normal windows.")]
     NotNormalWindow,
     /// A move that would split a group.
-    #[error("Tab operation is invalid as the specified input would disrupt group continuity in the tab strip.")]
+    #[error(
+        "Tab operation is invalid as the specified input would disrupt group continuity in the tab strip."
+    )]
     GroupContinuity,
     /// A move of nothing.
     #[error("No tabs given.")]
@@ -113,10 +117,14 @@ pub enum Error {
     #[error("Either the '<all_urls>' or 'activeTab' permission is required.")]
     CapturePermission,
     /// A capture of a page that only an invocation opens. The sentence is the browser's.
-    #[error("The 'activeTab' permission is not in effect because this extension has not been in invoked.")]
+    #[error(
+        "The 'activeTab' permission is not in effect because this extension has not been in invoked."
+    )]
     NotInvoked,
     /// A capture of a page that no permission opens.
-    #[error("Cannot access contents of url \"{0}\". Extension manifest must request permission to access this host.")]
+    #[error(
+        "Cannot access contents of url \"{0}\". Extension manifest must request permission to access this host."
+    )]
     NoAccess(String),
     /// Nobody listens in the tab.
     #[error("Could not establish connection. Receiving end does not exist.")]
@@ -142,14 +150,22 @@ impl Error {
     /// Whether extension code sees it as an exception of the call itself, and not as a rejection.
     #[must_use]
     pub const fn is_thrown(&self) -> bool {
-        matches!(self, Self::Arguments { .. } | Self::NoSuchOperation(_) | Self::Unserializable | Self::PortClosed)
+        matches!(
+            self,
+            Self::Arguments { .. }
+                | Self::NoSuchOperation(_)
+                | Self::Unserializable
+                | Self::PortClosed
+        )
     }
 }
 
 impl Coded for Error {
     fn row(&self) -> Row {
         match self {
-            Self::Arguments { .. } | Self::Unserializable | Self::PortClosed => Row::of(400, "TypeError"),
+            Self::Arguments { .. } | Self::Unserializable | Self::PortClosed => {
+                Row::of(400, "TypeError")
+            }
             Self::NoSuchOperation(_) => Row::of(404, "TypeError"),
             Self::Unsupported(_) => Row::of(501, "Unsupported"),
             Self::Store(_) => Row::of(503, "Unavailable"),

@@ -50,18 +50,55 @@ impl Change {
 
 /// One event of the interface.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "each variant is the event of its name, with its parameters (Spec tabs-api §6)")]
+#[expect(
+    missing_docs,
+    reason = "each variant is the event of its name, with its parameters (Spec tabs-api §6)"
+)]
 pub enum Event {
     TabCreated(TabView),
-    TabUpdated { change: Change, tab: TabView },
-    TabMoved { tab: i64, window: i64, from: i64, to: i64 },
-    TabActivated { tab: i64, window: i64 },
-    TabHighlighted { tabs: Vec<i64>, window: i64 },
-    TabDetached { tab: i64, window: i64, position: i64 },
-    TabAttached { tab: i64, window: i64, position: i64 },
-    TabRemoved { tab: i64, window: i64, is_window_closing: bool },
-    TabReplaced { added: i64, removed: i64 },
-    TabZoomed { tab: i64, old: f64, new: f64, zoom: ZoomState },
+    TabUpdated {
+        change: Change,
+        tab: TabView,
+    },
+    TabMoved {
+        tab: i64,
+        window: i64,
+        from: i64,
+        to: i64,
+    },
+    TabActivated {
+        tab: i64,
+        window: i64,
+    },
+    TabHighlighted {
+        tabs: Vec<i64>,
+        window: i64,
+    },
+    TabDetached {
+        tab: i64,
+        window: i64,
+        position: i64,
+    },
+    TabAttached {
+        tab: i64,
+        window: i64,
+        position: i64,
+    },
+    TabRemoved {
+        tab: i64,
+        window: i64,
+        is_window_closing: bool,
+    },
+    TabReplaced {
+        added: i64,
+        removed: i64,
+    },
+    TabZoomed {
+        tab: i64,
+        old: f64,
+        new: f64,
+        zoom: ZoomState,
+    },
     WindowCreated(Value),
     WindowRemoved(i64),
     WindowFocused(i64),
@@ -69,8 +106,14 @@ pub enum Event {
     GroupUpdated(Group),
     GroupMoved(Group),
     GroupRemoved(Group),
-    PortMessage { port: String, message: Value },
-    PortDisconnected { port: String, error: Option<String> },
+    PortMessage {
+        port: String,
+        message: Value,
+    },
+    PortDisconnected {
+        port: String,
+        error: Option<String>,
+    },
 }
 
 impl Event {
@@ -105,23 +148,49 @@ impl Event {
     pub fn arguments(&self, access: &Access<'_>) -> Value {
         match self {
             Self::TabCreated(tab) => json!([tab.render(access)]),
-            Self::TabUpdated { change, tab } => json!([tab.id, change.render(tab, access), tab.render(access)]),
-            Self::TabMoved { tab, window, from, to } => {
+            Self::TabUpdated { change, tab } => {
+                json!([tab.id, change.render(tab, access), tab.render(access)])
+            }
+            Self::TabMoved {
+                tab,
+                window,
+                from,
+                to,
+            } => {
                 json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }])
             }
             Self::TabActivated { tab, window } => json!([{ "tabId": tab, "windowId": window }]),
-            Self::TabHighlighted { tabs, window } => json!([{ "tabIds": tabs, "windowId": window }]),
-            Self::TabDetached { tab, window, position } => {
+            Self::TabHighlighted { tabs, window } => {
+                json!([{ "tabIds": tabs, "windowId": window }])
+            }
+            Self::TabDetached {
+                tab,
+                window,
+                position,
+            } => {
                 json!([tab, { "oldPosition": position, "oldWindowId": window }])
             }
-            Self::TabAttached { tab, window, position } => {
+            Self::TabAttached {
+                tab,
+                window,
+                position,
+            } => {
                 json!([tab, { "newPosition": position, "newWindowId": window }])
             }
-            Self::TabRemoved { tab, window, is_window_closing } => {
+            Self::TabRemoved {
+                tab,
+                window,
+                is_window_closing,
+            } => {
                 json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }])
             }
             Self::TabReplaced { added, removed } => json!([added, removed]),
-            Self::TabZoomed { tab, old, new, zoom } => json!([{
+            Self::TabZoomed {
+                tab,
+                old,
+                new,
+                zoom,
+            } => json!([{
                 "newZoomFactor": number(*new),
                 "oldZoomFactor": number(*old),
                 "tabId": tab,
@@ -129,7 +198,10 @@ impl Event {
             }]),
             Self::WindowCreated(window) => json!([window]),
             Self::WindowRemoved(window) | Self::WindowFocused(window) => json!([window]),
-            Self::GroupCreated(group) | Self::GroupUpdated(group) | Self::GroupMoved(group) | Self::GroupRemoved(group) => {
+            Self::GroupCreated(group)
+            | Self::GroupUpdated(group)
+            | Self::GroupMoved(group)
+            | Self::GroupRemoved(group) => {
                 json!([group.render()])
             }
             Self::PortMessage { port, message } => json!([port, message]),
@@ -142,7 +214,11 @@ impl Event {
 #[must_use]
 pub fn number(value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
-    if value.fract() == 0.0 && value.abs() < 1e15 { Value::from(value as i64) } else { Value::from(value) }
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        Value::from(value as i64)
+    } else {
+        Value::from(value)
+    }
 }
 
 /// Zoom settings as events show them; `getZoomSettings` adds the default.

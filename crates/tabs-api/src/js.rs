@@ -37,8 +37,12 @@ impl Js {
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         match self {
-            Self::Number(number) if number.fract() == 0.0 && number.abs() < 2_147_483_648.0 => {
-                #[expect(clippy::cast_possible_truncation, reason = "it is whole and of 32 bits")]
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < 2_147_483_648.0 =>
+            {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "it is whole and of 32 bits"
+                )]
                 Some(*number as i64)
             }
             _ => None,
@@ -48,8 +52,13 @@ impl Js {
     /// The value of a property that is there and not null.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&Self> {
-        let Self::Object(members) = self else { return None };
-        members.iter().find(|(key, value)| key == name && !value.is_absent()).map(|(_, value)| value)
+        let Self::Object(members) = self else {
+            return None;
+        };
+        members
+            .iter()
+            .find(|(key, value)| key == name && !value.is_absent())
+            .map(|(_, value)| value)
     }
 
     /// What the browser calls its type in an error.
@@ -74,18 +83,27 @@ impl Js {
         match self {
             Self::Undefined | Self::Null | Self::Function => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
-            Self::Number(_) => self.integer().map_or_else(|| self.float(), |whole| Value::Number(whole.into())),
+            Self::Number(_) => self
+                .integer()
+                .map_or_else(|| self.float(), |whole| Value::Number(whole.into())),
             Self::String(text) => Value::String(text.clone()),
             Self::Array(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             Self::Object(members) => {
-                let sent = members.iter().filter(|(_, value)| !matches!(value, Self::Undefined | Self::Function));
-                Value::Object(sent.map(|(key, value)| (key.clone(), value.to_json())).collect::<Map<_, _>>())
+                let sent = members
+                    .iter()
+                    .filter(|(_, value)| !matches!(value, Self::Undefined | Self::Function));
+                Value::Object(
+                    sent.map(|(key, value)| (key.clone(), value.to_json()))
+                        .collect::<Map<_, _>>(),
+                )
             }
         }
     }
 
     fn float(&self) -> Value {
-        let Self::Number(number) = self else { return Value::Null };
+        let Self::Number(number) = self else {
+            return Value::Null;
+        };
         Number::from_f64(*number).map_or(Value::Null, Value::Number)
     }
 
@@ -93,7 +111,9 @@ impl Js {
     #[must_use]
     pub fn with_special_values(self) -> Self {
         match self {
-            Self::Array(items) => Self::Array(items.into_iter().map(Self::with_special_values).collect()),
+            Self::Array(items) => {
+                Self::Array(items.into_iter().map(Self::with_special_values).collect())
+            }
             Self::Object(members) => match members.as_slice() {
                 [(key, Self::String(name))] if key == "$js" => match name.as_str() {
                     "NaN" => Self::Number(f64::NAN),
@@ -101,7 +121,12 @@ impl Js {
                     "function" => Self::Function,
                     _ => Self::Undefined,
                 },
-                _ => Self::Object(members.into_iter().map(|(key, value)| (key, value.with_special_values())).collect()),
+                _ => Self::Object(
+                    members
+                        .into_iter()
+                        .map(|(key, value)| (key, value.with_special_values()))
+                        .collect(),
+                ),
             },
             other => other,
         }
@@ -135,12 +160,18 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Js::Bool(value))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "numbers of extension code are doubles"
+    )]
     fn visit_i64<E>(self, value: i64) -> Result<Js, E> {
         Ok(Js::Number(value as f64))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "numbers of extension code are doubles"
+    )]
     fn visit_u64<E>(self, value: u64) -> Result<Js, E> {
         Ok(Js::Number(value as f64))
     }
@@ -190,7 +221,10 @@ mod tests {
 
     #[test]
     fn what_json_has_not_arrives_as_null_or_is_left_out() {
-        let value = Js::Object(vec![("a".into(), Js::Undefined), ("b".into(), Js::Number(f64::NAN))]);
+        let value = Js::Object(vec![
+            ("a".into(), Js::Undefined),
+            ("b".into(), Js::Number(f64::NAN)),
+        ]);
         assert_eq!(value.to_json(), serde_json::json!({ "b": null }));
     }
 }

@@ -1,7 +1,31 @@
 //! The `browser.tabs` engine: 23 operations, 10 events, permissions, many extensions at once.
+//!
+//! [`browser::Browser`] is the one mutable state. It is sans-IO: time, calls and the engine's news go in,
+//! answers, events and the engine's commands come out, and the same input gives the same output.
 #![forbid(unsafe_code)]
 
+pub mod address;
 pub mod argument;
+mod arrangement;
+pub mod browser;
+pub mod capture;
+mod discarding;
+pub mod engine;
 pub mod error;
+pub mod event;
+pub mod group;
+mod grouping;
 pub mod js;
+mod lifetime;
+mod messaging;
+mod navigation;
 pub mod operation;
+pub mod pattern;
+pub mod permission;
+mod property;
+mod query;
+mod strip;
+pub mod tab;
+pub mod window;
+mod windows;
+mod zoom;

@@ -10,7 +10,12 @@ pub struct MatchPattern(Form);
 enum Form {
     /// `<all_urls>`.
     All,
-    Parts { scheme: Scheme, host: Host, port: Option<String>, path: String },
+    Parts {
+        scheme: Scheme,
+        host: Host,
+        port: Option<String>,
+        path: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +33,29 @@ enum Host {
     Exactly(String),
 }
 
-const SCHEMES_WITH_HOST: &[&str] =
-    &["http", "https", "ftp", "ws", "wss", "file", "chrome", "chrome-extension", "chrome-search", "devtools", "filesystem", "chrome-untrusted"];
-const SCHEMES_WITHOUT_HOST: &[&str] = &["about", "data", "blob", "javascript", "uuid-in-package", "urn", "view-source"];
+const SCHEMES_WITH_HOST: &[&str] = &[
+    "http",
+    "https",
+    "ftp",
+    "ws",
+    "wss",
+    "file",
+    "chrome",
+    "chrome-extension",
+    "chrome-search",
+    "devtools",
+    "filesystem",
+    "chrome-untrusted",
+];
+const SCHEMES_WITHOUT_HOST: &[&str] = &[
+    "about",
+    "data",
+    "blob",
+    "javascript",
+    "uuid-in-package",
+    "urn",
+    "view-source",
+];
 
 impl MatchPattern {
     /// Reads a pattern; `None` if it is none.
@@ -41,7 +66,12 @@ impl MatchPattern {
         }
         let (scheme, rest) = text.split_once(':')?;
         if SCHEMES_WITHOUT_HOST.contains(&scheme) {
-            return Some(Self(Form::Parts { scheme: Scheme::Exactly(scheme.into()), host: Host::Any, port: None, path: rest.into() }));
+            return Some(Self(Form::Parts {
+                scheme: Scheme::Exactly(scheme.into()),
+                host: Host::Any,
+                port: None,
+                path: rest.into(),
+            }));
         }
         let scheme = match scheme {
             "*" => Scheme::Web,
@@ -52,7 +82,12 @@ impl MatchPattern {
         if scheme == Scheme::Exactly("file".into()) {
             // The host of a file pattern is empty, but may be written as anything before the path.
             let path = rest.get(rest.find('/')?..)?.to_owned();
-            return Some(Self(Form::Parts { scheme, host: Host::Any, port: None, path }));
+            return Some(Self(Form::Parts {
+                scheme,
+                host: Host::Any,
+                port: None,
+                path,
+            }));
         }
         let (authority, path) = rest.split_at(rest.find('/')?);
         let (host, port) = split_port(authority)?;
@@ -62,7 +97,12 @@ impl MatchPattern {
             None if is_host(host) => Host::Exactly(host.to_ascii_lowercase()),
             _ => return None,
         };
-        Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
+        Some(Self(Form::Parts {
+            scheme,
+            host,
+            port,
+            path: path.into(),
+        }))
     }
 
     /// Whether it is `<all_urls>`, or grants as much of the web: `*://*/*`.
@@ -75,10 +115,18 @@ impl MatchPattern {
     #[must_use]
     pub fn matches(&self, url: &str) -> bool {
         let url = url.split('#').next().unwrap_or(url);
-        let Form::Parts { scheme, host, port, path } = &self.0 else {
+        let Form::Parts {
+            scheme,
+            host,
+            port,
+            path,
+        } = &self.0
+        else {
             return !url.is_empty();
         };
-        let Ok(parsed) = Url::parse(url) else { return false };
+        let Ok(parsed) = Url::parse(url) else {
+            return false;
+        };
         let scheme_matches = match scheme {
             Scheme::Web => matches!(parsed.scheme(), "http" | "https"),
             Scheme::Exactly(name) => parsed.scheme() == name,
@@ -87,9 +135,15 @@ impl MatchPattern {
         let host_matches = match host {
             Host::Any => true,
             Host::Exactly(name) => named == name,
-            Host::Below(parent) => named.strip_suffix(parent.as_str()).is_some_and(|start| start.is_empty() || start.ends_with('.')),
+            Host::Below(parent) => named
+                .strip_suffix(parent.as_str())
+                .is_some_and(|start| start.is_empty() || start.ends_with('.')),
         };
-        let port_matches = port.as_ref().is_none_or(|port| parsed.port_or_known_default().is_some_and(|own| own.to_string() == *port));
+        let port_matches = port.as_ref().is_none_or(|port| {
+            parsed
+                .port_or_known_default()
+                .is_some_and(|own| own.to_string() == *port)
+        });
         scheme_matches && host_matches && port_matches && glob(path, rest_of(&parsed), false)
     }
 }
@@ -107,7 +161,10 @@ fn split_port(authority: &str) -> Option<(&str, Option<String>)> {
     match authority.rsplit_once(':') {
         None => Some((authority, None)),
         Some((host, "*")) => Some((host, None)),
-        Some((host, port)) => port.parse::<u16>().ok().map(|_| (host, Some(port.to_owned()))),
+        Some((host, port)) => port
+            .parse::<u16>()
+            .ok()
+            .map(|_| (host, Some(port.to_owned()))),
     }
 }
 
@@ -201,9 +258,23 @@ mod tests {
             ("about:*", "about:blank", true),
             ("chrome://*/*", "chrome://version/", true),
         ] {
-            assert_eq!(MatchPattern::parse(pattern).unwrap().matches(url), matches, "{pattern} {url}");
+            assert_eq!(
+                MatchPattern::parse(pattern).unwrap().matches(url),
+                matches,
+                "{pattern} {url}"
+            );
         }
-        for bad in ["", "a", "http://", "http:/a/*", "foo://a/*", "http://a*b/*", "http://*.*.a/*", "http://a", "http://a:x/*"] {
+        for bad in [
+            "",
+            "a",
+            "http://",
+            "http:/a/*",
+            "foo://a/*",
+            "http://a*b/*",
+            "http://*.*.a/*",
+            "http://a",
+            "http://a:x/*",
+        ] {
             assert_eq!(MatchPattern::parse(bad), None, "{bad}");
         }
     }

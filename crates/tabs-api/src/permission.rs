@@ -71,11 +71,24 @@ impl Extension {
     /// The extension of a manifest under an id.
     #[must_use]
     pub fn new(id: String, manifest: &Manifest, has_files: bool) -> Self {
-        let patterns = |texts: &[String]| texts.iter().filter_map(|text| MatchPattern::parse(text)).collect::<Vec<_>>();
+        let patterns = |texts: &[String]| {
+            texts
+                .iter()
+                .filter_map(|text| MatchPattern::parse(text))
+                .collect::<Vec<_>>()
+        };
         let mut hosts = patterns(&manifest.host_permissions);
         hosts.extend(patterns(&manifest.permissions));
-        let has = |name: &str| manifest.permissions.iter().any(|permission| permission == name);
-        let scripts = manifest.content_scripts.iter().map(|script| (patterns(&script.matches), script.all_frames));
+        let has = |name: &str| {
+            manifest
+                .permissions
+                .iter()
+                .any(|permission| permission == name)
+        };
+        let scripts = manifest
+            .content_scripts
+            .iter()
+            .map(|script| (patterns(&script.matches), script.all_frames));
         Self {
             id,
             name: manifest.name.clone(),
@@ -95,9 +108,12 @@ impl Extension {
         if url.starts_with(&own) {
             return true;
         }
-        let is_readable = ["http:", "https:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
+        let is_readable = ["http:", "https:", "ftp:"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme))
             || url.starts_with("file:") && self.has_files;
-        (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url))) || self.is_invoked_on(tab, url)
+        (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
+            || self.is_invoked_on(tab, url)
     }
 
     /// Whether it may take pictures of any page.
@@ -115,7 +131,9 @@ impl Extension {
     /// Whether the user invoked it on this tab, and the tab still shows that host.
     #[must_use]
     pub fn is_invoked_on(&self, tab: i64, url: &str) -> bool {
-        self.granted.get(&tab).is_some_and(|host| *host == crate::address::origin(url))
+        self.granted
+            .get(&tab)
+            .is_some_and(|host| *host == crate::address::origin(url))
     }
 
     /// The user invoked it on a tab.
@@ -135,7 +153,10 @@ impl Extension {
     /// Whether one of its content scripts runs in a page, and whether in all its frames.
     #[must_use]
     pub fn runs_in(&self, url: &str) -> Option<bool> {
-        let running = self.content_scripts.iter().filter(|(patterns, _)| patterns.iter().any(|pattern| pattern.matches(url)));
+        let running = self
+            .content_scripts
+            .iter()
+            .filter(|(patterns, _)| patterns.iter().any(|pattern| pattern.matches(url)));
         running.map(|(_, all_frames)| *all_frames).max()
     }
 }

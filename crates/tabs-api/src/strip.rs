@@ -29,7 +29,8 @@ impl Browser {
     pub(crate) fn new_tab(&mut self, window: WindowId) -> TabId {
         let id = TabId(self.next_id());
         let stable_id = self.next_number();
-        self.tabs.insert(id, Tab::new(id, stable_id, window, self.now));
+        self.tabs
+            .insert(id, Tab::new(id, stable_id, window, self.now));
         id
     }
 
@@ -45,24 +46,43 @@ impl Browser {
     }
 
     fn pinned_count(&self, window: &Window) -> usize {
-        window.tabs.iter().take_while(|id| self.tabs.get(id).is_some_and(|tab| tab.pinned)).count()
+        window
+            .tabs
+            .iter()
+            .take_while(|id| self.tabs.get(id).is_some_and(|tab| tab.pinned))
+            .count()
     }
 
     /// The nearest place at which a tab may stand: pinned tabs in front of all others.
     pub(crate) fn clamped(&self, window: &Window, pinned: bool, index: usize) -> usize {
         let border = self.pinned_count(window);
-        if pinned { index.min(border) } else { index.clamp(border, window.tabs.len()) }
+        if pinned {
+            index.min(border)
+        } else {
+            index.clamp(border, window.tabs.len())
+        }
     }
 
     /// The group that a place lies strictly inside of.
     pub(crate) fn group_around(&self, window: &Window, index: usize) -> Option<GroupId> {
-        let group = |index: usize| window.tabs.get(index).and_then(|id| self.tabs.get(id)).and_then(|tab| tab.group);
+        let group = |index: usize| {
+            window
+                .tabs
+                .get(index)
+                .and_then(|id| self.tabs.get(id))
+                .and_then(|tab| tab.group)
+        };
         let left = group(index.checked_sub(1)?)?;
         (group(index) == Some(left)).then_some(left)
     }
 
     /// Puts a tab into a strip; nothing is told.
-    pub(crate) fn place(&mut self, tab: TabId, window: WindowId, index: usize) -> Result<(), Error> {
+    pub(crate) fn place(
+        &mut self,
+        tab: TabId,
+        window: WindowId,
+        index: usize,
+    ) -> Result<(), Error> {
         self.tab_mut(tab)?.window = window;
         let strip = &mut self.window_mut(window)?.tabs;
         strip.insert(index.min(strip.len()), tab);
@@ -70,14 +90,27 @@ impl Browser {
     }
 
     pub(crate) fn emit_activated(&mut self, tab: TabId, window: WindowId) {
-        self.emit(Event::TabActivated { tab: tab.0, window: window.0 });
+        self.emit(Event::TabActivated {
+            tab: tab.0,
+            window: window.0,
+        });
     }
 
     /// Tells which tabs of a window are highlighted, in the order of the strip.
     pub(crate) fn emit_highlighted(&mut self, window: WindowId) {
-        let Some(state) = self.windows.get(&window) else { return };
-        let tabs = state.tabs.iter().filter(|id| state.highlighted.contains(id)).map(|id| id.0).collect();
-        self.emit(Event::TabHighlighted { tabs, window: window.0 });
+        let Some(state) = self.windows.get(&window) else {
+            return;
+        };
+        let tabs = state
+            .tabs
+            .iter()
+            .filter(|id| state.highlighted.contains(id))
+            .map(|id| id.0)
+            .collect();
+        self.emit(Event::TabHighlighted {
+            tabs,
+            window: window.0,
+        });
     }
 
     /// Makes a tab the active and only highlighted one of its window.
@@ -86,7 +119,11 @@ impl Browser {
     }
 
     /// Makes a tab active and a set of tabs highlighted, and tells what of it is new.
-    pub(crate) fn select(&mut self, active: TabId, highlighted: BTreeSet<TabId>) -> Result<(), Error> {
+    pub(crate) fn select(
+        &mut self,
+        active: TabId,
+        highlighted: BTreeSet<TabId>,
+    ) -> Result<(), Error> {
         let now = self.now;
         let window = self.tab(active)?.window;
         let state = self.window_mut(window)?;
@@ -115,7 +152,10 @@ impl Browser {
         if tab.discarded {
             self.revive(id)?;
         } else if tab.frozen {
-            self.set_timer(std::time::Duration::from_millis(5), crate::browser::Timer::Unfreeze(id));
+            self.set_timer(
+                std::time::Duration::from_millis(5),
+                crate::browser::Timer::Unfreeze(id),
+            );
         }
         self.answer_languages(id);
         Ok(())
@@ -125,23 +165,36 @@ impl Browser {
     fn successor(&self, window: &Window, index: usize) -> Option<TabId> {
         let tab_at = |place: usize| window.tabs.get(place).and_then(|id| self.tabs.get(id));
         let is_open = |tab: &Tab| {
-            tab.group.and_then(|group| self.groups.get(&group)).is_none_or(|group| !group.collapsed)
+            tab.group
+                .and_then(|group| self.groups.get(&group))
+                .is_none_or(|group| !group.collapsed)
         };
         let going = tab_at(index)?;
         if let Some(opener) = going.opener {
             // Only the run of siblings right behind it counts: beyond a stranger the user has moved on.
-            if let Some(sibling) = tab_at(index + 1).filter(|tab| tab.opener == Some(opener) && is_open(tab)) {
+            if let Some(sibling) =
+                tab_at(index + 1).filter(|tab| tab.opener == Some(opener) && is_open(tab))
+            {
                 return Some(sibling.id);
             }
-            if let Some(parent) = self.tabs.get(&opener).filter(|tab| tab.window == window.id && is_open(tab)) {
+            if let Some(parent) = self
+                .tabs
+                .get(&opener)
+                .filter(|tab| tab.window == window.id && is_open(tab))
+            {
                 return Some(parent.id);
             }
         }
         let mates = |tab: &&Tab| tab.group.is_some() && tab.group == going.group && is_open(tab);
-        if let Some(mate) = tab_at(index + 1).filter(mates).or_else(|| tab_at(index.checked_sub(1)?).filter(mates)) {
+        if let Some(mate) = tab_at(index + 1)
+            .filter(mates)
+            .or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
+        {
             return Some(mate.id);
         }
-        let right = (index + 1..window.tabs.len()).filter_map(tab_at).find(|tab| is_open(tab));
+        let right = (index + 1..window.tabs.len())
+            .filter_map(tab_at)
+            .find(|tab| is_open(tab));
         let left = (0..index).rev().filter_map(tab_at).find(|tab| is_open(tab));
         let any = tab_at(index + 1).or_else(|| tab_at(index.checked_sub(1)?));
         right.or(left).or(any).map(|tab| tab.id)
@@ -155,7 +208,11 @@ impl Browser {
         let was_active = state.active == Some(id);
         let was_highlighted = state.highlighted.contains(&id);
         let active_index = state.active.and_then(|active| state.index_of(active));
-        let next = if was_active { self.successor(state, index) } else { state.active };
+        let next = if was_active {
+            self.successor(state, index)
+        } else {
+            state.active
+        };
         let state = self.window_mut(window)?;
         state.tabs.retain(|other| *other != id);
         state.highlighted.remove(&id);
@@ -167,7 +224,8 @@ impl Browser {
             window,
             index,
             next: next.filter(|_| was_active),
-            shifts_highlight: !was_active && (was_highlighted || active_index.is_some_and(|active| index < active)),
+            shifts_highlight: !was_active
+                && (was_highlighted || active_index.is_some_and(|active| index < active)),
         })
     }
 
@@ -206,10 +264,22 @@ impl Browser {
             browser.emit(Event::TabUpdated { change, tab: view });
         };
         if was_pinned {
-            tell(self, Change { pinned: Some(false), ..Change::default() });
+            tell(
+                self,
+                Change {
+                    pinned: Some(false),
+                    ..Change::default()
+                },
+            );
         }
         if let Some(group) = group {
-            tell(self, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
+            tell(
+                self,
+                Change {
+                    group: Some(GROUP_ID_NONE),
+                    ..Change::default()
+                },
+            );
             if is_leaving_for_good {
                 self.drop_group_if_empty(group);
             }
@@ -238,7 +308,11 @@ impl Browser {
             self.take_out(id)?
         };
         self.forget_tab(id);
-        self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
+        self.emit(Event::TabRemoved {
+            tab: id.0,
+            window: window.0,
+            is_window_closing: false,
+        });
         if self.window(window)?.tabs.is_empty() {
             self.drop_window(window);
         } else {
@@ -255,7 +329,11 @@ impl Browser {
             self.emit_uprooted(id, true)?;
             self.window_mut(window)?.tabs.retain(|other| *other != id);
             self.forget_tab(id);
-            self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: true });
+            self.emit(Event::TabRemoved {
+                tab: id.0,
+                window: window.0,
+                is_window_closing: true,
+            });
         }
         self.drop_window(window);
         Ok(())
@@ -275,7 +353,11 @@ impl Browser {
         if self.closed.len() == CLOSED_MAX {
             self.closed.remove(0);
         }
-        self.closed.push(Closed { tab, index, at: self.now });
+        self.closed.push(Closed {
+            tab,
+            index,
+            at: self.now,
+        });
     }
 
     /// Forgets a tab that stands nowhere any more.
@@ -302,7 +384,12 @@ impl Browser {
         state.tabs.remove(from);
         state.tabs.insert(to.min(state.tabs.len()), id);
         let moved_active = state.active.and_then(|active| state.index_of(active)) != active;
-        self.emit(Event::TabMoved { tab: id.0, window: window.0, from: position(from), to: position(to) });
+        self.emit(Event::TabMoved {
+            tab: id.0,
+            window: window.0,
+            from: position(from),
+            to: position(to),
+        });
         if moved_active {
             self.emit_highlighted(window);
         }
@@ -310,11 +397,20 @@ impl Browser {
     }
 
     /// Takes a tab from its window to another, where it arrives inactive.
-    pub(crate) fn carry(&mut self, id: TabId, window: WindowId, index: Option<usize>) -> Result<(), Error> {
+    pub(crate) fn carry(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
         let group = self.tab(id)?.group;
         self.emit_uprooted(id, false)?;
         let taken = self.take_out(id)?;
-        self.emit(Event::TabDetached { tab: id.0, window: taken.window.0, position: position(taken.index) });
+        self.emit(Event::TabDetached {
+            tab: id.0,
+            window: taken.window.0,
+            position: position(taken.index),
+        });
         if let Some(group) = group {
             self.drop_group_if_empty(group);
         }
@@ -324,9 +420,16 @@ impl Browser {
         }
         let target = self.window(window)?;
         let index = self.clamped(target, false, index.unwrap_or(target.tabs.len()));
-        let shifts = target.active.and_then(|active| target.index_of(active)).is_some_and(|active| index <= active);
+        let shifts = target
+            .active
+            .and_then(|active| target.index_of(active))
+            .is_some_and(|active| index <= active);
         self.place(id, window, index)?;
-        self.emit(Event::TabAttached { tab: id.0, window: window.0, position: position(index) });
+        self.emit(Event::TabAttached {
+            tab: id.0,
+            window: window.0,
+            position: position(index),
+        });
         if shifts {
             self.emit_highlighted(window);
         }

@@ -67,7 +67,9 @@ impl MutedInfo {
             None => json!({ "muted": self.muted }),
             Some(MuteReason::User) => json!({ "muted": self.muted, "reason": "user" }),
             Some(MuteReason::Capture) => json!({ "muted": self.muted, "reason": "capture" }),
-            Some(MuteReason::Extension(id)) => json!({ "muted": self.muted, "reason": "extension", "extensionId": id }),
+            Some(MuteReason::Extension(id)) => {
+                json!({ "muted": self.muted, "reason": "extension", "extensionId": id })
+            }
         }
     }
 }
@@ -96,7 +98,11 @@ pub enum ZoomMode {
 
 impl Default for ZoomState {
     fn default() -> Self {
-        Self { mode: ZoomMode::Automatic, is_per_origin: true, own_factor: None }
+        Self {
+            mode: ZoomMode::Automatic,
+            is_per_origin: true,
+            own_factor: None,
+        }
     }
 }
 
@@ -135,7 +141,10 @@ pub enum Kind {
 
 /// A tab.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the interface has these flags, each on its own"
+)]
 pub struct Tab {
     /// Its id in this session.
     pub id: TabId,
@@ -225,8 +234,14 @@ impl Tab {
 
 /// A tab as it was at one moment: what an event carries, before it is known who will see it.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "each field is the field of its name of Spec tabs-api §2")]
-#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
+#[expect(
+    missing_docs,
+    reason = "each field is the field of its name of Spec tabs-api §2"
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the interface has these flags, each on its own"
+)]
 pub struct TabView {
     pub id: i64,
     pub window: i64,
@@ -269,8 +284,14 @@ impl TabView {
         put("id", self.id.into());
         put("incognito", self.incognito.into());
         put("index", self.index.into());
-        #[expect(clippy::cast_precision_loss, reason = "the interface counts milliseconds in a double")]
-        put("lastAccessed", (self.last_accessed.micros() as f64 / 1_000.0).into());
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the interface counts milliseconds in a double"
+        )]
+        put(
+            "lastAccessed",
+            (self.last_accessed.micros() as f64 / 1_000.0).into(),
+        );
         put("mutedInfo", self.muted.render());
         if let Some(opener) = self.opener {
             put("openerTabId", opener.into());
@@ -281,7 +302,11 @@ impl TabView {
         put("status", self.status.word().into());
         put("width", self.width.into());
         put("windowId", self.window.into());
-        let seen = self.pending_url.as_deref().filter(|_| self.url.is_empty()).unwrap_or(&self.url);
+        let seen = self
+            .pending_url
+            .as_deref()
+            .filter(|_| self.url.is_empty())
+            .unwrap_or(&self.url);
         if access.sees(self.id, seen) {
             put("title", self.title.clone().into());
             put("url", self.url.clone().into());
@@ -289,7 +314,11 @@ impl TabView {
                 put("favIconUrl", icon.clone().into());
             }
         }
-        if let Some(pending) = self.pending_url.as_deref().filter(|url| access.sees(self.id, url)) {
+        if let Some(pending) = self
+            .pending_url
+            .as_deref()
+            .filter(|url| access.sees(self.id, url))
+        {
             put("pendingUrl", pending.into());
         }
         Value::Object(out)

@@ -56,7 +56,12 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { left: 22, top: 22, width: 1_200, height: 800 }
+        Self {
+            left: 22,
+            top: 22,
+            width: 1_200,
+            height: 800,
+        }
     }
 }
 

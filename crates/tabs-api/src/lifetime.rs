@@ -1,0 +1,242 @@
+//! How tabs begin and end: create, duplicate, remove, restore.
+
+use crate::address::{NEW_TAB, resolve};
+use crate::browser::{Answer, Browser, Call};
+use crate::error::Error;
+use crate::event::{Change, Event};
+use crate::tab::{Kind, Status, TabId};
+use crate::window::{WINDOW_ID_CURRENT, WindowId, WindowKind};
+
+impl Browser {
+    /// `tabs.create`: the URL is checked before the opener, the opener before the window.
+    pub(crate) fn create(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        let url = call
+            .text(0, "url")
+            .map(|text| resolve(text, &call.caller.extension))
+            .transpose()?;
+        let opener = call
+            .number(0, "openerTabId")
+            .map(|id| self.tab(TabId(id)).map(|tab| tab.id))
+            .transpose()?;
+        let named = call.number(0, "windowId");
+        let window = self.named_window(call, named)?;
+        let window = self.normal_window(window, named.is_none_or(|id| id == WINDOW_ID_CURRENT))?;
+        if opener.is_some_and(|opener| {
+            self.tabs
+                .get(&opener)
+                .is_none_or(|tab| tab.window != window)
+        }) {
+            return Err(Error::OpenerInOtherWindow);
+        }
+        self.check_not_dragging()?;
+        let pinned = call.boolean(0, "pinned").unwrap_or(false);
+        let active = call
+            .boolean(0, "active")
+            .or_else(|| call.boolean(0, "selected"))
+            .unwrap_or(true);
+        let index = call
+            .number(0, "index")
+            .and_then(|index| usize::try_from(index).ok());
+        let id = self.new_tab(window);
+        let tab = self.tab_mut(id)?;
+        tab.pinned = pinned;
+        self.start(id, url.as_deref().unwrap_or(NEW_TAB));
+        self.insert_new(id, window, index)?;
+        if active {
+            self.activate(id)?;
+            self.focus(window);
+        }
+        self.tab_mut(id)?.opener = opener;
+        self.shown(call, id)
+    }
+
+    /// The window itself, or, where it holds no strip of tabs, a normal one: the last that had the focus.
+    fn normal_window(&mut self, window: WindowId, _is_current: bool) -> Result<WindowId, Error> {
+        if self.window(window)?.kind == WindowKind::Normal {
+            return Ok(window);
+        }
+        let normal = |id: &&WindowId| {
+            self.windows
+                .get(id)
+                .is_some_and(|window| window.kind == WindowKind::Normal)
+        };
+        match self.focus_order.iter().find(normal) {
+            Some(normal) => Ok(*normal),
+            None => {
+                let window = self.add_window(WindowKind::Normal);
+                let view = self.window(window)?.render(false);
+                self.emit(Event::WindowCreated(view));
+                Ok(window)
+            }
+        }
+    }
+
+    /// Sends a new tab to its first page; its URL is pending and nothing else is known.
+    pub(crate) fn start(&mut self, id: TabId, url: &str) {
+        self.navigate(id, url.to_owned(), Kind::Push);
+        if url == NEW_TAB
+            && let Some(tab) = self.tabs.get_mut(&id)
+        {
+            // The browser's own page has its title before it is loaded.
+            tab.title = "New Tab".into();
+        }
+    }
+
+    /// Puts a new tab into a strip and tells so. Inside a group it joins it.
+    pub(crate) fn insert_new(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
+        let state = self.window(window)?;
+        let index = self.clamped(state, self.tab(id)?.pinned, index.unwrap_or(usize::MAX));
+        let group = self.group_around(state, index);
+        self.place(id, window, index)?;
+        let is_first = self.window(window)?.active.is_none();
+        if is_first {
+            let state = self.window_mut(window)?;
+            state.active = Some(id);
+            state.highlighted.insert(id);
+        }
+        if let Some(group) = group {
+            self.tab_mut(id)?.group = Some(group);
+        }
+        self.emit_created(id);
+        if let Some(group) = group {
+            self.updated(
+                id,
+                Change {
+                    group: Some(group.0),
+                    ..Change::default()
+                },
+            );
+        }
+        if is_first {
+            // It was made active so that the window is whole; now it is told.
+            self.emit_activated(id, window);
+            self.emit_highlighted(window);
+            self.tab_mut(id)?.was_shown = true;
+        }
+        Ok(())
+    }
+
+    /// Tells that a tab was created. One that is about to become active is shown so already.
+    fn emit_created(&mut self, id: TabId) {
+        if let Some(view) = self.view(id) {
+            self.emit(Event::TabCreated(view));
+        }
+    }
+
+    /// `tabs.duplicate`: the copy stands right behind, is active, and has the formerly active tab as its opener.
+    pub(crate) fn duplicate(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        let id = self.named_tab(call, 0)?;
+        let window = self.tab(id)?.window;
+        if self.window(window)?.kind != WindowKind::Normal {
+            return Err(Error::CannotDuplicate(id.0));
+        }
+        self.check_not_dragging()?;
+        let source = self.tab(id)?.clone();
+        let state = self.window(window)?;
+        let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
+        let former = state.active;
+        let copy = self.new_tab(window);
+        let tab = self.tab_mut(copy)?;
+        tab.pinned = source.pinned;
+        tab.group = source.group;
+        tab.opener = former;
+        tab.url.clone_from(&source.url);
+        tab.title.clone_from(&source.title);
+        tab.icon.clone_from(&source.icon);
+        tab.history.clone_from(&source.history);
+        tab.history_at = source.history_at;
+        tab.language.clone_from(&source.language);
+        let url = if source.url.is_empty() {
+            source
+                .pending
+                .map_or_else(String::new, |pending| pending.url)
+        } else {
+            source.url
+        };
+        let kind = if source.history.is_empty() {
+            Kind::Push
+        } else {
+            Kind::Reload
+        };
+        self.navigate(copy, url, kind);
+        self.place(copy, window, index + 1)?;
+        self.create_and_activate(copy)?;
+        self.focus(window);
+        self.shown(call, copy)
+    }
+
+    /// Tells of a new tab that is active from the start.
+    pub(crate) fn create_and_activate(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.tab(id)?.window;
+        let state = self.window_mut(window)?;
+        state.active = Some(id);
+        state.highlighted = std::iter::once(id).collect();
+        self.tab_mut(id)?.was_shown = true;
+        self.emit_created(id);
+        self.emit_activated(id, window);
+        self.emit_highlighted(window);
+        Ok(())
+    }
+
+    /// `tabs.remove`: one after the other; what comes before an unknown id is gone.
+    pub(crate) fn remove(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        let (ids, _) = call.ids(call.arguments.at(0));
+        for id in ids {
+            let id = self.tab(TabId(id))?.id;
+            self.check_not_dragging()?;
+            self.close_tab(id)?;
+        }
+        Ok(Answer::Undefined)
+    }
+
+    /// `sessions.restore` without an id: the tab that was closed last, where it was.
+    pub(crate) fn session_restore(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        self.check_not_dragging()?;
+        let closed = self.closed.pop().ok_or(Error::NothingToRestore)?;
+        let window = if self.windows.contains_key(&closed.tab.window) {
+            closed.tab.window
+        } else {
+            self.current_window(call)?
+        };
+        let id = self.new_tab(window);
+        let tab = self.tab_mut(id)?;
+        tab.pinned = closed.tab.pinned;
+        tab.url.clone_from(&closed.tab.url);
+        tab.title.clone_from(&closed.tab.title);
+        tab.history.clone_from(&closed.tab.history);
+        tab.history_at = closed.tab.history_at;
+        self.navigate(id, closed.tab.url.clone(), Kind::Reload);
+        let state = self.window(window)?;
+        let index = self.clamped(state, closed.tab.pinned, closed.index);
+        self.place(id, window, index)?;
+        self.create_and_activate(id)?;
+        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
+        let tab = view.render(&self.access_of(call));
+        Ok(Answer::Value(
+            serde_json::json!({ "lastModified": closed.at.seconds(), "tab": tab }),
+        ))
+    }
+
+    /// A page opened another one: right behind it.
+    pub(crate) fn open_from_page(&mut self, opener: TabId, url: &str) -> Result<(), Error> {
+        let window = self.tab(opener)?.window;
+        let index = self
+            .window(window)?
+            .index_of(opener)
+            .map_or(usize::MAX, |index| index + 1);
+        let id = self.new_tab(window);
+        self.navigate(id, url.to_owned(), Kind::Push);
+        self.tab_mut(id)?.opener = Some(opener);
+        self.place(id, window, index)?;
+        debug_assert!(
+            self.tab(id).is_ok_and(|tab| tab.status == Status::Loading),
+            "it is on its way"
+        );
+        self.create_and_activate(id)
+    }
+}

@@ -1,0 +1,383 @@
+//! Where tabs go: navigation, reload, history, and what the engine tells of it.
+
+use std::time::Duration;
+
+use crate::address::{is_same_document, title};
+use crate::browser::{Answer, Browser, Call, Timer};
+use crate::engine::{EngineCommand, EngineNews};
+use crate::error::Error;
+use crate::event::{Change, Event};
+use crate::tab::{Entry, Kind, Pending, Status, TabId, ZoomMode, ZoomState};
+
+impl Browser {
+    /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
+    pub(crate) fn navigate(&mut self, id: TabId, url: String, kind: Kind) {
+        let Some(tab) = self.tabs.get_mut(&id) else {
+            return;
+        };
+        let was_discarded = std::mem::replace(&mut tab.discarded, false);
+        tab.load += 1;
+        let is_shown = !(kind == Kind::Reload && tab.url == url && tab.status != Status::Complete);
+        tab.pending = Some(Pending {
+            url: url.clone(),
+            is_shown,
+            kind,
+        });
+        tab.status = Status::Loading;
+        let command = EngineCommand::Navigate {
+            tab: id,
+            load: tab.load,
+            url,
+            from: tab.url.clone(),
+            kind,
+        };
+        if was_discarded {
+            self.updated(
+                id,
+                Change {
+                    discarded: Some(false),
+                    status: Some(Status::Loading),
+                    ..Change::default()
+                },
+            );
+        }
+        self.command(command);
+    }
+
+    /// `tabs.reload`.
+    pub(crate) fn reload(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        let id = self.named_tab(call, 0)?;
+        let tab = self.tab(id)?;
+        let url = match &tab.pending {
+            Some(pending) if tab.url.is_empty() => pending.url.clone(),
+            _ => tab.url.clone(),
+        };
+        self.navigate(id, url, Kind::Reload);
+        if let Some(tab) = self.tabs.get_mut(&id)
+            && let Some(pending) = &mut tab.pending
+        {
+            pending.is_shown = tab.url.is_empty();
+        }
+        Ok(Answer::Undefined)
+    }
+
+    /// `tabs.goBack` and `tabs.goForward`: pages on which the user did nothing are skipped.
+    pub(crate) fn traverse(&mut self, call: &Call<'_>, is_forward: bool) -> Result<Answer, Error> {
+        let id = self.named_tab(call, 0)?;
+        let tab = self.tab(id)?;
+        let at = tab.history_at;
+        let target = if is_forward {
+            (at + 1..tab.history.len()).find(|place| {
+                *place + 1 == tab.history.len()
+                    || tab.history.get(*place).is_some_and(|entry| entry.was_used)
+            })
+        } else {
+            (0..at)
+                .rev()
+                .find(|place| tab.history.get(*place).is_some_and(|entry| entry.was_used))
+        };
+        let target = target.ok_or(Error::NoHistory)?;
+        let url = tab
+            .history
+            .get(target)
+            .map(|entry| entry.url.clone())
+            .ok_or(Error::NoHistory)?;
+        self.navigate(id, url, Kind::Traverse(target));
+        Ok(Answer::Undefined)
+    }
+
+    /// Takes what the engine tells. News of a navigation that another one has overtaken is dropped.
+    pub fn hear(&mut self, now: triptych_core::time::Timestamp, news: EngineNews) {
+        self.now = self.now.max(now);
+        let is_current =
+            |tab: &TabId, load: &u64| self.tabs.get(tab).is_some_and(|state| state.load == *load);
+        match news {
+            EngineNews::Committed {
+                tab,
+                load,
+                url,
+                is_same_document,
+                language,
+                frames,
+            } if is_current(&tab, &load) => {
+                if let Some(state) = self.tabs.get_mut(&tab) {
+                    state.language =
+                        language.or_else(|| state.language.take().filter(|_| is_same_document));
+                    state.frames = frames;
+                }
+                self.commit(tab, &url, is_same_document);
+            }
+            EngineNews::Ended { tab, load } if is_current(&tab, &load) => self.end(tab),
+            EngineNews::Title { tab, load, title } if is_current(&tab, &load) => {
+                self.set_title(tab, title)
+            }
+            EngineNews::Icon { tab, load, url } if is_current(&tab, &load) => {
+                if let Some(state) = self.tabs.get_mut(&tab) {
+                    state.icon = Some(url.clone());
+                }
+                self.updated(
+                    tab,
+                    Change {
+                        icon: Some(url),
+                        ..Change::default()
+                    },
+                );
+            }
+            EngineNews::Complete { tab, load } if is_current(&tab, &load) => self.complete(tab),
+            EngineNews::Audible { tab, load, audible } if is_current(&tab, &load) => {
+                self.set_audible(tab, audible)
+            }
+            EngineNews::Goes { tab, load, url } if is_current(&tab, &load) => {
+                self.navigate(tab, url, Kind::Push)
+            }
+            EngineNews::Pushed { tab, load, url } if is_current(&tab, &load) => {
+                if let Some(state) = self.tabs.get_mut(&tab) {
+                    state.pending = Some(Pending {
+                        url: url.clone(),
+                        is_shown: false,
+                        kind: Kind::Push,
+                    });
+                }
+                self.commit(tab, &url, true);
+                self.complete(tab);
+            }
+            EngineNews::Opens { tab, load, url } if is_current(&tab, &load) => {
+                // The tab was just found; opening beside it cannot fail.
+                let _ = self.open_from_page(tab, &url);
+            }
+            EngineNews::Closes { tab, load } if is_current(&tab, &load) => {
+                let _ = self.close_tab(tab);
+            }
+            EngineNews::Captured { request, picture } => self.captured(request, picture),
+            EngineNews::Replied { request, reply } => self.replied(request, reply),
+            EngineNews::Posted { port, message } => {
+                if self.ports.contains_key(&port) {
+                    self.emit(Event::PortMessage { port, message });
+                }
+            }
+            EngineNews::Disconnected { port, error } => {
+                if self.ports.remove(&port).is_some() {
+                    self.emit(Event::PortDisconnected { port, error });
+                }
+            }
+            _ => {}
+        }
+        self.assert_invariants();
+    }
+
+    /// A page has begun to arrive.
+    fn commit(&mut self, id: TabId, url: &str, is_same_document: bool) {
+        let Some(tab) = self.tabs.get_mut(&id) else {
+            return;
+        };
+        let Some(pending) = tab.pending.take() else {
+            return;
+        };
+        let is_same_url = tab.url == url;
+        let is_reload = pending.kind == Kind::Reload;
+        let was_same_host = crate::address::host(&tab.url) == crate::address::host(url);
+        let inherits_use = was_same_host
+            && tab
+                .history
+                .get(tab.history_at)
+                .is_some_and(|entry| entry.was_used);
+        match pending.kind {
+            Kind::Push if is_same_url && !tab.history.is_empty() => {}
+            Kind::Push => {
+                tab.history.truncate(tab.history_at + 1);
+                tab.history.push(Entry {
+                    url: url.to_owned(),
+                    title: String::new(),
+                    was_used: inherits_use && is_same_document,
+                });
+                tab.history_at = tab.history.len() - 1;
+            }
+            Kind::Reload => {}
+            Kind::Traverse(place) => tab.history_at = place,
+        }
+        let is_traversal = matches!(pending.kind, Kind::Traverse(_));
+        let restored = tab
+            .history
+            .get(tab.history_at)
+            .map(|entry| entry.title.clone())
+            .filter(|_| is_traversal);
+        if !is_same_document && !is_reload {
+            tab.title = restored.unwrap_or_else(|| title(url));
+            tab.icon = None;
+        }
+        tab.url = url.to_owned();
+        tab.status = Status::Loading;
+        if !is_same_document {
+            tab.zoom = ZoomState::default();
+        }
+        self.forget_grants(id, url);
+        self.disconnect_ports(
+            id,
+            (!is_same_document).then_some("The page keeping the extension port is moved into back/forward cache, so the message channel is closed."),
+        );
+        let change_url =
+            (!is_same_url || is_reload && self.was_restored(id)).then(|| url.to_owned());
+        self.updated(
+            id,
+            Change {
+                status: Some(Status::Loading),
+                url: change_url,
+                ..Change::default()
+            },
+        );
+        self.emit_zoom_unchanged(id);
+        self.keep_title(id);
+        if is_traversal && !is_same_document {
+            self.thaw_later(id);
+        }
+    }
+
+    /// Whether the tab shows a page that it never loaded itself: a copy, or one that was restored.
+    fn was_restored(&mut self, id: TabId) -> bool {
+        self.tabs.get(&id).is_some_and(|tab| tab.load == 1)
+    }
+
+    /// Remembers the title that is shown for the page in the history.
+    fn keep_title(&mut self, id: TabId) {
+        if let Some(tab) = self.tabs.get_mut(&id) {
+            let (at, title) = (tab.history_at, tab.title.clone());
+            if let Some(entry) = tab.history.get_mut(at) {
+                entry.title = title;
+            }
+        }
+    }
+
+    /// A page that comes back from the cache shows that it was frozen there.
+    fn thaw_later(&mut self, id: TabId) {
+        let Some(load) = self.tabs.get(&id).map(|tab| tab.load) else {
+            return;
+        };
+        self.set_timer(
+            Duration::from_millis(30),
+            Timer::Thaw {
+                tab: id,
+                load,
+                frozen: true,
+            },
+        );
+        self.set_timer(
+            Duration::from_millis(40),
+            Timer::Thaw {
+                tab: id,
+                load,
+                frozen: false,
+            },
+        );
+    }
+
+    /// A navigation ended without a page: the old one stays.
+    fn end(&mut self, id: TabId) {
+        let Some(tab) = self.tabs.get_mut(&id) else {
+            return;
+        };
+        tab.status = Status::Complete;
+        if !tab.url.is_empty() {
+            tab.pending = None;
+        }
+        self.answer_languages(id);
+    }
+
+    fn set_title(&mut self, id: TabId, title: String) {
+        let Some(tab) = self.tabs.get_mut(&id).filter(|tab| tab.title != title) else {
+            return;
+        };
+        tab.title.clone_from(&title);
+        self.keep_title(id);
+        self.updated(
+            id,
+            Change {
+                title: Some(title),
+                ..Change::default()
+            },
+        );
+    }
+
+    fn complete(&mut self, id: TabId) {
+        let Some(tab) = self.tabs.get_mut(&id) else {
+            return;
+        };
+        tab.status = Status::Complete;
+        self.updated(
+            id,
+            Change {
+                status: Some(Status::Complete),
+                ..Change::default()
+            },
+        );
+        self.answer_languages(id);
+    }
+
+    fn set_audible(&mut self, id: TabId, audible: bool) {
+        let Some(tab) = self.tabs.get_mut(&id).filter(|tab| tab.audible != audible) else {
+            return;
+        };
+        tab.audible = audible;
+        self.updated(
+            id,
+            Change {
+                audible: Some(audible),
+                ..Change::default()
+            },
+        );
+    }
+
+    fn forget_grants(&mut self, id: TabId, url: &str) {
+        for extension in self.extensions.values_mut() {
+            extension.forget(id.0, Some(url));
+        }
+    }
+
+    /// The user did something on a tab's page, with a script to run as part of it.
+    ///
+    /// # Errors
+    /// `NoTab`.
+    pub fn gesture(
+        &mut self,
+        now: triptych_core::time::Timestamp,
+        id: TabId,
+        script: Option<String>,
+    ) -> Result<(), Error> {
+        self.now = self.now.max(now);
+        let tab = self.tab_mut(id)?;
+        let at = tab.history_at;
+        if let Some(entry) = tab.history.get_mut(at) {
+            entry.was_used = true;
+        }
+        let command = EngineCommand::Gesture {
+            tab: id,
+            load: tab.load,
+            url: tab.url.clone(),
+            script,
+        };
+        self.command(command);
+        Ok(())
+    }
+
+    /// Whether a URL given to a tab stays in its document.
+    #[must_use]
+    pub fn stays_in_document(from: &str, to: &str) -> bool {
+        is_same_document(from, to)
+    }
+
+    pub(crate) fn emit_zoom_unchanged(&mut self, id: TabId) {
+        let Some(tab) = self.tabs.get(&id) else {
+            return;
+        };
+        let (zoom, factor) = (tab.zoom, self.factor_of(tab));
+        debug_assert!(
+            zoom.mode != ZoomMode::Disabled || (factor - 1.0).abs() < f64::EPSILON,
+            "a tab that does not zoom shows 1"
+        );
+        self.emit(Event::TabZoomed {
+            tab: id.0,
+            old: factor,
+            new: factor,
+            zoom,
+        });
+    }
+}
