@@ -27,14 +27,14 @@ pub enum Schema {
     /// A list.
     Array {
         /// Of what.
-        of: &'static Schema,
+        of: &'static Self,
         /// How many at least.
         min_items: usize,
     },
     /// One of several.
-    Choice(&'static [Schema]),
+    Choice(&'static [Self]),
     /// Another schema under the name that errors show.
-    Named(&'static str, &'static Schema),
+    Named(&'static str, &'static Self),
     /// Whatever JSON can carry.
     Any,
     /// A function.

@@ -19,9 +19,9 @@ pub enum Js {
     /// Text.
     String(String),
     /// A list.
-    Array(Vec<Js>),
+    Array(Vec<Self>),
     /// Names and values in the order in which they were written.
-    Object(Vec<(String, Js)>),
+    Object(Vec<(String, Self)>),
     /// A function, which cannot travel.
     Function,
 }

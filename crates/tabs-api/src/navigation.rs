@@ -150,15 +150,11 @@ impl Browser {
             }
             EngineNews::Captured { request, picture } => self.captured(request, picture),
             EngineNews::Replied { request, reply } => self.replied(request, reply),
-            EngineNews::Posted { port, message } => {
-                if self.ports.contains_key(&port) {
-                    self.emit(Event::PortMessage { port, message });
-                }
+            EngineNews::Posted { port, message } if self.ports.contains_key(&port) => {
+                self.emit(Event::PortMessage { port, message });
             }
-            EngineNews::Disconnected { port, error } => {
-                if self.ports.remove(&port).is_some() {
-                    self.emit(Event::PortDisconnected { port, error });
-                }
+            EngineNews::Disconnected { port, error } if self.ports.remove(&port).is_some() => {
+                self.emit(Event::PortDisconnected { port, error });
             }
             _ => {}
         }

@@ -251,7 +251,7 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         let (was_pinned, group) = (tab.pinned, tab.group.take());
         tab.pinned = false;
-        let mut tell = |browser: &mut Self, change: Change| {
+        let tell = |browser: &mut Self, change: Change| {
             let mut view = view.clone();
             view.index = TAB_INDEX_NONE;
             view.pinned = false;
