@@ -1,0 +1,186 @@
+// Types of the client. `browser` has the shape of the extension namespaces, so code written against them fits.
+
+export interface Options {
+  /** Where the service is, such as `http://127.0.0.1:7803`. */
+  url: string;
+  /** The token of the extension. */
+  token: string;
+  /** The token of the control side, if `control` is used. */
+  controlToken?: string;
+  /** Where the code runs; a service worker without it. */
+  context?: { type: 'worker' } | { type: 'popup'; windowId: number } | { type: 'page'; tabId: number };
+}
+
+export interface ExtensionEvent<Listener extends (...values: any[]) => unknown> {
+  addListener(listener: Listener): void;
+  removeListener(listener: Listener): void;
+  hasListener(listener: Listener): boolean;
+  hasListeners(): boolean;
+}
+
+export interface MutedInfo {
+  muted: boolean;
+  reason?: 'user' | 'capture' | 'extension';
+  extensionId?: string;
+}
+
+export interface Tab {
+  active: boolean;
+  audible?: boolean;
+  autoDiscardable: boolean;
+  discarded: boolean;
+  favIconUrl?: string;
+  frozen: boolean;
+  groupId: number;
+  height?: number;
+  highlighted: boolean;
+  id?: number;
+  incognito: boolean;
+  index: number;
+  lastAccessed: number;
+  mutedInfo?: MutedInfo;
+  openerTabId?: number;
+  pendingUrl?: string;
+  pinned: boolean;
+  selected: boolean;
+  sessionId?: string;
+  status?: 'unloaded' | 'loading' | 'complete';
+  title?: string;
+  url?: string;
+  width?: number;
+  windowId: number;
+}
+
+export interface ZoomSettings {
+  mode?: 'automatic' | 'manual' | 'disabled';
+  scope?: 'per-origin' | 'per-tab';
+  defaultZoomFactor?: number;
+}
+
+export interface Port {
+  readonly name: string;
+  readonly sender?: unknown;
+  postMessage(message: unknown): void;
+  disconnect(): void;
+  readonly onMessage: ExtensionEvent<(message: any, port: Port) => void>;
+  readonly onDisconnect: ExtensionEvent<(port: Port) => void>;
+}
+
+export interface CreateProperties {
+  active?: boolean;
+  index?: number;
+  openerTabId?: number;
+  pinned?: boolean;
+  selected?: boolean;
+  url?: string;
+  windowId?: number;
+}
+
+export interface UpdateProperties {
+  active?: boolean;
+  autoDiscardable?: boolean;
+  highlighted?: boolean;
+  muted?: boolean;
+  openerTabId?: number;
+  pinned?: boolean;
+  selected?: boolean;
+  url?: string;
+}
+
+export interface QueryInfo {
+  active?: boolean;
+  audible?: boolean;
+  autoDiscardable?: boolean;
+  currentWindow?: boolean;
+  discarded?: boolean;
+  frozen?: boolean;
+  groupId?: number;
+  highlighted?: boolean;
+  index?: number;
+  lastFocusedWindow?: boolean;
+  muted?: boolean;
+  pinned?: boolean;
+  status?: 'unloaded' | 'loading' | 'complete';
+  title?: string;
+  url?: string | string[];
+  windowId?: number;
+  windowType?: 'normal' | 'popup' | 'panel' | 'app' | 'devtools';
+}
+
+export interface Tabs {
+  readonly MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: 2;
+  readonly TAB_ID_NONE: -1;
+  readonly TAB_INDEX_NONE: -1;
+  captureVisibleTab(windowId?: number, options?: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
+  captureVisibleTab(options: { format?: 'jpeg' | 'png'; quality?: number }): Promise<string>;
+  connect(tabId: number, connectInfo?: { documentId?: string; frameId?: number; name?: string }): Port;
+  create(properties: CreateProperties): Promise<Tab>;
+  detectLanguage(tabId?: number): Promise<string>;
+  discard(tabId?: number): Promise<Tab | undefined>;
+  duplicate(tabId: number): Promise<Tab | undefined>;
+  get(tabId: number): Promise<Tab>;
+  getCurrent(): Promise<Tab | undefined>;
+  getZoom(tabId?: number): Promise<number>;
+  getZoomSettings(tabId?: number): Promise<ZoomSettings>;
+  goBack(tabId?: number): Promise<void>;
+  goForward(tabId?: number): Promise<void>;
+  group(options: { createProperties?: { windowId?: number }; groupId?: number; tabIds: number | number[] }): Promise<number>;
+  highlight(info: { tabs: number | number[]; windowId?: number }): Promise<unknown>;
+  move(tabId: number, properties: { index: number; windowId?: number }): Promise<Tab>;
+  move(tabIds: number[], properties: { index: number; windowId?: number }): Promise<Tab[]>;
+  query(info: QueryInfo): Promise<Tab[]>;
+  reload(tabId?: number, properties?: { bypassCache?: boolean }): Promise<void>;
+  remove(tabIds: number | number[]): Promise<void>;
+  sendMessage(tabId: number, message: unknown, options?: { documentId?: string; frameId?: number }): Promise<any>;
+  setZoom(tabId: number, zoomFactor: number): Promise<void>;
+  setZoom(zoomFactor: number): Promise<void>;
+  setZoomSettings(tabId: number, settings: ZoomSettings): Promise<void>;
+  setZoomSettings(settings: ZoomSettings): Promise<void>;
+  ungroup(tabIds: number | number[]): Promise<void>;
+  update(tabId: number, properties: UpdateProperties): Promise<Tab | undefined>;
+  update(properties: UpdateProperties): Promise<Tab | undefined>;
+  readonly onActivated: ExtensionEvent<(info: { tabId: number; windowId: number }) => void>;
+  readonly onAttached: ExtensionEvent<(tabId: number, info: { newPosition: number; newWindowId: number }) => void>;
+  readonly onCreated: ExtensionEvent<(tab: Tab) => void>;
+  readonly onDetached: ExtensionEvent<(tabId: number, info: { oldPosition: number; oldWindowId: number }) => void>;
+  readonly onHighlighted: ExtensionEvent<(info: { tabIds: number[]; windowId: number }) => void>;
+  readonly onMoved: ExtensionEvent<(tabId: number, info: { fromIndex: number; toIndex: number; windowId: number }) => void>;
+  readonly onRemoved: ExtensionEvent<(tabId: number, info: { isWindowClosing: boolean; windowId: number }) => void>;
+  readonly onReplaced: ExtensionEvent<(addedTabId: number, removedTabId: number) => void>;
+  readonly onUpdated: ExtensionEvent<(tabId: number, change: Partial<Tab>, tab: Tab) => void>;
+  readonly onZoomChange: ExtensionEvent<
+    (change: { tabId: number; newZoomFactor: number; oldZoomFactor: number; zoomSettings: ZoomSettings }) => void
+  >;
+}
+
+/** The namespaces of one extension. Every operation also takes a callback as its last argument. */
+export interface Browser {
+  readonly tabs: Tabs;
+  readonly windows: any;
+  readonly tabGroups: any;
+  readonly sessions: any;
+  readonly runtime: {
+    readonly id: string;
+    readonly lastError: { message: string } | undefined;
+    getManifest(): any;
+    getURL(path: string): string;
+  };
+}
+
+export interface ContentScript {
+  readonly runtime: {
+    readonly onConnect: ExtensionEvent<(port: Port) => void>;
+    readonly onMessage: ExtensionEvent<(message: any, sender: any, reply: (value: unknown) => void) => unknown>;
+  };
+  detach(): void;
+}
+
+export interface Session {
+  readonly browser: Browser;
+  readonly chrome: any;
+  attach(frame: { tabId: number; frameId?: number }): Promise<ContentScript>;
+  control(command: unknown): Promise<any>;
+  close(): void;
+}
+
+export function createBrowser(options: Options): Promise<Session>;

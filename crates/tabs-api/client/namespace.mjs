@@ -1,0 +1,76 @@
+// `browser` and `chrome`, made from the service's own description of its operations, events and constants.
+
+import { checkArguments } from './argument.mjs';
+import { Event } from './event.mjs';
+import { Port } from './port.mjs';
+
+/** Builds the namespaces. With `promisesAlways` a call without callback gives a promise under any manifest version. */
+export function namespaces({ schema, connection, promisesAlways }) {
+  const { id, manifest } = connection.extension;
+  const runtime = makeRuntime(id, manifest);
+  const givesPromise = promisesAlways || (manifest.manifest_version ?? 3) >= 3;
+  const api = { runtime };
+  const space = (name) => (api[name] ??= {});
+  for (const operation of schema.operations) {
+    const [name, method] = operation.name.split('.');
+    space(name)[method] =
+      operation.name === 'tabs.connect'
+        ? (...given) => connect(connection, operation, given, runtime)
+        : (...given) => call(connection, operation, given, runtime, givesPromise);
+  }
+  const events = new Map();
+  for (const full of schema.events) {
+    const [name, event] = full.split('.');
+    events.set(full, (space(name)[event] = new Event()));
+  }
+  connection.onEvent.add((name, values) => events.get(name)?.trigger(...values));
+  for (const [name, constants] of Object.entries(schema.constants)) Object.assign(space(name), constants);
+  return api;
+}
+
+function makeRuntime(id, manifest) {
+  let lastError;
+  let wasRead = true;
+  return {
+    id,
+    getManifest: () => structuredClone(manifest),
+    getURL: (path) => `chrome-extension://${id}/${String(path).replace(/^\//, '')}`,
+    get lastError() {
+      wasRead = true;
+      return lastError;
+    },
+    /** Runs `task` while `lastError` is set, and says so where nobody looked. */
+    withLastError(message, task) {
+      lastError = { message };
+      wasRead = false;
+      try {
+        task();
+      } finally {
+        if (!wasRead) console.error(`Unchecked runtime.lastError: ${message}`);
+        lastError = undefined;
+      }
+    },
+  };
+}
+
+function call(connection, operation, given, runtime, givesPromise) {
+  const { params, callback } = checkArguments(operation, given);
+  const style = callback || !givesPromise ? 'callback' : 'promise';
+  const answer = connection.call(operation.name, params, { style });
+  if (style === 'promise') return answer;
+  const tell = callback ?? (() => undefined);
+  answer.then(
+    (result) => (result === undefined ? tell() : tell(result)),
+    (error) => runtime.withLastError(error.message, () => tell()),
+  );
+  return undefined;
+}
+
+/** The port is there at once; what is posted before it stands goes out in order. */
+function connect(connection, operation, given, runtime) {
+  const { params } = checkArguments(operation, given);
+  const id = connection.portName();
+  const port = new Port(connection, id, { name: params[1]?.name, runtime });
+  connection.send({ type: 'port.open', port: id, params });
+  return port;
+}

@@ -1,0 +1,19 @@
+// Compiled, never run: the types say what extension code may do.
+
+import { createBrowser, type Tab } from '../../crates/tabs-api/client/index.mjs';
+
+async function use(): Promise<Tab[]> {
+  const { browser, close } = await createBrowser({ url: 'http://127.0.0.1:7803', token: 'demo-token' });
+  browser.tabs.onUpdated.addListener((id: number, change, tab) => console.log(id + 1, change.status, tab.windowId));
+  const tab: Tab = await browser.tabs.create({ url: 'https://example.com/' });
+  await browser.tabs.update({ pinned: true });
+  await browser.tabs.setZoom(1.5);
+  // @ts-expect-error: an index is a number
+  await browser.tabs.move(tab.id!, { index: 'a' });
+  // @ts-expect-error: there is no such operation
+  browser.tabs.fly();
+  close();
+  return browser.tabs.query({ status: 'complete' });
+}
+
+void use;
