@@ -169,10 +169,12 @@ impl Decoder {
             return Ok(None);
         }
         let mut line = self.buffer.split();
-        line.truncate(line.len() - 1);
-        if line.last() == Some(&b'\r') {
-            line.truncate(line.len() - 1);
+        if !line.ends_with(b"\r\n") {
+            return Err(Error::MalformedChunk {
+                reason: "A line of the chunked body does not end as lines do",
+            });
         }
+        line.truncate(line.len() - 2);
         String::from_utf8(line.into())
             .map(Some)
             .map_err(|_| Error::MalformedChunk {
@@ -183,7 +185,6 @@ impl Decoder {
     fn head(&mut self, line: &str) -> Result<State, Error> {
         let malformed = |reason| Error::MalformedChunk { reason };
         let (size, extensions) = line.split_once(';').unwrap_or((line, ""));
-        let size = size.trim();
         if size.is_empty() || size.len() > 16 || !size.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
             return Err(malformed("The size of a chunk is no hexadecimal number"));
@@ -192,7 +193,7 @@ impl Decoder {
             .map_err(|_| malformed("The size of a chunk is no hexadecimal number"))?;
         let signature = extensions
             .split(';')
-            .find_map(|extension| extension.trim().strip_prefix("chunk-signature="))
+            .find_map(|extension| extension.strip_prefix("chunk-signature="))
             .map(str::to_owned);
         if self.signed && signature.is_none() {
             return Err(malformed("A chunk carries no signature"));
@@ -217,15 +218,15 @@ impl Decoder {
 
     fn trailer_line(&mut self, line: &str) -> Result<(), Error> {
         self.trailer_bytes += line.len();
-        let field = line
-            .split_once(':')
-            .filter(|(name, _)| !name.trim().is_empty());
+        let field = line.split_once(':').filter(|(name, _)| !name.is_empty());
         let (name, value) = field.ok_or(Error::MalformedTrailer)?;
         if self.trailer_bytes > TRAILER_BYTES_MAX {
             return Err(Error::MalformedTrailer);
         }
-        self.trailer
-            .push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
+        self.trailer.push((
+            name.to_ascii_lowercase(),
+            value.trim_matches([' ', '\t']).to_owned(),
+        ));
         Ok(())
     }
 }

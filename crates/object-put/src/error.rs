@@ -31,7 +31,7 @@ pub struct SignatureMismatch {
 pub enum Error {
     // The request line and the operation.
     /// It names headers or parameters of both dialects.
-    #[error("The request mixes x-store- and x-amz- names; use one of the two.")]
+    #[error("The request mixes the names of two dialects; use one of them.")]
     MixedDialects,
     /// The path is no percent-encoded UTF-8, or holds a NUL.
     #[error("Couldn't parse the specified URI.")]

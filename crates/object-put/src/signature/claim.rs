@@ -407,7 +407,10 @@ impl ClaimV4 {
 
 /// The session token of a request, by header or parameter.
 fn token(fields: &Fields<'_>, parameter: Option<&str>) -> Result<Option<String>, Error> {
-    let header = fields.get("x-store-security-token")?;
+    let header = match fields.get("x-store-security-token")? {
+        None => fields.get("x-store-s3session-token")?,
+        token => token,
+    };
     Ok(parameter
         .map(str::to_owned)
         .or(header.map(std::borrow::Cow::into_owned)))

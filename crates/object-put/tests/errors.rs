@@ -1,0 +1,162 @@
+//! The table of errors: each code with its status, its sentence and its extra fields, as clients see them.
+
+use object_put::dialect::Dialect;
+use object_put::error::{Error, SignatureMismatch};
+use triptych_core::blobs::BlobError;
+use triptych_core::error::Coded;
+use triptych_core::kv::StoreError;
+
+/// An error, and how it looks in the dialect of stock clients: status, code, sentence, fields.
+type Row = (Error, u16, &'static str, &'static str, &'static str);
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+const INTERNAL: &str = "We encountered an internal error. Please try again.";
+const MALFORMED_XML: &str =
+    "The XML you provided was not well-formed or did not validate against our published schema";
+
+#[rustfmt::skip]
+fn request_rows() -> Vec<Row> {
+    vec![
+        (Error::MixedDialects, 400, "InvalidRequest", "The request mixes the names of two dialects; use one of them.", ""),
+        (Error::InvalidUri, 400, "InvalidURI", "Couldn't parse the specified URI.", ""),
+        (Error::KeyTooLong { size: 1025 }, 400, "KeyTooLongError", "Your key is too long", "Size=1025 MaxSizeAllowed=1024"),
+        (Error::HeaderSectionTooLarge, 400, "RequestHeaderSectionTooLarge", "Your request header section exceeds the maximum allowed size.", "MaxSizeAllowed=8192"),
+        (Error::MethodNotAllowed { method: text("PATCH"), resource: "OBJECT" }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=PATCH ResourceType=OBJECT"),
+        (Error::OperationNotImplemented { operation: "CreateSession" }, 501, "NotImplemented", "CreateSession is not implemented", ""),
+        (Error::Unknown { name: text("x-amz-foo") }, 400, "InvalidRequest", "x-amz-foo is not a known header or parameter of this operation", ""),
+        (Error::UnsupportedAuthorization, 400, "InvalidRequest", "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.", ""),
+        (Error::SeveralAuthorizations, 400, "InvalidArgument", "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified", ""),
+        (Error::AuthorizationHeaderMalformed { reason: text("the region 'a' is wrong; expecting 'b'"), region: Some(text("b")) }, 400, "AuthorizationHeaderMalformed", "The authorization header is malformed; the region 'a' is wrong; expecting 'b'", "Region=b"),
+        (Error::AuthorizationQueryParameters { reason: text("X-Store-Expires is odd") }, 400, "AuthorizationQueryParametersError", "X-Amz-Expires is odd", ""),
+        (Error::MissingDate, 403, "AccessDenied", "AWS authentication requires a valid Date or x-amz-date header", ""),
+        (Error::InvalidAccessKeyId { access_key: text("AK") }, 403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.", "AWSAccessKeyId=AK"),
+        (Error::InvalidToken, 400, "InvalidToken", "The provided token is malformed or otherwise invalid.", ""),
+        (Error::ExpiredToken, 400, "ExpiredToken", "The provided token has expired.", ""),
+        (Error::RequestTimeTooSkewed { request_time: text("20260101T000000Z"), server_time: text("now") }, 403, "RequestTimeTooSkewed", "The difference between the request time and the current time is too large.", "RequestTime=20260101T000000Z ServerTime=now MaxAllowedSkewMilliseconds=900000"),
+        (Error::RequestExpired { valid_seconds: Some(2), expires: text("then"), server_time: text("now") }, 403, "AccessDenied", "Request has expired", "X-Amz-Expires=2 Expires=then ServerTime=now"),
+        (Error::RequestNotYetValid, 403, "AccessDenied", "Request is not valid yet", ""),
+        (Error::HeadersNotSigned { names: text("x-amz-meta-wrong") }, 403, "AccessDenied", "There were headers present in the request which were not signed", "HeadersNotSigned=x-amz-meta-wrong"),
+        (Error::MissingContentSha256, 400, "InvalidRequest", "Missing required header for this request: x-amz-content-sha256", ""),
+        (Error::InvalidContentSha256 { value: text("abc") }, 400, "InvalidArgument", "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER or a valid sha256 value.", "ArgumentName=x-amz-content-sha256 ArgumentValue=abc"),
+        (Error::SignatureDoesNotMatch(Box::new(SignatureMismatch { access_key: text("AK"), provided: text("00"), string_to_sign: text("AB"), canonical_request: text("C") })), 403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided. Check your key and signing method.", "AWSAccessKeyId=AK StringToSign=AB SignatureProvided=00 StringToSignBytes=41 42 CanonicalRequest=C CanonicalRequestBytes=43"),
+    ]
+}
+
+#[rustfmt::skip]
+fn bucket_rows() -> Vec<Row> {
+    let bucket = || text("b");
+    vec![
+        (Error::InvalidBucketName { bucket: bucket() }, 400, "InvalidBucketName", "The specified bucket is not valid.", "BucketName=b"),
+        (Error::NoSuchBucket { bucket: bucket() }, 404, "NoSuchBucket", "The specified bucket does not exist", "BucketName=b"),
+        (Error::InvalidBucketOwner { value: text("abcd") }, 400, "InvalidBucketOwnerAWSAccountID", "The value of the expected bucket owner parameter must be an AWS Account ID... [abcd]", ""),
+        (Error::AccessDenied, 403, "AccessDenied", "Access Denied", ""),
+        (Error::ObjectLocked, 403, "AccessDenied", "Access Denied because object protected by object lock.", ""),
+        (Error::BucketAlreadyExists { bucket: bucket() }, 409, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.", "BucketName=b"),
+        (Error::BucketAlreadyOwnedByYou { bucket: bucket() }, 409, "BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded and you already own it.", "BucketName=b"),
+        (Error::BucketNotEmpty { bucket: bucket() }, 409, "BucketNotEmpty", "The bucket you tried to delete is not empty", "BucketName=b"),
+        (Error::TooManyBuckets, 400, "TooManyBuckets", "You have attempted to create more buckets than allowed", ""),
+        (Error::InvalidBucketState { reason: "no" }, 409, "InvalidBucketState", "no", ""),
+        (Error::HeaderNotImplemented { header: "If-Match,If-None-Match", reason: Some("why") }, 501, "NotImplemented", "A header you provided implies functionality that is not implemented", "Header=If-Match,If-None-Match additionalMessage=why"),
+        (Error::AccessControlListNotSupported, 400, "AccessControlListNotSupported", "The bucket does not allow ACLs", ""),
+        (Error::argument("x-store-acl", Some("fake-acl"), ""), 400, "InvalidArgument", "", "ArgumentName=x-amz-acl ArgumentValue=fake-acl"),
+        (Error::request("Value for x-store-checksum-crc32 header is invalid."), 400, "InvalidRequest", "Value for x-amz-checksum-crc32 header is invalid.", ""),
+        (Error::UnresolvableGrantByEmailAddress { address: text("a@b") }, 400, "UnresolvableGrantByEmailAddress", "The e-mail address you provided does not match any account on record.", ""),
+        (Error::MissingSecurityHeader { header: "x-store-acl" }, 400, "MissingSecurityHeader", "Your request was missing a required header", "MissingHeaderName=x-amz-acl"),
+        (Error::InvalidDigest { value: text("000") }, 400, "InvalidDigest", "The Content-MD5 you specified was invalid.", "Content-MD5=000"),
+        (Error::InvalidEncryptionAlgorithm { value: text("KMS") }, 400, "InvalidEncryptionAlgorithmError", "The Encryption request you specified is not valid. Supported value: AES256.", "ArgumentName=x-amz-server-side-encryption ArgumentValue=KMS"),
+        (Error::InvalidStorageClass { class: text("OUTPOSTS") }, 400, "InvalidStorageClass", "The storage class you specified is not valid", "StorageClassRequested=OUTPOSTS"),
+        (Error::InvalidRedirectLocation, 400, "InvalidRedirectLocation", "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.", ""),
+        (Error::InvalidTag { key: text("k"), value: Some(text("v")), reason: "The TagValue you have provided is invalid" }, 400, "InvalidTag", "The TagValue you have provided is invalid", "TagKey=k TagValue=v"),
+        (Error::TooManyTags, 400, "BadRequest", "Object tags cannot be greater than 10", ""),
+        (Error::MetadataTooLarge { size: 2049 }, 400, "MetadataTooLarge", "Your metadata headers exceed the maximum allowed metadata size", "Size=2049 MaxSizeAllowed=2048"),
+        (Error::MissingContentLength, 411, "MissingContentLength", "You must provide the Content-Length HTTP header.", ""),
+        (Error::EntityTooLarge { proposed: 5_368_709_121, most: 5_368_709_120 }, 400, "EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", "ProposedSize=5368709121 MaxSizeAllowed=5368709120"),
+        (Error::UnexpectedContent, 400, "UnexpectedContent", "This request does not support content", ""),
+    ]
+}
+
+#[rustfmt::skip]
+fn object_rows() -> Vec<Row> {
+    let key = || text("k");
+    vec![
+        (Error::NoSuchKey { key: key() }, 404, "NoSuchKey", "The specified key does not exist.", "Key=k"),
+        (Error::NoSuchVersion { key: key(), version: text("v") }, 404, "NoSuchVersion", "The specified version does not exist.", "Key=k VersionId=v"),
+        (Error::NotSet { code: "NoSuchBucketPolicy", bucket: text("b"), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
+        (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
+        (Error::NotModified, 304, "NotModified", "Not Modified", ""),
+        (Error::InvalidRange { requested: text("bytes=9-"), size: 5 }, 416, "InvalidRange", "The requested range is not satisfiable", "RangeRequested=bytes=9- ActualObjectSize=5"),
+        (Error::InvalidObjectState { class: text("GLACIER") }, 403, "InvalidObjectState", "The operation is not valid for the object's storage class", "StorageClass=GLACIER"),
+        (Error::MalformedXml, 400, "MalformedXML", MALFORMED_XML, ""),
+        (Error::MalformedAcl, 400, "MalformedACLError", MALFORMED_XML, ""),
+        (Error::MalformedPolicy { reason: text("no") }, 400, "MalformedPolicy", "no", ""),
+        (Error::MalformedChunk { reason: "odd" }, 400, "IncompleteBody", "odd", ""),
+        (Error::InvalidChunkSize { chunk: 1, size: 8191 }, 400, "InvalidChunkSizeError", "Only the last chunk is allowed to have a size less than 8192 bytes", "Chunk=1 BadChunkSize=8191"),
+        (Error::MalformedTrailer, 400, "MalformedTrailerError", "The request contained trailing data that was not well-formed or did not conform to our published schema.", ""),
+        (Error::IncompleteBody, 400, "IncompleteBody", "You did not provide the number of bytes specified by the Content-Length HTTP header", ""),
+        (Error::RequestTimeout, 400, "RequestTimeout", "Your socket connection to the server was not read from or written to within the timeout period.", ""),
+        (Error::ContentSha256Mismatch { client: text("a"), server: text("b") }, 400, "XAmzContentSHA256Mismatch", "The provided 'x-amz-content-sha256' header does not match what was computed.", "ClientComputedContentSHA256=a S3ComputedContentSHA256=b"),
+        (Error::Md5Mismatch { expected: text("a"), calculated: text("b") }, 400, "BadDigest", "The Content-MD5 you specified did not match what we received.", "ExpectedDigest=a CalculatedDigest=b"),
+        (Error::ChecksumMismatch { algorithm: "CRC64NVME" }, 400, "BadDigest", "The CRC64NVME you specified did not match the calculated checksum.", ""),
+        (Error::ChecksumOfAnotherAlgorithm, 400, "BadDigest", "The checksum value does not match the algorithm named in x-amz-sdk-checksum-algorithm.", ""),
+        (Error::ConditionalRequestConflict { condition: "If-Match", key: key() }, 409, "ConditionalRequestConflict", "The conditional request cannot succeed due to a conflicting operation against this resource.", "Condition=If-Match Key=k"),
+        (Error::SlowDown, 503, "SlowDown", "Please reduce your request rate.", ""),
+        (Error::Store(StoreError::OutcomeUnknown), 500, "InternalError", INTERNAL, ""),
+        (Error::Body(BlobError::Absent), 500, "InternalError", INTERNAL, ""),
+        (Error::Damaged, 500, "InternalError", INTERNAL, ""),
+        (Error::Internal, 500, "InternalError", INTERNAL, ""),
+        (Error::Unavailable, 503, "ServiceUnavailable", "Service is unable to handle request.", ""),
+    ]
+}
+
+#[test]
+fn every_error_has_its_status_code_sentence_and_fields() {
+    for (error, status, code, message, fields) in all() {
+        let row = error.row();
+        assert_eq!((row.status, row.code), (status, code), "{error:?}");
+        assert_eq!(error.message(Dialect::Amz), message, "{error:?}");
+        let details = error.details(Dialect::Amz);
+        let shown: Vec<_> =
+            details.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(shown.join(" "), fields, "{error:?}");
+    }
+}
+
+#[test]
+fn the_spec_dialect_never_names_the_other_one() {
+    for (error, ..) in all().into_iter().skip(1) {
+        let mut shown = error.message(Dialect::Store);
+        for (name, value) in error.details(Dialect::Store) {
+            shown.push_str(&format!(" {name} {value}"));
+        }
+        // What the request itself said is echoed as it was.
+        let shown = shown.replace("x-amz-meta-wrong", "").replace("x-amz-foo", "");
+        assert!(!shown.contains("x-amz-") && !shown.contains("AWS4"), "{shown}");
+    }
+}
+
+/// No variant of the enum is left out: its source names as many as the table has.
+#[test]
+fn no_error_is_left_out_of_the_table() {
+    let source = include_str!("../src/error.rs");
+    let (_, body) = source.split_once("pub enum Error {").unwrap();
+    let variants: Vec<_> = body
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()))
+        .map(|line| line.split([' ', '(', ',']).next().unwrap())
+        .collect();
+    let shown: Vec<_> = all()
+        .iter()
+        .map(|(error, ..)| {
+            format!("{error:?}").split([' ', '(']).next().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(variants, shown, "the table follows the order of the enum");
+}
+
+fn all() -> Vec<Row> {
+    [request_rows(), bucket_rows(), object_rows()].concat()
+}
