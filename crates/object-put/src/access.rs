@@ -3,8 +3,9 @@
 use triptych_core::kv::Tx;
 
 use crate::account::Caller;
-use crate::bucket::{Bucket, Public};
+use crate::bucket::{Bucket, Public, RequestPayment};
 use crate::error::Error;
+use crate::grant::Acl;
 use crate::operation::Operation;
 use crate::request::Fields;
 use crate::tables::BUCKETS;
@@ -28,13 +29,28 @@ pub fn admit(
         })?;
     check_expected_owner(fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     allow(operation.permission, caller, &bucket)?;
-    if fields.has("x-store-acl") && operation.name == "PutObject" {
-        allow("store:PutObjectAcl", caller, &bucket)?;
-    }
-    if fields.has("x-store-tagging") && operation.name == "PutObject" {
-        allow("store:PutObjectTagging", caller, &bucket)?;
+    check_payer(fields, caller, &bucket)?;
+    if operation.name == "PutObject" {
+        if Acl::is_named(fields) {
+            allow("store:PutObjectAcl", caller, &bucket)?;
+        }
+        if fields.has("x-store-tagging") {
+            allow("store:PutObjectTagging", caller, &bucket)?;
+        }
     }
     Ok(bucket)
+}
+
+/// Where the requester pays, whoever is not the owner must say that they know (spec §4, `x-store-request-payer`).
+fn check_payer(fields: &Fields<'_>, caller: &Caller, bucket: &Bucket) -> Result<(), Error> {
+    let owns = caller
+        .account()
+        .is_some_and(|account| account.id == bucket.owner);
+    let confirms = fields.get("x-store-request-payer")?.is_some();
+    if bucket.request_payment == RequestPayment::Requester && !owns && !confirms {
+        return Err(Error::AccessDenied);
+    }
+    Ok(())
 }
 
 /// Checks the owner that the header `name` expects, if it is there (spec §5.5).

@@ -7,13 +7,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::bucket::BucketKind;
+use crate::bucket::{Bucket, BucketKind};
 use crate::checksum::{ALGORITHMS, Algorithm, Checksum};
 use crate::error::Error;
+use crate::lock::Lock;
 use crate::object::{Content, StorageClass};
 use crate::precondition::Condition;
 use crate::request::Fields;
 use crate::signature::Payload;
+use crate::tagging::Tags;
+use triptych_core::time::Timestamp;
 
 /// The most bytes that names and values of all headers have together.
 pub const HEADER_BYTES_MAX: usize = 8 * 1024;
@@ -71,6 +74,7 @@ const fn rule(name: &'static str, for_buckets: For, grammar: Grammar) -> HeaderR
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
 pub static HEADERS: [HeaderRule; 38] = [
+    // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::grant::of_put`.
     rule("x-store-acl", For::GeneralPurpose, any),
     rule("x-store-grant-full-control", For::GeneralPurpose, any),
     rule("x-store-grant-read", For::GeneralPurpose, any),
@@ -132,7 +136,8 @@ pub static HEADERS: [HeaderRule; 38] = [
         redirect,
     ),
     rule("x-store-request-payer", For::GeneralPurpose, payer),
-    rule("x-store-tagging", For::GeneralPurpose, any),
+    rule("x-store-tagging", For::GeneralPurpose, tagging),
+    // The three of the lock are read with the bucket: see `Lock::from_headers`.
     rule("x-store-object-lock-mode", For::GeneralPurpose, any),
     rule(
         "x-store-object-lock-retain-until-date",
@@ -146,6 +151,10 @@ pub static HEADERS: [HeaderRule; 38] = [
 
 fn any(_: &Fields<'_>, _: &'static str, _: &str) -> Result<(), Error> {
     Ok(())
+}
+
+fn tagging(_: &Fields<'_>, _: &'static str, value: &str) -> Result<(), Error> {
+    Tags::from_header(value).map(drop)
 }
 
 fn length(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
@@ -441,31 +450,47 @@ pub struct PutHead {
     pub class: StorageClass,
     /// Website redirect.
     pub redirect: Option<String>,
+    /// Tags.
+    pub tags: Tags,
+    /// Retention and legal hold: the headers', or the bucket's default.
+    pub lock: Lock,
 }
 
 impl PutHead {
-    /// Reads the headers of a PutObject into a bucket of this kind.
+    /// Reads the headers of a PutObject into `bucket`, but those of its ACL: see [`crate::grant::of_put`].
     ///
     /// # Errors
     /// The first fault in the order of [`HEADERS`]; then those of [`BodyHead::read`]; `InvalidStorageClass` for a class of another
-    /// kind of bucket, `MetadataTooLarge`, `MissingContentLength`, `EntityTooLarge`.
-    pub fn read(fields: &Fields<'_>, kind: BucketKind, payload: Payload) -> Result<Self, Error> {
+    /// kind of bucket, `MetadataTooLarge`, those of [`Lock::from_headers`], `MissingContentLength`, `EntityTooLarge`.
+    pub fn read(
+        fields: &Fields<'_>,
+        bucket: &Bucket,
+        payload: Payload,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
         for rule in &HEADERS {
             let Some(value) = fields.get(rule.name)? else {
                 continue;
             };
-            if !rule.for_buckets.takes(kind) {
+            if !rule.for_buckets.takes(bucket.kind) {
                 return Err(not_there(rule.name));
             }
             (rule.grammar)(fields, rule.name, &value)?;
         }
         let body = BodyHead::read(fields, payload)?;
+        let has_digest = body.md5.is_some() || body.checksum != ChecksumPlan::Default;
+        let tags = fields.get("x-store-tagging")?;
         let head = Self {
             content: content(fields)?,
-            class: storage_class(fields, kind)?,
+            class: storage_class(fields, bucket.kind)?,
             metadata: metadata(fields)?,
             condition: Condition::read(fields)?,
             redirect: owned(fields, "x-store-website-redirect-location")?,
+            tags: tags
+                .map(|tags| Tags::from_header(&tags))
+                .transpose()?
+                .unwrap_or_default(),
+            lock: Lock::from_headers(fields, bucket, has_digest, now)?,
             body,
         };
         let length = head.body.length.ok_or(Error::MissingContentLength)?;

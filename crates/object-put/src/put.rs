@@ -5,23 +5,21 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, BucketKind, RequestPayment};
 use crate::checksum::{Algorithm, Checksum, Digested, Digests};
 use crate::dialect::Dialect;
 use crate::encryption::{BodyKey, Keyring, SERVICE_MANAGED, Sealed};
 use crate::error::Error;
 use crate::etag::quoted;
-use crate::grant::Acl;
+use crate::grant::{self, Acl};
 use crate::head::{BodyHead, ChecksumPlan, PutHead};
 use crate::key::Key;
-use crate::lock::Lock;
 use crate::object::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
 use crate::operation::{Call, Reply};
 use crate::precondition::Sight;
 use crate::signature::chunk::ChunkSigner;
 use crate::signature::{Payload, Verified, hex};
 use crate::tables::{CURRENT, DELETES, delete_slot, object_key};
-use crate::tagging::Tags;
 
 /// A PUT that may go on: its body is asked for now.
 #[derive(Debug, Clone)]
@@ -32,6 +30,10 @@ pub struct Admission {
     pub key: Key,
     /// The account that will own the object.
     pub owner: String,
+    /// Its ACL.
+    pub acl: Acl,
+    /// Whether the sender pays for the request.
+    pub charged: bool,
     /// When the request came.
     pub now: Timestamp,
     /// What the headers say.
@@ -54,7 +56,12 @@ impl Admission {
         ids: &mut dyn Ids,
     ) -> Result<Self, Error> {
         let (bucket, key) = (call.bucket()?, call.key()?);
-        let head = PutHead::read(call.fields, bucket.kind, payload)?;
+        let (owner, acl) = match bucket.kind {
+            BucketKind::GeneralPurpose => grant::of_put(call.fields, bucket, call.caller, tx)?,
+            // The header table refuses every header of an ACL there.
+            BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
+        };
+        let head = PutHead::read(call.fields, bucket, payload, call.now)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
         head.condition
             .judge_start(call.dialect(), key, current.as_ref())?;
@@ -63,7 +70,9 @@ impl Admission {
         Ok(Self {
             bucket: bucket.clone(),
             key: key.clone(),
-            owner: bucket.owner.clone(),
+            owner,
+            acl,
+            charged: is_charged(call, bucket),
             now: call.now,
             head,
             sight: Sight {
@@ -86,9 +95,9 @@ impl Admission {
             metadata: self.head.metadata.clone(),
             class: self.head.class,
             redirect: self.head.redirect.clone(),
-            tags: Tags::default(),
-            acl: Acl::default(),
-            lock: Lock::default(),
+            tags: self.head.tags.clone(),
+            acl: self.acl.clone(),
+            lock: self.head.lock,
         }
     }
 
@@ -108,6 +117,10 @@ impl Admission {
             .with("x-store-checksum-type", "FULL_OBJECT")
             .with("x-store-server-side-encryption", SERVICE_MANAGED)
             .with_some("x-store-version-id", version)
+            .with_some(
+                "x-store-request-charged",
+                self.charged.then_some("requester"),
+            )
     }
 
     /// A new data key for the body.
@@ -117,6 +130,15 @@ impl Admission {
             ids,
         )
     }
+}
+
+/// Whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
+fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
+    bucket.request_payment == RequestPayment::Requester
+        && call
+            .caller
+            .account()
+            .is_some_and(|account| account.id != bucket.owner)
 }
 
 /// Checks a body as it streams by: length, digests, and the signatures of chunks and trailer.

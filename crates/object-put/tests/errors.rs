@@ -1,5 +1,11 @@
 //! The table of errors: each code with its status, its sentence and its extra fields, as clients see them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
+
 use object_put::dialect::Dialect;
 use object_put::error::{Error, SignatureMismatch};
 use triptych_core::blobs::BlobError;
@@ -118,8 +124,10 @@ fn every_error_has_its_status_code_sentence_and_fields() {
         assert_eq!((row.status, row.code), (status, code), "{error:?}");
         assert_eq!(error.message(Dialect::Amz), message, "{error:?}");
         let details = error.details(Dialect::Amz);
-        let shown: Vec<_> =
-            details.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let shown: Vec<_> = details
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         assert_eq!(shown.join(" "), fields, "{error:?}");
     }
 }
@@ -132,8 +140,13 @@ fn the_spec_dialect_never_names_the_other_one() {
             shown.push_str(&format!(" {name} {value}"));
         }
         // What the request itself said is echoed as it was.
-        let shown = shown.replace("x-amz-meta-wrong", "").replace("x-amz-foo", "");
-        assert!(!shown.contains("x-amz-") && !shown.contains("AWS4"), "{shown}");
+        let shown = shown
+            .replace("x-amz-meta-wrong", "")
+            .replace("x-amz-foo", "");
+        assert!(
+            !shown.contains("x-amz-") && !shown.contains("AWS4"),
+            "{shown}"
+        );
     }
 }
 
@@ -151,7 +164,11 @@ fn no_error_is_left_out_of_the_table() {
     let shown: Vec<_> = all()
         .iter()
         .map(|(error, ..)| {
-            format!("{error:?}").split([' ', '(']).next().unwrap().to_owned()
+            format!("{error:?}")
+                .split([' ', '('])
+                .next()
+                .unwrap()
+                .to_owned()
         })
         .collect();
     assert_eq!(variants, shown, "the table follows the order of the enum");

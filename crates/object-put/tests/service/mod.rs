@@ -1,6 +1,12 @@
 //! A service in memory behind a real HTTP connection, driven with raw bytes.
 
 #![allow(dead_code, reason = "each test uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 use std::sync::Arc;
 
