@@ -3,5 +3,6 @@
 
 pub mod media;
 pub mod picture;
+pub mod search;
 pub mod tables;
 pub mod upload;

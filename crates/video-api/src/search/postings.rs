@@ -1,0 +1,120 @@
+//! The documents of a word: blocks of up to 4,096 neighbouring documents, each a row, so that a document that comes or goes changes one of them.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use triptych_core::kv::{Record, StoreError, Table, Tx};
+
+use super::words::Counts;
+use crate::tables;
+
+/// A document's number in the index.
+pub type Number = u64;
+
+/// How many bits of a number are its place in its block.
+const BLOCK_BITS: u32 = 12;
+/// How many blocks one scan reads.
+const SCAN_BLOCKS: usize = 64;
+
+/// Part of the documents of a word, by their number. At most 4,096 of 5 bytes each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block(pub BTreeMap<u16, Counts>);
+
+impl Record for Block {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        for (place, counts) in &self.0 {
+            out.extend_from_slice(&place.to_be_bytes());
+            out.extend_from_slice(&[counts.title, counts.tags, counts.description]);
+        }
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        let (rows, rest) = bytes.as_chunks::<5>();
+        let read = rows.iter().map(|[high, low, title, tags, description]| {
+            let counts = Counts {
+                title: *title,
+                tags: *tags,
+                description: *description,
+            };
+            (u16::from_be_bytes([*high, *low]), counts)
+        });
+        (format == Self::FORMAT && rest.is_empty()).then(|| Self(read.collect()))
+    }
+}
+
+/// Blocks by word and the numbers that they are for.
+pub const POSTINGS: Table<(String, u64), Block> = Table::new(tables::SEARCH_POSTINGS);
+
+/// Where the number of a document lies: its block, and its place in it.
+#[must_use]
+pub fn place(number: Number) -> (u64, u16) {
+    let place = number & ((1 << BLOCK_BITS) - 1);
+    (number >> BLOCK_BITS, u16::try_from(place).unwrap_or(0))
+}
+
+/// A change of one word of one document: how often it stands there now, or that it does not.
+pub type Change = (Number, Option<Counts>);
+
+/// Changes the block of a word. Doing it twice is as good as doing it once.
+///
+/// # Errors
+/// As [`Tx::get`].
+pub fn apply(
+    tx: &mut Tx<'_>,
+    word: &str,
+    block: u64,
+    changes: &[Change],
+) -> Result<(), StoreError> {
+    let key = (word.to_owned(), block);
+    let mut rows = POSTINGS.get(tx, &key)?.unwrap_or_default();
+    for (number, counts) in changes {
+        let (_, place) = place(*number);
+        match counts {
+            Some(counts) => rows.0.insert(place, *counts),
+            None => rows.0.remove(&place),
+        };
+    }
+    if rows.0.is_empty() {
+        POSTINGS.delete(tx, &key);
+    } else {
+        POSTINGS.put(tx, &key, &rows);
+    }
+    Ok(())
+}
+
+/// All documents of a word, by their number.
+///
+/// # Errors
+/// As [`Tx::scan`].
+pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<Vec<(Number, Counts)>, StoreError> {
+    let mut all = Vec::new();
+    let mut span = POSTINGS.span(&word.to_owned());
+    loop {
+        let (blocks, more) = POSTINGS.scan(tx, &span, SCAN_BLOCKS)?;
+        for ((_, block), rows) in &blocks {
+            all.extend(
+                rows.0
+                    .iter()
+                    .map(|(place, counts)| (block << BLOCK_BITS | u64::from(*place), *counts)),
+            );
+        }
+        match blocks.last() {
+            Some((key, _)) if more => span.from = Some(POSTINGS.key(key).to_vec()),
+            _ => return Ok(all),
+        }
+    }
+}
+
+/// The word under which the documents of a channel are found. No text has it: words hold no control characters.
+#[must_use]
+pub fn channel_word(channel: &str) -> String {
+    format!("\u{1}channel {channel}")
+}
+
+/// The word under which the documents of a category are found.
+#[must_use]
+pub fn category_word(category: &str) -> String {
+    format!("\u{1}category {category}")
+}

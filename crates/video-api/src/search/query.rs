@@ -1,0 +1,587 @@
+//! Answering a query: which documents, in which order, from where on, and how many there are.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::{StoreError, Tx};
+
+use super::Kind;
+use super::index::{BY_DATE, BY_VIEWS, ENTRIES, Entry, ORDERED, TOTALS, Totals, ascending};
+use super::postings::{self, Number};
+use super::words::{Counts, Wanted};
+
+/// The order of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Newest first.
+    Date,
+    /// Best liked first.
+    Rating,
+    /// Best match first; without words to match, newest first.
+    #[default]
+    Relevance,
+    /// By title, A to Z.
+    Title,
+    /// Most videos first.
+    VideoCount,
+    /// Most viewed first.
+    ViewCount,
+}
+
+/// How long a video is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Less than four minutes.
+    Short,
+    /// Four to twenty minutes.
+    Medium,
+    /// More than twenty minutes.
+    Long,
+}
+
+/// A place on earth, and how far around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Around {
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east.
+    pub longitude: f64,
+    /// Metres, at most 1,000,000.
+    pub metres: f64,
+}
+
+/// What is asked for. Every field that is `None` or empty asks for nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Query {
+    /// The words.
+    pub wanted: Wanted,
+    /// These kinds; all if empty.
+    pub kinds: Vec<Kind>,
+    /// Of this channel alone.
+    pub channel: Option<String>,
+    /// The channel of the caller, whose private things count too, and nobody else's do.
+    pub mine: Option<String>,
+    /// Published at this moment or later, in microseconds.
+    pub published_after: Option<i64>,
+    /// Published before this moment.
+    pub published_before: Option<i64>,
+    /// `videoCategoryId`.
+    pub category: Option<String>,
+    /// `videoDuration`.
+    pub length: Option<Length>,
+    /// `videoDefinition`: whether high.
+    pub high_definition: Option<bool>,
+    /// `videoCaption`.
+    pub captions: Option<bool>,
+    /// `videoDimension`: whether 3D.
+    pub three_d: Option<bool>,
+    /// `videoLicense`: whether Creative Commons.
+    pub creative_commons: Option<bool>,
+    /// `videoEmbeddable=true`.
+    pub embeddable: bool,
+    /// `videoSyndicated=true`.
+    pub syndicated: bool,
+    /// `eventType`.
+    pub broadcast: Option<String>,
+    /// `location` with `locationRadius`.
+    pub around: Option<Around>,
+    /// `topicId`.
+    pub topic: Option<String>,
+    /// `regionCode`: what can be viewed there.
+    pub region: Option<String>,
+    /// `relevanceLanguage`: what is in it comes first, nothing is left out.
+    pub language: Option<String>,
+    /// `safeSearch=strict`.
+    pub strict: bool,
+    /// The order.
+    pub order: Order,
+}
+
+/// Where a page starts: after this result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The bytes that it was ordered by.
+    pub key: Vec<u8>,
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+}
+
+/// A result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+    /// The place after it.
+    pub cursor: Cursor,
+}
+
+/// A page of results.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// The results, in order.
+    pub hits: Vec<Hit>,
+    /// How many results there are in all: exact.
+    pub total: u64,
+    /// Whether there are more after these.
+    pub more: bool,
+    /// Whether there are any before these.
+    pub earlier: bool,
+}
+
+/// Entries that one scan reads.
+const SCAN_ENTRIES: usize = 1000;
+/// Parameters of BM25 (Robertson and Zaragoza 2009), as they are commonly set.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+/// What a document in the wanted language gains.
+const LANGUAGE_GAIN: f64 = 1.25;
+
+/// A document that may be a result, and how well its words match.
+struct Candidate {
+    number: Number,
+    counts: Vec<Counts>,
+}
+
+/// The documents that hold what is wanted.
+struct Narrowed {
+    candidates: Vec<Candidate>,
+    /// How many documents hold a word of each wanted group.
+    frequencies: Vec<u64>,
+}
+
+/// A result with what it is ordered by.
+type Ranked = (Vec<u8>, Kind, String);
+
+/// The `limit` results after (or, `backwards`, before) `cursor`. Call [`index::drain`] first.
+///
+/// Costs grow with the number of results, and with the documents of the rarest wanted word; without words, channel, category or any other filter
+/// they do not grow at all in the orders by date and by views.
+///
+/// # Errors
+/// As [`Tx::scan`].
+pub fn run(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    cursor: Option<&Cursor>,
+    backwards: bool,
+    limit: usize,
+) -> Result<Found, StoreError> {
+    if let Some(order) = query.plain_order() {
+        return walk(tx, query, order, cursor, backwards, limit);
+    }
+    let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
+    let mut ranked = match query.candidates(tx)? {
+        Some(Narrowed {
+            candidates,
+            frequencies,
+        }) => {
+            let scorer = Scorer {
+                totals: &totals,
+                frequencies: &frequencies,
+            };
+            let mut ranked = Vec::new();
+            for candidate in &candidates {
+                if let Some(entry) = ENTRIES
+                    .peek(tx, &candidate.number)?
+                    .filter(|entry| query.admits(entry))
+                {
+                    ranked.push(query.rank(&scorer, &entry, &candidate.counts));
+                }
+            }
+            ranked
+        }
+        None => query.sift_all(tx)?,
+    };
+    ranked.sort_unstable();
+    let place = |cursor: &Cursor| {
+        // A rank moves as documents come and go: the page starts where its last result stands now.
+        let now = ranked
+            .iter()
+            .position(|(_, kind, id)| *kind == cursor.kind && *id == cursor.id);
+        now.unwrap_or_else(|| {
+            let (key, kind, id) = (cursor.key.as_slice(), cursor.kind, cursor.id.as_str());
+            ranked.partition_point(|ranked| {
+                (ranked.0.as_slice(), ranked.1, ranked.2.as_str()) < (key, kind, id)
+            })
+        })
+    };
+    let still_there = |at: usize, cursor: &Cursor| {
+        ranked
+            .get(at)
+            .is_some_and(|(_, kind, id)| *kind == cursor.kind && *id == cursor.id)
+    };
+    let (start, end) = match cursor {
+        None => (0, limit.min(ranked.len())),
+        Some(cursor) if backwards => {
+            let end = place(cursor);
+            (end.saturating_sub(limit), end)
+        }
+        Some(cursor) => {
+            let at = place(cursor);
+            let start = at + usize::from(still_there(at, cursor));
+            (start, (start + limit).min(ranked.len()))
+        }
+    };
+    let total = ranked.len() as u64;
+    let more = end < ranked.len();
+    let hits = ranked
+        .into_iter()
+        .skip(start)
+        .take(end - start)
+        .map(hit)
+        .collect();
+    Ok(Found {
+        hits,
+        total,
+        more,
+        earlier: start > 0,
+    })
+}
+
+fn hit((key, kind, id): Ranked) -> Hit {
+    Hit {
+        kind,
+        id: id.clone(),
+        cursor: Cursor { key, kind, id },
+    }
+}
+
+/// A page of everything that is public, off the stored order.
+fn walk(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    order: u8,
+    cursor: Option<&Cursor>,
+    backwards: bool,
+    limit: usize,
+) -> Result<Found, StoreError> {
+    let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
+    let kinds: Vec<Kind> = Kind::ALL
+        .into_iter()
+        .filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind))
+        .collect();
+    let total = kinds
+        .iter()
+        .filter_map(|kind| totals.public.get(*kind as usize))
+        .sum();
+    let at = cursor.map(|cursor| {
+        let key = cursor
+            .key
+            .as_slice()
+            .try_into()
+            .map(u64::from_be_bytes)
+            .unwrap_or(0);
+        (key, cursor.kind, cursor.id.as_str())
+    });
+    let mut rows: Vec<(u64, Kind, String)> = Vec::new();
+    for kind in kinds {
+        let mut span = ORDERED.span(&(order, kind as u8));
+        if let Some((key, at_kind, id)) = at {
+            // Among equals the order is by kind, then by id.
+            let bound = match kind.cmp(&at_kind) {
+                std::cmp::Ordering::Equal => ORDERED.key(&(order, kind as u8, key, id.to_owned())),
+                std::cmp::Ordering::Less if backwards => {
+                    ORDERED.key(&(order, kind as u8, key.saturating_add(1), String::new()))
+                }
+                std::cmp::Ordering::Less => {
+                    ORDERED.key(&(order, kind as u8, key.saturating_add(1), String::new()))
+                }
+                std::cmp::Ordering::Greater => {
+                    ORDERED.key(&(order, kind as u8, key, String::new()))
+                }
+            };
+            if backwards {
+                span.to = Some(bound.to_vec());
+            } else {
+                span.from = Some(bound.to_vec());
+            }
+        }
+        if backwards {
+            span.order = triptych_core::kv::Order::Descending;
+        }
+        let (found, _) = ORDERED.scan(tx, &span, limit + 1)?;
+        rows.extend(
+            found
+                .into_iter()
+                .map(|((_, _, key, id), _)| (key, kind, id)),
+        );
+    }
+    rows.sort_unstable();
+    let over = rows.len() > limit;
+    if backwards && over {
+        rows.drain(..rows.len() - limit);
+    }
+    rows.truncate(limit);
+    let hits = rows
+        .into_iter()
+        .map(|(key, kind, id)| hit((key.to_be_bytes().to_vec(), kind, id)))
+        .collect();
+    let (more, earlier) = if backwards {
+        (true, over)
+    } else {
+        (over, cursor.is_some())
+    };
+    Ok(Found {
+        hits,
+        total,
+        more,
+        earlier,
+    })
+}
+
+struct Scorer<'q> {
+    totals: &'q Totals,
+    /// How many documents hold a word of each wanted group.
+    frequencies: &'q [u64],
+}
+
+impl Scorer<'_> {
+    fn score(&self, length: f64, counts: &[Counts]) -> f64 {
+        let documents = self.totals.documents.max(1) as f64;
+        let average = (self.totals.length / documents).max(1.0);
+        let norm = K1 * (1.0 - B + B * length / average);
+        let parts = counts
+            .iter()
+            .zip(self.frequencies)
+            .map(|(counts, frequency)| {
+                let frequency = *frequency as f64;
+                let rarity = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
+                let weight = counts.weight();
+                rarity * weight * (K1 + 1.0) / (weight + norm)
+            });
+        parts.sum()
+    }
+}
+
+impl Query {
+    /// The stored order that answers this query alone, if there is one.
+    fn plain_order(&self) -> Option<u8> {
+        let order = match self.order {
+            Order::Date | Order::Relevance => BY_DATE,
+            Order::ViewCount => BY_VIEWS,
+            Order::Rating | Order::Title | Order::VideoCount => return None,
+        };
+        let plain = Self {
+            kinds: self.kinds.clone(),
+            order: self.order,
+            ..Self::default()
+        };
+        (*self == plain).then_some(order)
+    }
+
+    /// The documents that hold what is wanted, and how many hold a word of each group; `None` if words, channel and category do not narrow them.
+    fn candidates(&self, tx: &mut Tx<'_>) -> Result<Option<Narrowed>, StoreError> {
+        let mut lists: Vec<BTreeMap<Number, Counts>> = Vec::new();
+        for group in &self.wanted.groups {
+            let mut list: BTreeMap<Number, Counts> = BTreeMap::new();
+            for word in group {
+                for (number, counts) in postings::of(tx, word)? {
+                    let sum = list.entry(number).or_default();
+                    sum.title = sum.title.saturating_add(counts.title);
+                    sum.tags = sum.tags.saturating_add(counts.tags);
+                    sum.description = sum.description.saturating_add(counts.description);
+                }
+            }
+            lists.push(list);
+        }
+        let frequencies: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
+        let mut narrow = Vec::new();
+        let channels = self
+            .channel
+            .iter()
+            .chain(&self.mine)
+            .map(|channel| postings::channel_word(channel));
+        for word in channels.chain(
+            self.category
+                .iter()
+                .map(|category| postings::category_word(category)),
+        ) {
+            narrow.push(
+                postings::of(tx, &word)?
+                    .into_iter()
+                    .collect::<BTreeMap<_, _>>(),
+            );
+        }
+        let Some(shortest) = lists.iter().chain(&narrow).min_by_key(|list| list.len()) else {
+            return Ok(None);
+        };
+        let mut unwanted = Vec::new();
+        for word in &self.wanted.unwanted {
+            unwanted.push(
+                postings::of(tx, word)?
+                    .into_iter()
+                    .collect::<BTreeMap<_, _>>(),
+            );
+        }
+        let candidates = shortest
+            .keys()
+            .filter(|number| narrow.iter().all(|list| list.contains_key(*number)));
+        let candidates =
+            candidates.filter(|number| !unwanted.iter().any(|list| list.contains_key(*number)));
+        let candidates = candidates.filter_map(|number| {
+            let counts = lists
+                .iter()
+                .map(|list| list.get(number).copied())
+                .collect::<Option<_>>()?;
+            Some(Candidate {
+                number: *number,
+                counts,
+            })
+        });
+        Ok(Some(Narrowed {
+            candidates: candidates.collect(),
+            frequencies,
+        }))
+    }
+
+    /// Looks at every document.
+    fn sift_all(&self, tx: &mut Tx<'_>) -> Result<Vec<Ranked>, StoreError> {
+        let mut unwanted = Vec::new();
+        for word in &self.wanted.unwanted {
+            unwanted.push(
+                postings::of(tx, word)?
+                    .into_iter()
+                    .collect::<BTreeMap<_, _>>(),
+            );
+        }
+        let scorer = Scorer {
+            totals: &Totals::default(),
+            frequencies: &[],
+        };
+        let (mut ranked, mut span) = (Vec::new(), ENTRIES.span(&()));
+        loop {
+            let (entries, more) = ENTRIES.scan(tx, &span, SCAN_ENTRIES)?;
+            let admitted = entries.iter().filter(|(number, entry)| {
+                self.admits(entry) && !unwanted.iter().any(|list| list.contains_key(number))
+            });
+            ranked.extend(admitted.map(|(_, entry)| self.rank(&scorer, entry, &[])));
+            match entries.last() {
+                Some((number, _)) if more => span.from = Some(ENTRIES.key(number).to_vec()),
+                _ => return Ok(ranked),
+            }
+        }
+    }
+
+    /// Whether a document that holds the words is a result.
+    fn admits(&self, entry: &Entry) -> bool {
+        let facets = &entry.facets;
+        let own = self.mine.as_deref() == Some(entry.channel.as_str());
+        let is = |asked: Option<bool>, is: bool| asked.is_none_or(|asked| asked == is);
+        let visible = if self.mine.is_some() {
+            own
+        } else {
+            facets.public
+        };
+        let is_video = entry.kind == Kind::Video;
+        let asks_for_videos = self.length.is_some()
+            || self.high_definition.is_some()
+            || self.captions.is_some()
+            || self.three_d.is_some()
+            || self.creative_commons.is_some()
+            || self.embeddable
+            || self.syndicated
+            || self.category.is_some()
+            || self.around.is_some();
+        visible
+            && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
+            && (is_video || !asks_for_videos)
+            && self
+                .channel
+                .as_ref()
+                .is_none_or(|channel| *channel == entry.channel)
+            && self
+                .published_after
+                .is_none_or(|moment| facets.published >= moment)
+            && self
+                .published_before
+                .is_none_or(|moment| facets.published < moment)
+            && self
+                .category
+                .as_ref()
+                .is_none_or(|category| *category == facets.category)
+            && self
+                .length
+                .is_none_or(|length| length == Length::of(facets.duration_ms))
+            && is(self.high_definition, facets.high_definition)
+            && is(self.captions, facets.captions)
+            && is(self.three_d, facets.three_d)
+            && is(self.creative_commons, facets.creative_commons)
+            && (!self.embeddable || facets.embeddable)
+            && (!self.syndicated || facets.syndicated)
+            && self
+                .broadcast
+                .as_ref()
+                .is_none_or(|broadcast| *broadcast == facets.broadcast)
+            && self
+                .around
+                .is_none_or(|around| facets.location.is_some_and(|place| around.holds(place)))
+            && self
+                .topic
+                .as_ref()
+                .is_none_or(|topic| facets.topics.contains(topic))
+            && self
+                .region
+                .as_ref()
+                .is_none_or(|region| !facets.blocked.contains(region))
+            && !(self.strict && facets.restricted)
+    }
+
+    /// What the results are ordered by: the least bytes first, then by kind and id.
+    fn rank(&self, scorer: &Scorer<'_>, entry: &Entry, counts: &[Counts]) -> Ranked {
+        let facets = &entry.facets;
+        let falling = |number: u64| (!number).to_be_bytes().to_vec();
+        let key = match self.order {
+            Order::Date => falling(ascending(facets.published)),
+            Order::Relevance if counts.is_empty() => falling(ascending(facets.published)),
+            Order::Relevance => {
+                let spoken = self.language.as_ref().is_some_and(|language| {
+                    facets.language.split('-').next() == Some(language.as_str())
+                });
+                let score =
+                    scorer.score(entry.length, counts) * if spoken { LANGUAGE_GAIN } else { 1.0 };
+                falling(score.max(0.0).to_bits())
+            }
+            Order::Rating => {
+                // The share of likes, drawn towards one half while there are few ratings.
+                let share = (facets.likes as f64 + 1.0)
+                    / (facets.likes as f64 + facets.dislikes as f64 + 2.0);
+                falling(share.to_bits())
+            }
+            Order::Title => entry.title.clone().into_bytes(),
+            Order::VideoCount => falling(facets.videos),
+            Order::ViewCount => falling(facets.views),
+        };
+        (key, entry.kind, entry.id.clone())
+    }
+}
+
+impl Length {
+    /// The class of a length in milliseconds.
+    #[must_use]
+    pub const fn of(duration_ms: u64) -> Self {
+        match duration_ms {
+            0..240_000 => Self::Short,
+            240_000..=1_200_000 => Self::Medium,
+            _ => Self::Long,
+        }
+    }
+}
+
+impl Around {
+    /// Whether a place (degrees north, east) is within the radius, on a sphere.
+    fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
+        const EARTH_METRES: f64 = 6_371_008.8;
+        let (from, to) = (self.latitude.to_radians(), latitude.to_radians());
+        let turn = (longitude - self.longitude).to_radians();
+        let haversine =
+            ((to - from) / 2.0).sin().powi(2) + from.cos() * to.cos() * (turn / 2.0).sin().powi(2);
+        2.0 * EARTH_METRES * haversine.sqrt().min(1.0).asin() <= self.metres
+    }
+}
+
+#[cfg(test)]
+mod tests;
