@@ -1,6 +1,6 @@
 //! A service in memory behind a real HTTP connection, driven with raw bytes.
 
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
