@@ -19,7 +19,7 @@ const SHELL_CRATES: [&str; 7] = [
 ];
 
 /// What a domain module never says: runtimes, sockets, engines, files, the environment, clocks, randomness, the terminal.
-const BANNED: [&str; 18] = [
+const BANNED: [&str; 20] = [
     "tokio::",
     "hyper::",
     "hyper_util::",
@@ -27,7 +27,9 @@ const BANNED: [&str; 18] = [
     "clap::",
     "std::fs",
     "std::env",
-    "std::net",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
     "std::process",
     "SystemTime::now",
     "Instant::now",

@@ -133,7 +133,7 @@ impl Builder {
         self
     }
 
-    /// What [`ObjectPut::reset`] fills the emptied store with.
+    /// What a reset fills the emptied store with.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
