@@ -10,8 +10,13 @@
 
 use std::sync::Arc;
 
+use hmac::{Hmac, KeyInit, Mac};
+use object_put::dialect::Dialect;
 use object_put::http::ObjectPut;
+use object_put::request::Fields;
 use object_put::seed::Seed;
+use object_put::signature::{canonical, hex};
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
@@ -152,5 +157,144 @@ fn read_answer(mut raw: &[u8]) -> Answer {
             body: raw.to_vec(),
             continued,
         };
+    }
+}
+
+/// A request to be signed: what a client with a key would send.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub method: &'static str,
+    pub target: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub key: (&'static str, &'static str),
+    pub dialect: Dialect,
+    pub time: Timestamp,
+}
+
+/// The key of the account that owns the buckets.
+pub const OWNER: (&str, &str) = ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
+/// When most tests happen.
+pub const NOW: Timestamp = Timestamp::from_seconds(1_795_244_786);
+
+impl Draft {
+    pub fn new(method: &'static str, target: &str, body: &[u8]) -> Self {
+        Self {
+            method,
+            target: target.to_owned(),
+            headers: Vec::new(),
+            body: body.to_vec(),
+            key: OWNER,
+            dialect: Dialect::Amz,
+            time: NOW,
+        }
+    }
+
+    pub fn put(target: &str, body: &[u8]) -> Self {
+        Self::new("PUT", target, body)
+    }
+
+    /// The same with one more header, under the spec's name.
+    pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        let name = self.dialect.header(name).into_owned();
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub fn speaking(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    fn time_text(&self) -> String {
+        self.time
+            .rfc3339()
+            .chars()
+            .filter(|char| !matches!(char, '-' | ':'))
+            .collect()
+    }
+
+    /// The bytes of the request, signed with its key.
+    pub fn bytes(&self) -> Vec<u8> {
+        let words = self.dialect.words();
+        let time = self.time_text();
+        let mut headers = self.headers.clone();
+        headers.push(("host".to_owned(), "localhost".to_owned()));
+        headers.push((format!("{}date", words.header_prefix), time.clone()));
+        let hash = format!("{}content-sha256", words.header_prefix);
+        let payload = match headers.iter().find(|(name, _)| *name == hash) {
+            Some((_, value)) => value.clone(),
+            None => {
+                headers.push((hash, "UNSIGNED-PAYLOAD".to_owned()));
+                "UNSIGNED-PAYLOAD".to_owned()
+            }
+        };
+        let mut names: Vec<String> = headers.iter().map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names.dedup();
+        let fields = Fields::of(
+            headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_bytes())),
+        );
+        let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
+        let request = canonical::request(
+            self.method,
+            &canonical::path(path),
+            &canonical::query(query, ""),
+            &canonical::headers(&names, &fields),
+            &names.join(";"),
+            &payload,
+        );
+        let scope = format!("{}/us-east-1/s3/{}", &time[..8], words.scope_end);
+        let digest = hex(&Sha256::digest(request.as_bytes()));
+        let text = format!("{}\n{time}\n{scope}\n{digest}", words.algorithm);
+        let mut signing = format!("{}{}", words.key_prefix, self.key.1).into_bytes();
+        for part in scope.split('/') {
+            signing = mac(&signing, part.as_bytes());
+        }
+        let signature = hex(&mac(&signing, text.as_bytes()));
+        let mut out = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
+        for (name, value) in &headers {
+            out.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let is_sized = headers
+            .iter()
+            .any(|(name, _)| name == "content-length" || name == "transfer-encoding");
+        if !is_sized {
+            out.push_str(&format!("content-length: {}\r\n", self.body.len()));
+        }
+        out.push_str(&format!(
+            "authorization: {} Credential={}/{scope}, SignedHeaders={}, Signature={signature}\r\n\r\n",
+            words.algorithm,
+            self.key.0,
+            names.join(";")
+        ));
+        [out.as_bytes(), &self.body].concat()
+    }
+}
+
+fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.update(text);
+    mac.finalize().into_bytes().to_vec()
+}
+
+impl World {
+    /// Sends a draft and reads the answer.
+    pub async fn send(&self, draft: &Draft) -> Answer {
+        self.exchange(&draft.bytes()).await
+    }
+
+    /// Puts `body` and expects it to be taken.
+    pub async fn store(&self, target: &str, body: &[u8]) -> Answer {
+        let answer = self.send(&Draft::put(target, body)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer
+    }
+
+    /// Gets what is stored.
+    pub async fn fetch(&self, target: &str) -> Answer {
+        self.send(&Draft::new("GET", target, b"")).await
     }
 }
