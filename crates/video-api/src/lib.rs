@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod media;
+pub mod oauth;
 pub mod picture;
 pub mod search;
 pub mod tables;
