@@ -1,5 +1,8 @@
 //! `cargo xtask bench`: measurements, in a release build, each against the machine's own limit in the same run.
 
+#[cfg(feature = "bench")]
+mod report;
+
 use anyhow::{Result, bail};
 
 #[cfg(not(feature = "bench"))]
@@ -13,9 +16,9 @@ pub(crate) struct Arguments {
     pub what: Option<String>,
 }
 
-/// Measures, and says what it found.
+/// Measures, and gives a row for each number; the report makes a page and a plot of them.
 #[cfg(feature = "bench")]
-type Measure = fn() -> Result<String>;
+type Measure = fn() -> Result<Vec<report::Row>>;
 
 /// What can be measured, by name.
 ///
@@ -59,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bail!("there is no such measurement yet");
     }
     for (name, measure) in chosen {
-        println!("== {name}\n{}", measure()?);
+        println!("== {name}\n{}", report::write(name, &measure()?)?);
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod crash;
 mod demo;
 mod e2e;
 mod licences;
+mod pages;
 mod process;
 mod purity;
 mod replay;

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::service::SERVICES;
 use crate::steps::Steps;
 use crate::workspace::{cargo, root, target};
-use crate::{crash, e2e, licences, purity, up};
+use crate::{crash, e2e, licences, pages, purity, up};
 
 /// Arguments of `test`.
 #[derive(Debug, Default, clap::Args)]
@@ -47,6 +47,7 @@ const STEPS: &[(&str, Step)] = &[
     ("licences", |steps, name| {
         steps.run(name, |_| licences::check())
     }),
+    ("links", |steps, name| steps.run(name, |_| pages::check())),
     ("purity", |steps, name| steps.run(name, |_| purity::check())),
     ("lints", |steps, name| {
         let lints = [
@@ -151,10 +152,10 @@ fn domains() -> Result<String> {
     ))
 }
 
-/// The crate outside shares the target directory, so that only what its features change is built again.
+/// The crate outside shares the target directory, so that only what its features change is built again; its lock follows ours.
 fn outside() -> Command {
     let manifest = root().join("examples/outside/Cargo.toml");
-    let mut command = cargo(&["run", "--locked", "--manifest-path"]);
+    let mut command = cargo(&["run", "--manifest-path"]);
     command.arg(manifest).env("CARGO_TARGET_DIR", target());
     command
 }
