@@ -298,3 +298,58 @@ impl World {
         self.send(&Draft::new("GET", target, b"")).await
     }
 }
+
+/// A request whose body is still to come.
+pub struct Started {
+    client: tokio::io::DuplexStream,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl World {
+    /// Sends the head of `draft`, which must expect 100 Continue, and waits until the body is asked for.
+    pub async fn start(&self, draft: &Draft) -> Started {
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let service = self.service.clone();
+        let serving = tokio::spawn(async move {
+            let io = hyper_util::rt::TokioIo::new(server);
+            let mut builder = hyper::server::conn::http1::Builder::new();
+            let _ = builder
+                .keep_alive(false)
+                .half_close(true)
+                .serve_connection(io, service)
+                .await;
+        });
+        let bytes = draft.bytes();
+        client
+            .write_all(&bytes[..bytes.len() - draft.body.len()])
+            .await
+            .unwrap();
+        let mut line = vec![0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
+        client.read_exact(&mut line).await.unwrap();
+        assert!(
+            line.starts_with(b"HTTP/1.1 100"),
+            "{}",
+            String::from_utf8_lossy(&line)
+        );
+        Started { client, serving }
+    }
+}
+
+impl Started {
+    /// Sends the body and reads the answer.
+    pub async fn finish(mut self, body: &[u8]) -> Answer {
+        self.client.write_all(body).await.unwrap();
+        self.client.shutdown().await.unwrap();
+        let mut raw = Vec::new();
+        self.client.read_to_end(&mut raw).await.unwrap();
+        self.serving.await.unwrap();
+        read_answer(&raw)
+    }
+
+    /// Sends a part of the body and breaks the connection.
+    pub async fn abandon(mut self, part: &[u8]) {
+        self.client.write_all(part).await.unwrap();
+        drop(self.client);
+        self.serving.await.unwrap();
+    }
+}

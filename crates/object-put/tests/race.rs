@@ -1,0 +1,136 @@
+//! Writers that meet: exactly one create wins, and what a condition saw at the start still holds at the commit.
+
+#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use std::sync::Arc;
+
+use service::{Answer, Draft, NOW, World};
+use triptych_core::blobs::{Directory, MemoryBlobs, SystemDisk};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
+
+fn put(target: &str, body: &[u8]) -> Draft {
+    Draft::put(target, body).with("expect", "100-continue")
+}
+
+fn code(answer: &Answer) -> (u16, String) {
+    (answer.status, answer.element("Code").unwrap_or_default())
+}
+
+/// 40 rounds of 16 writers that all want to create the same key.
+async fn creators_race(world: World) {
+    let world = Arc::new(world);
+    for round in 0..40 {
+        let writers = (0..16).map(|writer| {
+            let world = Arc::clone(&world);
+            tokio::spawn(async move {
+                let body = format!("{round} {writer}");
+                let draft = Draft::put(&format!("/bkt/{round}"), body.as_bytes());
+                (world.send(&draft.with("if-none-match", "*")).await, body)
+            })
+        });
+        let mut winner = None;
+        for writer in writers.collect::<Vec<_>>() {
+            let (answer, body) = writer.await.unwrap();
+            if answer.status == 200 {
+                assert!(
+                    winner.replace(body).is_none(),
+                    "two writers won round {round}"
+                );
+            } else {
+                assert_eq!(code(&answer), (412, "PreconditionFailed".to_owned()));
+            }
+        }
+        let stored = world.fetch(&format!("/bkt/{round}")).await;
+        assert_eq!(Some(stored.text()), winner, "round {round}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn exactly_one_of_sixteen_creators_wins_in_memory() {
+    creators_race(World::new(NOW).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn exactly_one_of_sixteen_creators_wins_on_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let store: Arc<dyn KeyValue> =
+        Arc::new(Sled::open(&SledConfig::new(directory.path().join("kv"))).unwrap());
+    let ids = SeededIds::from_number(3);
+    let blobs = Directory::open(directory.path().join("blobs"), Arc::new(SystemDisk), ids).unwrap();
+    creators_race(World::on(store, Arc::new(blobs), NOW).await).await;
+}
+
+#[tokio::test]
+async fn a_create_that_loses_while_its_body_comes_is_refused_with_412() {
+    let world = World::new(NOW).await;
+    let slow = world
+        .start(&put("/bkt/k", b"slow").with("if-none-match", "*"))
+        .await;
+    world.store("/bkt/k", b"fast").await;
+    assert_eq!(
+        code(&slow.finish(b"slow").await),
+        (412, "PreconditionFailed".to_owned())
+    );
+    assert_eq!(world.fetch("/bkt/k").await.body, b"fast");
+}
+
+#[tokio::test]
+async fn an_update_whose_object_was_replaced_meanwhile_is_a_conflict_even_by_the_same_bytes() {
+    let world = World::new(NOW).await;
+    let tag = world
+        .store("/bkt/k", b"one")
+        .await
+        .header("etag")
+        .unwrap()
+        .to_owned();
+    for replacement in [&b"one"[..], b"two"] {
+        let tag = world
+            .store("/bkt/k", b"one")
+            .await
+            .header("etag")
+            .unwrap()
+            .to_owned();
+        let slow = world
+            .start(&put("/bkt/k", b"mine").with("if-match", tag))
+            .await;
+        world.store("/bkt/k", replacement).await;
+        let answer = slow.finish(b"mine").await;
+        assert_eq!(
+            code(&answer),
+            (409, "ConditionalRequestConflict".to_owned())
+        );
+        assert_eq!(answer.element("Condition").unwrap(), "If-Match");
+    }
+    let late = world
+        .send(&put("/bkt/k", b"mine").with("if-match", tag))
+        .await;
+    assert_eq!(
+        code(&late),
+        (412, "PreconditionFailed".to_owned()),
+        "it did not hold at the start"
+    );
+}
+
+#[tokio::test]
+async fn a_put_that_breaks_off_leaves_the_old_object_and_no_body() {
+    let store: Arc<dyn KeyValue> = Arc::new(Memory::new());
+    let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+    let world = World::on(store, blobs.clone(), NOW).await;
+    world.store("/bkt/k", b"old").await;
+    for size in [10_usize, 1_000_000] {
+        let body = vec![b'x'; size];
+        for part in [0, size / 2, size - 1] {
+            world
+                .start(&put("/bkt/k", &body))
+                .await
+                .abandon(body.get(..part).unwrap())
+                .await;
+        }
+    }
+    assert_eq!(world.fetch("/bkt/k").await.body, b"old");
+    use triptych_core::blobs::Blobs;
+    assert_eq!(blobs.list(None, 10).unwrap().len(), 1);
+}
