@@ -1,0 +1,240 @@
+//! Who asks: accounts, their tokens, the keys of projects, and what a token may be used for.
+//!
+//! Keys and tokens are stored as digests: whoever reads the disk cannot use them.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use triptych_core::kv::{JsonRecord, StoreError, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::error::Error;
+use crate::tables::{ACCOUNTS, KEYS, TOKENS};
+
+/// What a token may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Manage the account.
+    Full,
+    /// Manage the account, over TLS.
+    ForceSsl,
+    /// View the account.
+    ReadOnly,
+    /// Upload and manage videos.
+    Upload,
+    /// Manage a partner's assets.
+    Partner,
+    /// View a partner's audit details.
+    PartnerAudit,
+    /// View the members of a channel.
+    Memberships,
+}
+
+impl Scope {
+    /// Every scope, by its bit in [`Scopes`].
+    pub const ALL: [Self; 7] = [
+        Self::Full,
+        Self::ForceSsl,
+        Self::ReadOnly,
+        Self::Upload,
+        Self::Partner,
+        Self::PartnerAudit,
+        Self::Memberships,
+    ];
+    /// What the full names of scopes start with.
+    pub const PREFIX: &'static str = "https://www.googleapis.com/auth/";
+
+    /// The name after [`Scope::PREFIX`].
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "youtube",
+            Self::ForceSsl => "youtube.force-ssl",
+            Self::ReadOnly => "youtube.readonly",
+            Self::Upload => "youtube.upload",
+            Self::Partner => "youtubepartner",
+            Self::PartnerAudit => "youtubepartner-channel-audit",
+            Self::Memberships => "youtube.channel-memberships.creator",
+        }
+    }
+
+    /// What a consent page says of it.
+    #[must_use]
+    pub const fn doc(self) -> &'static str {
+        match self {
+            Self::Full => "Manage your account",
+            Self::ForceSsl => "See, edit, and permanently delete your videos, ratings, comments and captions",
+            Self::ReadOnly => "View your account",
+            Self::Upload => "Manage your videos",
+            Self::Partner => "View and manage your assets and associated content",
+            Self::PartnerAudit => "View private information of your channel relevant during the audit process with a partner",
+            Self::Memberships => "See a list of your current active channel members, their current level, and when they became a member",
+        }
+    }
+
+    /// The scope with this name, short or full.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
+        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
+
+/// A set of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scopes(u8);
+
+impl Scopes {
+    /// The set of these.
+    #[must_use]
+    pub const fn of(scopes: &[Scope]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < scopes.len() {
+            #[expect(clippy::indexing_slicing, reason = "the loop ends at the length; const fn has no iterators")]
+            let scope = scopes[at];
+            bits |= 1 << scope as u8;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    /// This set and one more.
+    #[must_use]
+    pub const fn with(self, scope: Scope) -> Self {
+        Self(self.0 | 1 << scope as u8)
+    }
+
+    /// Whether the two have a scope in common.
+    #[must_use]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether this scope is in it.
+    #[must_use]
+    pub const fn has(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u8) != 0
+    }
+
+    /// The scopes in it.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
+    }
+}
+
+/// Somebody with a login.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// The name in seed files and tokens.
+    pub id: String,
+    /// The address that logs in.
+    pub email: String,
+    /// The account's channel, if it has one.
+    pub channel: Option<String>,
+}
+
+impl JsonRecord for Account {}
+
+/// What a token stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRow {
+    /// Whose it is.
+    pub account: String,
+    /// What it may be used for.
+    pub scopes: Scopes,
+    /// The project that its use counts for.
+    pub project: Option<String>,
+    /// When it ends; a token of the seed file has no end.
+    pub expires: Option<Timestamp>,
+}
+
+impl JsonRecord for TokenRow {}
+
+/// The project that an API key belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRow {
+    /// The project.
+    pub project: String,
+}
+
+impl JsonRecord for KeyRow {}
+
+/// The digest under which a secret is stored.
+#[must_use]
+pub fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// Who asks, as far as the request says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Caller {
+    /// The project that pays.
+    pub project: Option<String>,
+    /// The account of the token.
+    pub account: Option<Account>,
+    /// What the token may be used for.
+    pub scopes: Scopes,
+}
+
+impl Caller {
+    /// The account's channel.
+    ///
+    /// # Errors
+    /// [`Error::LoginRequired`] without an account, [`Error::NoChannel`] if it has none.
+    pub fn channel(&self) -> Result<&str, Error> {
+        let account = self.account.as_ref().ok_or(Error::LoginRequired)?;
+        account.channel.as_deref().ok_or(Error::NoChannel)
+    }
+
+    /// Whether the channel is the caller's own.
+    #[must_use]
+    pub fn owns(&self, channel: &str) -> bool {
+        self.account.as_ref().is_some_and(|account| account.channel.as_deref() == Some(channel))
+    }
+}
+
+/// Who the bearer of `key` and `token` is. Digests are looked up, so no time tells how near a guess was.
+///
+/// # Errors
+/// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.
+pub fn identify(tx: &mut Tx<'_>, key: Option<&str>, token: Option<&str>, now: Timestamp) -> Result<Caller, Error> {
+    let mut caller = Caller::default();
+    if let Some(token) = token {
+        let row = TOKENS.peek(tx, &digest(token))?.ok_or(Error::InvalidCredentials)?;
+        if row.expires.is_some_and(|expires| expires <= now) {
+            return Err(Error::InvalidCredentials);
+        }
+        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(Error::InvalidCredentials)?;
+        caller = Caller { project: row.project, account: Some(account), scopes: row.scopes };
+    }
+    if let Some(key) = key {
+        let row = KEYS.peek(tx, &digest(key))?.ok_or(Error::KeyInvalid)?;
+        caller.project = Some(row.project);
+    }
+    Ok(caller)
+}
+
+/// Records an account, and its tokens are recorded with [`TOKENS`].
+///
+/// # Errors
+/// As the store.
+pub fn put(tx: &mut Tx<'_>, account: &Account) -> Result<(), StoreError> {
+    ACCOUNTS.put(tx, &account.id, account);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_known_by_their_short_and_their_full_names() {
+        for scope in Scope::ALL {
+            assert_eq!(Scope::named(scope.name()), Some(scope));
+            assert_eq!(Scope::named(&format!("{}{}", Scope::PREFIX, scope.name())), Some(scope));
+            assert!(Scopes::of(&[scope]).has(scope));
+        }
+        assert_eq!(Scope::named("drive"), None);
+        assert!(!Scopes::of(&[Scope::Full]).meets(Scopes::of(&[Scope::Upload])));
+    }
+}

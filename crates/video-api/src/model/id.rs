@@ -1,0 +1,153 @@
+//! Ids as the real service shapes them (facts: 11, 24 and 34 characters), and the special playlists that a channel's id implies.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use triptych_core::id::Ids;
+
+fn random<const N: usize>(ids: &mut dyn Ids) -> String {
+    let mut bytes = [0; N];
+    ids.fill(&mut bytes);
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// A video: 11 characters, 64 bits.
+#[must_use]
+pub fn video(ids: &mut dyn Ids) -> String {
+    random::<8>(ids)
+}
+
+/// A channel: `UC` and 22 characters, 128 bits.
+#[must_use]
+pub fn channel(ids: &mut dyn Ids) -> String {
+    format!("UC{}", random::<16>(ids))
+}
+
+/// A playlist: `PL` and 32 characters, 192 bits.
+#[must_use]
+pub fn playlist(ids: &mut dyn Ids) -> String {
+    format!("PL{}", random::<24>(ids))
+}
+
+/// A banner or another picture: 22 characters.
+#[must_use]
+pub fn picture(ids: &mut dyn Ids) -> String {
+    random::<16>(ids)
+}
+
+/// Whether text may be an id in a seed file: letters, digits, `-`, `_` and `.`, at most 64 of them.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// A playlist that every channel has (Spec §2, fact 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    /// The channel's uploads.
+    Uploads,
+    /// Videos that it likes.
+    Likes,
+    /// What it watched.
+    History,
+    /// What it wants to watch.
+    Later,
+}
+
+impl Special {
+    /// What its ids start with.
+    #[must_use]
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Uploads => "UU",
+            Self::Likes => "LL",
+            Self::History => "HL",
+            Self::Later => "WL",
+        }
+    }
+
+    /// Its title.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Uploads => "Uploads",
+            Self::Likes => "Liked videos",
+            Self::History => "Watch history",
+            Self::Later => "Watch later",
+        }
+    }
+
+    /// The id of this playlist of a channel.
+    #[must_use]
+    pub fn of(self, channel: &str) -> String {
+        format!("{}{}", self.prefix(), channel.strip_prefix("UC").unwrap_or(channel))
+    }
+}
+
+/// What a playlist id names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlaylistName {
+    /// A playlist that somebody made.
+    Made(String),
+    /// A special playlist of a channel.
+    Special(Special, String),
+}
+
+/// What `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
+#[must_use]
+pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
+    for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
+        if let Some(rest) = id.strip_prefix(special.prefix()) {
+            match (rest, caller) {
+                ("", Some(channel)) => return PlaylistName::Special(special, channel.to_owned()),
+                ("", None) => break,
+                (rest, _) => return PlaylistName::Special(special, format!("UC{rest}")),
+            }
+        }
+    }
+    PlaylistName::Made(id.to_owned())
+}
+
+/// The id of an item: the playlist's and a number, as the real service nests them in base64.
+#[must_use]
+pub fn item(playlist: &str, number: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{playlist}.{number}"))
+}
+
+/// The playlist and the number of an item's id; `None` if it is none of ours.
+#[must_use]
+pub fn parse_item(id: &str) -> Option<(String, String)> {
+    let bytes = URL_SAFE_NO_PAD.decode(id).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (playlist, number) = text.split_once('.')?;
+    Some((playlist.to_owned(), number.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::id::SeededIds;
+
+    #[test]
+    fn ids_have_the_lengths_of_the_real_service() {
+        let mut ids = SeededIds::from_number(1);
+        assert_eq!(video(&mut ids).len(), 11);
+        assert_eq!(channel(&mut ids).len(), 24);
+        assert_eq!(playlist(&mut ids).len(), 34);
+    }
+
+    #[test]
+    fn special_playlists_name_their_channel() {
+        for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
+            let id = special.of("UCabc");
+            assert_eq!(playlist_name(&id, None), PlaylistName::Special(special, "UCabc".into()));
+            assert_eq!(playlist_name(special.prefix(), Some("UCme")), PlaylistName::Special(special, "UCme".into()));
+        }
+        assert_eq!(playlist_name("PLx", None), PlaylistName::Made("PLx".into()));
+    }
+
+    #[test]
+    fn item_ids_read_back() {
+        assert_eq!(parse_item(&item("PLx", "7f")), Some(("PLx".into(), "7f".into())));
+        assert_eq!(parse_item("!"), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! A resource as it is stored: a short head that rules read, and the parts as they are served.
+//!
+//! A list copies the parts' bytes; it does not parse and print them again.
+
+use bytes::{BufMut, Bytes};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use triptych_core::kv::Record;
+
+use crate::envelope::etag;
+
+/// A head and the served parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored<H> {
+    /// What rules, orders and computed parts need.
+    pub head: H,
+    parts: Vec<(Bytes, Bytes)>,
+}
+
+impl<H: Serialize> Stored<H> {
+    /// A resource without parts.
+    #[must_use]
+    pub const fn new(head: H) -> Self {
+        Self { head, parts: Vec::new() }
+    }
+
+    /// The text of a part, compact JSON.
+    #[must_use]
+    pub fn part(&self, name: &str) -> Option<&Bytes> {
+        self.parts.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, text)| text)
+    }
+
+    /// A part to read or change; empty if it is not stored.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Map<String, Value> {
+        self.part(name).and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+    }
+
+    /// Replaces a part; an empty one is not stored.
+    pub fn set(&mut self, name: &'static str, value: &Map<String, Value>) {
+        if value.is_empty() {
+            self.parts.retain(|(known, _)| known != name.as_bytes());
+        } else {
+            self.set_text(name, Value::Object(value.clone()).to_string());
+        }
+    }
+
+    /// Replaces a part by its text, with [`BASE`](crate::envelope::BASE) where an address stands for itself.
+    pub fn set_text(&mut self, name: &'static str, text: impl Into<Bytes>) {
+        let text: Bytes = text.into();
+        // serde_json writes the control character as an escape; the shell looks for the byte itself.
+        let text = unescape_base(text);
+        match self.parts.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+            Some((_, old)) => *old = text,
+            None => self.parts.push((Bytes::from_static(name.as_bytes()), text)),
+        }
+    }
+
+    /// The version: it changes with everything that can be written, and with nothing that is only counted.
+    #[must_use]
+    pub fn etag(&self) -> String {
+        let mut bytes = Vec::new();
+        self.encode_to(&mut bytes);
+        etag(&bytes)
+    }
+
+    fn encode_to(&self, out: &mut Vec<u8>) {
+        let head = serde_json::to_vec(&self.head).unwrap_or_default();
+        put(out, &head);
+        for (name, text) in &self.parts {
+            put(out, name);
+            put(out, text);
+        }
+    }
+}
+
+fn unescape_base(text: Bytes) -> Bytes {
+    const ESCAPE: &[u8] = b"\\u0001";
+    if !text.windows(ESCAPE.len()).any(|window| window == ESCAPE) {
+        return text;
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_ref();
+    while let Some((&byte, after)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(ESCAPE) {
+            out.push(crate::envelope::BASE);
+            rest = after;
+        } else if byte == b'\\' {
+            // An escaped backslash is not the start of the next escape.
+            out.push(byte);
+            out.extend(after.first());
+            rest = after.get(1..).unwrap_or_default();
+        } else {
+            out.push(byte);
+            rest = after;
+        }
+    }
+    out.into()
+}
+
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.put_u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    out.extend_from_slice(bytes);
+}
+
+fn take(bytes: &mut Bytes) -> Option<Bytes> {
+    let length = bytes.get(..4)?.try_into().ok().map(u32::from_be_bytes)?;
+    let _ = bytes.split_to(4);
+    let length = usize::try_from(length).ok()?;
+    (length <= bytes.len()).then(|| bytes.split_to(length))
+}
+
+impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.encode_to(out);
+    }
+
+    fn decode(format: u8, mut bytes: Bytes) -> Option<Self> {
+        if format != Self::FORMAT {
+            return None;
+        }
+        let head = serde_json::from_slice(&take(&mut bytes)?).ok()?;
+        let mut parts = Vec::new();
+        while !bytes.is_empty() {
+            parts.push((take(&mut bytes)?, take(&mut bytes)?));
+        }
+        Some(Self { head, parts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_resource_reads_back_as_it_was_written() {
+        let mut stored = Stored::new(7_u8);
+        stored.set("snippet", json!({"title": "a", "url": "\u{1}/x"}).as_object().unwrap());
+        stored.set_text("status", "{}");
+        let mut bytes = Vec::new();
+        stored.encode(&mut bytes);
+        let read = Stored::<u8>::decode(1, bytes.clone().into()).unwrap();
+        assert_eq!(read, stored);
+        assert_eq!(read.part("snippet").unwrap().as_ref(), b"{\"title\":\"a\",\"url\":\"\x01/x\"}");
+        for cut in 1..bytes.len() {
+            let _ = Stored::<u8>::decode(1, bytes[..cut].to_vec().into());
+        }
+    }
+
+    #[test]
+    fn text_that_only_looks_like_the_address_stays_text() {
+        let mut stored = Stored::new(());
+        stored.set("snippet", json!({"title": "\\u0001"}).as_object().unwrap());
+        assert_eq!(stored.part("snippet").unwrap().as_ref(), br#"{"title":"\\u0001"}"#);
+    }
+}

@@ -1,0 +1,378 @@
+//! Videos: what is stored of one, who may see it, and the indexes that follow from it.
+
+mod edit;
+mod render;
+
+pub use edit::Writing;
+pub use render::{Serving, as_item, as_result, render};
+
+use serde::{Deserialize, Serialize};
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::account::Caller;
+use crate::error::Error;
+use crate::model::{channel, count};
+use crate::model::page::latest_first;
+use crate::model::stored::Stored;
+use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
+use crate::upload::media::{self, MediaId};
+
+/// Who may see a video or a playlist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Privacy {
+    /// Everyone, and it is found.
+    #[default]
+    Public,
+    /// Whoever has the id.
+    Unlisted,
+    /// The owner.
+    Private,
+}
+
+impl Privacy {
+    /// As it stands in resources.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Unlisted => "unlisted",
+            Self::Private => "private",
+        }
+    }
+
+    /// The privacy with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Public, Self::Unlisted, Self::Private].into_iter().find(|privacy| privacy.name() == name)
+    }
+}
+
+/// What the uploaded bytes are.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct File {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Its length in milliseconds.
+    pub duration_ms: u64,
+    /// Pixels, as shown.
+    pub width: u32,
+    /// Pixels, as shown.
+    pub height: u32,
+    /// Pictures a second.
+    pub frame_rate: f64,
+    /// The name of the container: `mp4`, `mov`, `webm`, `mkv`.
+    pub container: String,
+    /// The codec of the pictures.
+    pub video_codec: String,
+    /// The codec of the sound.
+    pub audio_codec: String,
+    /// How many channels the sound has.
+    pub audio_channels: u32,
+    /// Why it is no video: a value of `status.failureReason`.
+    pub failure: Option<String>,
+}
+
+/// What rules and orders need of a video.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Video {
+    /// The channel that owns it.
+    pub channel: String,
+    /// When its bytes were there.
+    pub uploaded: Timestamp,
+    /// When it was published, or uploaded while it is not public.
+    pub published: Timestamp,
+    /// Who may see it.
+    pub privacy: Privacy,
+    /// When it becomes public.
+    pub publish_at: Option<Timestamp>,
+    /// The video category.
+    pub category: String,
+    /// The language of its title and description.
+    pub language: Option<String>,
+    /// `youtube` or `creativeCommon`.
+    pub license: String,
+    /// Whether other sites may embed it.
+    pub embeddable: bool,
+    /// Whether everyone sees its statistics.
+    pub public_stats: bool,
+    /// Whether the owner says that it is made for children.
+    pub made_for_kids: Option<bool>,
+    /// Whether the owner says that it holds altered or synthetic media.
+    pub synthetic: Option<bool>,
+    /// Its file.
+    pub file: File,
+    /// The name of its file.
+    pub file_name: Option<String>,
+    /// The rows of its bytes.
+    pub media: Option<MediaId>,
+    /// The rows of its own picture.
+    pub thumbnail: Option<MediaId>,
+}
+
+/// Processing takes this long on the service's clock.
+pub const PROCESSING_MILLIS: i64 = 2_000;
+
+impl Video {
+    /// Whether the caller may see it by its id.
+    #[must_use]
+    pub fn is_visible(&self, caller: &Caller) -> bool {
+        self.privacy != Privacy::Private || caller.owns(&self.channel)
+    }
+
+    /// Whether it counts for everyone: in charts, in uploads and in search.
+    #[must_use]
+    pub const fn is_listed(&self) -> bool {
+        matches!(self.privacy, Privacy::Public)
+    }
+
+    /// Whether processing is over.
+    #[must_use]
+    pub const fn is_processed(&self, now: Timestamp) -> bool {
+        now.micros().saturating_sub(self.uploaded.micros()) >= PROCESSING_MILLIS * 1_000
+    }
+
+    /// `status.uploadStatus`.
+    #[must_use]
+    pub fn upload_status(&self, now: Timestamp) -> &'static str {
+        match (self.is_processed(now), &self.file.failure) {
+            (false, _) => "uploaded",
+            (true, Some(_)) => "failed",
+            (true, None) => "processed",
+        }
+    }
+}
+
+/// What is counted of a video.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VideoCounts {
+    /// How often it was watched.
+    pub views: u64,
+    /// How many accounts like it.
+    pub likes: u64,
+    /// How many accounts dislike it.
+    pub dislikes: u64,
+    /// How many comments are published.
+    pub comments: u64,
+}
+
+impl JsonRecord for VideoCounts {}
+
+/// What an account thinks of a video, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rating {
+    /// Whether it likes it; else it dislikes it.
+    pub likes: bool,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl JsonRecord for Rating {}
+
+/// The video, if the caller may see it.
+///
+/// # Errors
+/// As the store.
+pub fn visible(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Option<Stored<Video>>, Error> {
+    let video = VIDEOS.peek(tx, &id.to_owned())?;
+    Ok(video.filter(|video| video.head.is_visible(caller)))
+}
+
+/// Stores a new video and its indexes.
+///
+/// # Errors
+/// As the store.
+pub fn insert(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    VIDEOS.put(tx, &id.to_owned(), video);
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &VideoCounts::default());
+    put_indexes(tx, id, video)
+}
+
+/// A new id that no video has.
+///
+/// # Errors
+/// As the store.
+pub fn new_id(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<String, Error> {
+    loop {
+        let id = super::id::video(ids);
+        if VIDEOS.get(tx, &id)?.is_none() {
+            return Ok(id);
+        }
+    }
+}
+
+/// Replaces a video: indexes of the old one go, those of the new one come.
+///
+/// # Errors
+/// As the store.
+pub fn replace(tx: &mut Tx<'_>, id: &str, old: &Stored<Video>, new: &Stored<Video>) -> Result<(), Error> {
+    if old != new {
+        remove_indexes(tx, id, old)?;
+        VIDEOS.put(tx, &id.to_owned(), new);
+        put_indexes(tx, id, new)?;
+    }
+    Ok(())
+}
+
+/// Removes a video. Playlist items that name it stay, as the real service keeps them; ratings of it are not shown any more.
+///
+/// # Errors
+/// As the store.
+pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    remove_indexes(tx, id, video)?;
+    let key = id.to_owned();
+    let counts = VIDEO_COUNTS.get(tx, &key)?.unwrap_or_default();
+    channel::count(tx, &video.head.channel, |channel| channel.views = channel.views.saturating_sub(counts.views))?;
+    VIDEOS.delete(tx, &key);
+    VIDEO_COUNTS.delete(tx, &key);
+    for media in [video.head.media, video.head.thumbnail].into_iter().flatten() {
+        media::discard(tx, media);
+    }
+    Ok(())
+}
+
+fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    let head = &video.head;
+    let time = latest_first(head.published.micros());
+    UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
+    if head.is_listed() {
+        UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        put_chart(tx, id, head, views);
+    }
+    if let Some(at) = head.publish_at {
+        SCHEDULE.put(tx, &(!latest_first(at.micros()), id.to_owned()), &());
+    }
+    channel::count(tx, &head.channel, |counts| {
+        counts.uploads += 1;
+        counts.videos += u64::from(head.is_listed());
+    })
+}
+
+fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    let head = &video.head;
+    let time = latest_first(head.published.micros());
+    UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
+    if head.is_listed() {
+        UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        remove_chart(tx, id, head, views);
+    }
+    if let Some(at) = head.publish_at {
+        SCHEDULE.delete(tx, &(!latest_first(at.micros()), id.to_owned()));
+    }
+    channel::count(tx, &head.channel, |counts| {
+        counts.uploads = counts.uploads.saturating_sub(1);
+        counts.videos = counts.videos.saturating_sub(u64::from(head.is_listed()));
+    })
+}
+
+fn put_chart(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
+    for category in ["0", &head.category] {
+        CHART.put(tx, &(category.to_owned(), !views, id.to_owned()), &());
+    }
+}
+
+fn remove_chart(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
+    for category in ["0", &head.category] {
+        CHART.delete(tx, &(category.to_owned(), !views, id.to_owned()));
+    }
+}
+
+/// Counts `more` views of a video, for it, its channel and the chart.
+///
+/// # Errors
+/// As the store.
+pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<(), Error> {
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    if video.is_listed() {
+        remove_chart(tx, id, video, counts.views);
+    }
+    counts.views = counts.views.saturating_add(more);
+    if video.is_listed() {
+        put_chart(tx, id, video, counts.views);
+    }
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    channel::count(tx, &video.channel, |channel| channel.views = channel.views.saturating_add(more))
+}
+
+/// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.
+///
+/// # Errors
+/// As the store.
+pub fn rate(tx: &mut Tx<'_>, channel: &str, id: &str, likes: Option<bool>, now: Timestamp) -> Result<(), Error> {
+    let key = (channel.to_owned(), id.to_owned());
+    let old = RATINGS.get(tx, &key)?;
+    if old.map(|rating| rating.likes) == likes {
+        return Ok(());
+    }
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
+    let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
+        let kind = if rating.likes { 1 } else { 2 };
+        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
+        let total = (channel.to_owned(), kind);
+        if more {
+            RATED.put(tx, &row, &());
+        } else {
+            RATED.delete(tx, &row);
+        }
+        let change = |count: u64| if more { count.saturating_add(1) } else { count.saturating_sub(1) };
+        count::change(tx, &RATED_COUNT, &total, more)?;
+        if let Some(counts) = &mut counts {
+            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
+            *count = change(*count);
+        }
+        Ok(())
+    };
+    if let Some(old) = old {
+        list(tx, old, false)?;
+    }
+    match likes {
+        None => RATINGS.delete(tx, &key),
+        Some(likes) => {
+            let rating = Rating { likes, since: now };
+            list(tx, rating, true)?;
+            RATINGS.put(tx, &key, &rating);
+        }
+    }
+    if let Some(counts) = counts {
+        VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    }
+    Ok(())
+}
+
+/// Whether a scheduled video is due.
+///
+/// # Errors
+/// As the store.
+pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
+    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 1)?;
+    Ok(rows.first().is_some_and(|((at, _), ())| *at <= !latest_first(now.micros())))
+}
+
+/// Publishes videos whose time has come, at most 50 of them.
+///
+/// # Errors
+/// As the store.
+pub fn publish_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
+    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 50)?;
+    for ((at, id), ()) in rows {
+        if at > !latest_first(now.micros()) {
+            break;
+        }
+        let Some(old) = VIDEOS.get(tx, &id)? else {
+            SCHEDULE.delete(tx, &(at, id));
+            continue;
+        };
+        let mut new = old.clone();
+        new.head.published = new.head.publish_at.take().unwrap_or(now);
+        new.head.privacy = Privacy::Public;
+        edit::refresh(&id, &mut new);
+        replace(tx, &id, &old, &new)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! Serving a video: stored parts are copied, what is counted or depends on the moment is written beside them.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use triptych_core::time::Timestamp;
+
+use super::{Video, VideoCounts};
+use crate::envelope::Item;
+use crate::model::stored::Stored;
+
+/// How a video is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Serving<'s> {
+    /// The parts, in the table's order.
+    pub parts: &'s [&'static str],
+    /// When.
+    pub now: Timestamp,
+    /// The language of `snippet.localized`.
+    pub language: Option<&'s str>,
+    /// The greatest width and height of the player.
+    pub player: (Option<u32>, Option<u32>),
+    /// Whether the owner asks.
+    pub owner: bool,
+}
+
+/// The resource.
+#[must_use]
+pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Serving<'_>) -> Item {
+    let mut item = Item::begin("video", &video.etag(), Some(id));
+    for part in serving.parts {
+        let text = match *part {
+            "id" => continue,
+            "snippet" => Some(snippet(video, serving.language)),
+            "status" => Some(status(&video.head, serving.now).to_string().into()),
+            "statistics" => Some(statistics(&video.head, counts, serving.owner)),
+            "contentDetails" => Some(content_details(&video.head).to_string().into()),
+            "player" => Some(player(id, &video.head, serving.player).to_string().into()),
+            "fileDetails" => Some(file_details(&video.head).to_string().into()),
+            "processingDetails" => Some(processing(&video.head, serving.now).to_string().into()),
+            "suggestions" | "topicDetails" => Some(Bytes::from_static(b"{}")),
+            "recordingDetails" => Some(stored(video, part).unwrap_or(Bytes::from_static(b"{}"))),
+            "paidProductPlacementDetails" => {
+                Some(stored(video, part).unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")))
+            }
+            other => stored(video, other),
+        };
+        if let Some(text) = text {
+            item.part(part, &text);
+        }
+    }
+    item.end()
+}
+
+/// How a playlist shows the video: members of a snippet, without braces.
+#[must_use]
+pub fn as_item(video: &Stored<Video>) -> Bytes {
+    inner(stored(video, "~item"))
+}
+
+/// How a search shows the video: the snippet of a result.
+#[must_use]
+pub fn as_result(video: &Stored<Video>) -> Bytes {
+    stored(video, "~result").unwrap_or(Bytes::from_static(b"{}"))
+}
+
+fn inner(text: Option<Bytes>) -> Bytes {
+    text.map(|text| text.slice(1..text.len().max(2) - 1)).unwrap_or_default()
+}
+
+fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
+    video.part(part).cloned()
+}
+
+fn snippet(video: &Stored<Video>, language: Option<&str>) -> Bytes {
+    let text = stored(video, "snippet").unwrap_or_default();
+    let Some(language) = language else { return text };
+    let localizations = video.value("localizations");
+    let Some(localized) = crate::model::localized(&localizations, language) else { return text };
+    let mut snippet = video.value("snippet");
+    snippet.insert("localized".into(), localized.clone());
+    crate::model::print(&snippet)
+}
+
+fn status(head: &Video, now: Timestamp) -> Value {
+    let mut status = json!({
+        "uploadStatus": head.upload_status(now), "privacyStatus": head.privacy.name(), "license": head.license,
+        "embeddable": head.embeddable, "publicStatsViewable": head.public_stats,
+        "madeForKids": head.made_for_kids.unwrap_or_default(),
+    });
+    let mut set = |name: &str, value: Option<Value>| {
+        if let (Some(map), Some(value)) = (status.as_object_mut(), value) {
+            map.insert(name.into(), value);
+        }
+    };
+    set("failureReason", head.file.failure.clone().filter(|_| head.is_processed(now)).map(Value::from));
+    set("publishAt", head.publish_at.map(|at| at.rfc3339().into()));
+    set("selfDeclaredMadeForKids", head.made_for_kids.map(Value::from));
+    set("containsSyntheticMedia", head.synthetic.map(Value::from));
+    status
+}
+
+fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
+    let VideoCounts { views, likes, dislikes, comments } = counts;
+    let mut text = format!("{{\"viewCount\":\"{views}\"");
+    if head.public_stats || owner {
+        text.push_str(&format!(",\"likeCount\":\"{likes}\""));
+    }
+    if owner {
+        text.push_str(&format!(",\"dislikeCount\":\"{dislikes}\""));
+    }
+    text.push_str(&format!(",\"favoriteCount\":\"0\",\"commentCount\":\"{comments}\"}}"));
+    text.into()
+}
+
+fn content_details(head: &Video) -> Value {
+    json!({
+        "duration": duration(head.file.duration_ms), "dimension": "2d",
+        "definition": if head.file.height.min(head.file.width) >= 720 { "hd" } else { "sd" },
+        "caption": "false", "licensedContent": false, "contentRating": {}, "projection": "rectangular",
+        "hasCustomThumbnail": head.thumbnail.is_some(),
+    })
+}
+
+/// ISO 8601, as the service writes it: `PT15M51S`, `P1DT2S`, and `P0D` for nothing. Whole seconds, rounded down.
+#[must_use]
+fn duration(millis: u64) -> String {
+    let seconds = millis / 1_000;
+    if seconds == 0 {
+        return "P0D".into();
+    }
+    let (days, hours, minutes, rest) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    let mut text = String::from("P");
+    if days > 0 {
+        text.push_str(&format!("{days}D"));
+    }
+    if seconds % 86_400 > 0 {
+        text.push('T');
+    }
+    for (number, letter) in [(hours, 'H'), (minutes, 'M'), (rest, 'S')] {
+        if number > 0 {
+            text.push_str(&format!("{number}{letter}"));
+        }
+    }
+    text
+}
+
+fn player(id: &str, head: &Video, most: (Option<u32>, Option<u32>)) -> Value {
+    let (width, height) = match (head.file.width, head.file.height) {
+        (0, _) | (_, 0) => (16, 9),
+        size => size,
+    };
+    let scale = |of: u32, to: u32, by: u32| u32::try_from(u64::from(of) * u64::from(to) / u64::from(by.max(1))).unwrap_or(u32::MAX);
+    let (w, h) = match most {
+        (None, None) => (480, scale(480, height, width)),
+        (Some(w), None) => (w, scale(w, height, width)),
+        (None, Some(h)) => (scale(h, width, height), h),
+        (Some(w), Some(h)) if scale(w, height, width) <= h => (w, scale(w, height, width)),
+        (Some(_), Some(h)) => (scale(h, width, height), h),
+    };
+    let html = format!(
+        "<iframe width=\"{w}\" height=\"{h}\" src=\"//www.youtube.com/embed/{id}\" frameborder=\"0\" allow=\"accelerometer; autoplay; clipboard-write; encrypted-media; gyroscope; picture-in-picture; web-share\" referrerpolicy=\"strict-origin-when-cross-origin\" allowfullscreen></iframe>"
+    );
+    if most == (None, None) {
+        json!({"embedHtml": html})
+    } else {
+        json!({"embedHtml": html, "embedWidth": w.to_string(), "embedHeight": h.to_string()})
+    }
+}
+
+fn file_details(head: &Video) -> Value {
+    let file = &head.file;
+    let is_video = file.failure.is_none();
+    let mut details = json!({
+        "fileName": head.file_name.as_deref().unwrap_or("unknown"), "fileSize": file.bytes.to_string(),
+        "fileType": if is_video { "video" } else { "other" },
+    });
+    if let (true, Some(map)) = (is_video, details.as_object_mut()) {
+        let bits = file.bytes.saturating_mul(8_000).checked_div(file.duration_ms).unwrap_or_default();
+        let aspect = f64::from(file.width) / f64::from(file.height.max(1));
+        map.insert("container".into(), file.container.clone().into());
+        map.insert("durationMs".into(), file.duration_ms.to_string().into());
+        map.insert("bitrateBps".into(), bits.to_string().into());
+        if !file.video_codec.is_empty() {
+            let stream = json!({"widthPixels": file.width, "heightPixels": file.height, "frameRateFps": file.frame_rate,
+                "aspectRatio": aspect, "codec": file.video_codec, "rotation": "none"});
+            map.insert("videoStreams".into(), json!([stream]));
+        }
+        if !file.audio_codec.is_empty() {
+            let stream = json!({"channelCount": file.audio_channels, "codec": file.audio_codec});
+            map.insert("audioStreams".into(), json!([stream]));
+        }
+    }
+    details
+}
+
+fn processing(head: &Video, now: Timestamp) -> Value {
+    let status = match head.upload_status(now) {
+        "uploaded" => "processing",
+        "failed" => "failed",
+        _ => "succeeded",
+    };
+    let available = if status == "succeeded" { "available" } else { "inProgress" };
+    let mut details = json!({
+        "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": "unavailable",
+        "tagSuggestionsAvailability": "unavailable", "editorSuggestionsAvailability": "unavailable",
+        "thumbnailsAvailability": available,
+    });
+    if let Some(map) = details.as_object_mut() {
+        if status == "processing" {
+            let left = super::PROCESSING_MILLIS - (now.millis() - head.uploaded.millis()).clamp(0, super::PROCESSING_MILLIS);
+            let total = u64::try_from(super::PROCESSING_MILLIS).unwrap_or_default();
+            let done = total - u64::try_from(left).unwrap_or_default();
+            map.insert("processingProgress".into(), json!({"partsTotal": total.to_string(), "partsProcessed": done.to_string(), "timeLeftMs": left.to_string()}));
+        }
+        if status == "failed" {
+            map.insert("processingFailureReason".into(), "transcodeFailed".into());
+        }
+    }
+    details
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_look_as_the_real_service_writes_them() {
+        for (millis, expected) in [
+            (0, "P0D"),
+            (999, "P0D"),
+            (951_000, "PT15M51S"),
+            (3_600_000, "PT1H"),
+            (86_400_000, "P1D"),
+            (86_402_000, "P1DT2S"),
+            (59_999, "PT59S"),
+        ] {
+            assert_eq!(duration(millis), expected);
+        }
+    }
+
+    #[test]
+    fn the_player_keeps_the_shape_of_the_picture_within_both_limits() {
+        let mut video = Stored::<Video>::uploaded("v", "UCx", "X", Timestamp::EPOCH);
+        (video.head.file.width, video.head.file.height) = (1920, 1080);
+        for (most, expected) in [
+            ((Some(960), None), ("960", "540")),
+            ((None, Some(540)), ("960", "540")),
+            ((Some(960), Some(5000)), ("960", "540")),
+            ((Some(5000), Some(540)), ("960", "540")),
+        ] {
+            let player = player("v", &video.head, most);
+            assert_eq!((player["embedWidth"].as_str(), player["embedHeight"].as_str()), (Some(expected.0), Some(expected.1)));
+        }
+    }
+}

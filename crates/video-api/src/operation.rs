@@ -1,0 +1,532 @@
+//! The operations: one table that routing, checks, authentication, quota, metrics, discovery and documents are made from,
+//! and what a handler is given.
+
+mod absent;
+mod categories;
+mod channel_banners;
+mod channels;
+mod i18n;
+mod playlist_items;
+mod playlists;
+mod search;
+mod thumbnails;
+mod videos;
+mod watermarks;
+
+use serde_json::{Map, Value};
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::account::{Caller, Scopes};
+use crate::envelope::Reply;
+use crate::error::Error;
+use crate::model::video::File;
+use crate::page_token::{Binding, PageToken};
+use crate::parameter::{Kind, Param, Params};
+use crate::upload::media::MediaId;
+
+/// What the paths of the interface start with (Spec §9: the version is the last segment).
+pub const VERSION_PATH: &str = "/youtube/v3";
+
+/// The method of an operation's requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Creates, or acts.
+    Post,
+    /// Replaces.
+    Put,
+    /// Deletes.
+    Delete,
+}
+
+impl Method {
+    /// As it stands in a request.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// How many of an operation's filters a request has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filters {
+    /// There are none.
+    None,
+    /// Exactly one of these.
+    One(&'static [&'static str]),
+    /// At most one of these.
+    AtMostOne(&'static [&'static str]),
+}
+
+/// A part of a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether insert and update take it.
+    pub writable: bool,
+    /// Whether the owner alone sees it.
+    pub owner_only: bool,
+}
+
+impl Part {
+    /// A part that is only read.
+    #[must_use]
+    pub const fn read(name: &'static str) -> Self {
+        Self { name, writable: false, owner_only: false }
+    }
+
+    /// A part that insert and update take.
+    #[must_use]
+    pub const fn written(name: &'static str) -> Self {
+        Self { name, writable: true, owner_only: false }
+    }
+
+    /// A part that the owner alone sees.
+    #[must_use]
+    pub const fn owner(name: &'static str) -> Self {
+        Self { name, writable: false, owner_only: true }
+    }
+}
+
+/// Which credentials a request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// An API key or a token; parameters that ask for private data need a token (Spec §5).
+    KeyOrToken,
+    /// A token.
+    Token,
+}
+
+/// What a request costs in the two models of quota.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Units of the one daily sum.
+    pub units: u32,
+    /// Whether it has a bucket of its own where there are buckets.
+    pub own_bucket: bool,
+}
+
+/// What an operation takes as media.
+#[derive(Debug, Clone, Copy)]
+pub struct Upload {
+    /// Media types.
+    pub accept: &'static [&'static str],
+    /// Bytes at most.
+    pub bytes_max: u64,
+    /// Whether a request without media is refused.
+    pub required: bool,
+}
+
+/// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
+pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error>;
+
+/// How an operation is done.
+#[derive(Debug, Clone, Copy)]
+pub enum Run {
+    /// A plain function of the request and the store.
+    Call(Handler),
+    /// It is not built yet; the answer names it.
+    Absent,
+    /// It was withdrawn from the interface.
+    Unsupported,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    /// Its name, as clients and metrics know it.
+    pub name: &'static str,
+    /// One sentence.
+    pub doc: &'static str,
+    /// The method.
+    pub method: Method,
+    /// The path after [`VERSION_PATH`]; `{id}` is one segment.
+    pub path: &'static str,
+    /// Its own parameters, the required ones first.
+    pub params: &'static [Param],
+    /// Its filters.
+    pub filters: Filters,
+    /// The parts of its resource.
+    pub parts: &'static [Part],
+    /// Which credentials it needs.
+    pub access: Access,
+    /// A token needs one of these.
+    pub scopes: Scopes,
+    /// What it costs.
+    pub cost: Cost,
+    /// The schema of its body.
+    pub request: Option<&'static str>,
+    /// The schema of its answer.
+    pub response: Option<&'static str>,
+    /// What it takes as media.
+    pub upload: Option<Upload>,
+    /// Whether `alt=media` gives bytes.
+    pub download: bool,
+    /// Whether the work is more than microseconds, so that it runs on a blocking thread.
+    pub heavy: bool,
+    /// How it is done.
+    pub run: Run,
+}
+
+impl Operation {
+    /// The defaults of a row.
+    const BASE: Self = Self {
+        name: "",
+        doc: "",
+        method: Method::Get,
+        path: "",
+        params: &[],
+        filters: Filters::None,
+        parts: &[],
+        access: Access::Token,
+        scopes: Scopes::of(&[]),
+        cost: Cost { units: 50, own_bucket: false },
+        request: None,
+        response: None,
+        upload: None,
+        download: false,
+        heavy: false,
+        run: Run::Absent,
+    };
+
+    /// A row that lists resources: GET, key or token, one unit.
+    const fn list(name: &'static str, path: &'static str, run: Run) -> Self {
+        Self { name, path, run, access: Access::KeyOrToken, cost: Cost { units: 1, own_bucket: false }, ..Self::BASE }
+    }
+
+    /// A row that creates something: POST, a token, 50 units.
+    const fn insert(name: &'static str, path: &'static str, run: Run) -> Self {
+        Self { name, path, run, method: Method::Post, ..Self::BASE }
+    }
+
+    /// A row that replaces: PUT, a token, 50 units.
+    const fn update(name: &'static str, path: &'static str, run: Run) -> Self {
+        Self { name, path, run, method: Method::Put, ..Self::BASE }
+    }
+
+    /// A row that deletes: DELETE, a token, 50 units.
+    const fn delete(name: &'static str, path: &'static str, run: Run) -> Self {
+        Self { name, path, run, method: Method::Delete, ..Self::BASE }
+    }
+
+    /// Whether the body is JSON that the handler reads.
+    #[must_use]
+    pub const fn takes_json(&self) -> bool {
+        self.request.is_some()
+    }
+}
+
+const PART: Param = Param::text("part", "The parts of the resource: which are returned, and for a write which are written.").required().repeated();
+const MAX_RESULTS: Param = Param::of("maxResults", Kind::Unsigned(0, 50), "How many items a page has at most.").default("5");
+const PAGE_TOKEN: Param = Param::text("pageToken", "The page, as nextPageToken or prevPageToken of another answer named it.");
+const HL: Param = Param::text("hl", "The language of localized texts (i18nLanguages.list).");
+const OWNER: Param = Param::text("onBehalfOfContentOwner", "The content owner on whose behalf a partner acts; read and not needed here.");
+const OWNER_CHANNEL: Param = Param::text("onBehalfOfContentOwnerChannel", "The channel on whose behalf a partner acts; read and not needed here.");
+const ID: Param = Param::text("id", "The id of the resource.").required();
+const IDS: Param = Param::text("id", "Ids, at most 50.").repeated();
+
+/// Every operation of the interface (Spec §4), in its order.
+pub static OPERATIONS: &[Operation] = &[
+    absent::ACTIVITIES_LIST,
+    absent::ACTIVITIES_INSERT,
+    absent::CAPTIONS_DELETE,
+    absent::CAPTIONS_DOWNLOAD,
+    absent::CAPTIONS_INSERT,
+    absent::CAPTIONS_LIST,
+    absent::CAPTIONS_UPDATE,
+    channel_banners::INSERT,
+    absent::CHANNEL_SECTIONS_DELETE,
+    absent::CHANNEL_SECTIONS_INSERT,
+    absent::CHANNEL_SECTIONS_LIST,
+    absent::CHANNEL_SECTIONS_UPDATE,
+    channels::LIST,
+    channels::UPDATE,
+    absent::COMMENT_THREADS_LIST,
+    absent::COMMENT_THREADS_INSERT,
+    absent::COMMENTS_LIST,
+    absent::COMMENTS_SET_MODERATION_STATUS,
+    absent::COMMENTS_INSERT,
+    absent::COMMENTS_MARK_AS_SPAM,
+    absent::COMMENTS_DELETE,
+    absent::COMMENTS_UPDATE,
+    categories::GUIDE_LIST,
+    i18n::LANGUAGES_LIST,
+    i18n::REGIONS_LIST,
+    absent::MEMBERS_LIST,
+    absent::MEMBERSHIPS_LEVELS_LIST,
+    playlist_items::DELETE,
+    playlist_items::INSERT,
+    playlist_items::LIST,
+    playlist_items::UPDATE,
+    playlists::DELETE,
+    playlists::LIST,
+    playlists::INSERT,
+    playlists::UPDATE,
+    search::LIST,
+    absent::SUBSCRIPTIONS_DELETE,
+    absent::SUBSCRIPTIONS_INSERT,
+    absent::SUBSCRIPTIONS_LIST,
+    thumbnails::SET,
+    absent::VIDEO_ABUSE_REPORT_REASONS_LIST,
+    categories::VIDEO_LIST,
+    videos::INSERT,
+    videos::LIST,
+    videos::DELETE,
+    videos::UPDATE,
+    videos::RATE,
+    videos::GET_RATING,
+    absent::VIDEOS_REPORT_ABUSE,
+    watermarks::SET,
+    watermarks::UNSET,
+];
+
+/// How a path fits the table.
+#[derive(Debug)]
+pub enum Fit {
+    /// This operation, and the values of its path.
+    Operation(&'static Operation, Vec<(String, String)>),
+    /// Other methods are served there.
+    OtherMethod,
+    /// Nothing is served there.
+    None,
+}
+
+/// The operation of `method` at `path`, which is relative to the version.
+#[must_use]
+pub fn find(method: &str, path: &str) -> Fit {
+    let mut fit = Fit::None;
+    for operation in OPERATIONS {
+        let Some(values) = values_of(operation.path, path) else { continue };
+        if operation.method.name() == method {
+            return Fit::Operation(operation, values);
+        }
+        fit = Fit::OtherMethod;
+    }
+    fit
+}
+
+/// The values of `{name}` segments, or `None` if the path is another.
+fn values_of(pattern: &'static str, path: &str) -> Option<Vec<(String, String)>> {
+    let Some((fixed, name)) = pattern.split_once("/{") else {
+        return (pattern == path).then(Vec::new);
+    };
+    let value = path.strip_prefix(fixed)?.strip_prefix('/')?;
+    let name = name.trim_end_matches('}').to_owned();
+    (!value.is_empty() && !value.contains('/')).then(|| vec![(name, value.to_owned())])
+}
+
+/// Media that was sent with a request, on disk but not yet named by a record.
+#[derive(Debug, Clone)]
+pub struct Uploaded {
+    /// The rows that name its bytes.
+    pub media: MediaId,
+    /// How many bytes there are.
+    pub bytes: u64,
+    /// What the client says it is.
+    pub content_type: String,
+    /// The name of the file, where the client says one.
+    pub file_name: Option<String>,
+    /// What the bytes turned out to be.
+    pub found: Found,
+}
+
+/// What uploaded bytes turned out to be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// Nobody looked.
+    Unknown,
+    /// A video, or what kept it from being one.
+    Video(File),
+    /// A picture of this width and height.
+    Picture {
+        /// Pixels.
+        width: u32,
+        /// Pixels.
+        height: u32,
+    },
+    /// No picture.
+    NoPicture,
+}
+
+/// What a handler is given: a request that passed every check of its row.
+#[derive(Debug)]
+pub struct Call<'r> {
+    /// Its row.
+    pub operation: &'static Operation,
+    /// Its parameters.
+    pub params: &'r Params,
+    /// The parts that it names; all known to the row.
+    pub parts: Vec<&'static str>,
+    /// Who asks.
+    pub caller: &'r Caller,
+    /// When.
+    pub now: Timestamp,
+    /// Its body; empty without one.
+    pub body: &'r Map<String, Value>,
+    /// Its media.
+    pub uploaded: Option<&'r Uploaded>,
+    /// The version that it expects to change.
+    pub if_match: Option<&'r str>,
+}
+
+impl Call<'_> {
+    /// Whether it asks for this part.
+    #[must_use]
+    pub fn wants(&self, part: &str) -> bool {
+        self.parts.contains(&part)
+    }
+
+    /// How many items a page has at most.
+    #[must_use]
+    pub fn page_size(&self, default: u32) -> u32 {
+        self.params.number("maxResults", default)
+    }
+
+    /// The page that it asks for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPageToken`].
+    pub fn page_token(&self, binding: Binding) -> Result<Option<PageToken>, Error> {
+        self.params.get("pageToken").map(|text| PageToken::parse(text, binding)).transpose()
+    }
+
+    /// Checks `If-Match` against the version that is stored.
+    ///
+    /// # Errors
+    /// [`Error::ConditionNotMet`].
+    pub fn expect(&self, etag: &str) -> Result<(), Error> {
+        let Some(expected) = self.if_match else { return Ok(()) };
+        let holds = expected
+            .split(',')
+            .map(|one| one.trim().trim_start_matches("W/").trim_matches('"'))
+            .any(|one| one == "*" || one == etag);
+        if holds { Ok(()) } else { Err(Error::ConditionNotMet) }
+    }
+}
+
+/// The parameters, parts and filters of a request, checked against its row.
+///
+/// # Errors
+/// In this order: parameters (see [`Params::read`]), parts, filters, the number of ids.
+pub fn check(
+    operation: &'static Operation,
+    pairs: &[(String, String)],
+    strict: bool,
+) -> Result<(Params, Vec<&'static str>), Error> {
+    let params = Params::read(operation.params, pairs, strict)?;
+    let parts = parts_of(operation, &params)?;
+    check_filters(operation, &params)?;
+    if params.list("id").len() > 50 {
+        return Err(Error::TooManyIds);
+    }
+    Ok((params, parts))
+}
+
+fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'static str>, Error> {
+    let writes = operation.takes_json();
+    let mut parts = Vec::new();
+    for name in params.list("part") {
+        let part = operation.parts.iter().find(|part| part.name == name);
+        let part = part.ok_or_else(|| Error::UnknownPart(name.clone()))?;
+        if writes && !part.writable && !operation.parts.iter().any(|part| part.writable) {
+            return Err(Error::UnexpectedPart(name.clone()));
+        }
+        parts.push(part.name);
+    }
+    Ok(parts)
+}
+
+fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), Error> {
+    let (names, least) = match operation.filters {
+        Filters::None => return Ok(()),
+        Filters::One(names) => (names, 1),
+        Filters::AtMostOne(names) => (names, 0),
+    };
+    let is_boolean = |name: &str| operation.params.iter().any(|param| param.name == name && param.kind == Kind::Boolean);
+    let given: Vec<_> =
+        names.iter().filter(|name| if is_boolean(name) { params.flag(name) } else { params.has(name) }).copied().collect();
+    if given.len() < least {
+        return Err(Error::NoFilter(names));
+    }
+    if given.len() > 1 {
+        return Err(Error::IncompatibleParameters(given.join(", ")));
+    }
+    Ok(())
+}
+
+/// Whether the credentials of `caller` are enough for the operation.
+///
+/// # Errors
+/// [`Error::Unregistered`], [`Error::LoginRequired`], [`Error::InsufficientScopes`], [`Error::AuthorizationRequired`].
+pub fn authorize(operation: &'static Operation, caller: &Caller, pairs: &[(String, String)]) -> Result<(), Error> {
+    if caller.account.is_some() {
+        if !caller.scopes.meets(operation.scopes) {
+            return Err(Error::InsufficientScopes);
+        }
+        return Ok(());
+    }
+    if operation.access == Access::Token {
+        return Err(Error::LoginRequired);
+    }
+    if caller.project.is_none() {
+        return Err(Error::Unregistered);
+    }
+    let asked = |param: &&Param| {
+        param.private
+            && pairs.iter().any(|(name, value)| name == param.name && !value.is_empty() && !value.eq_ignore_ascii_case("false"))
+    };
+    match operation.params.iter().find(asked) {
+        Some(param) => Err(Error::AuthorizationRequired(param.name)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_51_operations_each_once() {
+        assert_eq!(OPERATIONS.len(), 51);
+        let names: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        assert_eq!(names.len(), 51);
+        let targets: BTreeSet<_> =
+            OPERATIONS.iter().map(|operation| (operation.method.name(), operation.path)).collect();
+        assert_eq!(targets.len(), 51);
+    }
+
+    #[test]
+    fn every_operation_is_found_at_its_own_path() {
+        for operation in OPERATIONS {
+            let path = operation.path.replace("{id}", "x");
+            let Fit::Operation(found, _) = find(operation.method.name(), &path) else { panic!("{}", operation.name) };
+            assert_eq!(found.name, operation.name);
+        }
+        assert!(matches!(find("PATCH", "/videos"), Fit::OtherMethod));
+        assert!(matches!(find("GET", "/captions/a/b"), Fit::None));
+        assert!(matches!(find("GET", "/nothing"), Fit::None));
+    }
+
+    #[test]
+    fn every_row_is_complete() {
+        for operation in OPERATIONS {
+            let name = operation.name;
+            assert!(operation.doc.ends_with('.'), "{name} has no sentence");
+            assert!(operation.scopes != Scopes::of(&[]), "{name} has no scope");
+            let listed = operation.params.iter().any(|param| param.name == "part");
+            assert_eq!(listed, !operation.parts.is_empty(), "{name}: part and parts go together");
+            assert_eq!(operation.upload.is_some(), operation.method != Method::Get && ["captions.insert", "captions.update", "channelBanners.insert", "thumbnails.set", "videos.insert", "watermarks.set"].contains(&name), "{name}");
+        }
+    }
+}

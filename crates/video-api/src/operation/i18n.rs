@@ -1,0 +1,81 @@
+//! Languages and regions: lists of the interface.
+
+use serde_json::json;
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use super::{Call, HL, Operation, PART, Part, Run};
+use crate::account::{Scope, Scopes};
+use crate::envelope::{Item, List, Reply, etag};
+use crate::error::Error;
+use crate::model::language;
+
+/// The parts of a i18nLanguage.
+const I18N_LANGUAGE_PARTS: &[Part] = &[
+    Part::read("id"),
+    Part::read("snippet"),
+];
+
+/// The parts of a i18nRegion.
+const I18N_REGION_PARTS: &[Part] = &[
+    Part::read("id"),
+    Part::read("snippet"),
+];
+
+/// `i18nLanguages.list`.
+pub(super) const LANGUAGES_LIST: Operation = Operation {
+    doc: "Supported application languages.",
+    params: &[PART, HL.default("en_US")],
+    parts: I18N_LANGUAGE_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    response: Some("I18nLanguageListResponse"),
+    ..Operation::list("i18nLanguages.list", "/i18nLanguages", Run::Call(languages))
+};
+
+/// `i18nRegions.list`.
+pub(super) const REGIONS_LIST: Operation = Operation {
+    doc: "Supported content regions.",
+    params: &[PART, HL.default("en_US")],
+    parts: I18N_REGION_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    response: Some("I18nRegionListResponse"),
+    ..Operation::list("i18nRegions.list", "/i18nRegions", Run::Call(regions))
+};
+
+fn languages(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    check_language(call)?;
+    let rows = language::LANGUAGES.iter().map(|(code, name)| (*code, json!({"hl": code, "name": name}).to_string()));
+    Ok(list(call, "i18nLanguage", "i18nLanguageListResponse", rows))
+}
+
+fn regions(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    check_language(call)?;
+    let rows = language::REGIONS.iter().map(|(code, name)| (*code, json!({"gl": code, "name": name}).to_string()));
+    Ok(list(call, "i18nRegion", "i18nRegionListResponse", rows))
+}
+
+/// Names are English whatever language is asked for, but it has to be one.
+pub(super) fn check_language(call: &Call<'_>) -> Result<(), Error> {
+    match call.params.get("hl") {
+        Some(code) if language::language(code).is_none() => Err(Error::UnsupportedLanguage(code.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// A list of rows that have a snippet and nothing else.
+pub(super) fn list<'r>(
+    call: &Call<'_>,
+    kind: &'static str,
+    list_kind: &'static str,
+    rows: impl Iterator<Item = (&'r str, String)>,
+) -> Reply {
+    let mut list = List::new(list_kind);
+    for (id, snippet) in rows {
+        let mut item = Item::begin(kind, &etag(snippet.as_bytes()), Some(id));
+        if call.wants("snippet") {
+            item.part("snippet", snippet.as_bytes());
+        }
+        list.push(&item.end());
+    }
+    list.end(None)
+}

@@ -1,0 +1,414 @@
+//! Playlist items, also of the special playlists: a like is an item of the likes, a play is one of the watch history.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use super::{Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run};
+use crate::account::{Scope, Scopes};
+use crate::envelope::{Item, List, Paging, Reply};
+use crate::error::{Absent, Error, Forbidden, Rule};
+use crate::model::id::{self, PlaylistName, Special};
+use crate::model::playlist_item::{self, Order, PlaylistItem, Shown};
+use crate::model::text::Body;
+use crate::model::time_list::{Entry, TimeList, watch};
+use crate::model::{channel, video};
+use crate::page_token::{Binding, Direction, PageToken};
+use crate::tables::{CHANNELS, ITEMS, ITEMS_OF_VIDEO, PLAYLISTS, VIDEOS};
+
+/// The parts of a playlistItem.
+const PLAYLIST_ITEM_PARTS: &[Part] = &[
+    Part::written("id"),
+    Part::written("snippet"),
+    Part::written("contentDetails"),
+    Part::written("status"),
+];
+
+/// `playlistItems.delete`.
+pub(super) const DELETE: Operation = Operation {
+    doc: "Delete an item.",
+    params: &[ID, OWNER],
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    ..Operation::delete("playlistItems.delete", "/playlistItems", Run::Call(delete))
+};
+
+/// `playlistItems.insert`.
+pub(super) const INSERT: Operation = Operation {
+    doc: "Add a resource to a playlist.",
+    params: &[PART, OWNER],
+    parts: PLAYLIST_ITEM_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    request: Some("PlaylistItem"),
+    response: Some("PlaylistItem"),
+    ..Operation::insert("playlistItems.insert", "/playlistItems", Run::Call(insert))
+};
+
+/// `playlistItems.list`.
+pub(super) const LIST: Operation = Operation {
+    doc: "All items of a playlist, or items by unique ids.",
+    params: &[PART, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, Param::text("playlistId", "The id of a playlist."), Param::text("videoId", "The id of a video.")],
+    filters: Filters::One(&["id", "playlistId"]),
+    parts: PLAYLIST_ITEM_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    response: Some("PlaylistItemListResponse"),
+    ..Operation::list("playlistItems.list", "/playlistItems", Run::Call(list))
+};
+
+/// `playlistItems.update`.
+pub(super) const UPDATE: Operation = Operation {
+    doc: "Modify an item (for example its position).",
+    params: &[PART, OWNER],
+    parts: PLAYLIST_ITEM_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    request: Some("PlaylistItem"),
+    response: Some("PlaylistItem"),
+    ..Operation::update("playlistItems.update", "/playlistItems", Run::Call(update))
+};
+
+/// A note has at most this many characters (facts: playlistItems.insert).
+const NOTE_CHARS_MAX: usize = 280;
+
+/// Where items live: in an order of their own, or in a list by time.
+enum Place {
+    Ordered,
+    Timed(Special),
+}
+
+/// A playlist that the caller may read.
+struct Home {
+    /// Its id, in full.
+    id: String,
+    owner: String,
+    title: String,
+    place: Place,
+}
+
+impl Home {
+    /// The playlist with this id, if the caller may see its items.
+    fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
+        let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
+        let (id, owner, place) = match id::playlist_name(id, caller) {
+            PlaylistName::Made(id) => {
+                let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
+                if !found.head.is_visible(call.caller) {
+                    return Err(Forbidden::PlaylistItems.into());
+                }
+                (id, found.head.channel, Place::Ordered)
+            }
+            PlaylistName::Special(special, owner) => {
+                CHANNELS.peek(tx, &owner)?.ok_or(Absent::ItemPlaylist)?;
+                if special != Special::Uploads && !call.caller.owns(&owner) {
+                    return Err(Forbidden::PlaylistItems.into());
+                }
+                let place = if special == Special::Later { Place::Ordered } else { Place::Timed(special) };
+                (special.of(&owner), owner, place)
+            }
+        };
+        let title = channel::title(tx, &owner)?;
+        Ok(Self { id, owner, title, place })
+    }
+
+    /// The same, if the caller may change its items.
+    fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
+        let home = Self::open(call, tx, id)?;
+        if !call.caller.owns(&home.owner) {
+            return Err(Forbidden::PlaylistItems.into());
+        }
+        if matches!(home.place, Place::Timed(Special::Uploads)) {
+            return Err(Rule::ItemsUnsupported.into());
+        }
+        Ok(home)
+    }
+
+    fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
+        TimeList { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
+    }
+
+    fn show(&self, call: &Call<'_>, tx: &mut Tx<'_>, number: &str, position: u32, item: &PlaylistItem) -> Result<Item, Error> {
+        let video = VIDEOS.peek(tx, &item.video)?;
+        let visible = video.as_ref().is_some_and(|video| video.head.is_visible(call.caller));
+        let shown = Shown {
+            playlist: &self.id,
+            owner: (&self.owner, &self.title),
+            number,
+            position,
+            item,
+            video: video.as_ref(),
+            visible,
+        };
+        Ok(playlist_item::render(&shown, &call.parts))
+    }
+}
+
+fn number_text(number: u64) -> String {
+    format!("{number:016X}")
+}
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let size = call.page_size(5);
+    let mut list = List::new("playlistItemListResponse");
+    if call.params.has("id") {
+        for id in call.params.list("id") {
+            if let Some(item) = by_id(call, tx, id)? {
+                list.push(&item);
+            }
+        }
+        let paging = Paging { total: list.len() as u64, size, ..Paging::default() };
+        return Ok(list.end(Some(&paging)));
+    }
+    let home = Home::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
+    let video = call.params.get("videoId");
+    let binding = Binding::of(&[call.operation.name, &home.id, video.unwrap_or_default()]);
+    let token = call.page_token(binding)?;
+    let paging = match (&home.place, video) {
+        (Place::Ordered, None) => ordered(call, tx, &home, token.as_ref(), binding, &mut list)?,
+        (Place::Ordered, Some(video)) => of_video(call, tx, &home, video, &mut list)?,
+        (Place::Timed(special), None) => {
+            let page = home.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
+            for (entry, position) in page.entries.iter().zip(page.position..) {
+                list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
+            }
+            Paging { next: page.next, previous: page.previous, total: page.total, size }
+        }
+        (Place::Timed(special), Some(video)) => {
+            let timed = home.timed(call, *special);
+            let found = if *special == Special::History { None } else { timed.find(tx, video)? };
+            if let Some(entry) = found {
+                let position = timed.position(tx, &entry.number)?;
+                list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
+            }
+            Paging { total: list.len() as u64, size, ..Paging::default() }
+        }
+    };
+    Ok(list.end(Some(&paging)))
+}
+
+/// A page of an order. The token names the item next to the page; if that is gone, its position counts.
+fn ordered(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    home: &Home,
+    token: Option<&PageToken>,
+    binding: Binding,
+    list: &mut List,
+) -> Result<Paging, Error> {
+    let size = call.page_size(5);
+    let order = Order::load(tx, &home.id)?;
+    let total = order.total();
+    let mut start = 0;
+    if let Some(token) = token {
+        let number: [u8; 8] = token.key.as_slice().try_into().map_err(|_| Error::InvalidPageToken)?;
+        let number = u64::from_be_bytes(number);
+        let here = match ITEMS.get(tx, &(home.id.clone(), number))? {
+            Some(item) => order.position(tx, number, &item)?,
+            None => None,
+        };
+        start = match token.direction {
+            Direction::Next => here.map_or(token.position, |at| at + 1),
+            Direction::Previous => here.unwrap_or(token.position).saturating_sub(size),
+        };
+        if token.direction == Direction::Previous && here.unwrap_or(token.position) < size {
+            start = 0;
+        }
+    }
+    let numbers = order.slice(tx, start, size)?;
+    for (number, position) in numbers.iter().zip(start..) {
+        if let Some(item) = ITEMS.get(tx, &(home.id.clone(), *number))? {
+            list.push(&home.show(call, tx, &number_text(*number), position, &item)?);
+        }
+    }
+    let end = start + u32::try_from(numbers.len()).unwrap_or_default();
+    let print = |direction, position, number: &u64| PageToken::print(direction, position, &number.to_be_bytes(), binding);
+    Ok(Paging {
+        next: numbers.last().filter(|_| end < total).map(|number| print(Direction::Next, end, number)),
+        previous: numbers.first().filter(|_| start > 0).map(|number| print(Direction::Previous, start, number)),
+        total: total.into(),
+        size,
+    })
+}
+
+/// The items of an order that are this video: few, so they are one page.
+fn of_video(call: &Call<'_>, tx: &mut Tx<'_>, home: &Home, video: &str, list: &mut List) -> Result<Paging, Error> {
+    let order = Order::load(tx, &home.id)?;
+    let span = ITEMS_OF_VIDEO.span(&(home.id.clone(), video.to_owned()));
+    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, 50)?;
+    let mut found = Vec::new();
+    for ((_, _, number), ()) in rows {
+        if let Some(item) = ITEMS.get(tx, &(home.id.clone(), number))? {
+            found.push((order.position(tx, number, &item)?.unwrap_or_default(), number, item));
+        }
+    }
+    found.sort_by_key(|(position, ..)| *position);
+    for (position, number, item) in &found {
+        list.push(&home.show(call, tx, &number_text(*number), *position, item)?);
+    }
+    Ok(Paging { total: found.len() as u64, size: call.page_size(5), ..Paging::default() })
+}
+
+/// What an item's id names.
+enum Named {
+    Ordered(u64, PlaylistItem),
+    Timed(Special, Entry),
+}
+
+/// The item with this id and its playlist, if `open` lets the caller in.
+fn find(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    id: &str,
+    open: fn(&Call<'_>, &mut Tx<'_>, &str) -> Result<Home, Error>,
+) -> Result<Option<(Home, Named)>, Error> {
+    let Some((playlist, number)) = id::parse_item(id) else { return Ok(None) };
+    let home = match open(call, tx, &playlist) {
+        Err(Error::Absent(Absent::ItemPlaylist)) => return Ok(None),
+        home => home?,
+    };
+    let named = match home.place {
+        Place::Timed(special) => home.timed(call, special).find(tx, &number)?.map(|entry| Named::Timed(special, entry)),
+        Place::Ordered => match u64::from_str_radix(&number, 16) {
+            Err(_) => None,
+            Ok(number) => ITEMS.get(tx, &(home.id.clone(), number))?.map(|item| Named::Ordered(number, item)),
+        },
+    };
+    Ok(named.map(|named| (home, named)))
+}
+
+fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
+    let found = match find(call, tx, id, Home::open) {
+        Err(Error::Forbidden(_)) => None,
+        found => found?,
+    };
+    let Some((home, named)) = found else { return Ok(None) };
+    let item = match &named {
+        Named::Timed(special, entry) => {
+            let position = home.timed(call, *special).position(tx, &entry.number)?;
+            home.show(call, tx, &entry.number, position, &entry.item)?
+        }
+        Named::Ordered(number, item) => {
+            let position = Order::load(tx, &home.id)?.position(tx, *number, item)?;
+            home.show(call, tx, &number_text(*number), position.unwrap_or_default(), item)?
+        }
+    };
+    Ok(Some(item))
+}
+
+/// What a client writes of an item.
+struct Written {
+    playlist: Option<String>,
+    video: Option<String>,
+    position: Option<u64>,
+    note: Option<String>,
+    start_at: Option<String>,
+    end_at: Option<String>,
+}
+
+impl Written {
+    fn read(call: &Call<'_>) -> Result<Self, Error> {
+        let body = Body::of(call.body);
+        let snippet = body.object("snippet", "snippet")?;
+        let text = |name| snippet.map(|snippet| snippet.text(name)).transpose().map(Option::flatten);
+        let resource = snippet.map(|snippet| snippet.object("resourceId", "snippet.resourceId")).transpose()?.flatten();
+        let video = match resource {
+            None => None,
+            Some(resource) => {
+                if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
+                    return Err(Rule::ResourceType.into());
+                }
+                resource.text("videoId")?
+            }
+        };
+        let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
+            Err(_) => return Err(Rule::Position.into()),
+            Ok(position) => position.flatten(),
+        };
+        let details = body.object("contentDetails", "contentDetails")?;
+        let detail = |name| details.map(|details| details.text(name)).transpose().map(Option::flatten);
+        let note = detail("note")?;
+        if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
+            return Err(Rule::ContentDetails.into());
+        }
+        Ok(Self { playlist: text("playlistId")?, video, position, note, start_at: detail("startAt")?, end_at: detail("endAt")? })
+    }
+}
+
+fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let written = Written::read(call)?;
+    let playlist = written.playlist.as_deref().ok_or(Rule::PlaylistIdRequired)?;
+    let video = written.video.ok_or(Rule::ResourceIdRequired)?;
+    let home = Home::open_own(call, tx, playlist)?;
+    let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
+    if found.is_none() {
+        return Err(Absent::ItemVideo.into());
+    }
+    if let Place::Timed(special) = home.place {
+        if written.position.is_some_and(|position| position != 0) {
+            return Err(Rule::ManualSort.into());
+        }
+        let channel = call.caller.channel()?;
+        let entry = if special == Special::Likes {
+            video::rate(tx, channel, &video, Some(true), call.now)?;
+            home.timed(call, special).find(tx, &video)?.ok_or(Absent::PlaylistItem)?
+        } else {
+            watch(tx, ids, channel, &video, call.now)?
+        };
+        return Ok(Reply::resource(&home.show(call, tx, &entry.number, 0, &entry.item)?));
+    }
+    let mut order = Order::load(tx, &home.id)?;
+    let mut item = PlaylistItem {
+        video,
+        added: call.now,
+        chunk: 0,
+        note: written.note,
+        start_at: written.start_at,
+        end_at: written.end_at,
+    };
+    let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
+    item = ITEMS.get(tx, &(home.id.clone(), number))?.unwrap_or(item);
+    Ok(Reply::resource(&home.show(call, tx, &number_text(number), position, &item)?))
+}
+
+fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let written = Written::read(call)?;
+    let id = Body::of(call.body).text("id")?.ok_or(Rule::PlaylistItemIdRequired)?;
+    if call.wants("snippet") {
+        written.playlist.as_ref().ok_or(Rule::PlaylistIdRequired)?;
+        written.video.as_ref().ok_or(Rule::ResourceIdRequired)?;
+    }
+    let (home, named) = find(call, tx, &id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
+    let Named::Ordered(number, mut item) = named else { return Err(Rule::ManualSort.into()) };
+    let mut order = Order::load(tx, &home.id)?;
+    let mut position = order.position(tx, number, &item)?.ok_or(Absent::PlaylistItem)?;
+    call.expect(&home.show(call, tx, &number_text(number), position, &item)?.etag)?;
+    let names_other = written.playlist.as_ref().is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
+        || written.video.as_ref().is_some_and(|video| *video != item.video);
+    if names_other {
+        return Err(Rule::ItemSnippet.into());
+    }
+    if call.wants("contentDetails") {
+        (item.note, item.start_at, item.end_at) = (written.note, written.start_at, written.end_at);
+        ITEMS.put(tx, &(home.id.clone(), number), &item);
+    }
+    if let Some(wanted) = written.position.filter(|_| call.wants("snippet")) {
+        position = order.shift(tx, number, &mut item, wanted)?;
+    }
+    Ok(Reply::resource(&home.show(call, tx, &number_text(number), position, &item)?))
+}
+
+/// Whether a short name stands for the playlist: `WL` for the caller's own.
+fn is_alias(short: &str, id: &str) -> bool {
+    short.len() == 2 && id.starts_with(short)
+}
+
+fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = call.params.get("id").unwrap_or_default();
+    let (home, named) = find(call, tx, id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
+    match named {
+        Named::Timed(special, entry) => home.timed(call, special).remove(tx, &entry, call.now)?,
+        Named::Ordered(number, item) => {
+            let mut order = Order::load(tx, &home.id)?;
+            let position = order.position(tx, number, &item)?.unwrap_or_default();
+            call.expect(&home.show(call, tx, &number_text(number), position, &item)?.etag)?;
+            order.remove(tx, number, &item)?;
+        }
+    }
+    Ok(Reply::empty())
+}

@@ -1,0 +1,181 @@
+//! Playlists: made, listed, changed and removed by their owner.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use super::{Call, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART, Param, Part, Run};
+use crate::account::{Scope, Scopes};
+use crate::envelope::{Item, List, Paging, Reply};
+use crate::error::{Absent, Error, Forbidden, Rule};
+use crate::model::id::{self, PlaylistName, Special};
+use crate::model::playlist::{self, Playlist};
+use crate::model::stored::Stored;
+use crate::model::text::Body;
+use crate::model::{channel, count, page};
+use crate::page_token::Binding;
+use crate::tables::{CHANNEL_PLAYLISTS, CHANNELS, PLAYLIST_COUNT, PLAYLISTS};
+
+/// The parts of a playlist.
+const PLAYLIST_PARTS: &[Part] = &[
+    Part::written("id"),
+    Part::written("snippet"),
+    Part::read("contentDetails"),
+    Part::written("localizations"),
+    Part::read("player"),
+    Part::written("status"),
+];
+
+/// `playlists.delete`.
+pub(super) const DELETE: Operation = Operation {
+    doc: "Delete a playlist.",
+    params: &[ID, OWNER],
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    ..Operation::delete("playlists.delete", "/playlists", Run::Call(delete))
+};
+
+/// `playlists.list`.
+pub(super) const LIST: Operation = Operation {
+    doc: "Playlists owned by the authenticated user, or by unique ids.",
+    params: &[PART, Param::text("channelId", "The id of a channel."), HL, IDS, MAX_RESULTS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), OWNER, OWNER_CHANNEL, PAGE_TOKEN],
+    filters: Filters::One(&["channelId", "id", "mine"]),
+    parts: PLAYLIST_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    response: Some("PlaylistListResponse"),
+    ..Operation::list("playlists.list", "/playlists", Run::Call(list))
+};
+
+/// `playlists.insert`.
+pub(super) const INSERT: Operation = Operation {
+    doc: "Create a playlist.",
+    params: &[PART, OWNER, OWNER_CHANNEL],
+    parts: PLAYLIST_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    request: Some("Playlist"),
+    response: Some("Playlist"),
+    ..Operation::insert("playlists.insert", "/playlists", Run::Call(insert))
+};
+
+/// `playlists.update`.
+pub(super) const UPDATE: Operation = Operation {
+    doc: "Modify title, description, privacy status, etc.",
+    params: &[PART, OWNER],
+    parts: PLAYLIST_PARTS,
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    request: Some("Playlist"),
+    response: Some("Playlist"),
+    ..Operation::update("playlists.update", "/playlists", Run::Call(update))
+};
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    super::i18n::check_language(call)?;
+    let mut list = List::new("playlistListResponse");
+    let size = call.page_size(5);
+    let language = call.params.get("hl");
+    if call.params.has("id") {
+        for id in call.params.list("id") {
+            if let Some(item) = visible(call, tx, id)? {
+                list.push(&item);
+            }
+        }
+        let paging = Paging { total: list.len() as u64, size, ..Paging::default() };
+        return Ok(list.end(Some(&paging)));
+    }
+    let (owner, audience) = match call.params.get("channelId") {
+        Some(channel) => {
+            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(Absent::Channel)?;
+            (channel.to_owned(), 0)
+        }
+        None => (call.caller.channel()?.to_owned(), 1_u8),
+    };
+    let binding = Binding::of(&[call.operation.name, &owner, if audience == 1 { "owner" } else { "everyone" }]);
+    let token = call.page_token(binding)?;
+    let rows = page::read(tx, &CHANNEL_PLAYLISTS, &(owner.clone(), audience), token.as_ref(), size, binding)?;
+    let paging = rows.paging(count::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
+    for (_, _, _, id) in &rows.keys {
+        if let Some(found) = PLAYLISTS.peek(tx, id)? {
+            list.push(&playlist::render(tx, id, &found, &call.parts, language)?);
+        }
+    }
+    Ok(list.end(Some(&paging)))
+}
+
+/// The playlist with this id as the caller sees it; the special ones are resources too.
+fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
+    let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
+    match id::playlist_name(id, caller) {
+        PlaylistName::Made(id) => {
+            let Some(found) = PLAYLISTS.peek(tx, &id)?.filter(|found| found.head.is_visible(call.caller)) else {
+                return Ok(None);
+            };
+            playlist::render(tx, &id, &found, &call.parts, call.params.get("hl")).map(Some)
+        }
+        PlaylistName::Special(special, owner) => {
+            let is_owner = call.caller.owns(&owner);
+            let Some(channel) = CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special == Special::Uploads) else {
+                return Ok(None);
+            };
+            let body = serde_json::json!({
+                "snippet": {"title": special.title()},
+                "status": {"privacyStatus": if special == Special::Uploads { "public" } else { "private" }},
+            });
+            let mut made = Stored::made(owner, channel.head.published);
+            let empty = serde_json::Map::new();
+            let body = Body::of(body.as_object().unwrap_or(&empty));
+            playlist::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
+            playlist::render(tx, &special.of(&made.head.channel), &made, &call.parts, None).map(Some)
+        }
+    }
+}
+
+fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let owner = call.caller.channel()?.to_owned();
+    let title = channel::title(tx, &owner)?;
+    let body = Body::of(call.body);
+    let mut new = Stored::made(owner, call.now);
+    // A playlist has a title, whichever parts are named.
+    let mut parts = call.parts.clone();
+    if !parts.contains(&"snippet") {
+        parts.push("snippet");
+    }
+    playlist::write(&mut new, &title, body, &parts)?;
+    let id = loop {
+        let id = id::playlist(ids);
+        if PLAYLISTS.get(tx, &id)?.is_none() {
+            break id;
+        }
+    };
+    playlist::insert(tx, &id, &new)?;
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+}
+
+/// The playlist that the caller may change.
+fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
+    if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
+        return Err(Rule::PlaylistUnsupported.into());
+    }
+    let found = PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));
+    let found = found.ok_or(Absent::Playlist)?;
+    if !call.caller.owns(&found.head.channel) {
+        return Err(Forbidden::Playlist.into());
+    }
+    call.expect(&found.etag())?;
+    Ok(found)
+}
+
+fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let body = Body::of(call.body);
+    let id = body.text("id")?.ok_or(Error::RequiredField("id"))?;
+    let old = owned(call, tx, &id)?;
+    let title = channel::title(tx, &old.head.channel)?;
+    let mut new = old.clone();
+    playlist::write(&mut new, &title, body, &call.parts)?;
+    playlist::replace(tx, &id, &old, &new)?;
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+}
+
+fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = call.params.get("id").unwrap_or_default();
+    let found = owned(call, tx, id)?;
+    playlist::remove(tx, id, &found)?;
+    Ok(Reply::empty())
+}
