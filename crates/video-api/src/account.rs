@@ -62,12 +62,18 @@ impl Scope {
     pub const fn doc(self) -> &'static str {
         match self {
             Self::Full => "Manage your account",
-            Self::ForceSsl => "See, edit, and permanently delete your videos, ratings, comments and captions",
+            Self::ForceSsl => {
+                "See, edit, and permanently delete your videos, ratings, comments and captions"
+            }
             Self::ReadOnly => "View your account",
             Self::Upload => "Manage your videos",
             Self::Partner => "View and manage your assets and associated content",
-            Self::PartnerAudit => "View private information of your channel relevant during the audit process with a partner",
-            Self::Memberships => "See a list of your current active channel members, their current level, and when they became a member",
+            Self::PartnerAudit => {
+                "View private information of your channel relevant during the audit process with a partner"
+            }
+            Self::Memberships => {
+                "See a list of your current active channel members, their current level, and when they became a member"
+            }
         }
     }
 
@@ -90,7 +96,10 @@ impl Scopes {
     pub const fn of(scopes: &[Scope]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < scopes.len() {
-            #[expect(clippy::indexing_slicing, reason = "the loop ends at the length; const fn has no iterators")]
+            #[expect(
+                clippy::indexing_slicing,
+                reason = "the loop ends at the length; const fn has no iterators"
+            )]
             let scope = scopes[at];
             bits |= 1 << scope as u8;
             at += 1;
@@ -189,7 +198,9 @@ impl Caller {
     /// Whether the channel is the caller's own.
     #[must_use]
     pub fn owns(&self, channel: &str) -> bool {
-        self.account.as_ref().is_some_and(|account| account.channel.as_deref() == Some(channel))
+        self.account
+            .as_ref()
+            .is_some_and(|account| account.channel.as_deref() == Some(channel))
     }
 }
 
@@ -197,15 +208,28 @@ impl Caller {
 ///
 /// # Errors
 /// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.
-pub fn identify(tx: &mut Tx<'_>, key: Option<&str>, token: Option<&str>, now: Timestamp) -> Result<Caller, Error> {
+pub fn identify(
+    tx: &mut Tx<'_>,
+    key: Option<&str>,
+    token: Option<&str>,
+    now: Timestamp,
+) -> Result<Caller, Error> {
     let mut caller = Caller::default();
     if let Some(token) = token {
-        let row = TOKENS.peek(tx, &digest(token))?.ok_or(Error::InvalidCredentials)?;
+        let row = TOKENS
+            .peek(tx, &digest(token))?
+            .ok_or(Error::InvalidCredentials)?;
         if row.expires.is_some_and(|expires| expires <= now) {
             return Err(Error::InvalidCredentials);
         }
-        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(Error::InvalidCredentials)?;
-        caller = Caller { project: row.project, account: Some(account), scopes: row.scopes };
+        let account = ACCOUNTS
+            .peek(tx, &row.account)?
+            .ok_or(Error::InvalidCredentials)?;
+        caller = Caller {
+            project: row.project,
+            account: Some(account),
+            scopes: row.scopes,
+        };
     }
     if let Some(key) = key {
         let row = KEYS.peek(tx, &digest(key))?.ok_or(Error::KeyInvalid)?;
@@ -231,7 +255,10 @@ mod tests {
     fn scopes_are_known_by_their_short_and_their_full_names() {
         for scope in Scope::ALL {
             assert_eq!(Scope::named(scope.name()), Some(scope));
-            assert_eq!(Scope::named(&format!("{}{}", Scope::PREFIX, scope.name())), Some(scope));
+            assert_eq!(
+                Scope::named(&format!("{}{}", Scope::PREFIX, scope.name())),
+                Some(scope)
+            );
             assert!(Scopes::of(&[scope]).has(scope));
         }
         assert_eq!(Scope::named("drive"), None);

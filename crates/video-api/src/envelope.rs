@@ -29,13 +29,19 @@ impl Reply {
     /// 204: done, and nothing to say.
     #[must_use]
     pub const fn empty() -> Self {
-        Self { json: None, etag: None }
+        Self {
+            json: None,
+            etag: None,
+        }
     }
 
     /// One resource.
     #[must_use]
     pub fn resource(item: &Item) -> Self {
-        Self { json: Some(item.text.clone()), etag: Some(item.etag.clone()) }
+        Self {
+            json: Some(item.text.clone()),
+            etag: Some(item.etag.clone()),
+        }
     }
 }
 
@@ -62,7 +68,10 @@ impl Item {
             text.extend_from_slice(b",\"id\":");
             string(&mut text, id);
         }
-        Self { etag: etag.to_owned(), text }
+        Self {
+            etag: etag.to_owned(),
+            text,
+        }
     }
 
     /// Adds a part, whose text is compact JSON.
@@ -93,7 +102,11 @@ impl List {
     /// A list of this kind (`videoListResponse`) without items.
     #[must_use]
     pub fn new(kind: &'static str) -> Self {
-        Self { kind, rest: b",\"items\":[".to_vec(), items: 0 }
+        Self {
+            kind,
+            rest: b",\"items\":[".to_vec(),
+            items: 0,
+        }
     }
 
     /// Adds an item.
@@ -134,7 +147,10 @@ impl List {
         self.rest.push(b']');
         let mut middle = Vec::new();
         if let Some(paging) = paging {
-            for (name, token) in [("nextPageToken", &paging.next), ("prevPageToken", &paging.previous)] {
+            for (name, token) in [
+                ("nextPageToken", &paging.next),
+                ("prevPageToken", &paging.previous),
+            ] {
                 if let Some(token) = token {
                     middle.extend_from_slice(format!(",\"{name}\":\"{token}\"").as_bytes());
                 }
@@ -147,7 +163,8 @@ impl List {
         if let Some(paging) = paging {
             let (total, size) = (paging.total, paging.size);
             middle.extend_from_slice(
-                format!(",\"pageInfo\":{{\"totalResults\":{total},\"resultsPerPage\":{size}}}").as_bytes(),
+                format!(",\"pageInfo\":{{\"totalResults\":{total},\"resultsPerPage\":{size}}}")
+                    .as_bytes(),
             );
         }
         let mut hash = Sha256::new();
@@ -156,11 +173,16 @@ impl List {
         hash.update(&self.rest);
         let etag = URL_SAFE_NO_PAD.encode(hash.finalize().get(..20).unwrap_or_default());
         let mut text = Vec::with_capacity(middle.len() + self.rest.len() + 80);
-        text.extend_from_slice(format!("{{\"kind\":\"youtube#{}\",\"etag\":\"{etag}\"", self.kind).as_bytes());
+        text.extend_from_slice(
+            format!("{{\"kind\":\"youtube#{}\",\"etag\":\"{etag}\"", self.kind).as_bytes(),
+        );
         text.extend_from_slice(&middle);
         text.extend_from_slice(&self.rest);
         text.push(b'}');
-        Reply { json: Some(text), etag: Some(etag) }
+        Reply {
+            json: Some(text),
+            etag: Some(etag),
+        }
     }
 }
 
@@ -215,7 +237,10 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
             }
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                if !matches!(at.checked_sub(1).and_then(|before| json.get(before)), Some(b'{' | b'[')) {
+                if !matches!(
+                    at.checked_sub(1).and_then(|before| json.get(before)),
+                    Some(b'{' | b'[')
+                ) {
                     line(&mut out, depth);
                 }
                 out.push(byte);
@@ -269,23 +294,38 @@ mod tests {
     fn pretty_text_says_the_same_as_compact_text() {
         let json = br#"{"a":"x,{\"}:","b":[],"c":{},"d":[1,{"e":null}]}"#;
         let pretty = pretty(json);
-        let (a, b): (serde_json::Value, serde_json::Value) =
-            (serde_json::from_slice(json).unwrap(), serde_json::from_slice(&pretty).unwrap());
+        let (a, b): (serde_json::Value, serde_json::Value) = (
+            serde_json::from_slice(json).unwrap(),
+            serde_json::from_slice(&pretty).unwrap(),
+        );
         assert_eq!(a, b);
-        assert!(String::from_utf8(pretty).unwrap().starts_with("{\n  \"a\": \"x,{\\\"}:\",\n  \"b\": [],\n"));
+        assert!(
+            String::from_utf8(pretty)
+                .unwrap()
+                .starts_with("{\n  \"a\": \"x,{\\\"}:\",\n  \"b\": [],\n")
+        );
     }
 
     #[test]
     fn the_address_is_put_in_its_places() {
-        assert_eq!(with_base(b"\"\x01/a\",\"\x01\"".to_vec(), "http://h"), b"\"http://h/a\",\"http://h\"");
+        assert_eq!(
+            with_base(b"\"\x01/a\",\"\x01\"".to_vec(), "http://h"),
+            b"\"http://h/a\",\"http://h\""
+        );
     }
 
     #[test]
     fn a_page_says_where_its_neighbours_are() {
         let mut list = List::new("videoListResponse");
         list.push(&Item::begin("video", "e", Some("v")).end());
-        let paging = Paging { next: Some("N".into()), previous: Some("P".into()), total: 7, size: 5 };
-        let value: serde_json::Value = serde_json::from_slice(&list.end(Some(&paging)).json.unwrap()).unwrap();
+        let paging = Paging {
+            next: Some("N".into()),
+            previous: Some("P".into()),
+            total: 7,
+            size: 5,
+        };
+        let value: serde_json::Value =
+            serde_json::from_slice(&list.end(Some(&paging)).json.unwrap()).unwrap();
         assert_eq!(value["nextPageToken"], "N");
         assert_eq!(value["pageInfo"]["totalResults"], 7);
         assert_eq!(value["items"][0]["id"], "v");

@@ -83,7 +83,9 @@ pub enum Error {
     #[error("The authenticated user has no channel.")]
     NoChannel,
     /// The project's units of the day are used up.
-    #[error("The request cannot be completed because you have exceeded your <a href=\"/youtube/v3/getting-started#quota\">quota</a>.")]
+    #[error(
+        "The request cannot be completed because you have exceeded your <a href=\"/youtube/v3/getting-started#quota\">quota</a>."
+    )]
     QuotaExceeded,
 
     // Parameters.
@@ -378,7 +380,11 @@ named! {
 
 impl Detail {
     const fn new(status: u16, domain: &'static str, reason: &'static str, place: Place) -> Self {
-        Self { row: Row::of(status, reason), domain, place }
+        Self {
+            row: Row::of(status, reason),
+            domain,
+            place,
+        }
     }
 }
 
@@ -392,44 +398,97 @@ impl Error {
             Self::MethodNotAllowed(_) => of(405, "global", "httpMethodNotAllowed", Place::None),
             Self::Unsupported(_) => of(410, "global", "deleted", Place::None),
             Self::NotImplemented(_) => of(501, "global", "notImplemented", Place::None),
-            Self::UnknownParameter(name) => of(400, "youtube.parameter", "unexpectedParameter", Place::Parameter(name.clone().into())),
+            Self::UnknownParameter(name) => of(
+                400,
+                "youtube.parameter",
+                "unexpectedParameter",
+                Place::Parameter(name.clone().into()),
+            ),
             Self::AltUnsupported(_) => of(400, "global", "invalidAltValue", parameter("alt")),
             Self::InvalidFields(_) => of(400, "global", "invalidParameter", parameter("fields")),
             Self::KeyInvalid => of(400, "usageLimits", "keyInvalid", parameter("key")),
-            Self::InvalidCredentials => of(401, "global", "authError", Place::Header("Authorization")),
+            Self::InvalidCredentials => {
+                of(401, "global", "authError", Place::Header("Authorization"))
+            }
             Self::Unregistered => of(403, "global", "forbidden", Place::None),
             Self::LoginRequired => of(401, "global", "required", Place::Header("Authorization")),
-            Self::AuthorizationRequired(name) => of(401, "youtube.common", "authorizationRequired", parameter(name)),
+            Self::AuthorizationRequired(name) => of(
+                401,
+                "youtube.common",
+                "authorizationRequired",
+                parameter(name),
+            ),
             Self::InsufficientScopes => of(403, "global", "insufficientPermissions", Place::None),
-            Self::NoChannel => of(401, "youtube.header", "youtubeSignupRequired", Place::Header("Authorization")),
+            Self::NoChannel => of(
+                401,
+                "youtube.header",
+                "youtubeSignupRequired",
+                Place::Header("Authorization"),
+            ),
             Self::QuotaExceeded => of(403, "youtube.quota", "quotaExceeded", Place::None),
             Self::Required(name) => of(400, "global", "required", parameter(name)),
             Self::Repeated(name)
             | Self::InvalidValue { name, .. }
             | Self::OutOfRange { name, .. }
-            | Self::UnknownValue { name, .. } => of(400, "global", "invalidParameter", parameter(name)),
+            | Self::UnknownValue { name, .. } => {
+                of(400, "global", "invalidParameter", parameter(name))
+            }
             Self::UnknownPart(_) => of(400, "youtube.part", "unknownPart", parameter("part")),
             Self::UnexpectedPart(_) => of(400, "youtube.part", "unexpectedPart", parameter("part")),
-            Self::NoFilter(_) => of(400, "youtube.parameter", "missingRequiredParameter", parameter("")),
-            Self::IncompatibleParameters(_) => of(400, "youtube.parameter", "incompatibleParameters", parameter("")),
+            Self::NoFilter(_) => of(
+                400,
+                "youtube.parameter",
+                "missingRequiredParameter",
+                parameter(""),
+            ),
+            Self::IncompatibleParameters(_) => of(
+                400,
+                "youtube.parameter",
+                "incompatibleParameters",
+                parameter(""),
+            ),
             Self::TooManyIds => of(400, "youtube.parameter", "invalidFilters", parameter("id")),
-            Self::InvalidPageToken => of(400, "youtube.parameter", "invalidPageToken", parameter("pageToken")),
-            Self::UnsupportedLanguage(_) => of(400, "youtube.parameter", "unsupportedLanguageCode", parameter("hl")),
-            Self::UnsupportedRegion(_) => of(400, "youtube.parameter", "unsupportedRegionCode", parameter("regionCode")),
+            Self::InvalidPageToken => of(
+                400,
+                "youtube.parameter",
+                "invalidPageToken",
+                parameter("pageToken"),
+            ),
+            Self::UnsupportedLanguage(_) => of(
+                400,
+                "youtube.parameter",
+                "unsupportedLanguageCode",
+                parameter("hl"),
+            ),
+            Self::UnsupportedRegion(_) => of(
+                400,
+                "youtube.parameter",
+                "unsupportedRegionCode",
+                parameter("regionCode"),
+            ),
             Self::ParseError(_) => of(400, "global", "parseError", Place::None),
-            Self::InvalidField { path, .. } => of(400, "global", "invalid", Place::Body(path.clone().into())),
+            Self::InvalidField { path, .. } => {
+                of(400, "global", "invalid", Place::Body(path.clone().into()))
+            }
             Self::RequiredField(path) => of(400, "global", "required", body(path)),
             Self::MediaBodyRequired => of(400, "youtube.media", "mediaBodyRequired", Place::None),
             Self::BadContent(..) => of(400, "global", "badContent", Place::None),
             Self::UploadTooLarge(_) => of(413, "global", "uploadTooLarge", Place::None),
             Self::NotUpload => of(400, "global", "notUpload", Place::None),
-            Self::UnsupportedMediaProtocol(_) => of(400, "global", "unsupportedMediaProtocol", parameter("uploadType")),
+            Self::UnsupportedMediaProtocol(_) => of(
+                400,
+                "global",
+                "unsupportedMediaProtocol",
+                parameter("uploadType"),
+            ),
             Self::BodyBroken => of(400, "global", "badRequest", Place::None),
             Self::BatchTooLarge(_) => of(413, "global", "batchSizeTooLarge", Place::None),
             Self::Absent(absent) => absent.detail(),
             Self::Forbidden(forbidden) => forbidden.detail(),
             Self::Rule(rule) => rule.detail(),
-            Self::ConditionNotMet => of(412, "global", "conditionNotMet", Place::Header("If-Match")),
+            Self::ConditionNotMet => {
+                of(412, "global", "conditionNotMet", Place::Header("If-Match"))
+            }
             Self::Contended => of(409, "global", "conflict", Place::None),
             Self::Backend(_) => of(503, "global", "backendError", Place::None),
         }
@@ -487,7 +546,10 @@ mod tests {
     #[test]
     fn the_message_of_a_missing_filter_names_the_filters() {
         let error = Error::NoFilter(&["id", "mine"]);
-        assert_eq!(error.to_string(), "No filter selected. Expected one of: id, mine");
+        assert_eq!(
+            error.to_string(),
+            "No filter selected. Expected one of: id, mine"
+        );
         assert_eq!(error.row(), Row::of(400, "missingRequiredParameter"));
     }
 }

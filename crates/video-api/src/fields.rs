@@ -30,7 +30,11 @@ impl Mask {
         }
         let mut rest = text;
         let mask = Self::list(&mut rest, 0).ok_or_else(refuse)?;
-        if rest.is_empty() { Ok(mask) } else { Err(refuse()) }
+        if rest.is_empty() {
+            Ok(mask)
+        } else {
+            Err(refuse())
+        }
     }
 
     /// `item (, item)*`, up to a closing parenthesis or the end.
@@ -54,7 +58,11 @@ impl Mask {
         let end = text.find([',', '/', '(', ')']).unwrap_or(text.len());
         let (name, after) = text.split_at_checked(end)?;
         let name = name.trim();
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"*_-#$:@.".contains(&byte)) {
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"*_-#$:@.".contains(&byte))
+        {
             return None;
         }
         *rest = after;
@@ -174,7 +182,9 @@ impl Mask {
                 _ => {
                     let name = text.skip_value();
                     text.at += 1;
-                    let plain = name.get(1..name.len().saturating_sub(1)).unwrap_or_default();
+                    let plain = name
+                        .get(1..name.len().saturating_sub(1))
+                        .unwrap_or_default();
                     match self.of(std::str::from_utf8(plain).unwrap_or_default()) {
                         None => {
                             text.skip_value();
@@ -265,14 +275,32 @@ mod tests {
         for (mask, expected) in [
             ("kind", r#"{"kind":"k"}"#),
             ("*", LIST),
-            ("items(id),kind", r#"{"kind":"k","items":[{"id":"1"},{"id":"2"}]}"#),
+            (
+                "items(id),kind",
+                r#"{"kind":"k","items":[{"id":"1"},{"id":"2"}]}"#,
+            ),
             ("items/id", r#"{"items":[{"id":"1"},{"id":"2"}]}"#),
-            ("items(id,snippet/title),nextPageToken", r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"}},{"id":"2"}]}"#),
-            ("items/snippet/tags", r#"{"items":[{"snippet":{"tags":["x","y"]}},{}]}"#),
-            ("items/*/title", r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"},"n":-1.5},{"id":"2"}]}"#),
-            ("items(id),items/n", r#"{"items":[{"id":"1","n":-1.5},{"id":"2"}]}"#),
+            (
+                "items(id,snippet/title),nextPageToken",
+                r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"}},{"id":"2"}]}"#,
+            ),
+            (
+                "items/snippet/tags",
+                r#"{"items":[{"snippet":{"tags":["x","y"]}},{}]}"#,
+            ),
+            (
+                "items/*/title",
+                r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"},"n":-1.5},{"id":"2"}]}"#,
+            ),
+            (
+                "items(id),items/n",
+                r#"{"items":[{"id":"1","n":-1.5},{"id":"2"}]}"#,
+            ),
             ("nothing", "{}"),
-            ("etag,pageInfo", r#"{"etag":"e,}","pageInfo":{"totalResults":2}}"#),
+            (
+                "etag,pageInfo",
+                r#"{"etag":"e,}","pageInfo":{"totalResults":2}}"#,
+            ),
         ] {
             assert_eq!(masked(mask), expected, "{mask}");
         }
@@ -280,7 +308,21 @@ mod tests {
 
     #[test]
     fn what_is_no_mask_is_refused() {
-        for mask in ["", ",", "a,,b", "a(", "a()", "a)", "(a)", "a/", "/a", "a b", "a(b))", &"a(".repeat(200), &"a,".repeat(9000)] {
+        for mask in [
+            "",
+            ",",
+            "a,,b",
+            "a(",
+            "a()",
+            "a)",
+            "(a)",
+            "a/",
+            "/a",
+            "a b",
+            "a(b))",
+            &"a(".repeat(200),
+            &"a,".repeat(9000),
+        ] {
             assert!(Mask::parse(mask).is_err(), "{mask:?}");
         }
     }

@@ -7,7 +7,6 @@ pub mod count;
 pub mod id;
 pub mod language;
 pub mod page;
-pub mod picture;
 pub mod playlist;
 pub mod playlist_item;
 pub mod stored;
@@ -22,7 +21,12 @@ use serde_json::{Map, Value};
 /// The localized title and description that fits `language`: itself, or the language without its region.
 #[must_use]
 pub fn localized<'l>(localizations: &'l Map<String, Value>, language: &str) -> Option<&'l Value> {
-    let find = |wanted: &str| localizations.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(wanted)).map(|(_, value)| value);
+    let find = |wanted: &str| {
+        localizations
+            .iter()
+            .find(|(tag, _)| tag.eq_ignore_ascii_case(wanted))
+            .map(|(_, value)| value)
+    };
     find(language).or_else(|| find(language.split('-').next().unwrap_or_default()))
 }
 
@@ -31,5 +35,8 @@ pub fn localized<'l>(localizations: &'l Map<String, Value>, language: &str) -> O
 pub fn print(map: &Map<String, Value>) -> Bytes {
     let mut stored = stored::Stored::new(());
     stored.set("", map);
-    stored.part("").cloned().unwrap_or(Bytes::from_static(b"{}"))
+    stored
+        .part("")
+        .cloned()
+        .unwrap_or(Bytes::from_static(b"{}"))
 }

@@ -21,10 +21,9 @@ use triptych_core::time::Timestamp;
 use crate::account::{Caller, Scopes};
 use crate::envelope::Reply;
 use crate::error::Error;
-use crate::model::video::File;
+use crate::media::{Media, Treatment};
 use crate::page_token::{Binding, PageToken};
 use crate::parameter::{Kind, Param, Params};
-use crate::upload::media::MediaId;
 
 /// What the paths of the interface start with (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
@@ -81,19 +80,31 @@ impl Part {
     /// A part that is only read.
     #[must_use]
     pub const fn read(name: &'static str) -> Self {
-        Self { name, writable: false, owner_only: false }
+        Self {
+            name,
+            writable: false,
+            owner_only: false,
+        }
     }
 
     /// A part that insert and update take.
     #[must_use]
     pub const fn written(name: &'static str) -> Self {
-        Self { name, writable: true, owner_only: false }
+        Self {
+            name,
+            writable: true,
+            owner_only: false,
+        }
     }
 
     /// A part that the owner alone sees.
     #[must_use]
     pub const fn owner(name: &'static str) -> Self {
-        Self { name, writable: false, owner_only: true }
+        Self {
+            name,
+            writable: false,
+            owner_only: true,
+        }
     }
 }
 
@@ -124,6 +135,8 @@ pub struct Upload {
     pub bytes_max: u64,
     /// Whether a request without media is refused.
     pub required: bool,
+    /// What is made of the media before the handler runs.
+    pub treatment: Treatment,
 }
 
 /// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
@@ -189,7 +202,10 @@ impl Operation {
         parts: &[],
         access: Access::Token,
         scopes: Scopes::of(&[]),
-        cost: Cost { units: 50, own_bucket: false },
+        cost: Cost {
+            units: 50,
+            own_bucket: false,
+        },
         request: None,
         response: None,
         upload: None,
@@ -200,22 +216,50 @@ impl Operation {
 
     /// A row that lists resources: GET, key or token, one unit.
     const fn list(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self { name, path, run, access: Access::KeyOrToken, cost: Cost { units: 1, own_bucket: false }, ..Self::BASE }
+        Self {
+            name,
+            path,
+            run,
+            access: Access::KeyOrToken,
+            cost: Cost {
+                units: 1,
+                own_bucket: false,
+            },
+            ..Self::BASE
+        }
     }
 
     /// A row that creates something: POST, a token, 50 units.
     const fn insert(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self { name, path, run, method: Method::Post, ..Self::BASE }
+        Self {
+            name,
+            path,
+            run,
+            method: Method::Post,
+            ..Self::BASE
+        }
     }
 
     /// A row that replaces: PUT, a token, 50 units.
     const fn update(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self { name, path, run, method: Method::Put, ..Self::BASE }
+        Self {
+            name,
+            path,
+            run,
+            method: Method::Put,
+            ..Self::BASE
+        }
     }
 
     /// A row that deletes: DELETE, a token, 50 units.
     const fn delete(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self { name, path, run, method: Method::Delete, ..Self::BASE }
+        Self {
+            name,
+            path,
+            run,
+            method: Method::Delete,
+            ..Self::BASE
+        }
     }
 
     /// Whether the body is JSON that the handler reads.
@@ -225,12 +269,34 @@ impl Operation {
     }
 }
 
-const PART: Param = Param::text("part", "The parts of the resource: which are returned, and for a write which are written.").required().repeated();
-const MAX_RESULTS: Param = Param::of("maxResults", Kind::Unsigned(0, 50), "How many items a page has at most.").default("5");
-const PAGE_TOKEN: Param = Param::text("pageToken", "The page, as nextPageToken or prevPageToken of another answer named it.");
-const HL: Param = Param::text("hl", "The language of localized texts (i18nLanguages.list).");
-const OWNER: Param = Param::text("onBehalfOfContentOwner", "The content owner on whose behalf a partner acts; read and not needed here.");
-const OWNER_CHANNEL: Param = Param::text("onBehalfOfContentOwnerChannel", "The channel on whose behalf a partner acts; read and not needed here.");
+const PART: Param = Param::text(
+    "part",
+    "The parts of the resource: which are returned, and for a write which are written.",
+)
+.required()
+.repeated();
+const MAX_RESULTS: Param = Param::of(
+    "maxResults",
+    Kind::Unsigned(0, 50),
+    "How many items a page has at most.",
+)
+.default("5");
+const PAGE_TOKEN: Param = Param::text(
+    "pageToken",
+    "The page, as nextPageToken or prevPageToken of another answer named it.",
+);
+const HL: Param = Param::text(
+    "hl",
+    "The language of localized texts (i18nLanguages.list).",
+);
+const OWNER: Param = Param::text(
+    "onBehalfOfContentOwner",
+    "The content owner on whose behalf a partner acts; read and not needed here.",
+);
+const OWNER_CHANNEL: Param = Param::text(
+    "onBehalfOfContentOwnerChannel",
+    "The channel on whose behalf a partner acts; read and not needed here.",
+);
 const ID: Param = Param::text("id", "The id of the resource.").required();
 const IDS: Param = Param::text("id", "Ids, at most 50.").repeated();
 
@@ -305,7 +371,9 @@ pub enum Fit {
 pub fn find(method: &str, path: &str) -> Fit {
     let mut fit = Fit::None;
     for operation in OPERATIONS {
-        let Some(values) = values_of(operation.path, path) else { continue };
+        let Some(values) = values_of(operation.path, path) else {
+            continue;
+        };
         if operation.method.name() == method {
             return Fit::Operation(operation, values);
         }
@@ -324,39 +392,6 @@ fn values_of(pattern: &'static str, path: &str) -> Option<Vec<(String, String)>>
     (!value.is_empty() && !value.contains('/')).then(|| vec![(name, value.to_owned())])
 }
 
-/// Media that was sent with a request, on disk but not yet named by a record.
-#[derive(Debug, Clone)]
-pub struct Uploaded {
-    /// The rows that name its bytes.
-    pub media: MediaId,
-    /// How many bytes there are.
-    pub bytes: u64,
-    /// What the client says it is.
-    pub content_type: String,
-    /// The name of the file, where the client says one.
-    pub file_name: Option<String>,
-    /// What the bytes turned out to be.
-    pub found: Found,
-}
-
-/// What uploaded bytes turned out to be.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Found {
-    /// Nobody looked.
-    Unknown,
-    /// A video, or what kept it from being one.
-    Video(File),
-    /// A picture of this width and height.
-    Picture {
-        /// Pixels.
-        width: u32,
-        /// Pixels.
-        height: u32,
-    },
-    /// No picture.
-    NoPicture,
-}
-
 /// What a handler is given: a request that passed every check of its row.
 #[derive(Debug)]
 pub struct Call<'r> {
@@ -372,8 +407,8 @@ pub struct Call<'r> {
     pub now: Timestamp,
     /// Its body; empty without one.
     pub body: &'r Map<String, Value>,
-    /// Its media.
-    pub uploaded: Option<&'r Uploaded>,
+    /// Its media, on disk but not yet named by a record.
+    pub media: Option<&'r Media>,
     /// The version that it expects to change.
     pub if_match: Option<&'r str>,
 }
@@ -396,7 +431,10 @@ impl Call<'_> {
     /// # Errors
     /// [`Error::InvalidPageToken`].
     pub fn page_token(&self, binding: Binding) -> Result<Option<PageToken>, Error> {
-        self.params.get("pageToken").map(|text| PageToken::parse(text, binding)).transpose()
+        self.params
+            .get("pageToken")
+            .map(|text| PageToken::parse(text, binding))
+            .transpose()
     }
 
     /// Checks `If-Match` against the version that is stored.
@@ -404,12 +442,18 @@ impl Call<'_> {
     /// # Errors
     /// [`Error::ConditionNotMet`].
     pub fn expect(&self, etag: &str) -> Result<(), Error> {
-        let Some(expected) = self.if_match else { return Ok(()) };
+        let Some(expected) = self.if_match else {
+            return Ok(());
+        };
         let holds = expected
             .split(',')
             .map(|one| one.trim().trim_start_matches("W/").trim_matches('"'))
             .any(|one| one == "*" || one == etag);
-        if holds { Ok(()) } else { Err(Error::ConditionNotMet) }
+        if holds {
+            Ok(())
+        } else {
+            Err(Error::ConditionNotMet)
+        }
     }
 }
 
@@ -432,12 +476,11 @@ pub fn check(
 }
 
 fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'static str>, Error> {
-    let writes = operation.takes_json();
     let mut parts = Vec::new();
     for name in params.list("part") {
         let part = operation.parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| Error::UnknownPart(name.clone()))?;
-        if writes && !part.writable && !operation.parts.iter().any(|part| part.writable) {
+        if operation.method == Method::Put && !part.writable {
             return Err(Error::UnexpectedPart(name.clone()));
         }
         parts.push(part.name);
@@ -451,9 +494,23 @@ fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), E
         Filters::One(names) => (names, 1),
         Filters::AtMostOne(names) => (names, 0),
     };
-    let is_boolean = |name: &str| operation.params.iter().any(|param| param.name == name && param.kind == Kind::Boolean);
-    let given: Vec<_> =
-        names.iter().filter(|name| if is_boolean(name) { params.flag(name) } else { params.has(name) }).copied().collect();
+    let is_boolean = |name: &str| {
+        operation
+            .params
+            .iter()
+            .any(|param| param.name == name && param.kind == Kind::Boolean)
+    };
+    let given: Vec<_> = names
+        .iter()
+        .filter(|name| {
+            if is_boolean(name) {
+                params.flag(name)
+            } else {
+                params.has(name)
+            }
+        })
+        .copied()
+        .collect();
     if given.len() < least {
         return Err(Error::NoFilter(names));
     }
@@ -467,7 +524,11 @@ fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), E
 ///
 /// # Errors
 /// [`Error::Unregistered`], [`Error::LoginRequired`], [`Error::InsufficientScopes`], [`Error::AuthorizationRequired`].
-pub fn authorize(operation: &'static Operation, caller: &Caller, pairs: &[(String, String)]) -> Result<(), Error> {
+pub fn authorize(
+    operation: &'static Operation,
+    caller: &Caller,
+    pairs: &[(String, String)],
+) -> Result<(), Error> {
     if caller.account.is_some() {
         if !caller.scopes.meets(operation.scopes) {
             return Err(Error::InsufficientScopes);
@@ -482,7 +543,9 @@ pub fn authorize(operation: &'static Operation, caller: &Caller, pairs: &[(Strin
     }
     let asked = |param: &&Param| {
         param.private
-            && pairs.iter().any(|(name, value)| name == param.name && !value.is_empty() && !value.eq_ignore_ascii_case("false"))
+            && pairs.iter().any(|(name, value)| {
+                name == param.name && !value.is_empty() && !value.eq_ignore_ascii_case("false")
+            })
     };
     match operation.params.iter().find(asked) {
         Some(param) => Err(Error::AuthorizationRequired(param.name)),
@@ -501,8 +564,10 @@ mod tests {
         assert_eq!(OPERATIONS.len(), 51);
         let names: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
         assert_eq!(names.len(), 51);
-        let targets: BTreeSet<_> =
-            OPERATIONS.iter().map(|operation| (operation.method.name(), operation.path)).collect();
+        let targets: BTreeSet<_> = OPERATIONS
+            .iter()
+            .map(|operation| (operation.method.name(), operation.path))
+            .collect();
         assert_eq!(targets.len(), 51);
     }
 
@@ -510,7 +575,9 @@ mod tests {
     fn every_operation_is_found_at_its_own_path() {
         for operation in OPERATIONS {
             let path = operation.path.replace("{id}", "x");
-            let Fit::Operation(found, _) = find(operation.method.name(), &path) else { panic!("{}", operation.name) };
+            let Fit::Operation(found, _) = find(operation.method.name(), &path) else {
+                panic!("{}", operation.name)
+            };
             assert_eq!(found.name, operation.name);
         }
         assert!(matches!(find("PATCH", "/videos"), Fit::OtherMethod));
@@ -525,8 +592,25 @@ mod tests {
             assert!(operation.doc.ends_with('.'), "{name} has no sentence");
             assert!(operation.scopes != Scopes::of(&[]), "{name} has no scope");
             let listed = operation.params.iter().any(|param| param.name == "part");
-            assert_eq!(listed, !operation.parts.is_empty(), "{name}: part and parts go together");
-            assert_eq!(operation.upload.is_some(), operation.method != Method::Get && ["captions.insert", "captions.update", "channelBanners.insert", "thumbnails.set", "videos.insert", "watermarks.set"].contains(&name), "{name}");
+            assert_eq!(
+                listed,
+                !operation.parts.is_empty(),
+                "{name}: part and parts go together"
+            );
+            assert_eq!(
+                operation.upload.is_some(),
+                operation.method != Method::Get
+                    && [
+                        "captions.insert",
+                        "captions.update",
+                        "channelBanners.insert",
+                        "thumbnails.set",
+                        "videos.insert",
+                        "watermarks.set"
+                    ]
+                    .contains(&name),
+                "{name}"
+            );
         }
     }
 }

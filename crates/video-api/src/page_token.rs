@@ -70,14 +70,26 @@ impl PageToken {
         if text.len() > TOKEN_BYTES_MAX {
             return Err(Error::InvalidPageToken);
         }
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Error::InvalidPageToken)?;
-        let (head, key) = bytes.split_first_chunk::<10>().ok_or(Error::InvalidPageToken)?;
+        let bytes = URL_SAFE_NO_PAD
+            .decode(text)
+            .map_err(|_| Error::InvalidPageToken)?;
+        let (head, key) = bytes
+            .split_first_chunk::<10>()
+            .ok_or(Error::InvalidPageToken)?;
         let [form, direction, b0, b1, b2, b3, position @ ..] = *head;
         if form != FORM || direction > 1 || [b0, b1, b2, b3] != binding.0 {
             return Err(Error::InvalidPageToken);
         }
-        let direction = if direction == 1 { Direction::Previous } else { Direction::Next };
-        Ok(Self { direction, position: u32::from_be_bytes(position), key: key.to_vec() })
+        let direction = if direction == 1 {
+            Direction::Previous
+        } else {
+            Direction::Next
+        };
+        Ok(Self {
+            direction,
+            position: u32::from_be_bytes(position),
+            key: key.to_vec(),
+        })
     }
 
     /// The part of `span` that the page is read from; `span` is read in ascending order.
@@ -92,7 +104,11 @@ impl PageToken {
             }
             Some(token) => {
                 let to = Some(after_prefix(&token.key));
-                Span { to, order: Order::Descending, ..span }
+                Span {
+                    to,
+                    order: Order::Descending,
+                    ..span
+                }
             }
         }
     }
@@ -108,9 +124,18 @@ mod tests {
         let binding = Binding::of(&["playlists.list", "mine"]);
         let text = PageToken::print(Direction::Previous, 40, b"key", binding);
         let token = PageToken::parse(&text, binding).unwrap();
-        assert_eq!((token.direction, token.position, token.key.as_slice()), (Direction::Previous, 40, b"key".as_slice()));
-        assert_eq!(PageToken::parse(&text, Binding::of(&["playlists.list", "other"])), Err(Error::InvalidPageToken));
-        assert_eq!(PageToken::parse("CAUQAA", binding), Err(Error::InvalidPageToken));
+        assert_eq!(
+            (token.direction, token.position, token.key.as_slice()),
+            (Direction::Previous, 40, b"key".as_slice())
+        );
+        assert_eq!(
+            PageToken::parse(&text, Binding::of(&["playlists.list", "other"])),
+            Err(Error::InvalidPageToken)
+        );
+        assert_eq!(
+            PageToken::parse("CAUQAA", binding),
+            Err(Error::InvalidPageToken)
+        );
     }
 
     proptest! {

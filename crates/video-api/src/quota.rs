@@ -66,12 +66,20 @@ fn pacific_offset(now: Timestamp) -> i64 {
     };
     let begins = (first_sunday(3) + 7) * 86_400 + 2 * 3_600 - STANDARD;
     let ends = first_sunday(11) * 86_400 + 3_600 - STANDARD;
-    if (begins..ends).contains(&now.seconds()) { STANDARD + 3_600 } else { STANDARD }
+    if (begins..ends).contains(&now.seconds()) {
+        STANDARD + 3_600
+    } else {
+        STANDARD
+    }
 }
 
 /// The day of the first of a month, since 1970 (proleptic Gregorian calendar).
 const fn day_of(year: i64, month: i64) -> i64 {
-    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
+    let (y, m) = if month <= 2 {
+        (year - 1, month + 9)
+    } else {
+        (year, month - 3)
+    };
     let era = y.div_euclid(400);
     let year_of_era = y - era * 400;
     let day_of_year = (153 * m + 2) / 5;
@@ -91,15 +99,24 @@ const fn year_of(day: i64) -> i64 {
 /// # Errors
 /// As the store.
 pub fn is_counted(tx: &mut Tx<'_>, project: &str) -> Result<bool, Error> {
-    Ok(PROJECTS.peek(tx, &project.to_owned())?.is_some_and(|project| project.quota != Model::Off))
+    Ok(PROJECTS
+        .peek(tx, &project.to_owned())?
+        .is_some_and(|project| project.quota != Model::Off))
 }
 
 /// Counts one request, valid or not.
 ///
 /// # Errors
 /// [`Error::QuotaExceeded`] if too little is left; then nothing is counted.
-pub fn charge(tx: &mut Tx<'_>, project: &str, operation: &Operation, now: Timestamp) -> Result<(), Error> {
-    let model = PROJECTS.get(tx, &project.to_owned())?.map_or(Model::Off, |project| project.quota);
+pub fn charge(
+    tx: &mut Tx<'_>,
+    project: &str,
+    operation: &Operation,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let model = PROJECTS
+        .get(tx, &project.to_owned())?
+        .map_or(Model::Off, |project| project.quota);
     let key = (project.to_owned(), day(now));
     let mut used = QUOTA.get(tx, &key)?.unwrap_or_default();
     match model {
@@ -132,7 +149,9 @@ pub fn remaining(tx: &mut Tx<'_>, now: Timestamp) -> Result<Value, Error> {
     let mut out = Vec::new();
     for (id, project) in projects {
         let used = QUOTA.peek(tx, &(id.clone(), day(now)))?.unwrap_or_default();
-        let buckets = OPERATIONS.iter().filter(|operation| operation.cost.own_bucket && project.quota == Model::Buckets);
+        let buckets = OPERATIONS
+            .iter()
+            .filter(|operation| operation.cost.own_bucket && project.quota == Model::Buckets);
         let buckets: serde_json::Map<_, _> = buckets
             .map(|operation| {
                 let calls = used.buckets.get(operation.name).copied().unwrap_or_default();
@@ -155,13 +174,31 @@ mod tests {
 
     #[test]
     fn a_day_ends_at_midnight_pacific_time_in_winter_and_in_summer() {
-        assert_eq!(day_at("2026-01-10T07:59:59Z") + 1, day_at("2026-01-10T08:00:00Z"));
-        assert_eq!(day_at("2026-07-10T06:59:59Z") + 1, day_at("2026-07-10T07:00:00Z"));
+        assert_eq!(
+            day_at("2026-01-10T07:59:59Z") + 1,
+            day_at("2026-01-10T08:00:00Z")
+        );
+        assert_eq!(
+            day_at("2026-07-10T06:59:59Z") + 1,
+            day_at("2026-07-10T07:00:00Z")
+        );
         // 2026: daylight saving from 8 March 10:00 UTC to 1 November 09:00 UTC.
-        assert_eq!(pacific_offset(Timestamp::from_rfc3339("2026-03-08T09:59:59Z").unwrap()), -8 * 3_600);
-        assert_eq!(pacific_offset(Timestamp::from_rfc3339("2026-03-08T10:00:00Z").unwrap()), -7 * 3_600);
-        assert_eq!(pacific_offset(Timestamp::from_rfc3339("2026-11-01T08:59:59Z").unwrap()), -7 * 3_600);
-        assert_eq!(pacific_offset(Timestamp::from_rfc3339("2026-11-01T09:00:00Z").unwrap()), -8 * 3_600);
+        assert_eq!(
+            pacific_offset(Timestamp::from_rfc3339("2026-03-08T09:59:59Z").unwrap()),
+            -8 * 3_600
+        );
+        assert_eq!(
+            pacific_offset(Timestamp::from_rfc3339("2026-03-08T10:00:00Z").unwrap()),
+            -7 * 3_600
+        );
+        assert_eq!(
+            pacific_offset(Timestamp::from_rfc3339("2026-11-01T08:59:59Z").unwrap()),
+            -7 * 3_600
+        );
+        assert_eq!(
+            pacific_offset(Timestamp::from_rfc3339("2026-11-01T09:00:00Z").unwrap()),
+            -8 * 3_600
+        );
     }
 
     #[test]

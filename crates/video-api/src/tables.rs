@@ -1,5 +1,86 @@
 //! Every table of this service, by the first byte of its keys. Each is named once, here.
 
+use bytes::Bytes;
+use triptych_core::kv::Table;
+
+use crate::account::{Account, KeyRow, TokenRow};
+use crate::model::channel::{Channel, ChannelCounts, Id};
+use crate::model::count::Count;
+use crate::model::playlist::Playlist;
+use crate::model::playlist_item::{Chunk, Directory, PlaylistItem};
+use crate::model::stored::Stored;
+use crate::model::video::{Rating, Video, VideoCounts};
+use crate::quota::{Project, Used};
+
+// People.
+/// Accounts by their id.
+pub const ACCOUNTS: Table<String, Account> = Table::new(0x01);
+/// Tokens by their digest.
+pub const TOKENS: Table<[u8; 32], TokenRow> = Table::new(0x02);
+/// API keys by their digest.
+pub const KEYS: Table<[u8; 32], KeyRow> = Table::new(0x03);
+/// Projects by their id.
+pub const PROJECTS: Table<String, Project> = Table::new(0x04);
+/// What a project used on a day (days since 1970, Pacific Time).
+pub const QUOTA: Table<(String, u32), Used> = Table::new(0x05);
+
+// Channels.
+/// Channels by their id.
+pub const CHANNELS: Table<String, Stored<Channel>> = Table::new(0x10);
+/// What is counted of a channel.
+pub const CHANNEL_COUNTS: Table<String, ChannelCounts> = Table::new(0x11);
+/// Channels by their handle, in lower case and without @.
+pub const HANDLES: Table<String, Id> = Table::new(0x12);
+/// Channels by the user name of old.
+pub const USERNAMES: Table<String, Id> = Table::new(0x13);
+/// Channels by guide category.
+pub const CATEGORY_CHANNELS: Table<(String, String), ()> = Table::new(0x14);
+/// Uploaded banners by their id: whose they are.
+pub const BANNERS: Table<String, Id> = Table::new(0x15);
+/// Watermarks by their channel: the resource as text.
+pub const WATERMARKS: Table<String, Bytes> = Table::new(0x16);
+
+// Videos.
+/// Videos by their id.
+pub const VIDEOS: Table<String, Stored<Video>> = Table::new(0x20);
+/// What is counted of a video.
+pub const VIDEO_COUNTS: Table<String, VideoCounts> = Table::new(0x21);
+/// Videos by channel, audience (0 everyone, 1 the owner) and time, latest first.
+pub const UPLOADS: Table<(String, u8, u64, String), ()> = Table::new(0x22);
+/// Public videos by category (`0` for all) and views, most first.
+pub const CHART: Table<(String, u64, String), ()> = Table::new(0x23);
+/// Private videos that become public, by when.
+pub const SCHEDULE: Table<(u64, String), ()> = Table::new(0x24);
+/// What an account thinks of a video: channel of the account, video.
+pub const RATINGS: Table<(String, String), Rating> = Table::new(0x25);
+/// Rated videos of an account by rating (1 like, 2 dislike) and time, latest first.
+pub const RATED: Table<(String, u8, u64, String), ()> = Table::new(0x26);
+/// How many videos an account has rated so.
+pub const RATED_COUNT: Table<(String, u8), Count> = Table::new(0x27);
+/// What an account watched, by time, latest first; the last part tells two plays of one moment apart.
+pub const HISTORY: Table<(String, u64, u64, String), ()> = Table::new(0x28);
+/// How many entries an account's history has.
+pub const HISTORY_COUNT: Table<String, Count> = Table::new(0x29);
+
+// Playlists.
+/// Playlists by their id.
+pub const PLAYLISTS: Table<String, Stored<Playlist>> = Table::new(0x30);
+/// Playlists by channel, audience (0 everyone, 1 the owner) and time, latest first.
+pub const CHANNEL_PLAYLISTS: Table<(String, u8, u64, String), ()> = Table::new(0x31);
+/// How many playlists a channel has, by audience.
+pub const PLAYLIST_COUNT: Table<(String, u8), Count> = Table::new(0x32);
+/// Which chunks a playlist's order has.
+pub const ORDER: Table<String, Directory> = Table::new(0x33);
+/// Chunks of item ids.
+pub const CHUNKS: Table<(String, u32), Chunk> = Table::new(0x34);
+/// Items by playlist and number.
+pub const ITEMS: Table<(String, u64), PlaylistItem> = Table::new(0x35);
+/// Items of a playlist by their video.
+pub const ITEMS_OF_VIDEO: Table<(String, String, u64), ()> = Table::new(0x36);
+/// Playlists that are gone and whose rows are yet to be removed.
+pub const PLAYLIST_GARBAGE: Table<String, ()> = Table::new(0x37);
+
+// Uploads, pictures and search: numbers alone, because their tables stand beside their records.
 /// Open and finished upload sessions by their id.
 pub const UPLOAD_SESSIONS: u8 = 0x80;
 /// Metadata and final answers of upload sessions, in slices.

@@ -13,7 +13,9 @@ use crate::model::id::Special;
 use crate::model::stored::Stored;
 use crate::model::text::{Body, is_description, localizations};
 use crate::model::{language, thumbnail};
-use crate::tables::{BANNERS, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES, VIDEOS};
+use crate::tables::{
+    BANNERS, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES, VIDEOS,
+};
 
 /// A localized title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
@@ -63,7 +65,11 @@ impl JsonRecord for ChannelCounts {}
 ///
 /// # Errors
 /// As the store.
-pub fn count(tx: &mut Tx<'_>, channel: &str, change: impl FnOnce(&mut ChannelCounts)) -> Result<(), Error> {
+pub fn count(
+    tx: &mut Tx<'_>,
+    channel: &str,
+    change: impl FnOnce(&mut ChannelCounts),
+) -> Result<(), Error> {
     let key = channel.to_owned();
     let mut counts = CHANNEL_COUNTS.get(tx, &key)?.unwrap_or_default();
     change(&mut counts);
@@ -81,7 +87,12 @@ pub fn handle_key(handle: &str) -> String {
 ///
 /// # Errors
 /// As the store.
-pub fn insert(tx: &mut Tx<'_>, id: &str, username: Option<&str>, channel: &mut Stored<Channel>) -> Result<(), Error> {
+pub fn insert(
+    tx: &mut Tx<'_>,
+    id: &str,
+    username: Option<&str>,
+    channel: &mut Stored<Channel>,
+) -> Result<(), Error> {
     refresh(id, channel);
     CHANNELS.put(tx, &id.to_owned(), channel);
     CHANNEL_COUNTS.put(tx, &id.to_owned(), &ChannelCounts::default());
@@ -91,7 +102,11 @@ pub fn insert(tx: &mut Tx<'_>, id: &str, username: Option<&str>, channel: &mut S
     if let Some(username) = username {
         USERNAMES.put(tx, &username.to_lowercase(), &Id(id.to_owned()));
     }
-    CATEGORY_CHANNELS.put(tx, &(language::guide_category_of(id).to_owned(), id.to_owned()), &());
+    CATEGORY_CHANNELS.put(
+        tx,
+        &(language::guide_category_of(id).to_owned(), id.to_owned()),
+        &(),
+    );
     Ok(())
 }
 
@@ -126,14 +141,20 @@ pub fn refresh(id: &str, channel: &mut Stored<Channel>) {
     }
     snippet.insert("publishedAt".into(), head.published.rfc3339().into());
     snippet.insert("thumbnails".into(), thumbnail::of_channel(id));
-    snippet.insert("localized".into(), json!({"title": head.title, "description": description}));
+    snippet.insert(
+        "localized".into(),
+        json!({"title": head.title, "description": description}),
+    );
     for name in ["country", "defaultLanguage"] {
         if let Some(value) = given(name) {
             snippet.insert(name.into(), value);
         }
     }
-    channel.head.language = given("defaultLanguage").and_then(|tag| tag.as_str().map(str::to_owned));
-    channel.head.browse_view = given("showBrowseView").and_then(|flag| flag.as_bool()).unwrap_or_default();
+    channel.head.language =
+        given("defaultLanguage").and_then(|tag| tag.as_str().map(str::to_owned));
+    channel.head.browse_view = given("showBrowseView")
+        .and_then(|flag| flag.as_bool())
+        .unwrap_or_default();
     channel.set("snippet", &snippet);
 }
 
@@ -159,19 +180,33 @@ pub fn write(
     }
     if parts.contains(&"localizations") {
         let empty = Map::new();
-        let given = body.get("localizations").map_or(Some(&empty), Value::as_object).ok_or(Rule::Branding)?;
+        let given = body
+            .get("localizations")
+            .map_or(Some(&empty), Value::as_object)
+            .ok_or(Rule::Branding)?;
         let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::Branding)?;
         channel.set("localizations", &kept);
     }
     Ok(())
 }
 
-fn branding(tx: &mut Tx<'_>, channel: &Stored<Channel>, body: Body<'_>) -> Result<Map<String, Value>, Error> {
-    let given = body.object("brandingSettings", "brandingSettings")?.ok_or(Rule::Branding)?;
+fn branding(
+    tx: &mut Tx<'_>,
+    channel: &Stored<Channel>,
+    body: Body<'_>,
+) -> Result<Map<String, Value>, Error> {
+    let given = body
+        .object("brandingSettings", "brandingSettings")?
+        .ok_or(Rule::Branding)?;
     let mut out = Map::new();
     let empty = Map::new();
-    let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
-    out.insert("channel".into(), Value::Object(channel_settings(channel, settings)?));
+    let settings = given
+        .object("channel", "brandingSettings.channel")?
+        .unwrap_or(Body::of(&empty));
+    out.insert(
+        "channel".into(),
+        Value::Object(channel_settings(channel, settings)?),
+    );
     let old = channel.value("brandingSettings");
     match given.object("image", "brandingSettings.image")? {
         None => {
@@ -180,11 +215,20 @@ fn branding(tx: &mut Tx<'_>, channel: &Stored<Channel>, body: Body<'_>) -> Resul
             }
         }
         Some(image) => {
-            if let Some(url) = image.text("bannerExternalUrl")?.filter(|url| !url.is_empty()) {
+            if let Some(url) = image
+                .text("bannerExternalUrl")?
+                .filter(|url| !url.is_empty())
+            {
                 // The third step of a banner: the address that channelBanners.insert gave.
-                let banner = url.rsplit_once("/banner/").map(|(_, id)| id.to_owned()).ok_or(Rule::Branding)?;
+                let banner = url
+                    .rsplit_once("/banner/")
+                    .map(|(_, id)| id.to_owned())
+                    .ok_or(Rule::Branding)?;
                 BANNERS.get(tx, &banner)?.ok_or(Rule::Branding)?;
-                out.insert("image".into(), json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}));
+                out.insert(
+                    "image".into(),
+                    json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}),
+                );
             }
         }
     }
@@ -200,16 +244,32 @@ fn branding(tx: &mut Tx<'_>, channel: &Stored<Channel>, body: Body<'_>) -> Resul
     Ok(out)
 }
 
-fn channel_settings(channel: &Stored<Channel>, given: Body<'_>) -> Result<Map<String, Value>, Error> {
-    if given.text("title")?.is_some_and(|title| title != channel.head.title) {
+fn channel_settings(
+    channel: &Stored<Channel>,
+    given: Body<'_>,
+) -> Result<Map<String, Value>, Error> {
+    if given
+        .text("title")?
+        .is_some_and(|title| title != channel.head.title)
+    {
         return Err(Rule::ChannelTitle.into());
     }
     let mut out = Map::new();
     out.insert("title".into(), channel.head.title.clone().into());
-    for name in
-        ["description", "keywords", "country", "defaultLanguage", "defaultTab", "featuredChannelsTitle", "profileColor", "trackingAnalyticsAccountId", "unsubscribedTrailer"]
-    {
-        let Some(text) = given.text(name)? else { continue };
+    for name in [
+        "description",
+        "keywords",
+        "country",
+        "defaultLanguage",
+        "defaultTab",
+        "featuredChannelsTitle",
+        "profileColor",
+        "trackingAnalyticsAccountId",
+        "unsubscribedTrailer",
+    ] {
+        let Some(text) = given.text(name)? else {
+            continue;
+        };
         let valid = match name {
             "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
             "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX,
@@ -240,7 +300,9 @@ fn channel_settings(channel: &Stored<Channel>, given: Body<'_>) -> Result<Map<St
 }
 
 fn promotion(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Value>, Error> {
-    let Some(given) = body.object("invideoPromotion", "invideoPromotion")? else { return Ok(Map::new()) };
+    let Some(given) = body.object("invideoPromotion", "invideoPromotion")? else {
+        return Ok(Map::new());
+    };
     let mut out = Map::new();
     if let Some(timing) = given.object("defaultTiming", "invideoPromotion.defaultTiming")? {
         out.insert("defaultTiming".into(), self::timing(timing)?);
@@ -251,9 +313,16 @@ fn promotion(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Va
     if let Some(smart) = given.flag("useSmartTiming")? {
         out.insert("useSmartTiming".into(), smart.into());
     }
-    let items = given.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+    let items = given
+        .get("items")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     for item in &items {
-        let name = item.pointer("/id/type").and_then(Value::as_str).ok_or(Rule::PromotionItem)?;
+        let name = item
+            .pointer("/id/type")
+            .and_then(Value::as_str)
+            .ok_or(Rule::PromotionItem)?;
         let video = item.pointer("/id/videoId").and_then(Value::as_str);
         match (name, video) {
             ("video", Some(video)) => {
@@ -327,17 +396,30 @@ pub fn render(
 
 fn localized(channel: &Stored<Channel>, language: Option<&str>) -> Bytes {
     let text = channel.part("snippet").cloned().unwrap_or_default();
-    let Some(language) = language else { return text };
+    let Some(language) = language else {
+        return text;
+    };
     let localizations = channel.value("localizations");
-    let Some(localized) = super::localized(&localizations, language) else { return text };
+    let Some(localized) = super::localized(&localizations, language) else {
+        return text;
+    };
     let mut snippet = channel.value("snippet");
     snippet.insert("localized".into(), localized.clone());
     super::print(&snippet)
 }
 
 fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
-    let ChannelCounts { views, subscribers, videos, .. } = counts;
-    let subscribers = if head.hides_subscribers { 0 } else { subscribers };
+    let ChannelCounts {
+        views,
+        subscribers,
+        videos,
+        ..
+    } = counts;
+    let subscribers = if head.hides_subscribers {
+        0
+    } else {
+        subscribers
+    };
     let hidden = head.hides_subscribers;
     format!("{{\"viewCount\":\"{views}\",\"subscriberCount\":\"{subscribers}\",\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
 }

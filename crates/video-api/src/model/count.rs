@@ -16,9 +16,22 @@ impl JsonRecord for Count {}
 ///
 /// # Errors
 /// As the store.
-pub fn change<K: Key>(tx: &mut Tx<'_>, table: &Table<K, Count>, key: &K, more: bool) -> Result<(), Error> {
+pub fn change<K: Key>(
+    tx: &mut Tx<'_>,
+    table: &Table<K, Count>,
+    key: &K,
+    more: bool,
+) -> Result<(), Error> {
     let Count(count) = table.get(tx, key)?.unwrap_or_default();
-    table.put(tx, key, &Count(if more { count.saturating_add(1) } else { count.saturating_sub(1) }));
+    table.put(
+        tx,
+        key,
+        &Count(if more {
+            count.saturating_add(1)
+        } else {
+            count.saturating_sub(1)
+        }),
+    );
     Ok(())
 }
 

@@ -256,7 +256,12 @@ pub const GUIDE_CATEGORIES: &[(&str, &str)] = &[
 #[must_use]
 pub fn language(code: &str) -> Option<&'static str> {
     let code = code.replace('_', "-");
-    let listed = |wanted: &str| LANGUAGES.iter().map(|(code, _)| *code).find(|code| code.eq_ignore_ascii_case(wanted));
+    let listed = |wanted: &str| {
+        LANGUAGES
+            .iter()
+            .map(|(code, _)| *code)
+            .find(|code| code.eq_ignore_ascii_case(wanted))
+    };
     listed(&code).or_else(|| listed(code.split('-').next().unwrap_or_default()))
 }
 
@@ -267,26 +272,37 @@ pub fn is_tag(text: &str) -> bool {
     let first = subtags.next().unwrap_or_default();
     (2..=8).contains(&first.len())
         && first.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && subtags.all(|tag| (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        && subtags.all(|tag| {
+            (1..=8).contains(&tag.len()) && tag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
 }
 
 /// Whether a region is known; case does not count.
 #[must_use]
 pub fn is_region(code: &str) -> bool {
-    REGIONS.iter().any(|(known, _)| known.eq_ignore_ascii_case(code))
+    REGIONS
+        .iter()
+        .any(|(known, _)| known.eq_ignore_ascii_case(code))
 }
 
 /// The title of an assignable video category.
 #[must_use]
 pub fn assignable_category(id: &str) -> Option<&'static str> {
-    VIDEO_CATEGORIES.iter().find(|(known, _, assignable)| *known == id && *assignable).map(|(_, title, _)| *title)
+    VIDEO_CATEGORIES
+        .iter()
+        .find(|(known, _, assignable)| *known == id && *assignable)
+        .map(|(_, title, _)| *title)
 }
 
 /// The guide category that the service gives a channel: it follows from the channel's id, so it never changes.
 #[must_use]
 pub fn guide_category_of(channel: &str) -> &'static str {
-    let sum = channel.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    GUIDE_CATEGORIES.get(sum % GUIDE_CATEGORIES.len()).map_or("", |(id, _)| id)
+    let sum = channel.bytes().fold(7_usize, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    GUIDE_CATEGORIES
+        .get(sum % GUIDE_CATEGORIES.len())
+        .map_or("", |(id, _)| id)
 }
 
 #[cfg(test)]

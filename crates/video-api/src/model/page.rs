@@ -23,7 +23,12 @@ impl<K> Rows<K> {
     /// What the envelope says of the page.
     #[must_use]
     pub fn paging(&self, total: u64, size: u32) -> Paging {
-        Paging { next: self.next.clone(), previous: self.previous.clone(), total, size }
+        Paging {
+            next: self.next.clone(),
+            previous: self.previous.clone(),
+            total,
+            size,
+        }
     }
 }
 
@@ -47,18 +52,45 @@ pub fn read<K: Key, V: Record>(
     if backwards {
         rows.reverse();
     }
-    let (more_after, more_before) = if backwards { (true, page.more) } else { (page.more, token.is_some()) };
+    let (more_after, more_before) = if backwards {
+        (true, page.more)
+    } else {
+        (page.more, token.is_some())
+    };
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     let before = token.map_or(0, |token| token.position);
-    let position = if backwards { before.saturating_sub(count) } else { before };
+    let position = if backwards {
+        before.saturating_sub(count)
+    } else {
+        before
+    };
     let print = |direction, position, key: &[u8]| {
-        PageToken::print(direction, position, key.get(prefix..).unwrap_or_default(), binding)
+        PageToken::print(
+            direction,
+            position,
+            key.get(prefix..).unwrap_or_default(),
+            binding,
+        )
     };
     let after = position.saturating_add(count);
-    let next = rows.last().filter(|_| more_after).map(|key| print(Direction::Next, after, key));
-    let previous = rows.first().filter(|_| more_before).map(|key| print(Direction::Previous, position, key));
-    let keys = rows.iter().map(|key| table.read_key(key)).collect::<Result<_, _>>()?;
-    Ok(Rows { position, keys, next, previous })
+    let next = rows
+        .last()
+        .filter(|_| more_after)
+        .map(|key| print(Direction::Next, after, key));
+    let previous = rows
+        .first()
+        .filter(|_| more_before)
+        .map(|key| print(Direction::Previous, position, key));
+    let keys = rows
+        .iter()
+        .map(|key| table.read_key(key))
+        .collect::<Result<_, _>>()?;
+    Ok(Rows {
+        position,
+        keys,
+        next,
+        previous,
+    })
 }
 
 /// A moment as a part of a key that sorts the latest first.
@@ -89,17 +121,21 @@ mod tests {
             NUMBERS.put(&mut tx, &(8, number), &());
         }
         let binding = Binding::of(&["x"]);
-        let mut page = |tx: &mut Tx<'_>, text: Option<&str>| {
+        let page = |tx: &mut Tx<'_>, text: Option<&str>| {
             let token = text.map(|text| PageToken::parse(text, binding).unwrap());
             read(tx, &NUMBERS, &7_u8, token.as_ref(), 20, binding).unwrap()
         };
-        let numbers = |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
+        let numbers =
+            |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
         let first = page(&mut tx, None);
         assert_eq!(numbers(&first), (0..40).step_by(2).collect::<Vec<_>>());
         assert_eq!(first.previous, None);
         NUMBERS.put(&mut tx, &(7, 1), &());
         let second = page(&mut tx, first.next.as_deref());
-        assert_eq!((second.position, numbers(&second)), (20, (40..80).step_by(2).collect::<Vec<_>>()));
+        assert_eq!(
+            (second.position, numbers(&second)),
+            (20, (40..80).step_by(2).collect::<Vec<_>>())
+        );
         let last = page(&mut tx, second.next.as_deref());
         assert_eq!((numbers(&last).len(), last.next.as_deref()), (10, None));
         let back = page(&mut tx, last.previous.as_deref());

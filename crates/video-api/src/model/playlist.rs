@@ -47,7 +47,13 @@ impl Stored<Playlist> {
     /// A playlist without a title yet; public by default (Spec §2, fact 7).
     #[must_use]
     pub fn made(channel: String, now: Timestamp) -> Self {
-        Self::new(Playlist { channel, published: now, privacy: Privacy::Public, language: None, podcast: None })
+        Self::new(Playlist {
+            channel,
+            published: now,
+            privacy: Privacy::Public,
+            language: None,
+            podcast: None,
+        })
     }
 }
 
@@ -55,7 +61,12 @@ impl Stored<Playlist> {
 ///
 /// # Errors
 /// The rule that a value breaks, in the order snippet, status, localizations.
-pub fn write(playlist: &mut Stored<Playlist>, channel_title: &str, body: Body<'_>, parts: &[&str]) -> Result<(), Error> {
+pub fn write(
+    playlist: &mut Stored<Playlist>,
+    channel_title: &str,
+    body: Body<'_>,
+    parts: &[&str],
+) -> Result<(), Error> {
     if parts.contains(&"snippet") {
         snippet(playlist, channel_title, body)?;
     }
@@ -67,14 +78,19 @@ pub fn write(playlist: &mut Stored<Playlist>, channel_title: &str, body: Body<'_
             Some(name) => Privacy::named(&name).ok_or(Rule::PlaylistPrivacy)?,
         };
         let podcast = given.text("podcastStatus")?;
-        if podcast.as_deref().is_some_and(|status| !["enabled", "disabled"].contains(&status)) {
+        if podcast
+            .as_deref()
+            .is_some_and(|status| !["enabled", "disabled"].contains(&status))
+        {
             return Err(Rule::PlaylistSnippet.into());
         }
         playlist.head.podcast = podcast;
     }
     if parts.contains(&"localizations") {
         let empty = Map::new();
-        let given = body.get("localizations").map_or(Some(&empty), Value::as_object);
+        let given = body
+            .get("localizations")
+            .map_or(Some(&empty), Value::as_object);
         let given = given.ok_or(Rule::PlaylistLocalizations)?;
         if !given.is_empty() && playlist.head.language.is_none() {
             return Err(Rule::PlaylistDefaultLanguage.into());
@@ -85,9 +101,18 @@ pub fn write(playlist: &mut Stored<Playlist>, channel_title: &str, body: Body<'_
     Ok(())
 }
 
-fn snippet(playlist: &mut Stored<Playlist>, channel_title: &str, body: Body<'_>) -> Result<(), Error> {
-    let given = body.object("snippet", "snippet")?.ok_or(Rule::PlaylistTitle)?;
-    let title = given.text("title")?.filter(|title| !title.trim().is_empty()).ok_or(Rule::PlaylistTitle)?;
+fn snippet(
+    playlist: &mut Stored<Playlist>,
+    channel_title: &str,
+    body: Body<'_>,
+) -> Result<(), Error> {
+    let given = body
+        .object("snippet", "snippet")?
+        .ok_or(Rule::PlaylistTitle)?;
+    let title = given
+        .text("title")?
+        .filter(|title| !title.trim().is_empty())
+        .ok_or(Rule::PlaylistTitle)?;
     let description = given.text("description")?.unwrap_or_default();
     let tags = given.texts("tags")?.unwrap_or_default();
     let tags_length: usize = tags.iter().map(|tag| tag.chars().count()).sum();
@@ -95,14 +120,23 @@ fn snippet(playlist: &mut Stored<Playlist>, channel_title: &str, body: Body<'_>)
         return Err(Rule::PlaylistSnippet.into());
     }
     let default_language = given.text("defaultLanguage")?;
-    if default_language.as_ref().is_some_and(|tag| !language::is_tag(tag)) {
+    if default_language
+        .as_ref()
+        .is_some_and(|tag| !language::is_tag(tag))
+    {
         return Err(Rule::PlaylistSnippet.into());
     }
     let mut snippet = Map::new();
-    snippet.insert("publishedAt".into(), playlist.head.published.rfc3339().into());
+    snippet.insert(
+        "publishedAt".into(),
+        playlist.head.published.rfc3339().into(),
+    );
     snippet.insert("channelId".into(), playlist.head.channel.clone().into());
     snippet.insert("channelTitle".into(), channel_title.into());
-    snippet.insert("localized".into(), json!({"title": title, "description": description}));
+    snippet.insert(
+        "localized".into(),
+        json!({"title": title, "description": description}),
+    );
     snippet.insert("title".into(), title.into());
     snippet.insert("description".into(), description.into());
     if !tags.is_empty() {
@@ -130,7 +164,12 @@ pub fn insert(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<
 ///
 /// # Errors
 /// As the store.
-pub fn replace(tx: &mut Tx<'_>, id: &str, old: &Stored<Playlist>, new: &Stored<Playlist>) -> Result<(), Error> {
+pub fn replace(
+    tx: &mut Tx<'_>,
+    id: &str,
+    old: &Stored<Playlist>,
+    new: &Stored<Playlist>,
+) -> Result<(), Error> {
     if old != new {
         index(tx, id, &old.head, false)?;
         PLAYLISTS.put(tx, &id.to_owned(), new);
@@ -179,22 +218,31 @@ pub fn render(
     language: Option<&str>,
 ) -> Result<Item, Error> {
     let mut item = Item::begin("playlist", &playlist.etag(), Some(id));
-    let needs_order = parts.iter().any(|part| ["snippet", "contentDetails"].contains(part));
-    let order = if needs_order { ORDER.peek(tx, &id.to_owned())?.unwrap_or_default() } else { Directory::default() };
+    let needs_order = parts
+        .iter()
+        .any(|part| ["snippet", "contentDetails"].contains(part));
+    let order = if needs_order {
+        ORDER.peek(tx, &id.to_owned())?.unwrap_or_default()
+    } else {
+        Directory::default()
+    };
     for part in parts {
         let text: Bytes = match *part {
             "id" => continue,
             "snippet" => snippet_text(playlist, &order, language),
             "status" => {
                 let mut status = json!({"privacyStatus": playlist.head.privacy.name()});
-                if let (Some(podcast), Some(map)) = (&playlist.head.podcast, status.as_object_mut()) {
+                if let (Some(podcast), Some(map)) = (&playlist.head.podcast, status.as_object_mut())
+                {
                     map.insert("podcastStatus".into(), podcast.clone().into());
                 }
                 status.to_string().into()
             }
             "contentDetails" => format!("{{\"itemCount\":{}}}", order.total()).into(),
             "player" => {
-                let html = format!("<iframe width=\"640\" height=\"360\" src=\"http://www.youtube.com/embed/videoseries?list={id}\" frameborder=\"0\" allow=\"autoplay; encrypted-media\" allowfullscreen></iframe>");
+                let html = format!(
+                    "<iframe width=\"640\" height=\"360\" src=\"http://www.youtube.com/embed/videoseries?list={id}\" frameborder=\"0\" allow=\"autoplay; encrypted-media\" allowfullscreen></iframe>"
+                );
                 json!({"embedHtml": html}).to_string().into()
             }
             other => match playlist.part(other) {

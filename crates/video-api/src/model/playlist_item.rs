@@ -96,8 +96,13 @@ impl Record for Chunk {
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        let numbers = bytes.chunks(8).map(|piece| piece.try_into().ok().map(u64::from_be_bytes));
-        (format == Self::FORMAT).then(|| numbers.collect()).flatten().map(Self)
+        let numbers = bytes
+            .chunks(8)
+            .map(|piece| piece.try_into().ok().map(u64::from_be_bytes));
+        (format == Self::FORMAT)
+            .then(|| numbers.collect())
+            .flatten()
+            .map(Self)
     }
 }
 
@@ -115,7 +120,10 @@ impl Order {
     /// As the store.
     pub fn load(tx: &mut Tx<'_>, playlist: &str) -> Result<Self, Error> {
         let directory = ORDER.get(tx, &playlist.to_owned())?.unwrap_or_default();
-        Ok(Self { playlist: playlist.to_owned(), directory })
+        Ok(Self {
+            playlist: playlist.to_owned(),
+            directory,
+        })
     }
 
     /// How many items there are.
@@ -125,16 +133,27 @@ impl Order {
     }
 
     fn chunk(&self, tx: &mut Tx<'_>, chunk: u32) -> Result<Chunk, Error> {
-        Ok(CHUNKS.get(tx, &(self.playlist.clone(), chunk))?.unwrap_or_default())
+        Ok(CHUNKS
+            .get(tx, &(self.playlist.clone(), chunk))?
+            .unwrap_or_default())
     }
 
     /// Where an item is.
     ///
     /// # Errors
     /// As the store.
-    pub fn position(&self, tx: &mut Tx<'_>, number: u64, item: &PlaylistItem) -> Result<Option<u32>, Error> {
-        let Some(before) = self.directory.before(item.chunk) else { return Ok(None) };
-        let chunk = CHUNKS.peek(tx, &(self.playlist.clone(), item.chunk))?.unwrap_or_default();
+    pub fn position(
+        &self,
+        tx: &mut Tx<'_>,
+        number: u64,
+        item: &PlaylistItem,
+    ) -> Result<Option<u32>, Error> {
+        let Some(before) = self.directory.before(item.chunk) else {
+            return Ok(None);
+        };
+        let chunk = CHUNKS
+            .peek(tx, &(self.playlist.clone(), item.chunk))?
+            .unwrap_or_default();
         let at = chunk.0.iter().position(|known| *known == number);
         Ok(at.map(|at| before + u32::try_from(at).unwrap_or(u32::MAX)))
     }
@@ -154,8 +173,16 @@ impl Order {
                 skip -= *count as usize;
                 continue;
             }
-            let chunk = CHUNKS.peek(tx, &(self.playlist.clone(), *chunk))?.unwrap_or_default();
-            numbers.extend(chunk.0.into_iter().skip(skip).take(size as usize - numbers.len()));
+            let chunk = CHUNKS
+                .peek(tx, &(self.playlist.clone(), *chunk))?
+                .unwrap_or_default();
+            numbers.extend(
+                chunk
+                    .0
+                    .into_iter()
+                    .skip(skip)
+                    .take(size as usize - numbers.len()),
+            );
             skip = 0;
         }
         Ok(numbers)
@@ -178,7 +205,10 @@ impl Order {
         }
         let position = match position {
             None => total,
-            Some(position) => u32::try_from(position).ok().filter(|at| *at <= total).ok_or(Rule::Position)?,
+            Some(position) => u32::try_from(position)
+                .ok()
+                .filter(|at| *at <= total)
+                .ok_or(Rule::Position)?,
         };
         let number = loop {
             let number = ids.next();
@@ -187,7 +217,11 @@ impl Order {
             }
         };
         self.put(tx, position, number, &mut item)?;
-        ITEMS_OF_VIDEO.put(tx, &(self.playlist.clone(), item.video.clone(), number), &());
+        ITEMS_OF_VIDEO.put(
+            tx,
+            &(self.playlist.clone(), item.video.clone(), number),
+            &(),
+        );
         self.save(tx)?;
         Ok((number, position))
     }
@@ -196,8 +230,17 @@ impl Order {
     ///
     /// # Errors
     /// [`Rule::Position`].
-    pub fn shift(&mut self, tx: &mut Tx<'_>, number: u64, item: &mut PlaylistItem, position: u64) -> Result<u32, Error> {
-        let position = u32::try_from(position).ok().filter(|at| *at < self.total()).ok_or(Rule::Position)?;
+    pub fn shift(
+        &mut self,
+        tx: &mut Tx<'_>,
+        number: u64,
+        item: &mut PlaylistItem,
+        position: u64,
+    ) -> Result<u32, Error> {
+        let position = u32::try_from(position)
+            .ok()
+            .filter(|at| *at < self.total())
+            .ok_or(Rule::Position)?;
         self.take(tx, number, item)?;
         self.put(tx, position, number, item)?;
         self.save(tx)?;
@@ -208,7 +251,12 @@ impl Order {
     ///
     /// # Errors
     /// As the store.
-    pub fn remove(&mut self, tx: &mut Tx<'_>, number: u64, item: &PlaylistItem) -> Result<(), Error> {
+    pub fn remove(
+        &mut self,
+        tx: &mut Tx<'_>,
+        number: u64,
+        item: &PlaylistItem,
+    ) -> Result<(), Error> {
         self.take(tx, number, item)?;
         ITEMS.delete(tx, &(self.playlist.clone(), number));
         ITEMS_OF_VIDEO.delete(tx, &(self.playlist.clone(), item.video.clone(), number));
@@ -222,13 +270,24 @@ impl Order {
         Ok(())
     }
 
-    fn put(&mut self, tx: &mut Tx<'_>, position: u32, number: u64, item: &mut PlaylistItem) -> Result<(), Error> {
+    fn put(
+        &mut self,
+        tx: &mut Tx<'_>,
+        position: u32,
+        number: u64,
+        item: &mut PlaylistItem,
+    ) -> Result<(), Error> {
         if self.directory.chunks.is_empty() {
             let new = self.new_chunk();
             self.directory.chunks.push((new, 0));
         }
         let (at, place) = self.directory.place(position).ok_or(Rule::Position)?;
-        let (id, _) = self.directory.chunks.get(at).copied().ok_or(Rule::Position)?;
+        let (id, _) = self
+            .directory
+            .chunks
+            .get(at)
+            .copied()
+            .ok_or(Rule::Position)?;
         let mut chunk = self.chunk(tx, id)?;
         chunk.0.insert(place.min(chunk.0.len()), number);
         item.chunk = id;
@@ -267,7 +326,12 @@ impl Order {
             return;
         }
         let count = u32::try_from(chunk.0.len()).unwrap_or(u32::MAX);
-        if let Some(entry) = self.directory.chunks.iter_mut().find(|(known, _)| *known == id) {
+        if let Some(entry) = self
+            .directory
+            .chunks
+            .iter_mut()
+            .find(|(known, _)| *known == id)
+        {
             entry.1 = count;
         }
         CHUNKS.put(tx, &key, &chunk);
@@ -276,7 +340,9 @@ impl Order {
     fn save(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {
         self.directory.first_video = match self.slice(tx, 0, 1)?.first() {
             None => None,
-            Some(number) => ITEMS.get(tx, &(self.playlist.clone(), *number))?.map(|item| item.video),
+            Some(number) => ITEMS
+                .get(tx, &(self.playlist.clone(), *number))?
+                .map(|item| item.video),
         };
         ORDER.put(tx, &self.playlist, &self.directory);
         Ok(())
@@ -289,7 +355,9 @@ impl Order {
 /// As the store.
 pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (gone, _) = PLAYLIST_GARBAGE.scan(tx, &PLAYLIST_GARBAGE.span(&()), 1)?;
-    let Some((playlist, ())) = gone.into_iter().next() else { return Ok(false) };
+    let Some((playlist, ())) = gone.into_iter().next() else {
+        return Ok(false);
+    };
     let (items, more) = ITEMS.scan(tx, &ITEMS.span(&playlist), SWEEP_STEP)?;
     for ((_, number), item) in &items {
         ITEMS.delete(tx, &(playlist.clone(), *number));
@@ -303,7 +371,10 @@ pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
         ORDER.delete(tx, &playlist);
         PLAYLIST_GARBAGE.delete(tx, &playlist);
         // A playlist that was made again under this id would have been found by its own rows.
-        debug_assert!(PLAYLISTS.peek(tx, &playlist)?.is_none(), "a playlist that is gone is not there");
+        debug_assert!(
+            PLAYLISTS.peek(tx, &playlist)?.is_none(),
+            "a playlist that is gone is not there"
+        );
     }
     Ok(true)
 }
@@ -353,7 +424,9 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
 }
 
 fn privacy(shown: &Shown<'_>) -> &'static str {
-    shown.video.map_or("privacyStatusUnspecified", |video| video.head.privacy.name())
+    shown.video.map_or("privacyStatusUnspecified", |video| {
+        video.head.privacy.name()
+    })
 }
 
 fn snippet(shown: &Shown<'_>) -> Vec<u8> {
@@ -395,12 +468,24 @@ fn snippet(shown: &Shown<'_>) -> Vec<u8> {
 
 fn content_details(shown: &Shown<'_>) -> Vec<u8> {
     let mut details = serde_json::json!({"videoId": shown.item.video});
-    let Some(map) = details.as_object_mut() else { return Vec::new() };
-    if let Some(video) = shown.video.filter(|video| shown.visible && video.head.privacy != Privacy::Private) {
-        map.insert("videoPublishedAt".into(), video.head.published.rfc3339().into());
+    let Some(map) = details.as_object_mut() else {
+        return Vec::new();
+    };
+    if let Some(video) = shown
+        .video
+        .filter(|video| shown.visible && video.head.privacy != Privacy::Private)
+    {
+        map.insert(
+            "videoPublishedAt".into(),
+            video.head.published.rfc3339().into(),
+        );
     }
     let item = shown.item;
-    for (name, value) in [("note", &item.note), ("startAt", &item.start_at), ("endAt", &item.end_at)] {
+    for (name, value) in [
+        ("note", &item.note),
+        ("startAt", &item.start_at),
+        ("endAt", &item.end_at),
+    ] {
         if let Some(value) = value {
             map.insert(name.into(), value.clone().into());
         }

@@ -22,19 +22,27 @@ impl<H: Serialize> Stored<H> {
     /// A resource without parts.
     #[must_use]
     pub const fn new(head: H) -> Self {
-        Self { head, parts: Vec::new() }
+        Self {
+            head,
+            parts: Vec::new(),
+        }
     }
 
     /// The text of a part, compact JSON.
     #[must_use]
     pub fn part(&self, name: &str) -> Option<&Bytes> {
-        self.parts.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, text)| text)
+        self.parts
+            .iter()
+            .find(|(known, _)| known == name.as_bytes())
+            .map(|(_, text)| text)
     }
 
     /// A part to read or change; empty if it is not stored.
     #[must_use]
     pub fn value(&self, name: &str) -> Map<String, Value> {
-        self.part(name).and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+        self.part(name)
+            .and_then(|text| serde_json::from_slice(text).ok())
+            .unwrap_or_default()
     }
 
     /// Replaces a part; an empty one is not stored.
@@ -51,7 +59,11 @@ impl<H: Serialize> Stored<H> {
         let text: Bytes = text.into();
         // serde_json writes the control character as an escape; the shell looks for the byte itself.
         let text = unescape_base(text);
-        match self.parts.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+        match self
+            .parts
+            .iter_mut()
+            .find(|(known, _)| known == name.as_bytes())
+        {
             Some((_, old)) => *old = text,
             None => self.parts.push((Bytes::from_static(name.as_bytes()), text)),
         }
@@ -139,13 +151,19 @@ mod tests {
     #[test]
     fn a_resource_reads_back_as_it_was_written() {
         let mut stored = Stored::new(7_u8);
-        stored.set("snippet", json!({"title": "a", "url": "\u{1}/x"}).as_object().unwrap());
+        stored.set(
+            "snippet",
+            json!({"title": "a", "url": "\u{1}/x"}).as_object().unwrap(),
+        );
         stored.set_text("status", "{}");
         let mut bytes = Vec::new();
         stored.encode(&mut bytes);
         let read = Stored::<u8>::decode(1, bytes.clone().into()).unwrap();
         assert_eq!(read, stored);
-        assert_eq!(read.part("snippet").unwrap().as_ref(), b"{\"title\":\"a\",\"url\":\"\x01/x\"}");
+        assert_eq!(
+            read.part("snippet").unwrap().as_ref(),
+            b"{\"title\":\"a\",\"url\":\"\x01/x\"}"
+        );
         for cut in 1..bytes.len() {
             let _ = Stored::<u8>::decode(1, bytes[..cut].to_vec().into());
         }
@@ -155,6 +173,9 @@ mod tests {
     fn text_that_only_looks_like_the_address_stays_text() {
         let mut stored = Stored::new(());
         stored.set("snippet", json!({"title": "\\u0001"}).as_object().unwrap());
-        assert_eq!(stored.part("snippet").unwrap().as_ref(), br#"{"title":"\\u0001"}"#);
+        assert_eq!(
+            stored.part("snippet").unwrap().as_ref(),
+            br#"{"title":"\\u0001"}"#
+        );
     }
 }

@@ -19,7 +19,11 @@ impl<'b> Body<'b> {
     }
 
     fn invalid(&self, name: &str, expected: &'static str) -> Error {
-        let path = if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        let path = if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        };
         Error::InvalidField { path, expected }
     }
 
@@ -33,7 +37,7 @@ impl<'b> Body<'b> {
     ///
     /// # Errors
     /// [`Error::InvalidField`] if it is something else.
-    pub fn object(&self, name: &str, path: &'static str) -> Result<Option<Body<'b>>, Error> {
+    pub fn object(&self, name: &str, path: &'static str) -> Result<Option<Self>, Error> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Object(map)) => Ok(Some(Body { map, path })),
@@ -79,7 +83,9 @@ impl<'b> Body<'b> {
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         };
-        number.map(Some).ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
+        number
+            .map(Some)
+            .ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
     }
 
     /// A list of texts.
@@ -87,10 +93,17 @@ impl<'b> Body<'b> {
     /// # Errors
     /// [`Error::InvalidField`] if it is something else.
     pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let list = value.as_array().ok_or_else(|| self.invalid(name, "a list of texts"))?;
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let list = value
+            .as_array()
+            .ok_or_else(|| self.invalid(name, "a list of texts"))?;
         let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
-        texts.collect::<Option<Vec<_>>>().map(Some).ok_or_else(|| self.invalid(name, "a list of texts"))
+        texts
+            .collect::<Option<Vec<_>>>()
+            .map(Some)
+            .ok_or_else(|| self.invalid(name, "a list of texts"))
     }
 }
 
@@ -127,11 +140,17 @@ pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<S
         let value = value.as_object()?;
         let title = value.get("title").map_or(Some(""), Value::as_str)?;
         let description = value.get("description").map_or(Some(""), Value::as_str)?;
-        if !super::language::is_tag(language) || !is_title(title, title_max) || !is_description(description) {
+        if !super::language::is_tag(language)
+            || !is_title(title, title_max)
+            || !is_description(description)
+        {
             return None;
         }
         bytes += language.len() + title.len() + description.len() + 40;
-        out.insert(language.clone(), serde_json::json!({"title": title, "description": description}));
+        out.insert(
+            language.clone(),
+            serde_json::json!({"title": title, "description": description}),
+        );
     }
     (bytes <= LOCALIZATIONS_BYTES_MAX).then_some(out)
 }
@@ -143,13 +162,23 @@ mod tests {
 
     #[test]
     fn fields_are_read_as_their_types_or_refused_with_their_path() {
-        let value = json!({"snippet": {"title": 7, "flag": "true", "offsetMs": "12", "tags": ["a", 1]}});
-        let snippet = Body::of(value.as_object().unwrap()).object("snippet", "snippet").unwrap().unwrap();
+        let value =
+            json!({"snippet": {"title": 7, "flag": "true", "offsetMs": "12", "tags": ["a", 1]}});
+        let snippet = Body::of(value.as_object().unwrap())
+            .object("snippet", "snippet")
+            .unwrap()
+            .unwrap();
         assert_eq!(snippet.text("title").unwrap().as_deref(), Some("7"));
         assert_eq!(snippet.flag("flag").unwrap(), Some(true));
         assert_eq!(snippet.number("offsetMs").unwrap(), Some(12));
         let error = snippet.texts("tags").unwrap_err();
-        assert_eq!(error, Error::InvalidField { path: "snippet.tags".into(), expected: "a list of texts" });
+        assert_eq!(
+            error,
+            Error::InvalidField {
+                path: "snippet.tags".into(),
+                expected: "a list of texts"
+            }
+        );
     }
 
     #[test]

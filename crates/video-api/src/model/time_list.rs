@@ -11,7 +11,9 @@ use crate::model::page::{self, latest_first, moment_of};
 use crate::model::playlist_item::PlaylistItem;
 use crate::model::{count, video};
 use crate::page_token::{Binding, PageToken};
-use crate::tables::{CHANNEL_COUNTS, HISTORY, HISTORY_COUNT, RATED, RATED_COUNT, RATINGS, UPLOADS, VIDEOS};
+use crate::tables::{
+    CHANNEL_COUNTS, HISTORY, HISTORY_COUNT, RATED, RATED_COUNT, RATINGS, UPLOADS, VIDEOS,
+};
 
 /// One entry: the part of its id that tells it from others, and the item that it is shown as.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +52,17 @@ pub struct TimeList<'l> {
 
 fn entry(number: String, video: String, micros: i64) -> Entry {
     let added = Timestamp::from_micros(micros);
-    Entry { number, item: PlaylistItem { video, added, chunk: 0, note: None, start_at: None, end_at: None } }
+    Entry {
+        number,
+        item: PlaylistItem {
+            video,
+            added,
+            chunk: 0,
+            note: None,
+            start_at: None,
+            end_at: None,
+        },
+    }
 }
 
 fn history_number(time: u64, drawn: u64, video: &str) -> String {
@@ -73,14 +85,33 @@ impl TimeList<'_> {
     ///
     /// # Errors
     /// As the store.
-    pub fn page(&self, tx: &mut Tx<'_>, token: Option<&PageToken>, size: u32, binding: Binding) -> Result<Entries, Error> {
+    pub fn page(
+        &self,
+        tx: &mut Tx<'_>,
+        token: Option<&PageToken>,
+        size: u32,
+        binding: Binding,
+    ) -> Result<Entries, Error> {
         let channel = self.channel.to_owned();
-        let by_time = |(_, _, time, video): (String, u8, u64, String)| entry(video.clone(), video, moment_of(time));
+        let by_time = |(_, _, time, video): (String, u8, u64, String)| {
+            entry(video.clone(), video, moment_of(time))
+        };
         match self.special {
             Special::Uploads | Special::Later => {
-                let rows = page::read(tx, &UPLOADS, &(channel.clone(), self.audience()), token, size, binding)?;
+                let rows = page::read(
+                    tx,
+                    &UPLOADS,
+                    &(channel.clone(), self.audience()),
+                    token,
+                    size,
+                    binding,
+                )?;
                 let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
-                let total = if self.owner { counts.uploads } else { counts.videos };
+                let total = if self.owner {
+                    counts.uploads
+                } else {
+                    counts.videos
+                };
                 Ok(entries(rows, total, by_time))
             }
             Special::Likes => {
@@ -107,8 +138,16 @@ impl TimeList<'_> {
         Ok(match self.special {
             Special::Uploads | Special::Later => VIDEOS
                 .peek(tx, &number.to_owned())?
-                .filter(|video| video.head.channel == channel && (self.owner || video.head.is_listed()))
-                .map(|video| entry(number.to_owned(), number.to_owned(), video.head.published.micros())),
+                .filter(|video| {
+                    video.head.channel == channel && (self.owner || video.head.is_listed())
+                })
+                .map(|video| {
+                    entry(
+                        number.to_owned(),
+                        number.to_owned(),
+                        video.head.published.micros(),
+                    )
+                }),
             Special::Likes => RATINGS
                 .get(tx, &(channel, number.to_owned()))?
                 .filter(|rating| rating.likes)
@@ -156,16 +195,41 @@ impl TimeList<'_> {
 ///
 /// # Errors
 /// As the store.
-pub fn watch(tx: &mut Tx<'_>, ids: &mut dyn Ids, channel: &str, video: &str, now: Timestamp) -> Result<Entry, Error> {
+pub fn watch(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    channel: &str,
+    video: &str,
+    now: Timestamp,
+) -> Result<Entry, Error> {
     let (time, drawn) = (latest_first(now.micros()), ids.next());
-    HISTORY.put(tx, &(channel.to_owned(), time, drawn, video.to_owned()), &());
+    HISTORY.put(
+        tx,
+        &(channel.to_owned(), time, drawn, video.to_owned()),
+        &(),
+    );
     count::change(tx, &HISTORY_COUNT, &channel.to_owned(), true)?;
-    Ok(entry(history_number(time, drawn, video), video.to_owned(), now.micros()))
+    Ok(entry(
+        history_number(time, drawn, video),
+        video.to_owned(),
+        now.micros(),
+    ))
 }
 
 fn entries<K>(rows: page::Rows<K>, total: u64, of: impl FnMut(K) -> Entry) -> Entries {
-    let page::Rows { position, keys, next, previous } = rows;
-    Entries { position, entries: keys.into_iter().map(of).collect(), next, previous, total }
+    let page::Rows {
+        position,
+        keys,
+        next,
+        previous,
+    } = rows;
+    Entries {
+        position,
+        entries: keys.into_iter().map(of).collect(),
+        next,
+        previous,
+        total,
+    }
 }
 
 #[cfg(test)]

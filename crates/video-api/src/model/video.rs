@@ -4,6 +4,7 @@ mod edit;
 mod render;
 
 pub use edit::Writing;
+pub(crate) use edit::refresh;
 pub use render::{Serving, as_item, as_result, render};
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +14,11 @@ use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
 use crate::error::Error;
-use crate::model::{channel, count};
+use crate::media::{Facts, Reason};
 use crate::model::page::latest_first;
 use crate::model::stored::Stored;
+use crate::model::{channel, count};
+use crate::picture;
 use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
 use crate::upload::media::{self, MediaId};
 
@@ -46,34 +49,10 @@ impl Privacy {
     /// The privacy with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Public, Self::Unlisted, Self::Private].into_iter().find(|privacy| privacy.name() == name)
+        [Self::Public, Self::Unlisted, Self::Private]
+            .into_iter()
+            .find(|privacy| privacy.name() == name)
     }
-}
-
-/// What the uploaded bytes are.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct File {
-    /// How many bytes.
-    pub bytes: u64,
-    /// Its length in milliseconds.
-    pub duration_ms: u64,
-    /// Pixels, as shown.
-    pub width: u32,
-    /// Pixels, as shown.
-    pub height: u32,
-    /// Pictures a second.
-    pub frame_rate: f64,
-    /// The name of the container: `mp4`, `mov`, `webm`, `mkv`.
-    pub container: String,
-    /// The codec of the pictures.
-    pub video_codec: String,
-    /// The codec of the sound.
-    pub audio_codec: String,
-    /// How many channels the sound has.
-    pub audio_channels: u32,
-    /// Why it is no video: a value of `status.failureReason`.
-    pub failure: Option<String>,
 }
 
 /// What rules and orders need of a video.
@@ -103,14 +82,18 @@ pub struct Video {
     pub made_for_kids: Option<bool>,
     /// Whether the owner says that it holds altered or synthetic media.
     pub synthetic: Option<bool>,
-    /// Its file.
-    pub file: File,
+    /// How many bytes its file has.
+    pub bytes: u64,
+    /// What its file says of itself.
+    pub facts: Option<Facts>,
+    /// Why its file is no video.
+    pub failure: Option<Reason>,
     /// The name of its file.
     pub file_name: Option<String>,
     /// The rows of its bytes.
     pub media: Option<MediaId>,
-    /// The rows of its own picture.
-    pub thumbnail: Option<MediaId>,
+    /// Whether it has a picture of its own.
+    pub has_thumbnail: bool,
 }
 
 /// Processing takes this long on the service's clock.
@@ -138,7 +121,7 @@ impl Video {
     /// `status.uploadStatus`.
     #[must_use]
     pub fn upload_status(&self, now: Timestamp) -> &'static str {
-        match (self.is_processed(now), &self.file.failure) {
+        match (self.is_processed(now), self.failure) {
             (false, _) => "uploaded",
             (true, Some(_)) => "failed",
             (true, None) => "processed",
@@ -209,7 +192,12 @@ pub fn new_id(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<String, Error> {
 ///
 /// # Errors
 /// As the store.
-pub fn replace(tx: &mut Tx<'_>, id: &str, old: &Stored<Video>, new: &Stored<Video>) -> Result<(), Error> {
+pub fn replace(
+    tx: &mut Tx<'_>,
+    id: &str,
+    old: &Stored<Video>,
+    new: &Stored<Video>,
+) -> Result<(), Error> {
     if old != new {
         remove_indexes(tx, id, old)?;
         VIDEOS.put(tx, &id.to_owned(), new);
@@ -226,12 +214,15 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
     remove_indexes(tx, id, video)?;
     let key = id.to_owned();
     let counts = VIDEO_COUNTS.get(tx, &key)?.unwrap_or_default();
-    channel::count(tx, &video.head.channel, |channel| channel.views = channel.views.saturating_sub(counts.views))?;
+    channel::count(tx, &video.head.channel, |channel| {
+        channel.views = channel.views.saturating_sub(counts.views)
+    })?;
     VIDEOS.delete(tx, &key);
     VIDEO_COUNTS.delete(tx, &key);
-    for media in [video.head.media, video.head.thumbnail].into_iter().flatten() {
+    if let Some(media) = video.head.media {
         media::discard(tx, media);
     }
+    picture::unset(tx, &format!("vi/{id}"))?;
     Ok(())
 }
 
@@ -241,7 +232,10 @@ fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), E
     UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
     if head.is_listed() {
         UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
-        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        let views = VIDEO_COUNTS
+            .get(tx, &id.to_owned())?
+            .unwrap_or_default()
+            .views;
         put_chart(tx, id, head, views);
     }
     if let Some(at) = head.publish_at {
@@ -259,7 +253,10 @@ fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<()
     UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
     if head.is_listed() {
         UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
-        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        let views = VIDEO_COUNTS
+            .get(tx, &id.to_owned())?
+            .unwrap_or_default()
+            .views;
         remove_chart(tx, id, head, views);
     }
     if let Some(at) = head.publish_at {
@@ -297,14 +294,22 @@ pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<
         put_chart(tx, id, video, counts.views);
     }
     VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-    channel::count(tx, &video.channel, |channel| channel.views = channel.views.saturating_add(more))
+    channel::count(tx, &video.channel, |channel| {
+        channel.views = channel.views.saturating_add(more)
+    })
 }
 
 /// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.
 ///
 /// # Errors
 /// As the store.
-pub fn rate(tx: &mut Tx<'_>, channel: &str, id: &str, likes: Option<bool>, now: Timestamp) -> Result<(), Error> {
+pub fn rate(
+    tx: &mut Tx<'_>,
+    channel: &str,
+    id: &str,
+    likes: Option<bool>,
+    now: Timestamp,
+) -> Result<(), Error> {
     let key = (channel.to_owned(), id.to_owned());
     let old = RATINGS.get(tx, &key)?;
     if old.map(|rating| rating.likes) == likes {
@@ -313,17 +318,32 @@ pub fn rate(tx: &mut Tx<'_>, channel: &str, id: &str, likes: Option<bool>, now: 
     let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
     let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
         let kind = if rating.likes { 1 } else { 2 };
-        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
+        let row = (
+            channel.to_owned(),
+            kind,
+            latest_first(rating.since.micros()),
+            id.to_owned(),
+        );
         let total = (channel.to_owned(), kind);
         if more {
             RATED.put(tx, &row, &());
         } else {
             RATED.delete(tx, &row);
         }
-        let change = |count: u64| if more { count.saturating_add(1) } else { count.saturating_sub(1) };
+        let change = |count: u64| {
+            if more {
+                count.saturating_add(1)
+            } else {
+                count.saturating_sub(1)
+            }
+        };
         count::change(tx, &RATED_COUNT, &total, more)?;
         if let Some(counts) = &mut counts {
-            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
+            let count = if rating.likes {
+                &mut counts.likes
+            } else {
+                &mut counts.dislikes
+            };
             *count = change(*count);
         }
         Ok(())
@@ -351,7 +371,9 @@ pub fn rate(tx: &mut Tx<'_>, channel: &str, id: &str, likes: Option<bool>, now: 
 /// As the store.
 pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
     let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 1)?;
-    Ok(rows.first().is_some_and(|((at, _), ())| *at <= !latest_first(now.micros())))
+    Ok(rows
+        .first()
+        .is_some_and(|((at, _), ())| *at <= !latest_first(now.micros())))
 }
 
 /// Publishes videos whose time has come, at most 50 of them.
@@ -371,7 +393,7 @@ pub fn publish_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
         let mut new = old.clone();
         new.head.published = new.head.publish_at.take().unwrap_or(now);
         new.head.privacy = Privacy::Public;
-        edit::refresh(&id, &mut new);
+        refresh(&id, &mut new);
         replace(tx, &id, &old, &new)?;
     }
     Ok(())

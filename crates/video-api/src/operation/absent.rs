@@ -1,8 +1,12 @@
 //! Rows whose handlers are not built yet: they are routed, checked and documented like all others, and answer 501 by name.
 //! Two were withdrawn from the interface itself (Spec §9).
 
-use super::{Access, Cost, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART, Param, Part, Run, Upload};
+use super::{
+    Access, Cost, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation,
+    PAGE_TOKEN, PART, Param, Part, Run, Upload,
+};
 use crate::account::{Scope, Scopes};
+use crate::media::Treatment;
 
 /// The parts of a activity.
 const ACTIVITY_PARTS: &[Part] = &[
@@ -12,10 +16,7 @@ const ACTIVITY_PARTS: &[Part] = &[
 ];
 
 /// The parts of a caption.
-const CAPTION_PARTS: &[Part] = &[
-    Part::written("id"),
-    Part::written("snippet"),
-];
+const CAPTION_PARTS: &[Part] = &[Part::written("id"), Part::written("snippet")];
 
 /// The parts of a channelSection.
 const CHANNEL_SECTION_PARTS: &[Part] = &[
@@ -34,21 +35,13 @@ const COMMENT_THREAD_PARTS: &[Part] = &[
 ];
 
 /// The parts of a comment.
-const COMMENT_PARTS: &[Part] = &[
-    Part::written("id"),
-    Part::written("snippet"),
-];
+const COMMENT_PARTS: &[Part] = &[Part::written("id"), Part::written("snippet")];
 
 /// The parts of a member.
-const MEMBER_PARTS: &[Part] = &[
-    Part::read("snippet"),
-];
+const MEMBER_PARTS: &[Part] = &[Part::read("snippet")];
 
 /// The parts of a membershipsLevel.
-const MEMBERSHIPS_LEVEL_PARTS: &[Part] = &[
-    Part::read("id"),
-    Part::read("snippet"),
-];
+const MEMBERSHIPS_LEVEL_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
 
 /// The parts of a subscription.
 const SUBSCRIPTION_PARTS: &[Part] = &[
@@ -59,15 +52,32 @@ const SUBSCRIPTION_PARTS: &[Part] = &[
 ];
 
 /// The parts of a videoAbuseReportReason.
-const VIDEO_ABUSE_REPORT_REASON_PARTS: &[Part] = &[
-    Part::read("id"),
-    Part::read("snippet"),
-];
+const VIDEO_ABUSE_REPORT_REASON_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
 
 /// `activities.list`.
 pub(super) const ACTIVITIES_LIST: Operation = Operation {
     doc: "Channel activity events matching criteria (a channel's or the user's own).",
-    params: &[PART, Param::text("channelId", "The id of a channel."), Param::of("home", Kind::Boolean, "Activities for the home page.").private().deprecated(), MAX_RESULTS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), PAGE_TOKEN, Param::of("publishedAfter", Kind::Moment, "Only what was published at or after this moment."), Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."), Param::text("regionCode", "A country (i18nRegions.list).")],
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        Param::of("home", Kind::Boolean, "Activities for the home page.")
+            .private()
+            .deprecated(),
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        PAGE_TOKEN,
+        Param::of(
+            "publishedAfter",
+            Kind::Moment,
+            "Only what was published at or after this moment.",
+        ),
+        Param::of(
+            "publishedBefore",
+            Kind::Moment,
+            "Only what was published before this moment.",
+        ),
+        Param::text("regionCode", "A country (i18nRegions.list)."),
+    ],
     filters: Filters::One(&["channelId", "home", "mine"]),
     parts: ACTIVITY_PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
@@ -89,7 +99,14 @@ pub(super) const ACTIVITIES_INSERT: Operation = Operation {
 /// `captions.delete`.
 pub(super) const CAPTIONS_DELETE: Operation = Operation {
     doc: "Delete a caption track.",
-    params: &[ID, Param::text("onBehalfOf", "The page on whose behalf the caller acts; read and not needed here."), OWNER],
+    params: &[
+        ID,
+        Param::text(
+            "onBehalfOf",
+            "The page on whose behalf the caller acts; read and not needed here.",
+        ),
+        OWNER,
+    ],
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
     ..Operation::delete("captions.delete", "/captions", Run::Absent)
 };
@@ -97,10 +114,27 @@ pub(super) const CAPTIONS_DELETE: Operation = Operation {
 /// `captions.download`.
 pub(super) const CAPTIONS_DOWNLOAD: Operation = Operation {
     doc: "Download a track in its original format and language unless tfmt (format) and tlang (language) parameters are given.",
-    params: &[Param::text("id", "Narrows the answer: id.").required().in_path(), Param::text("onBehalfOf", "The page on whose behalf the caller acts; read and not needed here."), OWNER, Param::text("tfmt", "The format of the track: sbv, scc, srt, ttml or vtt."), Param::text("tlang", "The language to translate the track to.")],
+    params: &[
+        Param::text("id", "Narrows the answer: id.")
+            .required()
+            .in_path(),
+        Param::text(
+            "onBehalfOf",
+            "The page on whose behalf the caller acts; read and not needed here.",
+        ),
+        OWNER,
+        Param::text(
+            "tfmt",
+            "The format of the track: sbv, scc, srt, ttml or vtt.",
+        ),
+        Param::text("tlang", "The language to translate the track to."),
+    ],
     access: Access::Token,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost { units: 200, own_bucket: false },
+    cost: Cost {
+        units: 200,
+        own_bucket: false,
+    },
     download: true,
     ..Operation::list("captions.download", "/captions/{id}", Run::Absent)
 };
@@ -108,24 +142,56 @@ pub(super) const CAPTIONS_DOWNLOAD: Operation = Operation {
 /// `captions.insert`.
 pub(super) const CAPTIONS_INSERT: Operation = Operation {
     doc: "Upload a caption track.",
-    params: &[PART, Param::text("onBehalfOf", "The page on whose behalf the caller acts; read and not needed here."), OWNER, Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media.")],
+    params: &[
+        PART,
+        Param::text(
+            "onBehalfOf",
+            "The page on whose behalf the caller acts; read and not needed here.",
+        ),
+        OWNER,
+        Param::of(
+            "sync",
+            Kind::Boolean,
+            "Whether time codes are to be worked out from the media.",
+        ),
+    ],
     parts: CAPTION_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost { units: 400, own_bucket: false },
+    cost: Cost {
+        units: 400,
+        own_bucket: false,
+    },
     request: Some("Caption"),
     response: Some("Caption"),
-    upload: Some(Upload { accept: &["text/xml", "application/octet-stream", "*/*"], bytes_max: 104_857_600, required: true }),
+    upload: Some(Upload {
+        accept: &["text/xml", "application/octet-stream", "*/*"],
+        bytes_max: 104_857_600,
+        required: true,
+        treatment: Treatment::Keep,
+    }),
     ..Operation::insert("captions.insert", "/captions", Run::Absent)
 };
 
 /// `captions.list`.
 pub(super) const CAPTIONS_LIST: Operation = Operation {
     doc: "Tracks of a specified video; the response has no caption content.",
-    params: &[PART, Param::text("videoId", "The id of a video.").required(), IDS, Param::text("onBehalfOf", "The page on whose behalf the caller acts; read and not needed here."), OWNER],
+    params: &[
+        PART,
+        Param::text("videoId", "The id of a video.").required(),
+        IDS,
+        Param::text(
+            "onBehalfOf",
+            "The page on whose behalf the caller acts; read and not needed here.",
+        ),
+        OWNER,
+    ],
     parts: CAPTION_PARTS,
     access: Access::Token,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost { units: 50, own_bucket: false },
+    cost: Cost {
+        units: 50,
+        own_bucket: false,
+    },
     response: Some("CaptionListResponse"),
     ..Operation::list("captions.list", "/captions", Run::Absent)
 };
@@ -133,13 +199,33 @@ pub(super) const CAPTIONS_LIST: Operation = Operation {
 /// `captions.update`.
 pub(super) const CAPTIONS_UPDATE: Operation = Operation {
     doc: "Change draft status, upload a new caption file, or both.",
-    params: &[PART, Param::text("onBehalfOf", "The page on whose behalf the caller acts; read and not needed here."), OWNER, Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media.")],
+    params: &[
+        PART,
+        Param::text(
+            "onBehalfOf",
+            "The page on whose behalf the caller acts; read and not needed here.",
+        ),
+        OWNER,
+        Param::of(
+            "sync",
+            Kind::Boolean,
+            "Whether time codes are to be worked out from the media.",
+        ),
+    ],
     parts: CAPTION_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost { units: 450, own_bucket: false },
+    cost: Cost {
+        units: 450,
+        own_bucket: false,
+    },
     request: Some("Caption"),
     response: Some("Caption"),
-    upload: Some(Upload { accept: &["text/xml", "application/octet-stream", "*/*"], bytes_max: 104_857_600, required: false }),
+    upload: Some(Upload {
+        accept: &["text/xml", "application/octet-stream", "*/*"],
+        bytes_max: 104_857_600,
+        required: false,
+        treatment: Treatment::Keep,
+    }),
     ..Operation::update("captions.update", "/captions", Run::Absent)
 };
 
@@ -165,10 +251,22 @@ pub(super) const CHANNEL_SECTIONS_INSERT: Operation = Operation {
 /// `channelSections.list`.
 pub(super) const CHANNEL_SECTIONS_LIST: Operation = Operation {
     doc: "Sections matching criteria.",
-    params: &[PART, Param::text("channelId", "The id of a channel."), Param::text("hl", "Narrows the answer: hl.").deprecated(), IDS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), OWNER],
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        Param::text("hl", "Narrows the answer: hl.").deprecated(),
+        IDS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        OWNER,
+    ],
     filters: Filters::One(&["channelId", "id", "mine"]),
     parts: CHANNEL_SECTION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("ChannelSectionListResponse"),
     ..Operation::list("channelSections.list", "/channelSections", Run::Absent)
 };
@@ -187,7 +285,42 @@ pub(super) const CHANNEL_SECTIONS_UPDATE: Operation = Operation {
 /// `commentThreads.list`.
 pub(super) const COMMENT_THREADS_LIST: Operation = Operation {
     doc: "Threads matching parameters.",
-    params: &[PART, Param::text("allThreadsRelatedToChannelId", "Threads about the channel and its videos."), Param::text("channelId", "The id of a channel."), IDS, Param::of("maxResults", Kind::Unsigned(1, 100), "Narrows the answer: maxResults.").default("20"), Param::of("moderationStatus", Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]), "The moderation status.").default("published"), Param::of("order", Kind::OneOf(&["orderUnspecified", "time", "relevance"]), "The order of the answer.").default("time"), PAGE_TOKEN, Param::text("searchTerms", "Words that the text holds."), Param::of("textFormat", Kind::OneOf(&["textFormatUnspecified", "html", "plainText"]), "The form of texts.").default("html"), Param::text("videoId", "The id of a video.")],
+    params: &[
+        PART,
+        Param::text(
+            "allThreadsRelatedToChannelId",
+            "Threads about the channel and its videos.",
+        ),
+        Param::text("channelId", "The id of a channel."),
+        IDS,
+        Param::of(
+            "maxResults",
+            Kind::Unsigned(1, 100),
+            "Narrows the answer: maxResults.",
+        )
+        .default("20"),
+        Param::of(
+            "moderationStatus",
+            Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]),
+            "The moderation status.",
+        )
+        .default("published"),
+        Param::of(
+            "order",
+            Kind::OneOf(&["orderUnspecified", "time", "relevance"]),
+            "The order of the answer.",
+        )
+        .default("time"),
+        PAGE_TOKEN,
+        Param::text("searchTerms", "Words that the text holds."),
+        Param::of(
+            "textFormat",
+            Kind::OneOf(&["textFormatUnspecified", "html", "plainText"]),
+            "The form of texts.",
+        )
+        .default("html"),
+        Param::text("videoId", "The id of a video."),
+    ],
     filters: Filters::One(&["allThreadsRelatedToChannelId", "channelId", "id", "videoId"]),
     parts: COMMENT_THREAD_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl]),
@@ -209,7 +342,24 @@ pub(super) const COMMENT_THREADS_INSERT: Operation = Operation {
 /// `comments.list`.
 pub(super) const COMMENTS_LIST: Operation = Operation {
     doc: "Comments matching parameters.",
-    params: &[PART, IDS, Param::of("maxResults", Kind::Unsigned(1, 100), "Narrows the answer: maxResults.").default("20"), PAGE_TOKEN, Param::text("parentId", "The comment whose replies are asked for."), Param::of("textFormat", Kind::OneOf(&["textFormatUnspecified", "html", "plainText"]), "The form of texts.").default("html")],
+    params: &[
+        PART,
+        IDS,
+        Param::of(
+            "maxResults",
+            Kind::Unsigned(1, 100),
+            "Narrows the answer: maxResults.",
+        )
+        .default("20"),
+        PAGE_TOKEN,
+        Param::text("parentId", "The comment whose replies are asked for."),
+        Param::of(
+            "textFormat",
+            Kind::OneOf(&["textFormatUnspecified", "html", "plainText"]),
+            "The form of texts.",
+        )
+        .default("html"),
+    ],
     filters: Filters::One(&["id", "parentId"]),
     parts: COMMENT_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl]),
@@ -220,9 +370,27 @@ pub(super) const COMMENTS_LIST: Operation = Operation {
 /// `comments.setModerationStatus`.
 pub(super) const COMMENTS_SET_MODERATION_STATUS: Operation = Operation {
     doc: "Set moderation status of one or more comments.",
-    params: &[IDS.required(), Param::of("moderationStatus", Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]), "The moderation status.").required(), Param::of("banAuthor", Kind::Boolean, "Whether the author is banned as well.").default("false")],
+    params: &[
+        IDS.required(),
+        Param::of(
+            "moderationStatus",
+            Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]),
+            "The moderation status.",
+        )
+        .required(),
+        Param::of(
+            "banAuthor",
+            Kind::Boolean,
+            "Whether the author is banned as well.",
+        )
+        .default("false"),
+    ],
     scopes: Scopes::of(&[Scope::ForceSsl]),
-    ..Operation::insert("comments.setModerationStatus", "/comments/setModerationStatus", Run::Absent)
+    ..Operation::insert(
+        "comments.setModerationStatus",
+        "/comments/setModerationStatus",
+        Run::Absent,
+    )
 };
 
 /// `comments.insert`.
@@ -241,7 +409,11 @@ pub(super) const COMMENTS_MARK_AS_SPAM: Operation = Operation {
     doc: "Deprecated, unsupported.",
     params: &[IDS.required()],
     scopes: Scopes::of(&[Scope::ForceSsl]),
-    ..Operation::insert("comments.markAsSpam", "/comments/markAsSpam", Run::Unsupported)
+    ..Operation::insert(
+        "comments.markAsSpam",
+        "/comments/markAsSpam",
+        Run::Unsupported,
+    )
 };
 
 /// `comments.delete`.
@@ -266,7 +438,24 @@ pub(super) const COMMENTS_UPDATE: Operation = Operation {
 /// `members.list`.
 pub(super) const MEMBERS_LIST: Operation = Operation {
     doc: "Members of a channel.",
-    params: &[PART, Param::text("filterByMemberChannelId", "Only these members."), Param::text("hasAccessToLevel", "Only members of this level or above."), Param::of("maxResults", Kind::Unsigned(0, 1000), "Narrows the answer: maxResults.").default("5"), Param::of("mode", Kind::OneOf(&["listMembersModeUnknown", "updates", "all_current"]), "Which members.").default("all_current"), PAGE_TOKEN],
+    params: &[
+        PART,
+        Param::text("filterByMemberChannelId", "Only these members."),
+        Param::text("hasAccessToLevel", "Only members of this level or above."),
+        Param::of(
+            "maxResults",
+            Kind::Unsigned(0, 1000),
+            "Narrows the answer: maxResults.",
+        )
+        .default("5"),
+        Param::of(
+            "mode",
+            Kind::OneOf(&["listMembersModeUnknown", "updates", "all_current"]),
+            "Which members.",
+        )
+        .default("all_current"),
+        PAGE_TOKEN,
+    ],
     parts: MEMBER_PARTS,
     access: Access::Token,
     scopes: Scopes::of(&[Scope::Memberships]),
@@ -307,10 +496,54 @@ pub(super) const SUBSCRIPTIONS_INSERT: Operation = Operation {
 /// `subscriptions.list`.
 pub(super) const SUBSCRIPTIONS_LIST: Operation = Operation {
     doc: "Subscriptions matching criteria.",
-    params: &[PART, Param::text("channelId", "The id of a channel."), Param::text("forChannelId", "Only subscriptions to these channels."), IDS, MAX_RESULTS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), Param::of("myRecentSubscribers", Kind::Boolean, "Channels that subscribed to the caller's of late.").private(), Param::of("mySubscribers", Kind::Boolean, "Channels that subscribe to the caller's.").private(), OWNER, OWNER_CHANNEL, Param::of("order", Kind::OneOf(&["subscriptionOrderUnspecified", "relevance", "unread", "alphabetical"]), "The order of the answer.").default("relevance"), PAGE_TOKEN],
-    filters: Filters::One(&["channelId", "id", "mine", "myRecentSubscribers", "mySubscribers"]),
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        Param::text("forChannelId", "Only subscriptions to these channels."),
+        IDS,
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        Param::of(
+            "myRecentSubscribers",
+            Kind::Boolean,
+            "Channels that subscribed to the caller's of late.",
+        )
+        .private(),
+        Param::of(
+            "mySubscribers",
+            Kind::Boolean,
+            "Channels that subscribe to the caller's.",
+        )
+        .private(),
+        OWNER,
+        OWNER_CHANNEL,
+        Param::of(
+            "order",
+            Kind::OneOf(&[
+                "subscriptionOrderUnspecified",
+                "relevance",
+                "unread",
+                "alphabetical",
+            ]),
+            "The order of the answer.",
+        )
+        .default("relevance"),
+        PAGE_TOKEN,
+    ],
+    filters: Filters::One(&[
+        "channelId",
+        "id",
+        "mine",
+        "myRecentSubscribers",
+        "mySubscribers",
+    ]),
     parts: SUBSCRIPTION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("SubscriptionListResponse"),
     ..Operation::list("subscriptions.list", "/subscriptions", Run::Absent)
 };
@@ -322,7 +555,11 @@ pub(super) const VIDEO_ABUSE_REPORT_REASONS_LIST: Operation = Operation {
     parts: VIDEO_ABUSE_REPORT_REASON_PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("VideoAbuseReportReasonListResponse"),
-    ..Operation::list("videoAbuseReportReasons.list", "/videoAbuseReportReasons", Run::Absent)
+    ..Operation::list(
+        "videoAbuseReportReasons.list",
+        "/videoAbuseReportReasons",
+        Run::Absent,
+    )
 };
 
 /// `videos.reportAbuse`.
@@ -333,4 +570,3 @@ pub(super) const VIDEOS_REPORT_ABUSE: Operation = Operation {
     request: Some("VideoAbuseReport"),
     ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::Absent)
 };
-

@@ -3,7 +3,9 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, Filters, HL, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run, Kind};
+use super::{
+    Call, Filters, HL, IDS, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+};
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden};
@@ -31,10 +33,47 @@ const CHANNEL_PARTS: &[Part] = &[
 /// `channels.list`.
 pub(super) const LIST: Operation = Operation {
     doc: "Zero or more channels matching criteria.",
-    params: &[PART, Param::text("categoryId", "The id of a guide category."), Param::text("forHandle", "The handle of a channel, with or without @."), Param::text("forUsername", "The user name of a channel."), HL, IDS, Param::of("managedByMe", Kind::Boolean, "Channels that the content owner manages.").private(), MAX_RESULTS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), Param::of("mySubscribers", Kind::Boolean, "Channels that subscribe to the caller's.").private(), OWNER, PAGE_TOKEN],
-    filters: Filters::One(&["categoryId", "forHandle", "forUsername", "id", "managedByMe", "mine", "mySubscribers"]),
+    params: &[
+        PART,
+        Param::text("categoryId", "The id of a guide category."),
+        Param::text("forHandle", "The handle of a channel, with or without @."),
+        Param::text("forUsername", "The user name of a channel."),
+        HL,
+        IDS,
+        Param::of(
+            "managedByMe",
+            Kind::Boolean,
+            "Channels that the content owner manages.",
+        )
+        .private(),
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        Param::of(
+            "mySubscribers",
+            Kind::Boolean,
+            "Channels that subscribe to the caller's.",
+        )
+        .private(),
+        OWNER,
+        PAGE_TOKEN,
+    ],
+    filters: Filters::One(&[
+        "categoryId",
+        "forHandle",
+        "forUsername",
+        "id",
+        "managedByMe",
+        "mine",
+        "mySubscribers",
+    ]),
     parts: CHANNEL_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner, Scope::PartnerAudit]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+        Scope::PartnerAudit,
+    ]),
     response: Some("ChannelListResponse"),
     ..Operation::list("channels.list", "/channels", Run::Call(list))
 };
@@ -54,20 +93,41 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     super::i18n::check_language(call)?;
     let params = call.params;
     let size = call.page_size(5);
-    let mut paging = Paging { size, ..Paging::default() };
+    let mut paging = Paging {
+        size,
+        ..Paging::default()
+    };
     let ids: Vec<String> = if params.has("id") {
         params.list("id").to_vec()
     } else if let Some(handle) = params.get("forHandle") {
-        HANDLES.peek(tx, &channel::handle_key(handle))?.map(|id| id.0).into_iter().collect()
+        HANDLES
+            .peek(tx, &channel::handle_key(handle))?
+            .map(|id| id.0)
+            .into_iter()
+            .collect()
     } else if let Some(name) = params.get("forUsername") {
-        USERNAMES.peek(tx, &name.to_lowercase())?.map(|id| id.0).into_iter().collect()
+        USERNAMES
+            .peek(tx, &name.to_lowercase())?
+            .map(|id| id.0)
+            .into_iter()
+            .collect()
     } else if let Some(category) = params.get("categoryId") {
-        if !language::GUIDE_CATEGORIES.iter().any(|(known, _)| *known == category) {
+        if !language::GUIDE_CATEGORIES
+            .iter()
+            .any(|(known, _)| *known == category)
+        {
             return Err(Absent::Category.into());
         }
         let binding = Binding::of(&[call.operation.name, category]);
         let token = call.page_token(binding)?;
-        let rows = page::read(tx, &CATEGORY_CHANNELS, &category.to_owned(), token.as_ref(), size, binding)?;
+        let rows = page::read(
+            tx,
+            &CATEGORY_CHANNELS,
+            &category.to_owned(),
+            token.as_ref(),
+            size,
+            binding,
+        )?;
         paging = rows.paging(0, size);
         rows.keys.into_iter().map(|(_, id)| id).collect()
     } else if params.flag("mySubscribers") {
@@ -79,15 +139,29 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     };
     let mut list = List::new("channelListResponse");
     for id in &ids {
-        let Some(found) = CHANNELS.peek(tx, id)? else { continue };
-        if call.wants("auditDetails") && !(call.caller.owns(id) && call.caller.scopes.has(Scope::PartnerAudit)) {
+        let Some(found) = CHANNELS.peek(tx, id)? else {
+            continue;
+        };
+        if call.wants("auditDetails")
+            && !(call.caller.owns(id) && call.caller.scopes.has(Scope::PartnerAudit))
+        {
             return Err(Forbidden::Channel.into());
         }
         let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
-        list.push(&channel::render(id, &found, counts, &call.parts, params.get("hl"), call.caller));
+        list.push(&channel::render(
+            id,
+            &found,
+            counts,
+            &call.parts,
+            params.get("hl"),
+            call.caller,
+        ));
     }
     paging.total = if let Some(category) = params.get("categoryId") {
-        CATEGORY_CHANNELS.scan(tx, &CATEGORY_CHANNELS.span(&category.to_owned()), 10_000)?.0.len() as u64
+        CATEGORY_CHANNELS
+            .scan(tx, &CATEGORY_CHANNELS.span(&category.to_owned()), 10_000)?
+            .0
+            .len() as u64
     } else {
         list.len() as u64
     };
@@ -108,5 +182,12 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         CHANNELS.put(tx, &id, &new);
     }
     let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&channel::render(&id, &new, counts, &call.parts, None, call.caller)))
+    Ok(Reply::resource(&channel::render(
+        &id,
+        &new,
+        counts,
+        &call.parts,
+        None,
+        call.caller,
+    )))
 }

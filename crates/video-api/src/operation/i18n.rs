@@ -11,23 +11,22 @@ use crate::error::Error;
 use crate::model::language;
 
 /// The parts of a i18nLanguage.
-const I18N_LANGUAGE_PARTS: &[Part] = &[
-    Part::read("id"),
-    Part::read("snippet"),
-];
+const I18N_LANGUAGE_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
 
 /// The parts of a i18nRegion.
-const I18N_REGION_PARTS: &[Part] = &[
-    Part::read("id"),
-    Part::read("snippet"),
-];
+const I18N_REGION_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
 
 /// `i18nLanguages.list`.
 pub(super) const LANGUAGES_LIST: Operation = Operation {
     doc: "Supported application languages.",
     params: &[PART, HL.default("en_US")],
     parts: I18N_LANGUAGE_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("I18nLanguageListResponse"),
     ..Operation::list("i18nLanguages.list", "/i18nLanguages", Run::Call(languages))
 };
@@ -37,27 +36,38 @@ pub(super) const REGIONS_LIST: Operation = Operation {
     doc: "Supported content regions.",
     params: &[PART, HL.default("en_US")],
     parts: I18N_REGION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("I18nRegionListResponse"),
     ..Operation::list("i18nRegions.list", "/i18nRegions", Run::Call(regions))
 };
 
 fn languages(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     check_language(call)?;
-    let rows = language::LANGUAGES.iter().map(|(code, name)| (*code, json!({"hl": code, "name": name}).to_string()));
+    let rows = language::LANGUAGES
+        .iter()
+        .map(|(code, name)| (*code, json!({"hl": code, "name": name}).to_string()));
     Ok(list(call, "i18nLanguage", "i18nLanguageListResponse", rows))
 }
 
 fn regions(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     check_language(call)?;
-    let rows = language::REGIONS.iter().map(|(code, name)| (*code, json!({"gl": code, "name": name}).to_string()));
+    let rows = language::REGIONS
+        .iter()
+        .map(|(code, name)| (*code, json!({"gl": code, "name": name}).to_string()));
     Ok(list(call, "i18nRegion", "i18nRegionListResponse", rows))
 }
 
 /// Names are English whatever language is asked for, but it has to be one.
 pub(super) fn check_language(call: &Call<'_>) -> Result<(), Error> {
     match call.params.get("hl") {
-        Some(code) if language::language(code).is_none() => Err(Error::UnsupportedLanguage(code.to_owned())),
+        Some(code) if language::language(code).is_none() => {
+            Err(Error::UnsupportedLanguage(code.to_owned()))
+        }
         _ => Ok(()),
     }
 }

@@ -3,7 +3,9 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run};
+use super::{
+    Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+};
 use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
@@ -45,10 +47,23 @@ pub(super) const INSERT: Operation = Operation {
 /// `playlistItems.list`.
 pub(super) const LIST: Operation = Operation {
     doc: "All items of a playlist, or items by unique ids.",
-    params: &[PART, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, Param::text("playlistId", "The id of a playlist."), Param::text("videoId", "The id of a video.")],
+    params: &[
+        PART,
+        IDS,
+        MAX_RESULTS,
+        OWNER,
+        PAGE_TOKEN,
+        Param::text("playlistId", "The id of a playlist."),
+        Param::text("videoId", "The id of a video."),
+    ],
     filters: Filters::One(&["id", "playlistId"]),
     parts: PLAYLIST_ITEM_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("PlaylistItemListResponse"),
     ..Operation::list("playlistItems.list", "/playlistItems", Run::Call(list))
 };
@@ -85,7 +100,11 @@ struct Home {
 impl Home {
     /// The playlist with this id, if the caller may see its items.
     fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
-        let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
+        let caller = call
+            .caller
+            .account
+            .as_ref()
+            .and_then(|account| account.channel.as_deref());
         let (id, owner, place) = match id::playlist_name(id, caller) {
             PlaylistName::Made(id) => {
                 let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
@@ -99,12 +118,21 @@ impl Home {
                 if special != Special::Uploads && !call.caller.owns(&owner) {
                     return Err(Forbidden::PlaylistItems.into());
                 }
-                let place = if special == Special::Later { Place::Ordered } else { Place::Timed(special) };
+                let place = if special == Special::Later {
+                    Place::Ordered
+                } else {
+                    Place::Timed(special)
+                };
                 (special.of(&owner), owner, place)
             }
         };
         let title = channel::title(tx, &owner)?;
-        Ok(Self { id, owner, title, place })
+        Ok(Self {
+            id,
+            owner,
+            title,
+            place,
+        })
     }
 
     /// The same, if the caller may change its items.
@@ -120,12 +148,25 @@ impl Home {
     }
 
     fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
-        TimeList { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
+        TimeList {
+            special,
+            channel: &self.owner,
+            owner: call.caller.owns(&self.owner),
+        }
     }
 
-    fn show(&self, call: &Call<'_>, tx: &mut Tx<'_>, number: &str, position: u32, item: &PlaylistItem) -> Result<Item, Error> {
+    fn show(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        number: &str,
+        position: u32,
+        item: &PlaylistItem,
+    ) -> Result<Item, Error> {
         let video = VIDEOS.peek(tx, &item.video)?;
-        let visible = video.as_ref().is_some_and(|video| video.head.is_visible(call.caller));
+        let visible = video
+            .as_ref()
+            .is_some_and(|video| video.head.is_visible(call.caller));
         let shown = Shown {
             playlist: &self.id,
             owner: (&self.owner, &self.title),
@@ -152,7 +193,11 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
                 list.push(&item);
             }
         }
-        let paging = Paging { total: list.len() as u64, size, ..Paging::default() };
+        let paging = Paging {
+            total: list.len() as u64,
+            size,
+            ..Paging::default()
+        };
         return Ok(list.end(Some(&paging)));
     }
     let home = Home::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
@@ -163,20 +208,35 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         (Place::Ordered, None) => ordered(call, tx, &home, token.as_ref(), binding, &mut list)?,
         (Place::Ordered, Some(video)) => of_video(call, tx, &home, video, &mut list)?,
         (Place::Timed(special), None) => {
-            let page = home.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
+            let page = home
+                .timed(call, *special)
+                .page(tx, token.as_ref(), size, binding)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
             }
-            Paging { next: page.next, previous: page.previous, total: page.total, size }
+            Paging {
+                next: page.next,
+                previous: page.previous,
+                total: page.total,
+                size,
+            }
         }
         (Place::Timed(special), Some(video)) => {
             let timed = home.timed(call, *special);
-            let found = if *special == Special::History { None } else { timed.find(tx, video)? };
+            let found = if *special == Special::History {
+                None
+            } else {
+                timed.find(tx, video)?
+            };
             if let Some(entry) = found {
                 let position = timed.position(tx, &entry.number)?;
                 list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
             }
-            Paging { total: list.len() as u64, size, ..Paging::default() }
+            Paging {
+                total: list.len() as u64,
+                size,
+                ..Paging::default()
+            }
         }
     };
     Ok(list.end(Some(&paging)))
@@ -196,7 +256,11 @@ fn ordered(
     let total = order.total();
     let mut start = 0;
     if let Some(token) = token {
-        let number: [u8; 8] = token.key.as_slice().try_into().map_err(|_| Error::InvalidPageToken)?;
+        let number: [u8; 8] = token
+            .key
+            .as_slice()
+            .try_into()
+            .map_err(|_| Error::InvalidPageToken)?;
         let number = u64::from_be_bytes(number);
         let here = match ITEMS.get(tx, &(home.id.clone(), number))? {
             Some(item) => order.position(tx, number, &item)?,
@@ -217,31 +281,53 @@ fn ordered(
         }
     }
     let end = start + u32::try_from(numbers.len()).unwrap_or_default();
-    let print = |direction, position, number: &u64| PageToken::print(direction, position, &number.to_be_bytes(), binding);
+    let print = |direction, position, number: &u64| {
+        PageToken::print(direction, position, &number.to_be_bytes(), binding)
+    };
     Ok(Paging {
-        next: numbers.last().filter(|_| end < total).map(|number| print(Direction::Next, end, number)),
-        previous: numbers.first().filter(|_| start > 0).map(|number| print(Direction::Previous, start, number)),
+        next: numbers
+            .last()
+            .filter(|_| end < total)
+            .map(|number| print(Direction::Next, end, number)),
+        previous: numbers
+            .first()
+            .filter(|_| start > 0)
+            .map(|number| print(Direction::Previous, start, number)),
         total: total.into(),
         size,
     })
 }
 
 /// The items of an order that are this video: few, so they are one page.
-fn of_video(call: &Call<'_>, tx: &mut Tx<'_>, home: &Home, video: &str, list: &mut List) -> Result<Paging, Error> {
+fn of_video(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    home: &Home,
+    video: &str,
+    list: &mut List,
+) -> Result<Paging, Error> {
     let order = Order::load(tx, &home.id)?;
     let span = ITEMS_OF_VIDEO.span(&(home.id.clone(), video.to_owned()));
     let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, 50)?;
     let mut found = Vec::new();
     for ((_, _, number), ()) in rows {
         if let Some(item) = ITEMS.get(tx, &(home.id.clone(), number))? {
-            found.push((order.position(tx, number, &item)?.unwrap_or_default(), number, item));
+            found.push((
+                order.position(tx, number, &item)?.unwrap_or_default(),
+                number,
+                item,
+            ));
         }
     }
     found.sort_by_key(|(position, ..)| *position);
     for (position, number, item) in &found {
         list.push(&home.show(call, tx, &number_text(*number), *position, item)?);
     }
-    Ok(Paging { total: found.len() as u64, size: call.page_size(5), ..Paging::default() })
+    Ok(Paging {
+        total: found.len() as u64,
+        size: call.page_size(5),
+        ..Paging::default()
+    })
 }
 
 /// What an item's id names.
@@ -257,16 +343,23 @@ fn find(
     id: &str,
     open: fn(&Call<'_>, &mut Tx<'_>, &str) -> Result<Home, Error>,
 ) -> Result<Option<(Home, Named)>, Error> {
-    let Some((playlist, number)) = id::parse_item(id) else { return Ok(None) };
+    let Some((playlist, number)) = id::parse_item(id) else {
+        return Ok(None);
+    };
     let home = match open(call, tx, &playlist) {
         Err(Error::Absent(Absent::ItemPlaylist)) => return Ok(None),
         home => home?,
     };
     let named = match home.place {
-        Place::Timed(special) => home.timed(call, special).find(tx, &number)?.map(|entry| Named::Timed(special, entry)),
+        Place::Timed(special) => home
+            .timed(call, special)
+            .find(tx, &number)?
+            .map(|entry| Named::Timed(special, entry)),
         Place::Ordered => match u64::from_str_radix(&number, 16) {
             Err(_) => None,
-            Ok(number) => ITEMS.get(tx, &(home.id.clone(), number))?.map(|item| Named::Ordered(number, item)),
+            Ok(number) => ITEMS
+                .get(tx, &(home.id.clone(), number))?
+                .map(|item| Named::Ordered(number, item)),
         },
     };
     Ok(named.map(|named| (home, named)))
@@ -277,7 +370,9 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
         Err(Error::Forbidden(_)) => None,
         found => found?,
     };
-    let Some((home, named)) = found else { return Ok(None) };
+    let Some((home, named)) = found else {
+        return Ok(None);
+    };
     let item = match &named {
         Named::Timed(special, entry) => {
             let position = home.timed(call, *special).position(tx, &entry.number)?;
@@ -285,7 +380,13 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
         }
         Named::Ordered(number, item) => {
             let position = Order::load(tx, &home.id)?.position(tx, *number, item)?;
-            home.show(call, tx, &number_text(*number), position.unwrap_or_default(), item)?
+            home.show(
+                call,
+                tx,
+                &number_text(*number),
+                position.unwrap_or_default(),
+                item,
+            )?
         }
     };
     Ok(Some(item))
@@ -305,37 +406,71 @@ impl Written {
     fn read(call: &Call<'_>) -> Result<Self, Error> {
         let body = Body::of(call.body);
         let snippet = body.object("snippet", "snippet")?;
-        let text = |name| snippet.map(|snippet| snippet.text(name)).transpose().map(Option::flatten);
-        let resource = snippet.map(|snippet| snippet.object("resourceId", "snippet.resourceId")).transpose()?.flatten();
+        let text = |name| {
+            snippet
+                .map(|snippet| snippet.text(name))
+                .transpose()
+                .map(Option::flatten)
+        };
+        let resource = snippet
+            .map(|snippet| snippet.object("resourceId", "snippet.resourceId"))
+            .transpose()?
+            .flatten();
         let video = match resource {
             None => None,
             Some(resource) => {
-                if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
+                if resource
+                    .text("kind")?
+                    .is_some_and(|kind| kind != "youtube#video")
+                {
                     return Err(Rule::ResourceType.into());
                 }
                 resource.text("videoId")?
             }
         };
-        let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
+        let position = match snippet
+            .map(|snippet| snippet.number("position"))
+            .transpose()
+        {
             Err(_) => return Err(Rule::Position.into()),
             Ok(position) => position.flatten(),
         };
         let details = body.object("contentDetails", "contentDetails")?;
-        let detail = |name| details.map(|details| details.text(name)).transpose().map(Option::flatten);
+        let detail = |name| {
+            details
+                .map(|details| details.text(name))
+                .transpose()
+                .map(Option::flatten)
+        };
         let note = detail("note")?;
-        if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
+        if note
+            .as_ref()
+            .is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX)
+        {
             return Err(Rule::ContentDetails.into());
         }
-        Ok(Self { playlist: text("playlistId")?, video, position, note, start_at: detail("startAt")?, end_at: detail("endAt")? })
+        Ok(Self {
+            playlist: text("playlistId")?,
+            video,
+            position,
+            note,
+            start_at: detail("startAt")?,
+            end_at: detail("endAt")?,
+        })
     }
 }
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let playlist = written.playlist.as_deref().ok_or(Rule::PlaylistIdRequired)?;
+    let playlist = written
+        .playlist
+        .as_deref()
+        .ok_or(Rule::PlaylistIdRequired)?;
     let video = written.video.ok_or(Rule::ResourceIdRequired)?;
     let home = Home::open_own(call, tx, playlist)?;
-    let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
+    let found = VIDEOS
+        .get(tx, &video)?
+        .filter(|found| found.head.is_visible(call.caller));
     if found.is_none() {
         return Err(Absent::ItemVideo.into());
     }
@@ -346,11 +481,19 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         let channel = call.caller.channel()?;
         let entry = if special == Special::Likes {
             video::rate(tx, channel, &video, Some(true), call.now)?;
-            home.timed(call, special).find(tx, &video)?.ok_or(Absent::PlaylistItem)?
+            home.timed(call, special)
+                .find(tx, &video)?
+                .ok_or(Absent::PlaylistItem)?
         } else {
             watch(tx, ids, channel, &video, call.now)?
         };
-        return Ok(Reply::resource(&home.show(call, tx, &entry.number, 0, &entry.item)?));
+        return Ok(Reply::resource(&home.show(
+            call,
+            tx,
+            &entry.number,
+            0,
+            &entry.item,
+        )?));
     }
     let mut order = Order::load(tx, &home.id)?;
     let mut item = PlaylistItem {
@@ -363,23 +506,45 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     };
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
     item = ITEMS.get(tx, &(home.id.clone(), number))?.unwrap_or(item);
-    Ok(Reply::resource(&home.show(call, tx, &number_text(number), position, &item)?))
+    Ok(Reply::resource(&home.show(
+        call,
+        tx,
+        &number_text(number),
+        position,
+        &item,
+    )?))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let id = Body::of(call.body).text("id")?.ok_or(Rule::PlaylistItemIdRequired)?;
+    let id = Body::of(call.body)
+        .text("id")?
+        .ok_or(Rule::PlaylistItemIdRequired)?;
     if call.wants("snippet") {
         written.playlist.as_ref().ok_or(Rule::PlaylistIdRequired)?;
         written.video.as_ref().ok_or(Rule::ResourceIdRequired)?;
     }
     let (home, named) = find(call, tx, &id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
-    let Named::Ordered(number, mut item) = named else { return Err(Rule::ManualSort.into()) };
+    let Named::Ordered(number, mut item) = named else {
+        return Err(Rule::ManualSort.into());
+    };
     let mut order = Order::load(tx, &home.id)?;
-    let mut position = order.position(tx, number, &item)?.ok_or(Absent::PlaylistItem)?;
-    call.expect(&home.show(call, tx, &number_text(number), position, &item)?.etag)?;
-    let names_other = written.playlist.as_ref().is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
-        || written.video.as_ref().is_some_and(|video| *video != item.video);
+    let mut position = order
+        .position(tx, number, &item)?
+        .ok_or(Absent::PlaylistItem)?;
+    call.expect(
+        &home
+            .show(call, tx, &number_text(number), position, &item)?
+            .etag,
+    )?;
+    let names_other = written
+        .playlist
+        .as_ref()
+        .is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
+        || written
+            .video
+            .as_ref()
+            .is_some_and(|video| *video != item.video);
     if names_other {
         return Err(Rule::ItemSnippet.into());
     }
@@ -390,7 +555,13 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     if let Some(wanted) = written.position.filter(|_| call.wants("snippet")) {
         position = order.shift(tx, number, &mut item, wanted)?;
     }
-    Ok(Reply::resource(&home.show(call, tx, &number_text(number), position, &item)?))
+    Ok(Reply::resource(&home.show(
+        call,
+        tx,
+        &number_text(number),
+        position,
+        &item,
+    )?))
 }
 
 /// Whether a short name stands for the playlist: `WL` for the caller's own.
@@ -406,7 +577,11 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         Named::Ordered(number, item) => {
             let mut order = Order::load(tx, &home.id)?;
             let position = order.position(tx, number, &item)?.unwrap_or_default();
-            call.expect(&home.show(call, tx, &number_text(number), position, &item)?.etag)?;
+            call.expect(
+                &home
+                    .show(call, tx, &number_text(number), position, &item)?
+                    .etag,
+            )?;
             order.remove(tx, number, &item)?;
         }
     }

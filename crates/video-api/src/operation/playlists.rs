@@ -3,7 +3,10 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART, Param, Part, Run};
+use super::{
+    Call, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN,
+    PART, Param, Part, Run,
+};
 use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
@@ -36,10 +39,25 @@ pub(super) const DELETE: Operation = Operation {
 /// `playlists.list`.
 pub(super) const LIST: Operation = Operation {
     doc: "Playlists owned by the authenticated user, or by unique ids.",
-    params: &[PART, Param::text("channelId", "The id of a channel."), HL, IDS, MAX_RESULTS, Param::of("mine", Kind::Boolean, "The caller's own.").private(), OWNER, OWNER_CHANNEL, PAGE_TOKEN],
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        HL,
+        IDS,
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        OWNER,
+        OWNER_CHANNEL,
+        PAGE_TOKEN,
+    ],
     filters: Filters::One(&["channelId", "id", "mine"]),
     parts: PLAYLIST_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("PlaylistListResponse"),
     ..Operation::list("playlists.list", "/playlists", Run::Call(list))
 };
@@ -77,19 +95,36 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
                 list.push(&item);
             }
         }
-        let paging = Paging { total: list.len() as u64, size, ..Paging::default() };
+        let paging = Paging {
+            total: list.len() as u64,
+            size,
+            ..Paging::default()
+        };
         return Ok(list.end(Some(&paging)));
     }
     let (owner, audience) = match call.params.get("channelId") {
         Some(channel) => {
-            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(Absent::Channel)?;
+            CHANNELS
+                .peek(tx, &channel.to_owned())?
+                .ok_or(Absent::Channel)?;
             (channel.to_owned(), 0)
         }
         None => (call.caller.channel()?.to_owned(), 1_u8),
     };
-    let binding = Binding::of(&[call.operation.name, &owner, if audience == 1 { "owner" } else { "everyone" }]);
+    let binding = Binding::of(&[
+        call.operation.name,
+        &owner,
+        if audience == 1 { "owner" } else { "everyone" },
+    ]);
     let token = call.page_token(binding)?;
-    let rows = page::read(tx, &CHANNEL_PLAYLISTS, &(owner.clone(), audience), token.as_ref(), size, binding)?;
+    let rows = page::read(
+        tx,
+        &CHANNEL_PLAYLISTS,
+        &(owner.clone(), audience),
+        token.as_ref(),
+        size,
+        binding,
+    )?;
     let paging = rows.paging(count::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
     for (_, _, _, id) in &rows.keys {
         if let Some(found) = PLAYLISTS.peek(tx, id)? {
@@ -101,17 +136,27 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 
 /// The playlist with this id as the caller sees it; the special ones are resources too.
 fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
-    let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
+    let caller = call
+        .caller
+        .account
+        .as_ref()
+        .and_then(|account| account.channel.as_deref());
     match id::playlist_name(id, caller) {
         PlaylistName::Made(id) => {
-            let Some(found) = PLAYLISTS.peek(tx, &id)?.filter(|found| found.head.is_visible(call.caller)) else {
+            let Some(found) = PLAYLISTS
+                .peek(tx, &id)?
+                .filter(|found| found.head.is_visible(call.caller))
+            else {
                 return Ok(None);
             };
             playlist::render(tx, &id, &found, &call.parts, call.params.get("hl")).map(Some)
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);
-            let Some(channel) = CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special == Special::Uploads) else {
+            let Some(channel) = CHANNELS
+                .peek(tx, &owner)?
+                .filter(|_| is_owner || special == Special::Uploads)
+            else {
                 return Ok(None);
             };
             let body = serde_json::json!({
@@ -122,7 +167,14 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             let empty = serde_json::Map::new();
             let body = Body::of(body.as_object().unwrap_or(&empty));
             playlist::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
-            playlist::render(tx, &special.of(&made.head.channel), &made, &call.parts, None).map(Some)
+            playlist::render(
+                tx,
+                &special.of(&made.head.channel),
+                &made,
+                &call.parts,
+                None,
+            )
+            .map(Some)
         }
     }
 }
@@ -145,15 +197,26 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         }
     };
     playlist::insert(tx, &id, &new)?;
-    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+    Ok(Reply::resource(&playlist::render(
+        tx,
+        &id,
+        &new,
+        &call.parts,
+        None,
+    )?))
 }
 
 /// The playlist that the caller may change.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
-    if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
+    if matches!(
+        id::playlist_name(id, call.caller.channel().ok()),
+        PlaylistName::Special(..)
+    ) {
         return Err(Rule::PlaylistUnsupported.into());
     }
-    let found = PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));
+    let found = PLAYLISTS
+        .get(tx, &id.to_owned())?
+        .filter(|found| found.head.is_visible(call.caller));
     let found = found.ok_or(Absent::Playlist)?;
     if !call.caller.owns(&found.head.channel) {
         return Err(Forbidden::Playlist.into());
@@ -170,7 +233,13 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let mut new = old.clone();
     playlist::write(&mut new, &title, body, &call.parts)?;
     playlist::replace(tx, &id, &old, &new)?;
-    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+    Ok(Reply::resource(&playlist::render(
+        tx,
+        &id,
+        &new,
+        &call.parts,
+        None,
+    )?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

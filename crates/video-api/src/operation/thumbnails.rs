@@ -3,21 +3,34 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, Found, OWNER, Operation, Param, Run, Upload};
+use super::{Call, OWNER, Operation, Param, Run, Upload};
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
+use crate::media::{Made, Treatment};
 use crate::model::{thumbnail, video};
+use crate::picture;
 use crate::tables::VIDEOS;
 use crate::upload::media;
 
 /// `thumbnails.set`.
 pub(super) const SET: Operation = Operation {
     doc: "Upload a custom video thumbnail and set it for a video.",
-    params: &[Param::text("videoId", "The id of a video.").required(), OWNER],
+    params: &[
+        Param::text("videoId", "The id of a video.").required(),
+        OWNER,
+    ],
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]),
     response: Some("ThumbnailSetResponse"),
-    upload: Some(Upload { accept: &["image/jpeg", "image/png", "application/octet-stream"], bytes_max: 52_428_800, required: true }),
+    upload: Some(Upload {
+        accept: &["image/jpeg", "image/png", "application/octet-stream"],
+        bytes_max: 52_428_800,
+        required: true,
+        treatment: Treatment::Render {
+            sizes: picture::VIDEO,
+            least: (1, 1),
+        },
+    }),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
 
@@ -27,19 +40,23 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     if !call.caller.owns(&old.head.channel) {
         return Err(Forbidden::Thumbnail.into());
     }
-    let uploaded = call.uploaded.ok_or(Error::MediaBodyRequired)?;
-    if uploaded.found == Found::NoPicture {
+    let sent = call.media.ok_or(Error::MediaBodyRequired)?;
+    let Made::Pictures(Ok(pictures)) = &sent.made else {
         return Err(Rule::Image.into());
-    }
+    };
+    picture::set(tx, &format!("vi/{id}"), pictures)?;
+    // What is shown are the renderings; the file itself is not needed again.
+    media::discard(tx, sent.id);
     let mut new = old.clone();
-    if let Some(before) = new.head.thumbnail.replace(uploaded.media) {
-        media::discard(tx, before);
-    }
+    new.head.has_thumbnail = true;
     video::refresh(&id, &mut new);
     video::replace(tx, &id, &old, &new)?;
     let mut list = List::new("thumbnailSetResponse");
     let details = serde_json::Map::from_iter([("t".to_owned(), thumbnail::of_video(&id, true))]);
     let text = crate::model::print(&details);
-    list.push_text(text.get(5..text.len().saturating_sub(1)).unwrap_or_default());
+    list.push_text(
+        text.get(5..text.len().saturating_sub(1))
+            .unwrap_or_default(),
+    );
     Ok(list.end(None))
 }

@@ -3,10 +3,14 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Access, Call, Cost, Filters, Found, HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART, Param, Part, Run, Upload};
+use super::{
+    Access, Call, Cost, Filters, HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN,
+    PART, Param, Part, Run, Upload,
+};
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden};
+use crate::media::{Made, Treatment};
 use crate::model::stored::Stored;
 use crate::model::text::Body;
 use crate::model::video::{self, Serving, Video, Writing};
@@ -16,7 +20,6 @@ use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, VIDEO_COUNTS, VIDEOS};
 
 /// The chart ends here; the real service's has some hundred videos as well.
 const CHART_MAX: usize = 1_000;
-
 
 /// The parts of a video.
 const VIDEO_PARTS: &[Part] = &[
@@ -43,23 +46,92 @@ const VIDEO_PARTS: &[Part] = &[
 /// `videos.insert`.
 pub(super) const INSERT: Operation = Operation {
     doc: "Upload a video, optionally with metadata.",
-    params: &[PART, Param::of("autoLevels", Kind::Boolean, "Whether to improve lighting and colour."), Param::of("notifySubscribers", Kind::Boolean, "Whether subscribers hear of it.").default("true"), OWNER, OWNER_CHANNEL, Param::of("stabilize", Kind::Boolean, "Whether to stabilize a shaky picture.")],
+    params: &[
+        PART,
+        Param::of(
+            "autoLevels",
+            Kind::Boolean,
+            "Whether to improve lighting and colour.",
+        ),
+        Param::of(
+            "notifySubscribers",
+            Kind::Boolean,
+            "Whether subscribers hear of it.",
+        )
+        .default("true"),
+        OWNER,
+        OWNER_CHANNEL,
+        Param::of(
+            "stabilize",
+            Kind::Boolean,
+            "Whether to stabilize a shaky picture.",
+        ),
+    ],
     parts: VIDEO_PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]),
-    cost: Cost { units: 1600, own_bucket: true },
+    cost: Cost {
+        units: 1600,
+        own_bucket: true,
+    },
     request: Some("Video"),
     response: Some("Video"),
-    upload: Some(Upload { accept: &["video/*", "application/octet-stream"], bytes_max: 274_877_906_944, required: true }),
+    upload: Some(Upload {
+        accept: &["video/*", "application/octet-stream"],
+        bytes_max: 274_877_906_944,
+        required: true,
+        treatment: Treatment::Probe,
+    }),
     ..Operation::insert("videos.insert", "/videos", Run::Call(insert))
 };
 
 /// `videos.list`.
 pub(super) const LIST: Operation = Operation {
     doc: "Videos matching parameters; accepts regionCode.",
-    params: &[PART, Param::of("chart", Kind::OneOf(&["chartUnspecified", "mostPopular"]), "A chart of videos."), HL, IDS, Param::text("locale", "As hl.").deprecated(), Param::of("maxHeight", Kind::Signed(72, 8192), "The greatest height of the embedded player."), Param::of("maxResults", Kind::Unsigned(1, 50), "Narrows the answer: maxResults.").default("5"), Param::of("maxWidth", Kind::Signed(72, 8192), "The greatest width of the embedded player."), Param::of("myRating", Kind::OneOf(&["none", "like", "dislike"]), "Videos that the caller rated so.").private(), OWNER, PAGE_TOKEN, Param::text("regionCode", "A country (i18nRegions.list)."), Param::text("videoCategoryId", "Only this category of videos.").default("0")],
+    params: &[
+        PART,
+        Param::of(
+            "chart",
+            Kind::OneOf(&["chartUnspecified", "mostPopular"]),
+            "A chart of videos.",
+        ),
+        HL,
+        IDS,
+        Param::text("locale", "As hl.").deprecated(),
+        Param::of(
+            "maxHeight",
+            Kind::Signed(72, 8192),
+            "The greatest height of the embedded player.",
+        ),
+        Param::of(
+            "maxResults",
+            Kind::Unsigned(1, 50),
+            "Narrows the answer: maxResults.",
+        )
+        .default("5"),
+        Param::of(
+            "maxWidth",
+            Kind::Signed(72, 8192),
+            "The greatest width of the embedded player.",
+        ),
+        Param::of(
+            "myRating",
+            Kind::OneOf(&["none", "like", "dislike"]),
+            "Videos that the caller rated so.",
+        )
+        .private(),
+        OWNER,
+        PAGE_TOKEN,
+        Param::text("regionCode", "A country (i18nRegions.list)."),
+        Param::text("videoCategoryId", "Only this category of videos.").default("0"),
+    ],
     filters: Filters::One(&["chart", "id", "myRating"]),
     parts: VIDEO_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("VideoListResponse"),
     ..Operation::list("videos.list", "/videos", Run::Call(list))
 };
@@ -86,7 +158,15 @@ pub(super) const UPDATE: Operation = Operation {
 /// `videos.rate`.
 pub(super) const RATE: Operation = Operation {
     doc: "Add a like or dislike, or remove a rating.",
-    params: &[ID, Param::of("rating", Kind::OneOf(&["none", "like", "dislike"]), "The rating to give.").required()],
+    params: &[
+        ID,
+        Param::of(
+            "rating",
+            Kind::OneOf(&["none", "like", "dislike"]),
+            "The rating to give.",
+        )
+        .required(),
+    ],
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
 };
@@ -96,29 +176,54 @@ pub(super) const GET_RATING: Operation = Operation {
     doc: "Ratings the authorized user gave to a list of videos.",
     params: &[IDS.required(), OWNER],
     access: Access::Token,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]),
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+    ]),
     response: Some("VideoGetRatingResponse"),
-    ..Operation::list("videos.getRating", "/videos/getRating", Run::Call(get_rating))
+    ..Operation::list(
+        "videos.getRating",
+        "/videos/getRating",
+        Run::Call(get_rating),
+    )
 };
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
-    let uploaded = call.uploaded.ok_or(Error::MediaBodyRequired)?;
+    let sent = call.media.ok_or(Error::MediaBodyRequired)?;
     let title = channel::title(tx, &owner)?;
     let id = video::new_id(tx, ids)?;
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
-    video.head.media = Some(uploaded.media);
-    video.head.file_name = uploaded.file_name.clone();
-    if let Found::Video(file) = &uploaded.found {
-        video.head.file = file.clone();
+    video.head.media = Some(sent.id);
+    video.head.bytes = sent.bytes;
+    match &sent.made {
+        Made::Facts(Ok(facts)) => video.head.facts = Some(facts.clone()),
+        Made::Facts(Err(reason)) => video.head.failure = Some(*reason),
+        Made::Nothing | Made::Pictures(_) => {}
     }
-    video.head.file.bytes = uploaded.bytes;
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
-    let parts: Vec<_> = call.parts.iter().copied().filter(|part| call.body.contains_key(*part)).collect();
-    let writing = Writing { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
+    let parts: Vec<_> = call
+        .parts
+        .iter()
+        .copied()
+        .filter(|part| call.body.contains_key(*part))
+        .collect();
+    let writing = Writing {
+        body: Body::of(call.body),
+        parts: &parts,
+        now: call.now,
+        is_new: true,
+    };
     writing.apply(&id, &title, &mut video)?;
     video::insert(tx, &id, &video)?;
-    Ok(Reply::resource(&video::render(&id, &video, video::VideoCounts::default(), &serving(call, &video, true))))
+    Ok(Reply::resource(&video::render(
+        &id,
+        &video,
+        video::VideoCounts::default(),
+        &serving(call, &video, true),
+    )))
 }
 
 fn serving<'s>(call: &'s Call<'_>, _video: &Stored<Video>, owner: bool) -> Serving<'s> {
@@ -134,10 +239,17 @@ fn serving<'s>(call: &'s Call<'_>, _video: &Stored<Video>, owner: bool) -> Servi
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     super::i18n::check_language(call)?;
-    if let Some(region) = call.params.get("regionCode").filter(|region| !language::is_region(region)) {
+    if let Some(region) = call
+        .params
+        .get("regionCode")
+        .filter(|region| !language::is_region(region))
+    {
         return Err(Error::UnsupportedRegion(region.to_owned()));
     }
-    if let Some(name) = ["pageToken", "maxResults"].into_iter().find(|name| call.params.has("id") && call.params.has(name)) {
+    if let Some(name) = ["pageToken", "maxResults"]
+        .into_iter()
+        .find(|name| call.params.has("id") && call.params.has(name))
+    {
         // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
         if name == "pageToken" {
             return Err(Error::IncompatibleParameters("id, pageToken".into()));
@@ -146,25 +258,49 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let (ids, mut paging) = if call.params.has("id") {
         let ids = call.params.list("id").to_vec();
         let size = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        (ids, Paging { size, ..Paging::default() })
+        (
+            ids,
+            Paging {
+                size,
+                ..Paging::default()
+            },
+        )
     } else if let Some(rating) = call.params.get("myRating") {
         rated(call, tx, rating)?
     } else {
         chart(call, tx)?
     };
-    let wants_owner_parts = call.operation.parts.iter().any(|part| part.owner_only && call.wants(part.name));
+    let wants_owner_parts = call
+        .operation
+        .parts
+        .iter()
+        .any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::new("videoListResponse");
     for id in &ids {
-        let Some(video) = video::visible(tx, id, call.caller)? else { continue };
+        let Some(video) = video::visible(tx, id, call.caller)? else {
+            continue;
+        };
         let owner = call.caller.owns(&video.head.channel);
         if wants_owner_parts && !owner {
             return Err(Forbidden::OwnerParts.into());
         }
-        let counts = if call.wants("statistics") { VIDEO_COUNTS.peek(tx, id)? } else { None };
-        list.push(&video::render(id, &video, counts.unwrap_or_default(), &serving(call, &video, owner)));
+        let counts = if call.wants("statistics") {
+            VIDEO_COUNTS.peek(tx, id)?
+        } else {
+            None
+        };
+        list.push(&video::render(
+            id,
+            &video,
+            counts.unwrap_or_default(),
+            &serving(call, &video, owner),
+        ));
     }
     if call.params.has("id") {
-        (paging.total, paging.size) = (list.len() as u64, u32::try_from(list.len()).unwrap_or(u32::MAX));
+        (paging.total, paging.size) = (
+            list.len() as u64,
+            u32::try_from(list.len()).unwrap_or(u32::MAX),
+        );
     }
     Ok(list.end(Some(&paging)))
 }
@@ -175,14 +311,33 @@ fn rated(call: &Call<'_>, tx: &mut Tx<'_>, rating: &str) -> Result<(Vec<String>,
         "like" => 1_u8,
         "dislike" => 2,
         // Nobody can list what they did not rate.
-        _ => return Err(Error::UnknownValue { name: "myRating", value: rating.into(), allowed: &["like", "dislike"] }),
+        _ => {
+            return Err(Error::UnknownValue {
+                name: "myRating",
+                value: rating.into(),
+                allowed: &["like", "dislike"],
+            });
+        }
     };
     let size = call.page_size(5);
     let binding = Binding::of(&[call.operation.name, rating, &owner]);
     let token = call.page_token(binding)?;
-    let rows = page::read(tx, &RATED, &(owner.clone(), kind), token.as_ref(), size, binding)?;
+    let rows = page::read(
+        tx,
+        &RATED,
+        &(owner.clone(), kind),
+        token.as_ref(),
+        size,
+        binding,
+    )?;
     let paging = rows.paging(count::of(tx, &RATED_COUNT, &(owner, kind))?, size);
-    Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
+    Ok((
+        rows.keys
+            .into_iter()
+            .map(|(_, _, _, video)| video)
+            .collect(),
+        paging,
+    ))
 }
 
 fn chart(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Vec<String>, Paging), Error> {
@@ -190,21 +345,41 @@ fn chart(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Vec<String>, Paging), Erro
         return Err(Absent::Chart.into());
     }
     let category = call.params.get("videoCategoryId").unwrap_or("0");
-    if category != "0" && !language::VIDEO_CATEGORIES.iter().any(|(known, _, _)| *known == category) {
+    if category != "0"
+        && !language::VIDEO_CATEGORIES
+            .iter()
+            .any(|(known, _, _)| *known == category)
+    {
         return Err(Absent::Chart.into());
     }
     let size = call.page_size(5);
     let binding = Binding::of(&[call.operation.name, "chart", category]);
     let token = call.page_token(binding)?;
-    let rows = page::read(tx, &CHART, &category.to_owned(), token.as_ref(), size, binding)?;
-    let total = tx.scan(&CHART.span(&category.to_owned()), CHART_MAX)?.rows.len();
+    let rows = page::read(
+        tx,
+        &CHART,
+        &category.to_owned(),
+        token.as_ref(),
+        size,
+        binding,
+    )?;
+    let total = tx
+        .scan(&CHART.span(&category.to_owned()), CHART_MAX)?
+        .rows
+        .len();
     let paging = rows.paging(total as u64, size);
-    Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
+    Ok((
+        rows.keys.into_iter().map(|(_, _, video)| video).collect(),
+        paging,
+    ))
 }
 
 /// The video that the caller may change.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Error> {
-    let video = VIDEOS.get(tx, &id.to_owned())?.filter(|video| video.head.is_visible(call.caller)).ok_or(Absent::Video)?;
+    let video = VIDEOS
+        .get(tx, &id.to_owned())?
+        .filter(|video| video.head.is_visible(call.caller))
+        .ok_or(Absent::Video)?;
     if !call.caller.owns(&video.head.channel) {
         return Err(Forbidden::Video.into());
     }
@@ -218,10 +393,21 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let old = owned(call, tx, &id)?;
     let title = channel::title(tx, &old.head.channel)?;
     let mut new = old.clone();
-    Writing { body, parts: &call.parts, now: call.now, is_new: false }.apply(&id, &title, &mut new)?;
+    Writing {
+        body,
+        parts: &call.parts,
+        now: call.now,
+        is_new: false,
+    }
+    .apply(&id, &title, &mut new)?;
     video::replace(tx, &id, &old, &new)?;
     let counts = VIDEO_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&video::render(&id, &new, counts, &serving(call, &new, true))))
+    Ok(Reply::resource(&video::render(
+        &id,
+        &new,
+        counts,
+        &serving(call, &new, true),
+    )))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -258,7 +444,11 @@ fn get_rating(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Re
             Some(rating) if rating.likes => "like",
             Some(_) => "dislike",
         };
-        list.push_text(serde_json::json!({"videoId": id, "rating": rating}).to_string().as_bytes());
+        list.push_text(
+            serde_json::json!({"videoId": id, "rating": rating})
+                .to_string()
+                .as_bytes(),
+        );
     }
     Ok(list.end(None))
 }

@@ -34,7 +34,12 @@ impl Writing<'_> {
     ///
     /// # Errors
     /// The rule that a value breaks, in the order snippet, status, localizations, recordingDetails.
-    pub fn apply(&self, id: &str, channel_title: &str, video: &mut Stored<Video>) -> Result<(), Error> {
+    pub fn apply(
+        &self,
+        id: &str,
+        channel_title: &str,
+        video: &mut Stored<Video>,
+    ) -> Result<(), Error> {
         for part in self.parts {
             match *part {
                 "snippet" => self.snippet(id, channel_title, video)?,
@@ -52,7 +57,12 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn snippet(&self, id: &str, channel_title: &str, video: &mut Stored<Video>) -> Result<(), Error> {
+    fn snippet(
+        &self,
+        id: &str,
+        channel_title: &str,
+        video: &mut Stored<Video>,
+    ) -> Result<(), Error> {
         let Some(given) = self.body.object("snippet", "snippet")? else {
             return Err(Rule::VideoMetadata.into());
         };
@@ -78,8 +88,14 @@ impl Writing<'_> {
         }
         let default_language = given.text("defaultLanguage")?;
         let audio_language = given.text("defaultAudioLanguage")?;
-        if [&default_language, &audio_language].into_iter().flatten().any(|tag| !language::is_tag(tag)) {
-            return Err(Error::UnsupportedLanguage(default_language.or(audio_language).unwrap_or_default()));
+        if [&default_language, &audio_language]
+            .into_iter()
+            .flatten()
+            .any(|tag| !language::is_tag(tag))
+        {
+            return Err(Error::UnsupportedLanguage(
+                default_language.or(audio_language).unwrap_or_default(),
+            ));
         }
         let mut snippet = Map::new();
         snippet.insert("channelId".into(), video.head.channel.clone().into());
@@ -97,7 +113,10 @@ impl Writing<'_> {
         if let Some(tag) = audio_language {
             snippet.insert("defaultAudioLanguage".into(), tag.into());
         }
-        snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.thumbnail.is_some()));
+        snippet.insert(
+            "thumbnails".into(),
+            thumbnail::of_video(id, video.head.has_thumbnail),
+        );
         video.head.category = category;
         video.head.language = default_language;
         video.set("snippet", &snippet);
@@ -106,7 +125,10 @@ impl Writing<'_> {
 
     fn status(&self, head: &mut Video) -> Result<(), Error> {
         let empty = Map::new();
-        let given = self.body.object("status", "status")?.unwrap_or(Body::of(&empty));
+        let given = self
+            .body
+            .object("status", "status")?
+            .unwrap_or(Body::of(&empty));
         let privacy = match given.text("privacyStatus")? {
             None => Privacy::Public,
             Some(name) => Privacy::named(&name).ok_or(Rule::VideoPrivacy)?,
@@ -149,7 +171,10 @@ impl Writing<'_> {
                 details.insert("locationDescription".into(), text.into());
             }
             if let Some(place) = given.get("location") {
-                details.insert("location".into(), location(place).ok_or(Rule::VideoRecording)?);
+                details.insert(
+                    "location".into(),
+                    location(place).ok_or(Rule::VideoRecording)?,
+                );
             }
         }
         video.set("recordingDetails", &details);
@@ -157,15 +182,27 @@ impl Writing<'_> {
     }
 
     fn placement(&self, video: &mut Stored<Video>) -> Result<(), Error> {
-        let given = self.body.object("paidProductPlacementDetails", "paidProductPlacementDetails")?;
-        let has = given.map(|given| given.flag("hasPaidProductPlacement")).transpose()?.flatten().unwrap_or_default();
-        video.set_text("paidProductPlacementDetails", json!({"hasPaidProductPlacement": has}).to_string());
+        let given = self
+            .body
+            .object("paidProductPlacementDetails", "paidProductPlacementDetails")?;
+        let has = given
+            .map(|given| given.flag("hasPaidProductPlacement"))
+            .transpose()?
+            .flatten()
+            .unwrap_or_default();
+        video.set_text(
+            "paidProductPlacementDetails",
+            json!({"hasPaidProductPlacement": has}).to_string(),
+        );
         Ok(())
     }
 
     fn localizations(&self, video: &mut Stored<Video>) -> Result<(), Error> {
         let empty = Map::new();
-        let given = self.body.get("localizations").map_or(Some(&empty), Value::as_object);
+        let given = self
+            .body
+            .get("localizations")
+            .map_or(Some(&empty), Value::as_object);
         let given = given.ok_or(Rule::VideoLocalizations)?;
         if !given.is_empty() && video.head.language.is_none() {
             return Err(Rule::VideoDefaultLanguage.into());
@@ -177,9 +214,15 @@ impl Writing<'_> {
 }
 
 fn are_tags(tags: &[String]) -> bool {
-    let length: usize = tags.iter().map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 }).sum();
+    let length: usize = tags
+        .iter()
+        .map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 })
+        .sum();
     let commas = tags.len().saturating_sub(1);
-    length + commas <= TAGS_CHARS_MAX && tags.iter().all(|tag| !tag.is_empty() && !tag.contains(['<', '>']))
+    length + commas <= TAGS_CHARS_MAX
+        && tags
+            .iter()
+            .all(|tag| !tag.is_empty() && !tag.contains(['<', '>']))
 }
 
 fn location(value: &Value) -> Option<Value> {
@@ -195,7 +238,11 @@ fn location(value: &Value) -> Option<Value> {
 /// A video's snippet when its upload brought none: the title is the file's name.
 pub(super) fn default_snippet(id: &str, channel_title: &str, video: &mut Stored<Video>) {
     let name = video.head.file_name.as_deref().unwrap_or("unknown");
-    let title: String = name.chars().filter(|letter| !"<>".contains(*letter)).take(TITLE_CHARS_MAX).collect();
+    let title: String = name
+        .chars()
+        .filter(|letter| !"<>".contains(*letter))
+        .take(TITLE_CHARS_MAX)
+        .collect();
     let snippet = json!({
         "channelId": video.head.channel, "channelTitle": channel_title, "title": title, "description": "",
         "categoryId": video.head.category, "liveBroadcastContent": "none",
@@ -221,10 +268,12 @@ impl Stored<Video> {
             public_stats: true,
             made_for_kids: None,
             synthetic: None,
-            file: super::File::default(),
+            bytes: 0,
+            facts: None,
+            failure: None,
             file_name: None,
             media: None,
-            thumbnail: None,
+            has_thumbnail: false,
         });
         default_snippet(id, channel_title, &mut video);
         video
@@ -235,12 +284,26 @@ impl Stored<Video> {
 pub(crate) fn refresh(id: &str, video: &mut Stored<Video>) {
     let mut snippet = video.value("snippet");
     snippet.insert("publishedAt".into(), video.head.published.rfc3339().into());
-    snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.thumbnail.is_some()));
-    let text = |name: &str| snippet.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    snippet.insert(
+        "thumbnails".into(),
+        thumbnail::of_video(id, video.head.has_thumbnail),
+    );
+    let text = |name: &str| {
+        snippet
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let (title, description) = (text("title"), text("description"));
-    snippet.insert("localized".into(), json!({"title": title, "description": description}));
+    snippet.insert(
+        "localized".into(),
+        json!({"title": title, "description": description}),
+    );
     let pick = |names: &[(&str, &str)]| {
-        let pairs = names.iter().filter_map(|(from, to)| Some(((*to).to_owned(), snippet.get(*from)?.clone())));
+        let pairs = names
+            .iter()
+            .filter_map(|(from, to)| Some(((*to).to_owned(), snippet.get(*from)?.clone())));
         pairs.collect::<Map<_, _>>()
     };
     let item = pick(&[

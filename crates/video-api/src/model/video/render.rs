@@ -6,6 +6,7 @@ use triptych_core::time::Timestamp;
 
 use super::{Video, VideoCounts};
 use crate::envelope::Item;
+use crate::media::{Facts, Reason};
 use crate::model::stored::Stored;
 
 /// How a video is asked for.
@@ -37,11 +38,13 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
             "player" => Some(player(id, &video.head, serving.player).to_string().into()),
             "fileDetails" => Some(file_details(&video.head).to_string().into()),
             "processingDetails" => Some(processing(&video.head, serving.now).to_string().into()),
-            "suggestions" | "topicDetails" => Some(Bytes::from_static(b"{}")),
+            "suggestions" => Some(suggestions(&video.head).to_string().into()),
+            "topicDetails" => Some(Bytes::from_static(b"{}")),
             "recordingDetails" => Some(stored(video, part).unwrap_or(Bytes::from_static(b"{}"))),
-            "paidProductPlacementDetails" => {
-                Some(stored(video, part).unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")))
-            }
+            "paidProductPlacementDetails" => Some(
+                stored(video, part)
+                    .unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")),
+            ),
             other => stored(video, other),
         };
         if let Some(text) = text {
@@ -64,7 +67,8 @@ pub fn as_result(video: &Stored<Video>) -> Bytes {
 }
 
 fn inner(text: Option<Bytes>) -> Bytes {
-    text.map(|text| text.slice(1..text.len().max(2) - 1)).unwrap_or_default()
+    text.map(|text| text.slice(1..text.len().max(2) - 1))
+        .unwrap_or_default()
 }
 
 fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
@@ -73,9 +77,13 @@ fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
 
 fn snippet(video: &Stored<Video>, language: Option<&str>) -> Bytes {
     let text = stored(video, "snippet").unwrap_or_default();
-    let Some(language) = language else { return text };
+    let Some(language) = language else {
+        return text;
+    };
     let localizations = video.value("localizations");
-    let Some(localized) = crate::model::localized(&localizations, language) else { return text };
+    let Some(localized) = crate::model::localized(&localizations, language) else {
+        return text;
+    };
     let mut snippet = video.value("snippet");
     snippet.insert("localized".into(), localized.clone());
     crate::model::print(&snippet)
@@ -92,15 +100,28 @@ fn status(head: &Video, now: Timestamp) -> Value {
             map.insert(name.into(), value);
         }
     };
-    set("failureReason", head.file.failure.clone().filter(|_| head.is_processed(now)).map(Value::from));
+    set(
+        "failureReason",
+        head.failure
+            .filter(|_| head.is_processed(now))
+            .map(|reason| reason.failure_reason().into()),
+    );
     set("publishAt", head.publish_at.map(|at| at.rfc3339().into()));
-    set("selfDeclaredMadeForKids", head.made_for_kids.map(Value::from));
+    set(
+        "selfDeclaredMadeForKids",
+        head.made_for_kids.map(Value::from),
+    );
     set("containsSyntheticMedia", head.synthetic.map(Value::from));
     status
 }
 
 fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
-    let VideoCounts { views, likes, dislikes, comments } = counts;
+    let VideoCounts {
+        views,
+        likes,
+        dislikes,
+        comments,
+    } = counts;
     let mut text = format!("{{\"viewCount\":\"{views}\"");
     if head.public_stats || owner {
         text.push_str(&format!(",\"likeCount\":\"{likes}\""));
@@ -108,16 +129,18 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
     if owner {
         text.push_str(&format!(",\"dislikeCount\":\"{dislikes}\""));
     }
-    text.push_str(&format!(",\"favoriteCount\":\"0\",\"commentCount\":\"{comments}\"}}"));
+    text.push_str(&format!(
+        ",\"favoriteCount\":\"0\",\"commentCount\":\"{comments}\"}}"
+    ));
     text.into()
 }
 
 fn content_details(head: &Video) -> Value {
     json!({
-        "duration": duration(head.file.duration_ms), "dimension": "2d",
-        "definition": if head.file.height.min(head.file.width) >= 720 { "hd" } else { "sd" },
+        "duration": duration(head.facts.as_ref().map_or(0, |facts| facts.duration_ms)), "dimension": "2d",
+        "definition": head.facts.as_ref().map_or("sd", Facts::definition),
         "caption": "false", "licensedContent": false, "contentRating": {}, "projection": "rectangular",
-        "hasCustomThumbnail": head.thumbnail.is_some(),
+        "hasCustomThumbnail": head.has_thumbnail,
     })
 }
 
@@ -128,12 +151,17 @@ fn duration(millis: u64) -> String {
     if seconds == 0 {
         return "P0D".into();
     }
-    let (days, hours, minutes, rest) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    let (days, hours, minutes, rest) = (
+        seconds / 86_400,
+        seconds / 3_600 % 24,
+        seconds / 60 % 60,
+        seconds % 60,
+    );
     let mut text = String::from("P");
     if days > 0 {
         text.push_str(&format!("{days}D"));
     }
-    if seconds % 86_400 > 0 {
+    if !seconds.is_multiple_of(86_400) {
         text.push('T');
     }
     for (number, letter) in [(hours, 'H'), (minutes, 'M'), (rest, 'S')] {
@@ -145,11 +173,20 @@ fn duration(millis: u64) -> String {
 }
 
 fn player(id: &str, head: &Video, most: (Option<u32>, Option<u32>)) -> Value {
-    let (width, height) = match (head.file.width, head.file.height) {
-        (0, _) | (_, 0) => (16, 9),
-        size => size,
+    let shown = head
+        .facts
+        .as_ref()
+        .and_then(|facts| facts.video.first())
+        .map(|stream| match stream.rotation {
+            90 | 270 => (stream.height, stream.width),
+            _ => (stream.width, stream.height),
+        });
+    let (width, height) = shown
+        .filter(|(width, height)| *width > 0 && *height > 0)
+        .unwrap_or((16, 9));
+    let scale = |of: u32, to: u32, by: u32| {
+        u32::try_from(u64::from(of) * u64::from(to) / u64::from(by.max(1))).unwrap_or(u32::MAX)
     };
-    let scale = |of: u32, to: u32, by: u32| u32::try_from(u64::from(of) * u64::from(to) / u64::from(by.max(1))).unwrap_or(u32::MAX);
     let (w, h) = match most {
         (None, None) => (480, scale(480, height, width)),
         (Some(w), None) => (w, scale(w, height, width)),
@@ -168,29 +205,65 @@ fn player(id: &str, head: &Video, most: (Option<u32>, Option<u32>)) -> Value {
 }
 
 fn file_details(head: &Video) -> Value {
-    let file = &head.file;
-    let is_video = file.failure.is_none();
     let mut details = json!({
-        "fileName": head.file_name.as_deref().unwrap_or("unknown"), "fileSize": file.bytes.to_string(),
-        "fileType": if is_video { "video" } else { "other" },
+        "fileName": head.file_name.as_deref().unwrap_or("unknown"), "fileSize": head.bytes.to_string(),
+        "fileType": match head.failure {
+            None => "video",
+            Some(Reason::AudioFile) => "audio",
+            Some(Reason::ImageFile) => "image",
+            Some(Reason::ArchiveFile) => "archive",
+            Some(Reason::DocFile) => "document",
+            Some(_) => "other",
+        },
     });
-    if let (true, Some(map)) = (is_video, details.as_object_mut()) {
-        let bits = file.bytes.saturating_mul(8_000).checked_div(file.duration_ms).unwrap_or_default();
-        let aspect = f64::from(file.width) / f64::from(file.height.max(1));
-        map.insert("container".into(), file.container.clone().into());
-        map.insert("durationMs".into(), file.duration_ms.to_string().into());
-        map.insert("bitrateBps".into(), bits.to_string().into());
-        if !file.video_codec.is_empty() {
-            let stream = json!({"widthPixels": file.width, "heightPixels": file.height, "frameRateFps": file.frame_rate,
-                "aspectRatio": aspect, "codec": file.video_codec, "rotation": "none"});
-            map.insert("videoStreams".into(), json!([stream]));
-        }
-        if !file.audio_codec.is_empty() {
-            let stream = json!({"channelCount": file.audio_channels, "codec": file.audio_codec});
-            map.insert("audioStreams".into(), json!([stream]));
+    let (Some(facts), Some(map)) = (&head.facts, details.as_object_mut()) else {
+        return details;
+    };
+    let bits = head
+        .bytes
+        .saturating_mul(8_000)
+        .checked_div(facts.duration_ms)
+        .unwrap_or_default();
+    let pictures: Vec<_> = facts
+        .video
+        .iter()
+        .map(|stream| {
+            let rotation = match stream.rotation {
+                90 => "clockwise",
+                180 => "upsideDown",
+                270 => "counterClockwise",
+                _ => "none",
+            };
+            let aspect = f64::from(stream.width) / f64::from(stream.height.max(1));
+            let mut json = json!({"widthPixels": stream.width, "heightPixels": stream.height, "aspectRatio": aspect,
+                "codec": stream.codec, "rotation": rotation});
+            if let (Some(rate), Some(map)) = (stream.frame_rate, json.as_object_mut()) {
+                map.insert("frameRateFps".into(), rate.into());
+            }
+            json
+        })
+        .collect();
+    let sound: Vec<_> = facts
+        .audio
+        .iter()
+        .map(|stream| json!({"channelCount": stream.channels, "codec": stream.codec}))
+        .collect();
+    map.insert("container".into(), facts.container.clone().into());
+    map.insert("durationMs".into(), facts.duration_ms.to_string().into());
+    map.insert("bitrateBps".into(), bits.to_string().into());
+    for (name, streams) in [("videoStreams", pictures), ("audioStreams", sound)] {
+        if !streams.is_empty() {
+            map.insert(name.into(), streams.into());
         }
     }
     details
+}
+
+fn suggestions(head: &Video) -> Value {
+    match head.failure.and_then(Reason::processing_error) {
+        Some(error) => json!({"processingErrors": [error]}),
+        None => json!({}),
+    }
 }
 
 fn processing(head: &Video, now: Timestamp) -> Value {
@@ -199,7 +272,11 @@ fn processing(head: &Video, now: Timestamp) -> Value {
         "failed" => "failed",
         _ => "succeeded",
     };
-    let available = if status == "succeeded" { "available" } else { "inProgress" };
+    let available = if status == "succeeded" {
+        "available"
+    } else {
+        "inProgress"
+    };
     let mut details = json!({
         "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": "unavailable",
         "tagSuggestionsAvailability": "unavailable", "editorSuggestionsAvailability": "unavailable",
@@ -207,7 +284,8 @@ fn processing(head: &Video, now: Timestamp) -> Value {
     });
     if let Some(map) = details.as_object_mut() {
         if status == "processing" {
-            let left = super::PROCESSING_MILLIS - (now.millis() - head.uploaded.millis()).clamp(0, super::PROCESSING_MILLIS);
+            let left = super::PROCESSING_MILLIS
+                - (now.millis() - head.uploaded.millis()).clamp(0, super::PROCESSING_MILLIS);
             let total = u64::try_from(super::PROCESSING_MILLIS).unwrap_or_default();
             let done = total - u64::try_from(left).unwrap_or_default();
             map.insert("processingProgress".into(), json!({"partsTotal": total.to_string(), "partsProcessed": done.to_string(), "timeLeftMs": left.to_string()}));
@@ -222,6 +300,7 @@ fn processing(head: &Video, now: Timestamp) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::media::VideoStream;
 
     #[test]
     fn durations_look_as_the_real_service_writes_them() {
@@ -241,7 +320,20 @@ mod tests {
     #[test]
     fn the_player_keeps_the_shape_of_the_picture_within_both_limits() {
         let mut video = Stored::<Video>::uploaded("v", "UCx", "X", Timestamp::EPOCH);
-        (video.head.file.width, video.head.file.height) = (1920, 1080);
+        let stream = VideoStream {
+            width: 1920,
+            height: 1080,
+            codec: "h264".into(),
+            rotation: 0,
+            frame_rate: None,
+        };
+        video.head.facts = Some(Facts {
+            container: "mp4".into(),
+            duration_ms: 1,
+            video: vec![stream],
+            audio: Vec::new(),
+            created: None,
+        });
         for (most, expected) in [
             ((Some(960), None), ("960", "540")),
             ((None, Some(540)), ("960", "540")),
@@ -249,7 +341,13 @@ mod tests {
             ((Some(5000), Some(540)), ("960", "540")),
         ] {
             let player = player("v", &video.head, most);
-            assert_eq!((player["embedWidth"].as_str(), player["embedHeight"].as_str()), (Some(expected.0), Some(expected.1)));
+            assert_eq!(
+                (
+                    player["embedWidth"].as_str(),
+                    player["embedHeight"].as_str()
+                ),
+                (Some(expected.0), Some(expected.1))
+            );
         }
     }
 }
