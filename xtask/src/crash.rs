@@ -1,4 +1,7 @@
 //! `cargo xtask crash`: kill the real binaries while they are written to, start them again, and look for what they acknowledged.
+//!
+//! The stores below them have rounds of their own, driven by `crates/core/examples/crash`, which also shows that a power
+//! cut is noticed when the sync is left out.
 
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +10,7 @@ use anyhow::{Result, bail};
 
 use crate::process::watch;
 use crate::service::{SERVICES, Service, tail};
-use crate::workspace::{root, target};
+use crate::workspace::{cargo, root, target};
 use crate::{clients, e2e};
 
 /// Arguments of `crash`.
@@ -16,11 +19,13 @@ pub(crate) struct Arguments {
     /// 20 kills of each service and 5 power cuts, instead of the short form
     #[arg(long)]
     pub full: bool,
-    /// One service alone: object, video or tabs
-    #[arg(long, value_parser = ["object", "video", "tabs"])]
+    /// One of them alone: the stores, object, video or tabs
+    #[arg(long, value_parser = [STORES, "object", "video", "tabs"])]
     pub only: Option<String>,
 }
 
+/// The name of the rounds of the stores.
+const STORES: &str = "stores";
 /// How often a service is killed in the short form, which `test` runs.
 const KILLS_SHORT: u32 = 3;
 /// How often in the full form.
@@ -36,30 +41,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     e2e::build()?;
     clients::install()?;
     let mut failed = Vec::new();
-    let chosen = SERVICES.iter().filter(|service| {
-        arguments
-            .only
-            .as_deref()
-            .is_none_or(|only| only == service.short)
-    });
-    for service in chosen {
-        let kills = if arguments.full {
-            KILLS_FULL
-        } else {
-            KILLS_SHORT
-        };
-        let mut rounds = vec![("kill", kills)];
-        if arguments.full {
-            rounds.push(("cut", CUTS_FULL));
+    let is_chosen = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
+    let rounds: &[_] = if arguments.full {
+        &[("kill", KILLS_FULL), ("cut", CUTS_FULL)]
+    } else {
+        &[("kill", KILLS_SHORT)]
+    };
+    let mut told = |name: &str, how: &str, outcome: Result<String>| match outcome {
+        Ok(said) => println!("ok      {said}"),
+        Err(error) => {
+            println!("FAILED  {name} {how}: {error:#}");
+            failed.push(format!("{name} {how}"));
         }
-        for (how, count) in rounds {
-            match rounds_of(service, how, count) {
-                Ok(said) => println!("ok      {said}"),
-                Err(error) => {
-                    println!("FAILED  {} {how}: {error:#}", service.name);
-                    failed.push(format!("{} {how}", service.name));
-                }
-            }
+    };
+    for (how, count) in rounds {
+        if is_chosen(STORES) {
+            told(STORES, how, rounds_of_stores(how, *count));
+        }
+        for service in SERVICES.iter().filter(|service| is_chosen(service.short)) {
+            told(service.name, how, rounds_of(service, how, *count));
         }
     }
     if failed.is_empty() {
@@ -74,11 +74,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// As [`run`].
 pub(crate) fn short() -> Result<String> {
     clients::install()?;
-    let said: Result<Vec<_>> = SERVICES
-        .iter()
-        .map(|service| rounds_of(service, "kill", KILLS_SHORT))
-        .collect();
-    Ok(said?.join("; "))
+    let mut said = vec![rounds_of_stores("kill", KILLS_SHORT)?];
+    for service in &SERVICES {
+        said.push(rounds_of(service, "kill", KILLS_SHORT)?);
+    }
+    Ok(said.join("; "))
+}
+
+/// Runs the stores' own writers through some rounds; the last line says what held.
+fn rounds_of_stores(how: &str, count: u32) -> Result<String> {
+    let mut command = cargo(&[
+        "run",
+        "--quiet",
+        "--locked",
+        "-p",
+        "triptych-core",
+        "--example",
+        "crash",
+        "--features",
+        "sled,testing",
+        "--",
+        how,
+        &count.to_string(),
+    ]);
+    let log = target()
+        .join("xtask")
+        .join(format!("crash-{STORES}-{how}.log"));
+    let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;
+    if !ended.success {
+        bail!("{STORES} {how} x{count}{}", tail(&log, 40));
+    }
+    Ok(ended.text.lines().last().unwrap_or_default().to_owned())
 }
 
 /// Runs a service's writers through some rounds; its last line says what held.

@@ -27,6 +27,8 @@ use crate::time::Timestamp;
 
 /// Bodies up to this many bytes share a pack; what grows beyond it moves to a file.
 const SMALL_BYTES_MAX: usize = 256 * 1024;
+/// A pack that has grown to this is closed and another begun.
+const PACK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The longest piece that a reader gives.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -52,10 +54,23 @@ impl Directory {
         disk: Arc<dyn Disk>,
         ids: SeededIds,
     ) -> Result<Self, BlobError> {
+        Self::open_with_packs_of(path, disk, ids, PACK_BYTES_MAX)
+    }
+
+    /// [`Directory::open`] with packs that are closed at another size than 64 MiB.
+    ///
+    /// # Errors
+    /// As [`Directory::open`].
+    pub fn open_with_packs_of(
+        path: impl Into<PathBuf>,
+        disk: Arc<dyn Disk>,
+        ids: SeededIds,
+        pack_bytes_max: u64,
+    ) -> Result<Self, BlobError> {
         let path = path.into();
         let large = Large::open(path.join("large"), Arc::clone(&disk))?;
         let shelf = Arc::new(Shelf::open(path.join("packs"), disk)?);
-        let packer = Packer::start(Arc::clone(&shelf))?;
+        let packer = Packer::start(Arc::clone(&shelf), pack_bytes_max)?;
         let workers = Workers::start()?;
         Ok(Self(Arc::new(Inner {
             large,

@@ -11,8 +11,6 @@ use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::pending::{Pending, Resolver};
 use crate::time::Timestamp;
 
-/// A pack that has grown to this is closed and another begun.
-const PACK_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// What one group carries at most.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bodies up to this size are gathered into one write.
@@ -49,7 +47,7 @@ enum Order {
 }
 
 impl Packer {
-    pub(super) fn start(shelf: Arc<Shelf>) -> Result<Self, BlobError> {
+    pub(super) fn start(shelf: Arc<Shelf>, pack_bytes_max: u64) -> Result<Self, BlobError> {
         let next = shelf.packs()?.last().map_or(1, |last| last + 1);
         let queue = Arc::new(Queue::default());
         let taken = Arc::clone(&queue);
@@ -59,6 +57,7 @@ impl Packer {
                 let mut pen = Pen {
                     shelf,
                     next,
+                    pack_bytes_max,
                     pack: None,
                 };
                 while let Some(group) = taken.take() {
@@ -157,6 +156,7 @@ impl Order {
 struct Pen {
     shelf: Arc<Shelf>,
     next: u32,
+    pack_bytes_max: u64,
     pack: Option<(u32, Arc<dyn DiskFile>, u64)>,
 }
 
@@ -249,7 +249,7 @@ impl Pen {
     /// The pack that is open, or a new one: after a start, after a fault, or when the last one is full.
     fn current(&mut self) -> Result<(u32, Arc<dyn DiskFile>, u64), BlobError> {
         if let Some((pack, file, at)) = &self.pack
-            && *at < PACK_BYTES_MAX
+            && *at < self.pack_bytes_max
         {
             return Ok((*pack, Arc::clone(file), *at));
         }
