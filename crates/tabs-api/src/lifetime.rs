@@ -41,9 +41,8 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         tab.pinned = pinned;
         self.start(id, url.as_deref().unwrap_or(NEW_TAB));
-        self.insert_new(id, window, index)?;
+        self.insert_new(id, window, index, active)?;
         if active {
-            self.activate(id)?;
             self.focus(window);
         }
         self.tab_mut(id)?.opener = opener;
@@ -82,27 +81,25 @@ impl Browser {
         }
     }
 
-    /// Puts a new tab into a strip and tells so. Inside a group it joins it.
+    /// Puts a new tab into a strip and tells so. Inside a group it joins it; in an empty window it is active.
     pub(crate) fn insert_new(
         &mut self,
         id: TabId,
         window: WindowId,
         index: Option<usize>,
+        active: bool,
     ) -> Result<(), Error> {
         let state = self.window(window)?;
         let index = self.clamped(state, self.tab(id)?.pinned, index.unwrap_or(usize::MAX));
         let group = self.group_around(state, index);
+        let active = active || state.active.is_none();
         self.place(id, window, index)?;
-        let is_first = self.window(window)?.active.is_none();
-        if is_first {
-            let state = self.window_mut(window)?;
-            state.active = Some(id);
-            state.highlighted.insert(id);
+        self.tab_mut(id)?.group = group;
+        if active {
+            self.create_and_activate(id)?;
+        } else {
+            self.emit_created(id);
         }
-        if let Some(group) = group {
-            self.tab_mut(id)?.group = Some(group);
-        }
-        self.emit_created(id);
         if let Some(group) = group {
             self.updated(
                 id,
@@ -112,16 +109,10 @@ impl Browser {
                 },
             );
         }
-        if is_first {
-            // It was made active so that the window is whole; now it is told.
-            self.emit_activated(id, window);
-            self.emit_highlighted(window);
-            self.tab_mut(id)?.was_shown = true;
-        }
         Ok(())
     }
 
-    /// Tells that a tab was created. One that is about to become active is shown so already.
+    /// Tells that a tab was created.
     fn emit_created(&mut self, id: TabId) {
         if let Some(view) = self.view(id) {
             self.emit(Event::TabCreated(view));

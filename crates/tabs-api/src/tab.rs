@@ -302,12 +302,7 @@ impl TabView {
         put("status", self.status.word().into());
         put("width", self.width.into());
         put("windowId", self.window.into());
-        let seen = self
-            .pending_url
-            .as_deref()
-            .filter(|_| self.url.is_empty())
-            .unwrap_or(&self.url);
-        if access.sees(self.id, seen) {
+        if access.sees(self.id, &self.url) {
             put("title", self.title.clone().into());
             put("url", self.url.clone().into());
             if let Some(icon) = &self.icon {

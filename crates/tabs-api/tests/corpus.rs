@@ -1,0 +1,391 @@
+//! The recorded scenarios of a real browser, replayed against the engine: results, error texts, and events with payload and order.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tabs_api::lab::Lab;
+use tabs_api::page::Pages;
+use triptych_core::time::Timestamp;
+
+/// Scenarios that are not judged, each with the reason.
+const NOT_REPLAYED: &[(&str, &str)] = &[];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/tabs")
+}
+
+/// Symbols for ids, in the order in which the recorder gave them.
+struct Symbols {
+    names: BTreeMap<i64, String>,
+    counts: BTreeMap<char, u32>,
+    extension: String,
+}
+
+impl Symbols {
+    fn bind(&mut self, name: &str, value: &Value) {
+        if let Some(id) = value.as_i64() {
+            self.names.entry(id).or_insert_with(|| name.to_owned());
+        }
+    }
+
+    fn see(&mut self, kind: char, value: &Value) {
+        let id = value
+            .as_i64()
+            .filter(|id| *id > 1_000 && ![2_000_000_001, 2_000_000_002].contains(id));
+        if let Some(id) = id.filter(|id| !self.names.contains_key(id)) {
+            let count = self.counts.entry(kind).or_default();
+            *count += 1;
+            self.names.insert(id, format!("{kind}x{count}"));
+        }
+    }
+
+    fn scan(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.scan(item)),
+            Value::Object(members) => self.scan_object(members),
+            _ => {}
+        }
+    }
+
+    fn scan_object(&mut self, members: &Map<String, Value>) {
+        let has = |name: &str| members.contains_key(name);
+        let kind = match () {
+            () if has("windowId") && has("index") => Some('T'),
+            () if has("focused") => Some('W'),
+            () => has("collapsed").then_some('G'),
+        };
+        if let (Some(kind), Some(id)) = (kind, members.get("id")) {
+            self.see(kind, id);
+        }
+        for (key, member) in members {
+            let lower = key.to_lowercase();
+            match member {
+                _ if lower.ends_with("windowid") => self.see('W', member),
+                _ if key == "groupId" => self.see('G', member),
+                _ if lower.ends_with("tabid") => self.see('T', member),
+                Value::Array(ids) if key == "tabIds" => ids.iter().for_each(|id| self.see('T', id)),
+                _ => self.scan(member),
+            }
+        }
+    }
+
+    fn scan_event(&mut self, event: &Value) {
+        let (name, args) = (event["name"].as_str().unwrap_or(""), &event["args"]);
+        let kind = match name {
+            name if name.starts_with("tabs.") => 'T',
+            name if name.starts_with("windows.") => 'W',
+            _ => 'G',
+        };
+        self.see(kind, &args[0]);
+        if name == "tabs.onReplaced" {
+            self.see('T', &args[1]);
+        }
+        self.scan(args);
+    }
+
+    fn norm(&self, value: &Value, key: &str, parent: Option<&Map<String, Value>>) -> Value {
+        match value {
+            Value::String(text) => self.norm_text(text).into(),
+            Value::Number(number) => {
+                let is_placed = parent.is_some_and(|parent| {
+                    parent.contains_key("windowId") || parent.contains_key("focused")
+                });
+                match key {
+                    "lastAccessed" | "lastModified" => "$TIME".into(),
+                    "width" | "height" | "left" | "top" if is_placed => "$PX".into(),
+                    key if key.to_lowercase().ends_with("zoomfactor") => rounded(value),
+                    _ => {
+                        let name = number.as_i64().and_then(|id| self.names.get(&id));
+                        name.map_or_else(|| value.clone(), |name| format!("${name}").into())
+                    }
+                }
+            }
+            Value::Array(items) => items
+                .iter()
+                .map(|item| self.norm(item, key, None))
+                .collect(),
+            Value::Object(members) => {
+                let is_empty_icon = |key: &str, value: &Value| {
+                    key == "favIconUrl" && value == "" && members.contains_key("windowId")
+                };
+                let kept = members
+                    .iter()
+                    .filter(|(key, value)| !is_empty_icon(key, value));
+                Value::Object(
+                    kept.map(|(key, member)| (key.clone(), self.norm(member, key, Some(members))))
+                        .collect(),
+                )
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn norm_text(&self, text: &str) -> String {
+        let text = text.replace(&self.extension, "$EXTID");
+        let starts = ["data:image/jpeg;base64,", "data:image/png;base64,"];
+        if let Some(start) = starts
+            .iter()
+            .find(|start| text.starts_with(**start))
+            .filter(|_| text.len() > 400)
+        {
+            return format!("{start}$BYTES");
+        }
+        let (mut out, mut digits) = (String::new(), String::new());
+        for character in text.chars().chain(std::iter::once('\0')) {
+            if character.is_ascii_digit() {
+                digits.push(character);
+                continue;
+            }
+            let name = digits
+                .parse()
+                .ok()
+                .and_then(|id: i64| self.names.get(&id))
+                .filter(|_| digits.len() >= 6);
+            out.push_str(&name.map_or_else(|| digits.clone(), |name| format!("${name}")));
+            digits.clear();
+            if character != '\0' {
+                out.push(character);
+            }
+        }
+        out
+    }
+}
+
+fn rounded(value: &Value) -> Value {
+    let number = (value.as_f64().unwrap_or(0.0) * 1e6).round() / 1e6;
+    if number.fract() == 0.0 {
+        json!(number as i64)
+    } else {
+        json!(number)
+    }
+}
+
+/// Ids of earlier steps in place of their names.
+fn resolve(value: &Value, bound: &BTreeMap<String, Value>) -> Value {
+    match value {
+        Value::String(text) => text
+            .strip_prefix('$')
+            .and_then(|name| bound.get(name))
+            .unwrap_or(value)
+            .clone(),
+        Value::Array(items) => items.iter().map(|item| resolve(item, bound)).collect(),
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .map(|(key, member)| (key.clone(), resolve(member, bound)))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+fn outcome(step: &Value) -> Value {
+    if let Some(error) = step.get("error") {
+        let is_pending = error["kind"] == "pending";
+        return json!([
+            "error",
+            error["kind"],
+            if is_pending {
+                Value::from("")
+            } else {
+                error["message"].clone()
+            }
+        ]);
+    }
+    if step["result_undefined"] == true || step["undef"] == true {
+        return json!(["undefined"]);
+    }
+    json!(["result", step["result"]])
+}
+
+fn is_compared(event: &Value) -> bool {
+    event["name"] != "windows.onFocusChanged"
+}
+
+fn comparable(name: &Value, args: &Value) -> Value {
+    let mut args = args.clone();
+    if name == "tabs.onHighlighted"
+        && let Some(ids) = args.pointer_mut("/0/tabIds").and_then(Value::as_array_mut)
+    {
+        ids.sort_by_key(Value::to_string);
+    }
+    plain(&json!([name, args]))
+}
+
+/// The whole numbers of a recording that were written with a point.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => rounded(value),
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .map(|(key, member)| (key.clone(), plain(member)))
+                .collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+enum Verdict {
+    Pass,
+    Fail(Vec<String>),
+    Skip(String),
+}
+
+type Steps = Vec<(Value, Vec<Value>)>;
+
+fn replay(scenario: &Value, pages: &Pages) -> Verdict {
+    let mut now = Timestamp::from_seconds(1_790_000_000);
+    let mut lab = Lab::new(pages.clone(), now);
+    let start = lab.reset(now, scenario["manifest_variant"].as_str().unwrap_or("full"));
+    let extension = start["extension_id"].as_str().unwrap_or("").to_owned();
+    let mut symbols = Symbols {
+        names: BTreeMap::new(),
+        counts: BTreeMap::new(),
+        extension,
+    };
+    let mut bound = BTreeMap::new();
+    for name in ["W1", "T1"] {
+        bound.insert(name.to_owned(), start[name].clone());
+        symbols.bind(name, &start[name]);
+    }
+    let (mut seen, mut raw) = (0, Vec::new());
+    for (number, step) in scenario["steps"].as_array().unwrap().iter().enumerate() {
+        let reply = if step["op"] == "harness.sleep" {
+            now = now.plus(Duration::from_millis(step["args"][0].as_u64().unwrap_or(0)));
+            json!({ "result": null })
+        } else {
+            let mut call = step.clone();
+            call["args"] = resolve(step.get("args").unwrap_or(&json!([])), &bound);
+            lab.call(now, serde_json::from_str(&call.to_string()).unwrap())
+        };
+        if reply["unsupported"] == true {
+            return Verdict::Skip(format!("step {number} {}", step["op"]));
+        }
+        for (name, path) in step
+            .get("save")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let parts = path
+                .as_str()
+                .unwrap()
+                .split('.')
+                .filter(|part| !part.is_empty());
+            let pointer: String = parts.map(|part| format!("/{part}")).collect();
+            if let Some(value) = reply["result"]
+                .pointer(&pointer)
+                .filter(|value| !value.is_null())
+            {
+                bound.insert(name.clone(), value.clone());
+                symbols.bind(name, value);
+            }
+        }
+        let events = lab.events(now, seen, step["settle"].as_str().unwrap_or("full"));
+        let events = events["events"].as_array().unwrap().clone();
+        seen += events.len();
+        raw.push((reply, events));
+    }
+    for (reply, events) in &raw {
+        events.iter().for_each(|event| symbols.scan_event(event));
+        symbols.scan(&reply["result"]);
+    }
+    let faults = judge(scenario, &raw, &symbols);
+    if faults.is_empty() {
+        Verdict::Pass
+    } else {
+        Verdict::Fail(faults)
+    }
+}
+
+fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, (step, (reply, events))) in scenario["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(raw)
+        .enumerate()
+    {
+        let mut got = reply.clone();
+        got["result"] = symbols.norm(&reply["result"], "", None);
+        if step["op"] == "tabs.getZoom" && got["result"].is_number() {
+            got["result"] = rounded(&got["result"]);
+        }
+        if reply.get("error").is_some() {
+            got["error"] = symbols.norm(&reply["error"], "", None);
+        }
+        let (wanted, got) = (plain(&outcome(step)), plain(&outcome(&got)));
+        if wanted != got {
+            faults.push(format!(
+                "step {number} {}: want {wanted} got {got}",
+                step["op"]
+            ));
+        }
+        let recorded = scenario["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|event| event["step"] == number);
+        let wanted: Vec<_> = recorded
+            .filter(|event| is_compared(event))
+            .map(|event| comparable(&event["name"], &event["args"]))
+            .collect();
+        let got = events.iter().filter(|event| is_compared(event));
+        let got: Vec<_> = got
+            .map(|event| comparable(&event["name"], &symbols.norm(&event["args"], "", None)))
+            .collect();
+        if wanted != got {
+            let at = (0..wanted.len().max(got.len()))
+                .find(|at| wanted.get(*at) != got.get(*at))
+                .unwrap();
+            let show =
+                |events: &[Value]| events.get(at).map_or("none".to_owned(), Value::to_string);
+            faults.push(format!(
+                "step {number} {} event {at}: want {} got {}",
+                step["op"],
+                show(&wanted),
+                show(&got)
+            ));
+        }
+    }
+    faults
+}
+
+#[test]
+fn the_engine_does_what_the_recorded_browser_did() {
+    let pages =
+        Pages::read(&std::fs::read_to_string(folder().join("fixtures.json")).unwrap()).unwrap();
+    let only = option_env!("CORPUS_ONLY");
+    let mut files: Vec<_> = std::fs::read_dir(folder().join("corpus"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let (mut passed, mut failed) = (0, Vec::new());
+    for file in files {
+        let scenario: Value =
+            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let name = scenario["name"].as_str().unwrap();
+        let is_judged = scenario["stable"] == true
+            && !name.starts_with("ui-")
+            && NOT_REPLAYED.iter().all(|(known, _)| *known != name);
+        if !is_judged || only.is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        match replay(&scenario, &pages) {
+            Verdict::Pass => passed += 1,
+            Verdict::Skip(why) => failed.push(format!("{name}: not supported: {why}")),
+            Verdict::Fail(faults) => failed.push(format!("{name}\n    {}", faults.join("\n    "))),
+        }
+    }
+    println!("{passed} passed, {} failed", failed.len());
+    for line in &failed {
+        println!("{line}");
+    }
+    assert!(failed.is_empty(), "{} scenarios differ", failed.len());
+}
