@@ -27,4 +27,9 @@ pub mod seed;
 pub mod signature;
 pub mod tables;
 pub mod tagging;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod xml;
+
+#[cfg(feature = "server")]
+pub use http::ObjectPut;
