@@ -109,3 +109,15 @@ pub const SEARCH_NUMBERS: u8 = 0x8C;
 pub const SEARCH_ORDERED: u8 = 0x8D;
 /// What is known of all documents together.
 pub const SEARCH_TOTALS: u8 = 0x8E;
+/// OAuth clients by their id.
+pub const OAUTH_CLIENTS: u8 = 0x90;
+/// Service accounts by their address.
+pub const OAUTH_SERVICE_ACCOUNTS: u8 = 0x91;
+/// Grants by their id.
+pub const OAUTH_GRANTS: u8 = 0x92;
+/// Codes and tokens of grants by their digest.
+pub const OAUTH_SECRETS: u8 = 0x93;
+/// Digests of the codes and tokens of a grant.
+pub const OAUTH_SECRETS_OF: u8 = 0x94;
+/// The secret of the key that signs identity tokens.
+pub const OAUTH_IDENTITY: u8 = 0x95;

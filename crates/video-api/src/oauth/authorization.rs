@@ -1,0 +1,214 @@
+//! The request that a client sends a user with, and the way back.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use super::grant::{self, CLIENTS, Challenge, Client, Code, Grant};
+use super::{Form, OauthError};
+
+/// A request that may be put to a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The client's id.
+    pub client: String,
+    /// Where the user goes afterwards.
+    pub redirect: String,
+    /// The scopes.
+    pub scope: String,
+    /// The client's own value, given back as it came.
+    pub state: Option<String>,
+    challenge: Option<Challenge>,
+    offline: bool,
+    nonce: Option<String>,
+    project: Option<String>,
+    /// Whether the user must not be asked.
+    pub silent: bool,
+    /// The account that the client thinks of.
+    pub hint: Option<String>,
+}
+
+/// Why a request is refused, and where that is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// To the user: the client, or the way back, cannot be trusted.
+    Shown(OauthError),
+    /// To the client, at this address.
+    Sent(String),
+}
+
+impl Request {
+    /// Reads and checks the parameters of an authorization request (RFC 6749 §4.1.1).
+    ///
+    /// # Errors
+    /// `Shown` with `InvalidRequest`, `InvalidClient`, `RedirectMismatch`, `Store`; `Sent` for everything after.
+    pub fn read(tx: &mut Tx<'_>, form: &Form) -> Result<Self, Refusal> {
+        let (id, redirect, client) = Self::read_client(tx, form).map_err(Refusal::Shown)?;
+        let state = form.get("state").map(str::to_owned);
+        let read = || {
+            let response_type = form.need("response_type")?;
+            if response_type != "code" {
+                return Err(OauthError::UnsupportedResponseType(response_type.to_owned()));
+            }
+            let scope = form.need("scope")?;
+            grant::scopes_of(scope)?;
+            let challenge = match (form.get("code_challenge"), form.get("code_challenge_method")) {
+                (None, _) => None,
+                (Some(text), None | Some("plain")) => Some(Challenge { text: text.to_owned(), hashed: false }),
+                (Some(text), Some("S256")) => Some(Challenge { text: text.to_owned(), hashed: true }),
+                (Some(_), Some(method)) => return Err(OauthError::InvalidRequest(format!("Unknown code_challenge_method: {method}"))),
+            };
+            Ok((scope.to_owned(), challenge))
+        };
+        let (scope, challenge) = read().map_err(|error| Refusal::Sent(with_error(&redirect, &error, state.as_deref())))?;
+        Ok(Self {
+            client: id,
+            redirect,
+            scope,
+            state,
+            challenge,
+            offline: form.get("access_type") == Some("offline"),
+            nonce: form.get("nonce").map(str::to_owned),
+            project: client.project,
+            silent: form.get("prompt") == Some("none"),
+            hint: form.get("login_hint").map(str::to_owned),
+        })
+    }
+
+    fn read_client(tx: &mut Tx<'_>, form: &Form) -> Result<(String, String, Client), OauthError> {
+        let id = form.need("client_id")?;
+        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
+        let redirect = form.need("redirect_uri")?;
+        if !client.redirects.iter().any(|allowed| may_return(allowed, redirect)) {
+            return Err(OauthError::RedirectMismatch);
+        }
+        Ok((id.to_owned(), redirect.to_owned(), client))
+    }
+
+    /// Records that the user of `account` allows it, and gives the address to go back to.
+    pub fn allow(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, account: &str) -> String {
+        let mut id = [0; 16];
+        ids.fill(&mut id);
+        let granted = Grant {
+            client: self.client.clone(),
+            account: account.to_owned(),
+            scope: self.scope.clone(),
+            project: self.project.clone(),
+        };
+        let code = Code {
+            id,
+            grant: granted,
+            redirect: self.redirect.clone(),
+            challenge: self.challenge.clone(),
+            offline: self.offline,
+            nonce: self.nonce.clone(),
+            expires: 0,
+            used: false,
+        };
+        let code = grant::make_code(tx, ids, now, code);
+        with_query(&self.redirect, &[("state", self.state.as_deref()), ("code", Some(&code)), ("scope", Some(&self.scope))])
+    }
+
+    /// The address to go back to where the user does not allow it.
+    #[must_use]
+    pub fn deny(&self, error: &OauthError) -> String {
+        with_error(&self.redirect, error, self.state.as_deref())
+    }
+}
+
+/// Whether a client that may send users to `allowed` may send them to `asked`: the same text, or the same loopback host over http with
+/// any port and path, for a program on the user's machine takes the port that is free (RFC 8252 §7.3).
+fn may_return(allowed: &str, asked: &str) -> bool {
+    allowed == asked || loopback_host(allowed).is_some_and(|host| loopback_host(asked) == Some(host))
+}
+
+fn loopback_host(address: &str) -> Option<&str> {
+    let rest = address.strip_prefix("http://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    ["localhost", "127.0.0.1", "[::1]"].into_iter().find(|host| {
+        let port = authority.strip_prefix(host);
+        port.is_some_and(|port| port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok()))
+    })
+}
+
+fn with_error(redirect: &str, error: &OauthError, state: Option<&str>) -> String {
+    use triptych_core::error::Coded;
+    with_query(redirect, &[("error", Some(error.row().code)), ("error_description", Some(&error.to_string())), ("state", state)])
+}
+
+fn with_query(address: &str, pairs: &[(&str, Option<&str>)]) -> String {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+    let (address, fragment) = address.split_once('#').map_or((address, None), |(address, fragment)| (address, Some(fragment)));
+    let mut out = address.to_owned();
+    for (name, value) in pairs {
+        let Some(value) = value else { continue };
+        out.push(if out.contains('?') { '&' } else { '?' });
+        out.push_str(name);
+        out.push('=');
+        out.extend(utf8_percent_encode(value, NON_ALPHANUMERIC));
+    }
+    if let Some(fragment) = fragment {
+        out.push('#');
+        out.push_str(fragment);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{self, Memory, StoreError};
+
+    fn store() -> Memory {
+        let store = Memory::new();
+        kv::run_blocking(&store, &mut SeededIds::from_number(1), 1, |tx, _| {
+            let redirects = vec!["https://app.example/back".to_owned(), "http://localhost".to_owned()];
+            CLIENTS.put(tx, &"app".to_owned(), &Client { secret: None, redirects, project: None });
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+        store
+    }
+
+    fn read(store: &Memory, pairs: &[(&str, &str)]) -> Result<Request, Refusal> {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Request::read(&mut Tx::new(store), &Form::new(pairs).unwrap())
+    }
+
+    #[test]
+    fn a_user_is_sent_back_only_to_an_address_of_the_client() {
+        let store = store();
+        for (redirect, allowed) in [
+            ("https://app.example/back", true),
+            ("http://localhost:8085/", true),
+            ("http://localhost", true),
+            ("https://app.example/back/x", false),
+            ("https://localhost/", false),
+            ("http://localhost.evil.example/", false),
+            ("http://localhost:80@evil.example/", false),
+            ("http://127.0.0.1:1/", false),
+        ] {
+            let read = read(&store, &[("client_id", "app"), ("redirect_uri", redirect), ("response_type", "code"), ("scope", "openid")]);
+            assert_eq!(read.is_ok(), allowed, "{redirect}");
+            if !allowed {
+                assert_eq!(read, Err(Refusal::Shown(OauthError::RedirectMismatch)), "{redirect}");
+            }
+        }
+        assert_eq!(read(&store, &[("client_id", "other"), ("redirect_uri", "http://localhost")]), Err(Refusal::Shown(OauthError::InvalidClient)));
+    }
+
+    #[test]
+    fn later_faults_are_told_to_the_client_with_its_state() {
+        let base = [("client_id", "app"), ("redirect_uri", "http://localhost/?a=b"), ("state", "x y")];
+        for (more, code) in [
+            (vec![("response_type", "token")], "unsupported_response_type"),
+            (vec![("response_type", "code"), ("scope", "drive")], "invalid_scope"),
+            (vec![("response_type", "code"), ("scope", "openid"), ("code_challenge", "c"), ("code_challenge_method", "S1")], "invalid_request"),
+        ] {
+            let Err(Refusal::Sent(address)) = read(&store(), &[base.as_slice(), &more].concat()) else { panic!("{code}") };
+            let sent = address.strip_prefix("http://localhost/?a=b&error=").unwrap();
+            assert!(sent.replace("%5F", "_").starts_with(code) && sent.ends_with("&state=x%20y"), "{sent}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The token endpoint (RFC 6749 §3.2): codes, refresh tokens and assertions in, access tokens out.
+
+use serde_json::{Value, json};
+use subtle::ConstantTimeEq;
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use super::grant::{self, ACCESS_SECONDS, CLIENTS, Grant, Issued, SERVICE_ACCOUNTS};
+use super::jwt::{Assertion, IdentityKey, RsaKey};
+use super::{Form, OauthError};
+use crate::account::{Account, digest};
+use crate::tables::{self, ACCOUNTS, TOKENS};
+
+/// Paths of the token endpoint: today's and those that older clients know.
+pub const TOKEN_PATHS: &[&str] = &["/token", "/oauth2/v4/token", "/o/oauth2/token", "/oauth2/v3/token"];
+/// How far a client's clock may be off, in seconds.
+const SKEW_SECONDS: i64 = 300;
+/// An assertion may last so long, in seconds.
+const ASSERTION_SECONDS_MAX: i64 = 3_600;
+
+/// The secret of the key that signs identity tokens.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+pub struct IdentitySecret([u8; 32]);
+
+impl JsonRecord for IdentitySecret {}
+
+/// The one row of the key.
+const IDENTITY: Table<(), IdentitySecret> = Table::new(tables::OAUTH_IDENTITY);
+
+/// What a request to the token endpoint is answered in: who the issuer is, and the time.
+#[derive(Debug, Clone, Copy)]
+pub struct Issuer<'i> {
+    /// The issuer's base URL as the client sees it.
+    pub base: &'i str,
+    /// The time.
+    pub now: Timestamp,
+}
+
+/// The key that signs identity tokens; drawn when it is first needed.
+///
+/// # Errors
+/// `Store`.
+pub fn identity_key(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<IdentityKey, OauthError> {
+    if let Some(key) = IDENTITY.get(tx, &())?.and_then(|secret| IdentityKey::from_bytes(&secret.0)) {
+        return Ok(key);
+    }
+    loop {
+        let mut secret = [0; 32];
+        ids.fill(&mut secret);
+        if let Some(key) = IdentityKey::from_bytes(&secret) {
+            IDENTITY.put(tx, &(), &IdentitySecret(secret));
+            return Ok(key);
+        }
+    }
+}
+
+impl Issuer<'_> {
+    /// Answers the token endpoint. `basic` are the client's id and secret where it sent them as `Authorization: Basic`.
+    ///
+    /// `Ok(None)`: a code was used twice and its grant is ended; that has to be committed and is then told as `invalid_grant`.
+    ///
+    /// # Errors
+    /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `Store`.
+    pub fn answer(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, form: &Form, basic: Option<(&str, &str)>) -> Result<Option<Value>, OauthError> {
+        let issued = match form.need("grant_type")? {
+            "authorization_code" => {
+                let client = self.client(tx, form, basic)?;
+                let (code, redirect) = (form.need("code")?, form.get("redirect_uri"));
+                match grant::redeem(tx, ids, self.now, &client, code, redirect, form.get("code_verifier"))? {
+                    Some(issued) => issued,
+                    None => return Ok(None),
+                }
+            }
+            "refresh_token" => {
+                let client = self.client(tx, form, basic)?;
+                grant::refresh(tx, ids, self.now, &client, form.need("refresh_token")?, form.get("scope"))?
+            }
+            "urn:ietf:params:oauth:grant-type:jwt-bearer" => self.assert(tx, ids, form.need("assertion")?)?,
+            other => return Err(OauthError::UnsupportedGrantType(other.to_owned())),
+        };
+        self.render(tx, ids, &issued).map(Some)
+    }
+
+    /// The client of a request, once its secret is checked.
+    fn client(&self, tx: &mut Tx<'_>, form: &Form, basic: Option<(&str, &str)>) -> Result<String, OauthError> {
+        let (id, secret) = match basic {
+            Some((id, secret)) => (id, Some(secret)),
+            None => (form.need("client_id")?, form.get("client_secret")),
+        };
+        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
+        let proven = match (client.secret, secret) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(stored), Some(secret)) => stored.ct_eq(&digest(secret)).into(),
+        };
+        if proven { Ok(id.to_owned()) } else { Err(OauthError::InvalidClient) }
+    }
+
+    /// A token for a service account's assertion (RFC 7523).
+    fn assert(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, assertion: &str) -> Result<Issued, OauthError> {
+        let assertion = Assertion::read(assertion).map_err(|_| OauthError::InvalidGrant("Invalid JWT: it cannot be read, or is not signed with RS256."))?;
+        let unknown = OauthError::InvalidGrant("Invalid grant: account not found");
+        let robot = SERVICE_ACCOUNTS.peek(tx, &assertion.claims.iss)?.ok_or(unknown.clone())?;
+        let key = RsaKey::from_pem(&robot.key).map_err(|_| unknown.clone())?;
+        let claims = assertion.verified_by(&key).map_err(|_| OauthError::InvalidGrant("Invalid JWT Signature."))?;
+        let now = self.now.seconds();
+        let (ended, early, long) = (claims.exp <= now - SKEW_SECONDS, claims.iat > now + SKEW_SECONDS, claims.exp - claims.iat > ASSERTION_SECONDS_MAX);
+        if ended || early || long {
+            return Err(OauthError::InvalidGrant("Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe."));
+        }
+        if !TOKEN_PATHS.iter().any(|path| claims.aud.strip_prefix(self.base) == Some(path)) {
+            return Err(OauthError::InvalidGrant("Invalid JWT: aud is not this token endpoint."));
+        }
+        let account = match &claims.sub {
+            None => robot.account,
+            Some(subject) if *subject == claims.iss => robot.account,
+            Some(subject) => grant::account_named(tx, subject)?.ok_or(unknown)?.id,
+        };
+        let granted = Grant { client: claims.iss, account, scope: claims.scope, project: robot.project };
+        let access = grant::make_access(tx, ids, self.now, None, &granted)?;
+        Ok(Issued { access, refresh: None, scope: granted.scope, account: granted.account, client: granted.client, nonce: None })
+    }
+
+    fn render(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, issued: &Issued) -> Result<Value, OauthError> {
+        let mut answer = json!({
+            "access_token": issued.access,
+            "expires_in": ACCESS_SECONDS - 1,
+            "scope": issued.scope,
+            "token_type": "Bearer",
+        });
+        if let Some(refresh) = &issued.refresh {
+            answer["refresh_token"] = json!(refresh);
+        }
+        if issued.scope.split_ascii_whitespace().any(|scope| scope == "openid") {
+            let account = ACCOUNTS.peek(tx, &issued.account)?.ok_or(OauthError::InvalidGrant("account not found"))?;
+            let mut claims = profile(&account);
+            claims["iss"] = json!(self.base);
+            claims["aud"] = json!(issued.client);
+            claims["azp"] = json!(issued.client);
+            claims["iat"] = json!(self.now.seconds());
+            claims["exp"] = json!(self.now.seconds() + i64::from(ACCESS_SECONDS));
+            if let Some(nonce) = &issued.nonce {
+                claims["nonce"] = json!(nonce);
+            }
+            answer["id_token"] = json!(identity_key(tx, ids)?.sign(&claims));
+        }
+        Ok(answer)
+    }
+
+    /// Who the bearer of an access token is.
+    ///
+    /// # Errors
+    /// `InvalidToken`, `Store`.
+    pub fn userinfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
+        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
+        if row.expires.is_some_and(|expires| expires <= self.now) {
+            return Err(OauthError::InvalidToken);
+        }
+        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(OauthError::InvalidToken)?;
+        Ok(profile(&account))
+    }
+
+    /// What an access token is good for.
+    ///
+    /// # Errors
+    /// `InvalidToken`, `Store`.
+    pub fn tokeninfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
+        let mut info = self.userinfo(tx, token)?;
+        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
+        let scopes: Vec<String> = row.scopes.iter().map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name())).collect();
+        info["scope"] = json!(scopes.join(" "));
+        if let Some(expires) = row.expires {
+            info["exp"] = json!(expires.seconds().to_string());
+            info["expires_in"] = json!((expires.seconds() - self.now.seconds()).to_string());
+        }
+        Ok(info)
+    }
+
+    /// The document that tells clients where everything is (OpenID Connect Discovery 1.0).
+    #[must_use]
+    pub fn configuration(&self) -> Value {
+        let at = |path: &str| format!("{}{path}", self.base);
+        json!({
+            "issuer": self.base,
+            "authorization_endpoint": at("/o/oauth2/v2/auth"),
+            "token_endpoint": at("/token"),
+            "userinfo_endpoint": at("/oauth2/v3/userinfo"),
+            "revocation_endpoint": at("/revoke"),
+            "jwks_uri": at("/oauth2/v3/certs"),
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"],
+            "scopes_supported": ["openid", "email", "profile"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic", "none"],
+            "claims_supported": ["aud", "email", "email_verified", "exp", "iat", "iss", "name", "sub"],
+            "code_challenge_methods_supported": ["plain", "S256"],
+            "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+        })
+    }
+}
+
+fn profile(account: &Account) -> Value {
+    json!({ "sub": account.id, "email": account.email, "email_verified": true, "name": account.id })
+}
