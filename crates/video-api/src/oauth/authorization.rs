@@ -48,19 +48,35 @@ impl Request {
         let read = || {
             let response_type = form.need("response_type")?;
             if response_type != "code" {
-                return Err(OauthError::UnsupportedResponseType(response_type.to_owned()));
+                return Err(OauthError::UnsupportedResponseType(
+                    response_type.to_owned(),
+                ));
             }
             let scope = form.need("scope")?;
             grant::scopes_of(scope)?;
-            let challenge = match (form.get("code_challenge"), form.get("code_challenge_method")) {
+            let challenge = match (
+                form.get("code_challenge"),
+                form.get("code_challenge_method"),
+            ) {
                 (None, _) => None,
-                (Some(text), None | Some("plain")) => Some(Challenge { text: text.to_owned(), hashed: false }),
-                (Some(text), Some("S256")) => Some(Challenge { text: text.to_owned(), hashed: true }),
-                (Some(_), Some(method)) => return Err(OauthError::InvalidRequest(format!("Unknown code_challenge_method: {method}"))),
+                (Some(text), None | Some("plain")) => Some(Challenge {
+                    text: text.to_owned(),
+                    hashed: false,
+                }),
+                (Some(text), Some("S256")) => Some(Challenge {
+                    text: text.to_owned(),
+                    hashed: true,
+                }),
+                (Some(_), Some(method)) => {
+                    return Err(OauthError::InvalidRequest(format!(
+                        "Unknown code_challenge_method: {method}"
+                    )));
+                }
             };
             Ok((scope.to_owned(), challenge))
         };
-        let (scope, challenge) = read().map_err(|error| Refusal::Sent(with_error(&redirect, &error, state.as_deref())))?;
+        let (scope, challenge) = read()
+            .map_err(|error| Refusal::Sent(with_error(&redirect, &error, state.as_deref())))?;
         Ok(Self {
             client: id,
             redirect,
@@ -77,16 +93,28 @@ impl Request {
 
     fn read_client(tx: &mut Tx<'_>, form: &Form) -> Result<(String, String, Client), OauthError> {
         let id = form.need("client_id")?;
-        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
+        let client = CLIENTS
+            .peek(tx, &id.to_owned())?
+            .ok_or(OauthError::InvalidClient)?;
         let redirect = form.need("redirect_uri")?;
-        if !client.redirects.iter().any(|allowed| may_return(allowed, redirect)) {
+        if !client
+            .redirects
+            .iter()
+            .any(|allowed| may_return(allowed, redirect))
+        {
             return Err(OauthError::RedirectMismatch);
         }
         Ok((id.to_owned(), redirect.to_owned(), client))
     }
 
     /// Records that the user of `account` allows it, and gives the address to go back to.
-    pub fn allow(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, account: &str) -> String {
+    pub fn allow(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        now: Timestamp,
+        account: &str,
+    ) -> String {
         let mut id = [0; 16];
         ids.fill(&mut id);
         let granted = Grant {
@@ -106,7 +134,14 @@ impl Request {
             used: false,
         };
         let code = grant::make_code(tx, ids, now, code);
-        with_query(&self.redirect, &[("state", self.state.as_deref()), ("code", Some(&code)), ("scope", Some(&self.scope))])
+        with_query(
+            &self.redirect,
+            &[
+                ("state", self.state.as_deref()),
+                ("code", Some(&code)),
+                ("scope", Some(&self.scope)),
+            ],
+        )
     }
 
     /// The address to go back to where the user does not allow it.
@@ -119,26 +154,45 @@ impl Request {
 /// Whether a client that may send users to `allowed` may send them to `asked`: the same text, or the same loopback host over http with
 /// any port and path, for a program on the user's machine takes the port that is free (RFC 8252 §7.3).
 fn may_return(allowed: &str, asked: &str) -> bool {
-    allowed == asked || loopback_host(allowed).is_some_and(|host| loopback_host(asked) == Some(host))
+    allowed == asked
+        || loopback_host(allowed).is_some_and(|host| loopback_host(asked) == Some(host))
 }
 
 fn loopback_host(address: &str) -> Option<&str> {
     let rest = address.strip_prefix("http://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
-    ["localhost", "127.0.0.1", "[::1]"].into_iter().find(|host| {
-        let port = authority.strip_prefix(host);
-        port.is_some_and(|port| port.is_empty() || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok()))
-    })
+    ["localhost", "127.0.0.1", "[::1]"]
+        .into_iter()
+        .find(|host| {
+            let port = authority.strip_prefix(host);
+            port.is_some_and(|port| {
+                port.is_empty()
+                    || port
+                        .strip_prefix(':')
+                        .is_some_and(|port| port.parse::<u16>().is_ok())
+            })
+        })
 }
 
 fn with_error(redirect: &str, error: &OauthError, state: Option<&str>) -> String {
     use triptych_core::error::Coded;
-    with_query(redirect, &[("error", Some(error.row().code)), ("error_description", Some(&error.to_string())), ("state", state)])
+    with_query(
+        redirect,
+        &[
+            ("error", Some(error.row().code)),
+            ("error_description", Some(&error.to_string())),
+            ("state", state),
+        ],
+    )
 }
 
 fn with_query(address: &str, pairs: &[(&str, Option<&str>)]) -> String {
     use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-    let (address, fragment) = address.split_once('#').map_or((address, None), |(address, fragment)| (address, Some(fragment)));
+    let (address, fragment) = address
+        .split_once('#')
+        .map_or((address, None), |(address, fragment)| {
+            (address, Some(fragment))
+        });
     let mut out = address.to_owned();
     for (name, value) in pairs {
         let Some(value) = value else { continue };
@@ -163,8 +217,19 @@ mod tests {
     fn store() -> Memory {
         let store = Memory::new();
         kv::run_blocking(&store, &mut SeededIds::from_number(1), 1, |tx, _| {
-            let redirects = vec!["https://app.example/back".to_owned(), "http://localhost".to_owned()];
-            CLIENTS.put(tx, &"app".to_owned(), &Client { secret: None, redirects, project: None });
+            let redirects = vec![
+                "https://app.example/back".to_owned(),
+                "http://localhost".to_owned(),
+            ];
+            CLIENTS.put(
+                tx,
+                &"app".to_owned(),
+                &Client {
+                    secret: None,
+                    redirects,
+                    project: None,
+                },
+            );
             Ok::<_, StoreError>(())
         })
         .unwrap();
@@ -172,7 +237,10 @@ mod tests {
     }
 
     fn read(store: &Memory, pairs: &[(&str, &str)]) -> Result<Request, Refusal> {
-        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         Request::read(&mut Tx::new(store), &Form::new(pairs).unwrap())
     }
 
@@ -189,26 +257,70 @@ mod tests {
             ("http://localhost:80@evil.example/", false),
             ("http://127.0.0.1:1/", false),
         ] {
-            let read = read(&store, &[("client_id", "app"), ("redirect_uri", redirect), ("response_type", "code"), ("scope", "openid")]);
+            let read = read(
+                &store,
+                &[
+                    ("client_id", "app"),
+                    ("redirect_uri", redirect),
+                    ("response_type", "code"),
+                    ("scope", "openid"),
+                ],
+            );
             assert_eq!(read.is_ok(), allowed, "{redirect}");
             if !allowed {
-                assert_eq!(read, Err(Refusal::Shown(OauthError::RedirectMismatch)), "{redirect}");
+                assert_eq!(
+                    read,
+                    Err(Refusal::Shown(OauthError::RedirectMismatch)),
+                    "{redirect}"
+                );
             }
         }
-        assert_eq!(read(&store, &[("client_id", "other"), ("redirect_uri", "http://localhost")]), Err(Refusal::Shown(OauthError::InvalidClient)));
+        assert_eq!(
+            read(
+                &store,
+                &[("client_id", "other"), ("redirect_uri", "http://localhost")]
+            ),
+            Err(Refusal::Shown(OauthError::InvalidClient))
+        );
     }
 
     #[test]
     fn later_faults_are_told_to_the_client_with_its_state() {
-        let base = [("client_id", "app"), ("redirect_uri", "http://localhost/?a=b"), ("state", "x y")];
+        let base = [
+            ("client_id", "app"),
+            ("redirect_uri", "http://localhost/?a=b"),
+            ("state", "x y"),
+        ];
         for (more, code) in [
-            (vec![("response_type", "token")], "unsupported_response_type"),
-            (vec![("response_type", "code"), ("scope", "drive")], "invalid_scope"),
-            (vec![("response_type", "code"), ("scope", "openid"), ("code_challenge", "c"), ("code_challenge_method", "S1")], "invalid_request"),
+            (
+                vec![("response_type", "token")],
+                "unsupported_response_type",
+            ),
+            (
+                vec![("response_type", "code"), ("scope", "drive")],
+                "invalid_scope",
+            ),
+            (
+                vec![
+                    ("response_type", "code"),
+                    ("scope", "openid"),
+                    ("code_challenge", "c"),
+                    ("code_challenge_method", "S1"),
+                ],
+                "invalid_request",
+            ),
         ] {
-            let Err(Refusal::Sent(address)) = read(&store(), &[base.as_slice(), &more].concat()) else { panic!("{code}") };
-            let sent = address.strip_prefix("http://localhost/?a=b&error=").unwrap();
-            assert!(sent.replace("%5F", "_").starts_with(code) && sent.ends_with("&state=x%20y"), "{sent}");
+            let Err(Refusal::Sent(address)) = read(&store(), &[base.as_slice(), &more].concat())
+            else {
+                panic!("{code}")
+            };
+            let sent = address
+                .strip_prefix("http://localhost/?a=b&error=")
+                .unwrap();
+            assert!(
+                sent.replace("%5F", "_").starts_with(code) && sent.ends_with("&state=x%20y"),
+                "{sent}"
+            );
         }
     }
 }

@@ -114,7 +114,11 @@ impl Challenge {
     #[must_use]
     pub fn is_met_by(&self, verifier: &str) -> bool {
         let fits = (43..=128).contains(&verifier.len());
-        let answer = if self.hashed { URL_SAFE_NO_PAD.encode(digest(verifier)) } else { verifier.to_owned() };
+        let answer = if self.hashed {
+            URL_SAFE_NO_PAD.encode(digest(verifier))
+        } else {
+            verifier.to_owned()
+        };
         fits && bool::from(answer.as_bytes().ct_eq(self.text.as_bytes()))
     }
 }
@@ -122,7 +126,8 @@ impl Challenge {
 /// Clients by their id.
 pub const CLIENTS: Table<String, Client> = Table::new(tables::OAUTH_CLIENTS);
 /// Service accounts by their address.
-pub const SERVICE_ACCOUNTS: Table<String, ServiceAccount> = Table::new(tables::OAUTH_SERVICE_ACCOUNTS);
+pub const SERVICE_ACCOUNTS: Table<String, ServiceAccount> =
+    Table::new(tables::OAUTH_SERVICE_ACCOUNTS);
 /// Grants by their id.
 pub const GRANTS: Table<GrantId, Grant> = Table::new(tables::OAUTH_GRANTS);
 /// Secrets by their digest.
@@ -155,7 +160,9 @@ pub fn scopes_of(scope: &str) -> Result<Scopes, OauthError> {
     let mut scopes = Scopes::of(&[]);
     for name in scope.split_ascii_whitespace() {
         let identity = ["openid", "email", "profile"].contains(&name)
-            || ["userinfo.email", "userinfo.profile"].iter().any(|end| name.strip_prefix(Scope::PREFIX) == Some(end));
+            || ["userinfo.email", "userinfo.profile"]
+                .iter()
+                .any(|end| name.strip_prefix(Scope::PREFIX) == Some(end));
         match Scope::named(name) {
             Some(scope) => scopes = scopes.with(scope),
             None if identity => {}
@@ -174,13 +181,20 @@ pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, Sto
         return Ok(Some(account));
     }
     let accounts = ACCOUNTS.all(tx, &(), ACCOUNTS_MAX)?;
-    Ok(accounts.into_iter().map(|(_, account)| account).find(|account| account.email.eq_ignore_ascii_case(name)))
+    Ok(accounts
+        .into_iter()
+        .map(|(_, account)| account)
+        .find(|account| account.email.eq_ignore_ascii_case(name)))
 }
 
 /// Makes a code for what the user allowed.
 pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code) -> String {
     let secret = draw(ids, "4/0A");
-    let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
+    let code = Code {
+        expires: now.seconds().saturating_add(CODE_SECONDS),
+        used: false,
+        ..code
+    };
     SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
     SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
     secret
@@ -204,7 +218,9 @@ pub fn redeem(
         return Err(OauthError::InvalidGrant("Malformed auth code."));
     };
     if code.grant.client != client {
-        return Err(OauthError::InvalidGrant("The code was made for another client."));
+        return Err(OauthError::InvalidGrant(
+            "The code was made for another client.",
+        ));
     }
     if code.used {
         end(tx, code.id)?;
@@ -230,7 +246,14 @@ pub fn redeem(
         refresh
     });
     let access = make_access(tx, ids, now, Some(code.id), &code.grant)?;
-    SECRETS.put(tx, &digest(secret), &Secret::Code(Code { used: true, ..code.clone() }));
+    SECRETS.put(
+        tx,
+        &digest(secret),
+        &Secret::Code(Code {
+            used: true,
+            ..code.clone()
+        }),
+    );
     Ok(Some(Issued {
         access,
         refresh,
@@ -245,14 +268,31 @@ pub fn redeem(
 ///
 /// # Errors
 /// `InvalidGrant`, `InvalidScope`, `Store`.
-pub fn refresh(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, client: &str, secret: &str, scope: Option<&str>) -> Result<Issued, OauthError> {
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    client: &str,
+    secret: &str,
+    scope: Option<&str>,
+) -> Result<Issued, OauthError> {
     let revoked = OauthError::InvalidGrant("Token has been expired or revoked.");
-    let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else { return Err(revoked) };
-    let grant = GRANTS.get(tx, &id)?.filter(|grant| grant.client == client).ok_or(revoked)?;
+    let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else {
+        return Err(revoked);
+    };
+    let grant = GRANTS
+        .get(tx, &id)?
+        .filter(|grant| grant.client == client)
+        .ok_or(revoked)?;
     let scope = match scope {
         None => grant.scope.clone(),
         Some(fewer) => {
-            let granted = |name: &&str| grant.scope.split_ascii_whitespace().any(|granted| granted == *name);
+            let granted = |name: &&str| {
+                grant
+                    .scope
+                    .split_ascii_whitespace()
+                    .any(|granted| granted == *name)
+            };
             if let Some(more) = fewer.split_ascii_whitespace().find(|name| !granted(name)) {
                 return Err(OauthError::InvalidScope(more.to_owned()));
             }
@@ -260,15 +300,37 @@ pub fn refresh(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, client: &str,
         }
     };
     clear_ended(tx, now, id)?;
-    let access = make_access(tx, ids, now, Some(id), &Grant { scope: scope.clone(), ..grant.clone() })?;
-    Ok(Issued { access, refresh: None, scope, account: grant.account, client: grant.client, nonce: None })
+    let access = make_access(
+        tx,
+        ids,
+        now,
+        Some(id),
+        &Grant {
+            scope: scope.clone(),
+            ..grant.clone()
+        },
+    )?;
+    Ok(Issued {
+        access,
+        refresh: None,
+        scope,
+        account: grant.account,
+        client: grant.client,
+        nonce: None,
+    })
 }
 
 /// An access token for `grant`, under the grant `id` if it has one that lasts.
 ///
 /// # Errors
 /// `InvalidScope`, `Store`.
-pub fn make_access(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, id: Option<GrantId>, grant: &Grant) -> Result<String, OauthError> {
+pub fn make_access(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    id: Option<GrantId>,
+    grant: &Grant,
+) -> Result<String, OauthError> {
     let access = draw(ids, "ya29.");
     let key = digest(&access);
     let row = TokenRow {
@@ -313,14 +375,17 @@ fn end(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes access tokens and codes of the grant that have ended, so that a grant that is refreshed for years stays small.
+/// Removes access tokens of the grant that have ended, so that a grant that is refreshed for years stays small.
 fn clear_ended(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), StoreError> {
     let (secrets, _) = SECRETS_OF.scan(tx, &SECRETS_OF.span(&id), CLEARED_MAX)?;
     for ((_, key), ()) in secrets {
         let ended = match SECRETS.peek(tx, &key)? {
-            Some(Secret::Access(_)) => TOKENS.peek(tx, &key)?.and_then(|row| row.expires).is_none_or(|expires| expires <= now),
-            Some(Secret::Code(code)) => code.expires <= now.seconds(),
-            Some(Secret::Refresh(_)) => false,
+            Some(Secret::Access(_)) => TOKENS
+                .peek(tx, &key)?
+                .and_then(|row| row.expires)
+                .is_none_or(|expires| expires <= now),
+            // A used code is kept as long as its grant, so that a second use of it is seen.
+            Some(Secret::Code(_) | Secret::Refresh(_)) => false,
             None => true,
         };
         if ended {
@@ -351,10 +416,18 @@ mod tests {
     fn code() -> Code {
         Code {
             id: [3; 16],
-            grant: Grant { client: "app".to_owned(), account: "alice".to_owned(), scope: SCOPE.to_owned(), project: None },
+            grant: Grant {
+                client: "app".to_owned(),
+                account: "alice".to_owned(),
+                scope: SCOPE.to_owned(),
+                project: None,
+            },
             redirect: "http://127.0.0.1:9/".to_owned(),
             // The pair of RFC 7636 appendix B.
-            challenge: Some(Challenge { text: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(), hashed: true }),
+            challenge: Some(Challenge {
+                text: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
+                hashed: true,
+            }),
             offline: true,
             nonce: None,
             expires: 0,
@@ -362,8 +435,14 @@ mod tests {
         }
     }
 
-    fn run<T>(store: &Memory, seed: u64, mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, OauthError>) -> Result<T, OauthError> {
-        kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| body(tx, ids))
+    fn run<T>(
+        store: &Memory,
+        seed: u64,
+        mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, OauthError>,
+    ) -> Result<T, OauthError> {
+        kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| {
+            body(tx, ids)
+        })
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -372,7 +451,9 @@ mod tests {
 
     fn works(store: &Memory, token: &str, now: i64) -> bool {
         let row = TOKENS.peek(&mut Tx::new(store), &digest(token)).unwrap();
-        row.is_some_and(|row| row.expires.is_some_and(|expires| expires > at(now)) && row.scopes.has(Scope::ReadOnly))
+        row.is_some_and(|row| {
+            row.expires.is_some_and(|expires| expires > at(now)) && row.scopes.has(Scope::ReadOnly)
+        })
     }
 
     #[test]
@@ -380,20 +461,54 @@ mod tests {
         let store = Memory::new();
         let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(100), code()))).unwrap();
         let redeem = |seed, now, redirect: &str, verifier: Option<&str>| {
-            run(&store, seed, |tx, ids| redeem(tx, ids, at(now), "app", &code, Some(redirect), verifier))
+            run(&store, seed, |tx, ids| {
+                redeem(tx, ids, at(now), "app", &code, Some(redirect), verifier)
+            })
         };
         let home = "http://127.0.0.1:9/";
-        assert!(matches!(redeem(2, 100, home, None), Err(OauthError::InvalidGrant(_))));
-        assert!(matches!(redeem(2, 100, home, Some(&VERIFIER.to_lowercase())), Err(OauthError::InvalidGrant(_))));
-        assert_eq!(redeem(2, 100, "http://evil/", Some(VERIFIER)), Err(OauthError::RedirectMismatch));
-        assert!(matches!(redeem(2, 700, home, Some(VERIFIER)), Err(OauthError::InvalidGrant(_))));
+        assert!(matches!(
+            redeem(2, 100, home, None),
+            Err(OauthError::InvalidGrant(_))
+        ));
+        assert!(matches!(
+            redeem(2, 100, home, Some(&VERIFIER.to_lowercase())),
+            Err(OauthError::InvalidGrant(_))
+        ));
+        assert_eq!(
+            redeem(2, 100, "http://evil/", Some(VERIFIER)),
+            Err(OauthError::RedirectMismatch)
+        );
+        assert!(matches!(
+            redeem(2, 700, home, Some(VERIFIER)),
+            Err(OauthError::InvalidGrant(_))
+        ));
         let issued = redeem(2, 699, home, Some(VERIFIER)).unwrap().unwrap();
         assert!(works(&store, &issued.access, 4298) && !works(&store, &issued.access, 4299));
-        let again = run(&store, 3, |tx, ids| refresh(tx, ids, at(800), "app", issued.refresh.as_deref().unwrap(), None)).unwrap();
+        let again = run(&store, 3, |tx, ids| {
+            refresh(
+                tx,
+                ids,
+                at(800),
+                "app",
+                issued.refresh.as_deref().unwrap(),
+                None,
+            )
+        })
+        .unwrap();
         assert!(works(&store, &again.access, 800));
         assert_eq!(redeem(4, 801, home, Some(VERIFIER)), Ok(None));
         assert!(!works(&store, &issued.access, 800) && !works(&store, &again.access, 800));
-        assert!(run(&store, 5, |tx, ids| refresh(tx, ids, at(802), "app", issued.refresh.as_deref().unwrap(), None)).is_err());
+        assert!(
+            run(&store, 5, |tx, ids| refresh(
+                tx,
+                ids,
+                at(802),
+                "app",
+                issued.refresh.as_deref().unwrap(),
+                None
+            ))
+            .is_err()
+        );
     }
 
     #[test]
@@ -401,13 +516,39 @@ mod tests {
         for revoke_refresh in [true, false] {
             let store = Memory::new();
             let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
-            let issued = run(&store, 2, |tx, ids| redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))).unwrap().unwrap();
+            let issued = run(&store, 2, |tx, ids| {
+                redeem(
+                    tx,
+                    ids,
+                    at(1),
+                    "app",
+                    &code,
+                    Some("http://127.0.0.1:9/"),
+                    Some(VERIFIER),
+                )
+            })
+            .unwrap()
+            .unwrap();
             let refresh_token = issued.refresh.clone().unwrap();
-            let token = if revoke_refresh { &refresh_token } else { &issued.access };
+            let token = if revoke_refresh {
+                &refresh_token
+            } else {
+                &issued.access
+            };
             assert_eq!(run(&store, 3, |tx, _| Ok(revoke(tx, token)?)), Ok(true));
             assert_eq!(run(&store, 3, |tx, _| Ok(revoke(tx, token)?)), Ok(false));
             assert!(!works(&store, &issued.access, 1));
-            assert!(run(&store, 4, |tx, ids| refresh(tx, ids, at(2), "app", &refresh_token, None)).is_err());
+            assert!(
+                run(&store, 4, |tx, ids| refresh(
+                    tx,
+                    ids,
+                    at(2),
+                    "app",
+                    &refresh_token,
+                    None
+                ))
+                .is_err()
+            );
         }
     }
 
@@ -415,27 +556,61 @@ mod tests {
     fn a_refresh_gives_no_more_scopes_than_were_granted_and_clears_what_ended() {
         let store = Memory::new();
         let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
-        let issued = run(&store, 2, |tx, ids| redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))).unwrap().unwrap();
+        let issued = run(&store, 2, |tx, ids| {
+            redeem(
+                tx,
+                ids,
+                at(1),
+                "app",
+                &code,
+                Some("http://127.0.0.1:9/"),
+                Some(VERIFIER),
+            )
+        })
+        .unwrap()
+        .unwrap();
         let token = issued.refresh.unwrap();
         let upload = "https://www.googleapis.com/auth/youtube.upload";
-        assert_eq!(run(&store, 3, |tx, ids| refresh(tx, ids, at(2), "app", &token, Some(upload))), Err(OauthError::InvalidScope(upload.to_owned())));
+        assert_eq!(
+            run(&store, 3, |tx, ids| refresh(
+                tx,
+                ids,
+                at(2),
+                "app",
+                &token,
+                Some(upload)
+            )),
+            Err(OauthError::InvalidScope(upload.to_owned()))
+        );
         for hour in 1_u32..5 {
             let now = at(i64::from(hour * ACCESS_SECONDS) + 100);
-            run(&store, 10 + u64::from(hour), |tx, ids| refresh(tx, ids, now, "app", &token, None)).unwrap();
+            run(&store, 10 + u64::from(hour), |tx, ids| {
+                refresh(tx, ids, now, "app", &token, None)
+            })
+            .unwrap();
         }
         let secrets = SECRETS_OF.all(&mut Tx::new(&store), &[3; 16], 50).unwrap();
-        assert_eq!(secrets.len(), 2, "the refresh token and the last access token");
+        assert_eq!(
+            secrets.len(),
+            3,
+            "the code, the refresh token and the last access token"
+        );
     }
 
     #[test]
     fn no_secret_is_stored_as_it_is() {
         let store = Memory::new();
         let secret = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
-        let rows = kv::KeyValue::scan(&store, &kv::Span::default(), 100).unwrap().rows;
+        let rows = kv::KeyValue::scan(&store, &kv::Span::default(), 100)
+            .unwrap()
+            .rows;
         let raw = URL_SAFE_NO_PAD.decode(&secret[4..]).unwrap();
         for (key, value) in rows {
             for bytes in [key, value] {
-                assert!(!bytes.windows(raw.len()).any(|window| window == raw) && !String::from_utf8_lossy(&bytes).contains(&secret));
+                assert!(
+                    !bytes.windows(raw.len()).any(|window| window == raw)
+                        && !String::from_utf8_lossy(&bytes).contains(&secret)
+                );
             }
         }
     }

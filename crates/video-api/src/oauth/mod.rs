@@ -25,7 +25,9 @@ pub enum OauthError {
     #[error("The OAuth client was not found, or its secret is another.")]
     InvalidClient,
     /// The client may not send users there.
-    #[error("Bad Request: the redirect_uri is not one of the client's, or not the one that the code was made for.")]
+    #[error(
+        "Bad Request: the redirect_uri is not one of the client's, or not the one that the code was made for."
+    )]
     RedirectMismatch,
     /// The token endpoint knows no such grant type.
     #[error("Invalid grant_type: {0}")]
@@ -83,7 +85,9 @@ impl Form {
     pub fn new(pairs: Vec<(String, String)>) -> Result<Self, OauthError> {
         for (at, (name, _)) in pairs.iter().enumerate() {
             if pairs.iter().skip(at + 1).any(|(other, _)| other == name) {
-                return Err(OauthError::InvalidRequest(format!("Parameter given twice: {name}")));
+                return Err(OauthError::InvalidRequest(format!(
+                    "Parameter given twice: {name}"
+                )));
             }
         }
         Ok(Self(pairs))
@@ -93,7 +97,9 @@ impl Form {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| other == name);
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
     }
 
     /// The value of a parameter that has to be there.
@@ -101,6 +107,8 @@ impl Form {
     /// # Errors
     /// `InvalidRequest`.
     pub fn need(&self, name: &str) -> Result<&str, OauthError> {
-        self.get(name).ok_or_else(|| OauthError::InvalidRequest(format!("Missing required parameter: {name}")))
+        self.get(name).ok_or_else(|| {
+            OauthError::InvalidRequest(format!("Missing required parameter: {name}"))
+        })
     }
 }

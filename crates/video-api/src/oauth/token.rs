@@ -13,7 +13,12 @@ use crate::account::{Account, digest};
 use crate::tables::{self, ACCOUNTS, TOKENS};
 
 /// Paths of the token endpoint: today's and those that older clients know.
-pub const TOKEN_PATHS: &[&str] = &["/token", "/oauth2/v4/token", "/o/oauth2/token", "/oauth2/v3/token"];
+pub const TOKEN_PATHS: &[&str] = &[
+    "/token",
+    "/oauth2/v4/token",
+    "/o/oauth2/token",
+    "/oauth2/v3/token",
+];
 /// How far a client's clock may be off, in seconds.
 const SKEW_SECONDS: i64 = 300;
 /// An assertion may last so long, in seconds.
@@ -42,7 +47,10 @@ pub struct Issuer<'i> {
 /// # Errors
 /// `Store`.
 pub fn identity_key(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<IdentityKey, OauthError> {
-    if let Some(key) = IDENTITY.get(tx, &())?.and_then(|secret| IdentityKey::from_bytes(&secret.0)) {
+    if let Some(key) = IDENTITY
+        .get(tx, &())?
+        .and_then(|secret| IdentityKey::from_bytes(&secret.0))
+    {
         return Ok(key);
     }
     loop {
@@ -62,67 +70,140 @@ impl Issuer<'_> {
     ///
     /// # Errors
     /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `Store`.
-    pub fn answer(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, form: &Form, basic: Option<(&str, &str)>) -> Result<Option<Value>, OauthError> {
+    pub fn answer(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        form: &Form,
+        basic: Option<(&str, &str)>,
+    ) -> Result<Option<Value>, OauthError> {
         let issued = match form.need("grant_type")? {
             "authorization_code" => {
                 let client = self.client(tx, form, basic)?;
                 let (code, redirect) = (form.need("code")?, form.get("redirect_uri"));
-                match grant::redeem(tx, ids, self.now, &client, code, redirect, form.get("code_verifier"))? {
+                match grant::redeem(
+                    tx,
+                    ids,
+                    self.now,
+                    &client,
+                    code,
+                    redirect,
+                    form.get("code_verifier"),
+                )? {
                     Some(issued) => issued,
                     None => return Ok(None),
                 }
             }
             "refresh_token" => {
                 let client = self.client(tx, form, basic)?;
-                grant::refresh(tx, ids, self.now, &client, form.need("refresh_token")?, form.get("scope"))?
+                grant::refresh(
+                    tx,
+                    ids,
+                    self.now,
+                    &client,
+                    form.need("refresh_token")?,
+                    form.get("scope"),
+                )?
             }
-            "urn:ietf:params:oauth:grant-type:jwt-bearer" => self.assert(tx, ids, form.need("assertion")?)?,
+            "urn:ietf:params:oauth:grant-type:jwt-bearer" => {
+                self.assert(tx, ids, form.need("assertion")?)?
+            }
             other => return Err(OauthError::UnsupportedGrantType(other.to_owned())),
         };
         self.render(tx, ids, &issued).map(Some)
     }
 
     /// The client of a request, once its secret is checked.
-    fn client(&self, tx: &mut Tx<'_>, form: &Form, basic: Option<(&str, &str)>) -> Result<String, OauthError> {
+    fn client(
+        &self,
+        tx: &mut Tx<'_>,
+        form: &Form,
+        basic: Option<(&str, &str)>,
+    ) -> Result<String, OauthError> {
         let (id, secret) = match basic {
             Some((id, secret)) => (id, Some(secret)),
             None => (form.need("client_id")?, form.get("client_secret")),
         };
-        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
+        let client = CLIENTS
+            .peek(tx, &id.to_owned())?
+            .ok_or(OauthError::InvalidClient)?;
         let proven = match (client.secret, secret) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(stored), Some(secret)) => stored.ct_eq(&digest(secret)).into(),
         };
-        if proven { Ok(id.to_owned()) } else { Err(OauthError::InvalidClient) }
+        if proven {
+            Ok(id.to_owned())
+        } else {
+            Err(OauthError::InvalidClient)
+        }
     }
 
     /// A token for a service account's assertion (RFC 7523).
-    fn assert(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, assertion: &str) -> Result<Issued, OauthError> {
-        let assertion = Assertion::read(assertion).map_err(|_| OauthError::InvalidGrant("Invalid JWT: it cannot be read, or is not signed with RS256."))?;
+    fn assert(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        assertion: &str,
+    ) -> Result<Issued, OauthError> {
+        let assertion = Assertion::read(assertion).map_err(|_| {
+            OauthError::InvalidGrant("Invalid JWT: it cannot be read, or is not signed with RS256.")
+        })?;
         let unknown = OauthError::InvalidGrant("Invalid grant: account not found");
-        let robot = SERVICE_ACCOUNTS.peek(tx, &assertion.claims.iss)?.ok_or(unknown.clone())?;
+        let robot = SERVICE_ACCOUNTS
+            .peek(tx, &assertion.claims.iss)?
+            .ok_or(unknown.clone())?;
         let key = RsaKey::from_pem(&robot.key).map_err(|_| unknown.clone())?;
-        let claims = assertion.verified_by(&key).map_err(|_| OauthError::InvalidGrant("Invalid JWT Signature."))?;
+        let claims = assertion
+            .verified_by(&key)
+            .map_err(|_| OauthError::InvalidGrant("Invalid JWT Signature."))?;
         let now = self.now.seconds();
-        let (ended, early, long) = (claims.exp <= now - SKEW_SECONDS, claims.iat > now + SKEW_SECONDS, claims.exp - claims.iat > ASSERTION_SECONDS_MAX);
+        let (ended, early, long) = (
+            claims.exp <= now - SKEW_SECONDS,
+            claims.iat > now + SKEW_SECONDS,
+            claims.exp - claims.iat > ASSERTION_SECONDS_MAX,
+        );
         if ended || early || long {
-            return Err(OauthError::InvalidGrant("Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe."));
+            return Err(OauthError::InvalidGrant(
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.",
+            ));
         }
-        if !TOKEN_PATHS.iter().any(|path| claims.aud.strip_prefix(self.base) == Some(path)) {
-            return Err(OauthError::InvalidGrant("Invalid JWT: aud is not this token endpoint."));
+        if !TOKEN_PATHS
+            .iter()
+            .any(|path| claims.aud.strip_prefix(self.base) == Some(path))
+        {
+            return Err(OauthError::InvalidGrant(
+                "Invalid JWT: aud is not this token endpoint.",
+            ));
         }
         let account = match &claims.sub {
             None => robot.account,
             Some(subject) if *subject == claims.iss => robot.account,
             Some(subject) => grant::account_named(tx, subject)?.ok_or(unknown)?.id,
         };
-        let granted = Grant { client: claims.iss, account, scope: claims.scope, project: robot.project };
+        let granted = Grant {
+            client: claims.iss,
+            account,
+            scope: claims.scope,
+            project: robot.project,
+        };
         let access = grant::make_access(tx, ids, self.now, None, &granted)?;
-        Ok(Issued { access, refresh: None, scope: granted.scope, account: granted.account, client: granted.client, nonce: None })
+        Ok(Issued {
+            access,
+            refresh: None,
+            scope: granted.scope,
+            account: granted.account,
+            client: granted.client,
+            nonce: None,
+        })
     }
 
-    fn render(&self, tx: &mut Tx<'_>, ids: &mut dyn Ids, issued: &Issued) -> Result<Value, OauthError> {
+    fn render(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        issued: &Issued,
+    ) -> Result<Value, OauthError> {
         let mut answer = json!({
             "access_token": issued.access,
             "expires_in": ACCESS_SECONDS - 1,
@@ -132,8 +213,14 @@ impl Issuer<'_> {
         if let Some(refresh) = &issued.refresh {
             answer["refresh_token"] = json!(refresh);
         }
-        if issued.scope.split_ascii_whitespace().any(|scope| scope == "openid") {
-            let account = ACCOUNTS.peek(tx, &issued.account)?.ok_or(OauthError::InvalidGrant("account not found"))?;
+        if issued
+            .scope
+            .split_ascii_whitespace()
+            .any(|scope| scope == "openid")
+        {
+            let account = ACCOUNTS
+                .peek(tx, &issued.account)?
+                .ok_or(OauthError::InvalidGrant("account not found"))?;
             let mut claims = profile(&account);
             claims["iss"] = json!(self.base);
             claims["aud"] = json!(issued.client);
@@ -153,11 +240,15 @@ impl Issuer<'_> {
     /// # Errors
     /// `InvalidToken`, `Store`.
     pub fn userinfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
-        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
+        let row = TOKENS
+            .peek(tx, &digest(token))?
+            .ok_or(OauthError::InvalidToken)?;
         if row.expires.is_some_and(|expires| expires <= self.now) {
             return Err(OauthError::InvalidToken);
         }
-        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(OauthError::InvalidToken)?;
+        let account = ACCOUNTS
+            .peek(tx, &row.account)?
+            .ok_or(OauthError::InvalidToken)?;
         Ok(profile(&account))
     }
 
@@ -167,8 +258,14 @@ impl Issuer<'_> {
     /// `InvalidToken`, `Store`.
     pub fn tokeninfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
         let mut info = self.userinfo(tx, token)?;
-        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
-        let scopes: Vec<String> = row.scopes.iter().map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name())).collect();
+        let row = TOKENS
+            .peek(tx, &digest(token))?
+            .ok_or(OauthError::InvalidToken)?;
+        let scopes: Vec<String> = row
+            .scopes
+            .iter()
+            .map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name()))
+            .collect();
         info["scope"] = json!(scopes.join(" "));
         if let Some(expires) = row.expires {
             info["exp"] = json!(expires.seconds().to_string());
