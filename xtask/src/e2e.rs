@@ -178,6 +178,11 @@ fn run_file(service: &'static Service, file: &Path, on_line: impl FnMut(&str)) -
 }
 
 fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Server> {
+    let control: &[_] = if service.short == "tabs" {
+        &["--control-token", CONTROL_TOKEN]
+    } else {
+        &[]
+    };
     Server::start(
         service,
         &Options {
@@ -185,7 +190,7 @@ fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Serve
             data: data.to_owned(),
             seed: service.test_seed(),
             port: Some(0),
-            flags: [&["--admin-token", ADMIN_TOKEN], flags]
+            flags: [&["--admin-token", ADMIN_TOKEN], control, flags]
                 .concat()
                 .iter()
                 .map(|&flag| flag.into())
@@ -193,6 +198,9 @@ fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Serve
         },
     )
 }
+
+/// The control token of tabs-api under test.
+const CONTROL_TOKEN: &str = "control-token-of-the-tests";
 
 /// The admin token of servers under test.
 const ADMIN_TOKEN: &str = "admin-token-of-the-tests";
@@ -224,6 +232,7 @@ fn environment(command: &mut Command, service: &Service, server: &Server) -> Res
     command.env(service.variable("SEED"), seed);
     command.env(service.variable("BINARY"), service.binary(false));
     command.env(service.variable("ADMIN_TOKEN"), ADMIN_TOKEN);
+    command.env(service.variable("CONTROL_TOKEN"), CONTROL_TOKEN);
     // Tools of the environment, such as aws, are found first; nothing is read from the user's own settings.
     let bin = clients::python()
         .parent()

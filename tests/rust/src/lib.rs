@@ -1,0 +1,1 @@
+//! The clients are in `tests/`.
