@@ -1,0 +1,161 @@
+//! What the fuzz targets of object-put do with their bytes: nothing may panic, and these invariants hold.
+
+#![allow(dead_code, unreachable_pub, reason = "each target uses one of them")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a target that meets the unexpected fails"
+)]
+
+use bytes::Bytes;
+use object_put::bucket::Bucket;
+use object_put::chunked::{Decoder, Frame};
+use object_put::dialect::Dialect;
+use object_put::error::Error;
+use object_put::head::{METADATA_BYTES_MAX, PutHead};
+use object_put::key::{KEY_BYTES_MAX, Key};
+use object_put::lock::{DefaultRetention, Retention};
+use object_put::request::{Fields, Query};
+use object_put::signature::{Claim, Payload, canonical};
+use object_put::tagging::Tags;
+use object_put::xml::Element;
+use triptych_core::time::Timestamp;
+
+/// A request head: a target on the first line, `name: value` on the others.
+fn head(data: &[u8]) -> (String, Vec<(String, Vec<u8>)>) {
+    let mut lines = data.split(|byte| *byte == b'\n');
+    let target = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+    let fields = lines
+        .filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let name = String::from_utf8_lossy(&line[..colon]).to_ascii_lowercase();
+            Some((name, line[colon + 1..].to_vec()))
+        })
+        .take(100)
+        .collect();
+    (target, fields)
+}
+
+fn fields(entries: &[(String, Vec<u8>)]) -> Fields<'_> {
+    Fields::of(
+        entries
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_slice())),
+    )
+}
+
+/// The canonical forms of a request, and its claim.
+pub fn signature(data: &[u8]) {
+    let (target, entries) = head(data);
+    let (path, raw_query) = target.split_once('?').unwrap_or((&target, ""));
+    let once = canonical::path(path);
+    assert_eq!(canonical::path(&once), once, "a canonical path is its own");
+    let sorted = canonical::query(raw_query, "");
+    assert_eq!(
+        canonical::query(&sorted, ""),
+        sorted,
+        "a canonical query is its own"
+    );
+    let Ok(query) = Query::parse(raw_query) else {
+        return;
+    };
+    let fields = fields(&entries);
+    let Ok(dialect) = Dialect::of(&fields, &query) else {
+        return;
+    };
+    let claim = Claim::read(&fields.in_dialect(dialect), &query, "us-east-1");
+    if let Ok(Claim::Anonymous(payload)) = claim {
+        assert!(!matches!(payload, Payload::Signed | Payload::SignedTrailer));
+    }
+}
+
+/// Data and other frames of a chunked body, fed in pieces of `step` bytes.
+fn decode(data: &[u8], signed: bool, step: usize) -> Result<(Vec<u8>, Vec<Frame>, bool), Error> {
+    let mut decoder = Decoder::new(signed);
+    let (mut body, mut frames) = (Vec::new(), Vec::new());
+    for piece in data.chunks(step) {
+        decoder.feed(Bytes::copy_from_slice(piece));
+        while let Some(frame) = decoder.frame()? {
+            match frame {
+                Frame::Data(bytes) => body.extend_from_slice(&bytes),
+                other => frames.push(other),
+            }
+        }
+    }
+    Ok((body, frames, decoder.is_done()))
+}
+
+/// An aws-chunked body decodes the same however it is split.
+pub fn chunked(data: &[u8]) {
+    for signed in [false, true] {
+        let whole = decode(data, signed, data.len().max(1));
+        assert_eq!(decode(data, signed, 1), whole);
+        assert_eq!(decode(data, signed, 7), whole);
+        if let Ok((body, ..)) = whole {
+            assert!(body.len() <= data.len());
+        }
+    }
+}
+
+/// The headers of a PutObject.
+pub fn headers(data: &[u8]) {
+    let (_, entries) = head(data);
+    let now = Timestamp::from_seconds(1_795_244_786);
+    let mut bucket = Bucket::new(1, "b".to_owned(), "1".to_owned(), "r".to_owned(), now);
+    bucket.object_lock = true;
+    for dialect in [Dialect::Store, Dialect::Amz] {
+        let fields = fields(&entries).in_dialect(dialect);
+        for payload in [Payload::Unsigned, Payload::SignedTrailer] {
+            let Ok(head) = PutHead::read(&fields, &bucket, payload, now) else {
+                continue;
+            };
+            let sizes = head
+                .metadata
+                .iter()
+                .map(|(name, value)| name.len() + value.len());
+            assert!(sizes.sum::<usize>() <= METADATA_BYTES_MAX);
+            let encoding = head.content.encoding.unwrap_or_default();
+            assert!(
+                !encoding
+                    .split(',')
+                    .any(|name| name.trim().eq_ignore_ascii_case("aws-chunked"))
+            );
+            assert!(head.tags.0.len() <= 10);
+        }
+    }
+}
+
+/// The tags of a header: what was read can be written and read again.
+pub fn tagging(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Ok(tags) = Tags::from_header(text) else {
+        return;
+    };
+    let document = tags.document("http://store/doc/2006-03-01/");
+    assert_eq!(Tags::from_xml(document.as_bytes()).as_ref(), Ok(&tags));
+}
+
+/// A key of a path: what was read has its length, and its own encoding names it again.
+pub fn key(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Ok(key) = Key::from_path(text) else {
+        return;
+    };
+    assert!((1..=KEY_BYTES_MAX).contains(&key.as_bytes().len()));
+    let encoded = canonical::path(text);
+    assert_eq!(Key::from_path(&encoded), Ok(key));
+}
+
+/// The documents of request bodies.
+pub fn xml(data: &[u8]) {
+    let _ = Tags::from_xml(data);
+    let _ = DefaultRetention::from_xml(data);
+    let _ = Retention::from_xml(data, Timestamp::EPOCH);
+    for root in ["Tagging", "Delete", "CreateBucketConfiguration"] {
+        let _ = Element::parse(data, root);
+    }
+}
