@@ -364,6 +364,15 @@ named! {
         ItemsUnsupported = 400 "youtube.playlistItem" "playlistOperationUnsupported" parameter("playlistId") => "The API does not support the ability to insert or delete items of this playlist: it lists the channel's uploads.",
         /// An item that belongs to another playlist, or another video.
         ItemSnippet = 400 "youtube.playlistItem" "invalidSnippet" body("snippet") => "The snippet does not name the playlist that the item belongs to.",
+        // Search.
+        /// Filters that do not go together.
+        SearchFilter = 400 "youtube.search" "invalidSearchFilter" parameter("") => "The request contains an invalid combination of search filters and/or restrictions. Note that you must set the type parameter to video if you set either the forContentOwner or forMine parameters to true, or a value for the eventType, videoCaption, videoCategoryId, videoDefinition, videoDimension, videoDuration, videoEmbeddable, videoLicense, videoSyndicated or videoType parameters.",
+        /// A channel that is none.
+        SearchChannel = 400 "youtube.search" "invalidChannelId" parameter("channelId") => "The channelId parameter specified an invalid channel ID.",
+        /// A place without a radius, or the other way round, or one that is none.
+        SearchLocation = 400 "youtube.search" "invalidLocation" parameter("location") => "The location and/or locationRadius parameter value was formatted incorrectly: both are needed, as 'latitude,longitude' and a number with m, km, ft or mi of at most 1000 kilometers.",
+        /// A language that is none.
+        SearchLanguage = 400 "youtube.search" "invalidRelevanceLanguage" parameter("relevanceLanguage") => "The relevanceLanguage parameter value was formatted incorrectly.",
         // Pictures.
         /// Not a picture.
         Image = 400 "youtube.thumbnail" "invalidImage" Place::None => "The provided image content is invalid: a JPEG or PNG, of at most 25 million pixels.",

@@ -4,6 +4,7 @@
 
 pub mod channel;
 pub mod count;
+pub mod findable;
 pub mod id;
 pub mod language;
 pub mod page;

@@ -12,7 +12,8 @@ use crate::error::{Error, Rule};
 use crate::model::id::Special;
 use crate::model::stored::Stored;
 use crate::model::text::{Body, is_description, localizations};
-use crate::model::{language, thumbnail};
+use crate::model::{findable, language, thumbnail};
+use crate::search::{self, Kind};
 use crate::tables::{
     BANNERS, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES, VIDEOS,
 };
@@ -74,6 +75,9 @@ pub fn count(
     let mut counts = CHANNEL_COUNTS.get(tx, &key)?.unwrap_or_default();
     change(&mut counts);
     CHANNEL_COUNTS.put(tx, &key, &counts);
+    search::touch(tx, Kind::Channel, channel, |facets| {
+        (facets.views, facets.videos) = (counts.views, counts.videos);
+    })?;
     Ok(())
 }
 
@@ -107,7 +111,7 @@ pub fn insert(
         &(language::guide_category_of(id).to_owned(), id.to_owned()),
         &(),
     );
-    Ok(())
+    findable::channel(tx, id, channel)
 }
 
 /// The id of a channel, as an index names it.

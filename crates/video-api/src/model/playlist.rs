@@ -14,7 +14,8 @@ use crate::model::playlist_item::Directory;
 use crate::model::stored::Stored;
 use crate::model::text::{Body, is_description, is_title, localizations};
 use crate::model::video::Privacy;
-use crate::model::{count, language, thumbnail};
+use crate::model::{count, findable, language, thumbnail};
+use crate::search::{self, Kind};
 use crate::tables::{CHANNEL_PLAYLISTS, ORDER, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS};
 
 /// A title has at most this many characters.
@@ -157,7 +158,8 @@ fn snippet(
 pub fn insert(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(), Error> {
     PLAYLISTS.put(tx, &id.to_owned(), playlist);
     ORDER.put(tx, &id.to_owned(), &Directory::default());
-    index(tx, id, &playlist.head, true)
+    index(tx, id, &playlist.head, true)?;
+    findable::playlist(tx, id, playlist)
 }
 
 /// Replaces a playlist.
@@ -174,6 +176,7 @@ pub fn replace(
         index(tx, id, &old.head, false)?;
         PLAYLISTS.put(tx, &id.to_owned(), new);
         index(tx, id, &new.head, true)?;
+        findable::playlist(tx, id, new)?;
     }
     Ok(())
 }
@@ -186,6 +189,7 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<
     index(tx, id, &playlist.head, false)?;
     PLAYLISTS.delete(tx, &id.to_owned());
     PLAYLIST_GARBAGE.put(tx, &id.to_owned(), &());
+    search::remove(tx, Kind::Playlist, id)?;
     Ok(())
 }
 

@@ -17,8 +17,9 @@ use crate::error::Error;
 use crate::media::{Facts, Reason};
 use crate::model::page::latest_first;
 use crate::model::stored::Stored;
-use crate::model::{channel, count};
+use crate::model::{channel, count, findable};
 use crate::picture;
+use crate::search::{self, Kind};
 use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
 use crate::upload::media::{self, MediaId};
 
@@ -172,7 +173,8 @@ pub fn visible(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Option<Stor
 pub fn insert(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
     VIDEOS.put(tx, &id.to_owned(), video);
     VIDEO_COUNTS.put(tx, &id.to_owned(), &VideoCounts::default());
-    put_indexes(tx, id, video)
+    put_indexes(tx, id, video)?;
+    findable::video(tx, id, video)
 }
 
 /// A new id that no video has.
@@ -202,6 +204,7 @@ pub fn replace(
         remove_indexes(tx, id, old)?;
         VIDEOS.put(tx, &id.to_owned(), new);
         put_indexes(tx, id, new)?;
+        findable::video(tx, id, new)?;
     }
     Ok(())
 }
@@ -223,6 +226,7 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
         media::discard(tx, media);
     }
     picture::unset(tx, &format!("vi/{id}"))?;
+    search::remove(tx, Kind::Video, id)?;
     Ok(())
 }
 
@@ -294,6 +298,7 @@ pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<
         put_chart(tx, id, video, counts.views);
     }
     VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    search::touch(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
     channel::count(tx, &video.channel, |channel| {
         channel.views = channel.views.saturating_add(more)
     })
@@ -361,6 +366,9 @@ pub fn rate(
     }
     if let Some(counts) = counts {
         VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+        search::touch(tx, Kind::Video, id, |facets| {
+            (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
+        })?;
     }
     Ok(())
 }

@@ -211,7 +211,7 @@ impl Issuer<'_> {
             "token_type": "Bearer",
         });
         if let Some(refresh) = &issued.refresh {
-            answer["refresh_token"] = json!(refresh);
+            set(&mut answer, "refresh_token", json!(refresh));
         }
         if issued
             .scope
@@ -222,15 +222,23 @@ impl Issuer<'_> {
                 .peek(tx, &issued.account)?
                 .ok_or(OauthError::InvalidGrant("account not found"))?;
             let mut claims = profile(&account);
-            claims["iss"] = json!(self.base);
-            claims["aud"] = json!(issued.client);
-            claims["azp"] = json!(issued.client);
-            claims["iat"] = json!(self.now.seconds());
-            claims["exp"] = json!(self.now.seconds() + i64::from(ACCESS_SECONDS));
+            set(&mut claims, "iss", json!(self.base));
+            set(&mut claims, "aud", json!(issued.client));
+            set(&mut claims, "azp", json!(issued.client));
+            set(&mut claims, "iat", json!(self.now.seconds()));
+            set(
+                &mut claims,
+                "exp",
+                json!(self.now.seconds() + i64::from(ACCESS_SECONDS)),
+            );
             if let Some(nonce) = &issued.nonce {
-                claims["nonce"] = json!(nonce);
+                set(&mut claims, "nonce", json!(nonce));
             }
-            answer["id_token"] = json!(identity_key(tx, ids)?.sign(&claims));
+            set(
+                &mut answer,
+                "id_token",
+                json!(identity_key(tx, ids)?.sign(&claims)),
+            );
         }
         Ok(answer)
     }
@@ -266,10 +274,14 @@ impl Issuer<'_> {
             .iter()
             .map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name()))
             .collect();
-        info["scope"] = json!(scopes.join(" "));
+        set(&mut info, "scope", json!(scopes.join(" ")));
         if let Some(expires) = row.expires {
-            info["exp"] = json!(expires.seconds().to_string());
-            info["expires_in"] = json!((expires.seconds() - self.now.seconds()).to_string());
+            set(&mut info, "exp", json!(expires.seconds().to_string()));
+            set(
+                &mut info,
+                "expires_in",
+                json!((expires.seconds() - self.now.seconds()).to_string()),
+            );
         }
         Ok(info)
     }
@@ -295,6 +307,12 @@ impl Issuer<'_> {
             "code_challenge_methods_supported": ["plain", "S256"],
             "grant_types_supported": ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
         })
+    }
+}
+
+fn set(object: &mut Value, name: &str, value: Value) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(name.to_owned(), value);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden};
 use crate::model::text::Body;
-use crate::model::{channel, language, page};
+use crate::model::{channel, findable, language, page};
 use crate::page_token::Binding;
 use crate::tables::{CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES};
 
@@ -180,6 +180,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     channel::write(tx, &id, &mut new, body, &call.parts)?;
     if new != old {
         CHANNELS.put(tx, &id, &new);
+        findable::channel(tx, &id, &new)?;
     }
     let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
     Ok(Reply::resource(&channel::render(

@@ -1,9 +1,20 @@
 //! Search: resources that fit words and filters.
 
+use triptych_core::id::Ids;
+use triptych_core::kv::{Key, Tx};
+
 use super::{
-    Cost, Filters, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+    Call, Cost, Filters, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
 };
 use crate::account::{Scope, Scopes};
+use crate::envelope::{Item, List, Paging, Reply, etag};
+use crate::error::{Error, Rule};
+use crate::model::{findable, language, video};
+use crate::page_token::{Binding, Direction, PageToken};
+use crate::search;
+use crate::search::query::{self, Around, Cursor, Hit, Length, Order, Query};
+use crate::search::words::Wanted;
+use crate::tables::{CHANNELS, PLAYLISTS};
 
 /// The parts of a searchResult.
 const SEARCH_RESULT_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
@@ -141,5 +152,336 @@ pub(super) const LIST: Operation = Operation {
     },
     response: Some("SearchListResponse"),
     heavy: true,
-    ..Operation::list("search.list", "/search", Run::Absent)
+    ..Operation::list("search.list", "/search", Run::Call(list))
 };
+
+/// The region of an answer where the request names none.
+const DEFAULT_REGION: &str = "US";
+/// Parameters that only videos have, and so need `type=video`.
+const VIDEO_FILTERS: &[&str] = &[
+    "eventType",
+    "location",
+    "locationRadius",
+    "videoCaption",
+    "videoCategoryId",
+    "videoDefinition",
+    "videoDimension",
+    "videoDuration",
+    "videoEmbeddable",
+    "videoLicense",
+    "videoPaidProductPlacement",
+    "videoSyndicated",
+    "videoType",
+];
+/// Parameters that shape the answer and not the list, so that a page token holds when they change.
+const NOT_BINDING: &[&str] = &["pageToken", "maxResults", "part"];
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let query = read(call, tx)?;
+    let size = call.page_size(5);
+    let binding = binding(call, query.mine.as_deref());
+    let token = call.page_token(binding)?;
+    let cursor = token
+        .as_ref()
+        .map(|token| cursor_of(&token.key))
+        .transpose()?;
+    let backwards = token
+        .as_ref()
+        .is_some_and(|token| token.direction == Direction::Previous);
+    let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
+    let mut list = List::new("searchListResponse");
+    for hit in &found.hits {
+        if let Some(item) = result(call, tx, hit)? {
+            list.push(&item);
+        }
+    }
+    let print = |direction, hit: Option<&Hit>| {
+        hit.map(|hit| PageToken::print(direction, 0, &key_of(&hit.cursor), binding))
+    };
+    let paging = Paging {
+        next: print(Direction::Next, found.hits.last().filter(|_| found.more)),
+        previous: print(
+            Direction::Previous,
+            found.hits.first().filter(|_| found.earlier),
+        ),
+        total: found.total,
+        size,
+    };
+    let region = call.params.get("regionCode").unwrap_or(DEFAULT_REGION);
+    Ok(list.end_with(
+        Some(&paging),
+        &[("regionCode", format!("\"{region}\"").into_bytes())],
+    ))
+}
+
+/// What a page token of this list is bound to: everything that decides what is in the list.
+fn binding(call: &Call<'_>, mine: Option<&str>) -> Binding {
+    let mut names = vec![call.operation.name, mine.unwrap_or_default()];
+    for param in call
+        .operation
+        .params
+        .iter()
+        .filter(|param| !NOT_BINDING.contains(&param.name))
+    {
+        let values = call.params.list(param.name);
+        if !values.is_empty() {
+            names.push(param.name);
+            names.extend(values.iter().map(String::as_str));
+        }
+    }
+    Binding::of(&names)
+}
+
+fn key_of(cursor: &Cursor) -> Vec<u8> {
+    let mut key = vec![cursor.kind as u8];
+    cursor.id.write(&mut key);
+    key.extend_from_slice(&cursor.key);
+    key
+}
+
+fn cursor_of(mut bytes: &[u8]) -> Result<Cursor, Error> {
+    let kind =
+        u8::read(&mut bytes).and_then(|kind| search::Kind::ALL.get(usize::from(kind)).copied());
+    let id = String::read(&mut bytes);
+    let (Some(kind), Some(id)) = (kind, id) else {
+        return Err(Error::InvalidPageToken);
+    };
+    Ok(Cursor {
+        key: bytes.to_vec(),
+        kind,
+        id,
+    })
+}
+
+/// The query that the parameters stand for.
+fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
+    let params = call.params;
+    let kinds = kinds(params.list("type"))?;
+    let only_videos = kinds == [search::Kind::Video];
+    let asks = |name: &str| {
+        params
+            .get(name)
+            .is_some_and(|value| value != "any" && !value.ends_with("Unspecified"))
+    };
+    let own = ["forMine", "forContentOwner", "forDeveloper"]
+        .into_iter()
+        .any(|name| params.flag(name));
+    if (own || VIDEO_FILTERS.iter().any(|name| asks(name))) && !only_videos {
+        return Err(Rule::SearchFilter.into());
+    }
+    if let Some(region) = params
+        .get("regionCode")
+        .filter(|region| !language::is_region(region))
+    {
+        return Err(Error::UnsupportedRegion(region.to_owned()));
+    }
+    if params
+        .get("relevanceLanguage")
+        .is_some_and(|tag| !is_language(tag))
+    {
+        return Err(Rule::SearchLanguage.into());
+    }
+    let channel = params.get("channelId").map(str::to_owned);
+    if let Some(channel) = &channel {
+        CHANNELS.peek(tx, channel)?.ok_or(Rule::SearchChannel)?;
+    }
+    let is = |name: &str, yes: &str| {
+        params
+            .get(name)
+            .filter(|_| asks(name))
+            .map(|value| value == yes)
+    };
+    Ok(Query {
+        wanted: Wanted::parse(params.get("q").unwrap_or_default()),
+        kinds,
+        channel,
+        mine: if own {
+            Some(call.caller.channel()?.to_owned())
+        } else {
+            None
+        },
+        published_after: params
+            .moment("publishedAfter")
+            .map(|moment| moment.micros()),
+        published_before: params
+            .moment("publishedBefore")
+            .map(|moment| moment.micros()),
+        category: params.get("videoCategoryId").map(str::to_owned),
+        length: match params.get("videoDuration") {
+            Some("short") => Some(Length::Short),
+            Some("medium") => Some(Length::Medium),
+            Some("long") => Some(Length::Long),
+            _ => None,
+        },
+        high_definition: is("videoDefinition", "high"),
+        captions: is("videoCaption", "closedCaption"),
+        three_d: is("videoDimension", "3d"),
+        creative_commons: is("videoLicense", "creativeCommon"),
+        embeddable: is("videoEmbeddable", "true").unwrap_or_default(),
+        syndicated: is("videoSyndicated", "true").unwrap_or_default(),
+        broadcast: params
+            .get("eventType")
+            .filter(|kind| *kind != "none")
+            .map(str::to_owned),
+        around: around(params.get("location"), params.get("locationRadius"))?,
+        topic: params.get("topicId").map(str::to_owned),
+        region: params.get("regionCode").map(str::to_owned),
+        language: params.get("relevanceLanguage").map(str::to_owned),
+        strict: params.get("safeSearch") == Some("strict"),
+        nothing: ["videoType", "videoPaidProductPlacement"]
+            .into_iter()
+            .any(asks)
+            || params.get("channelType") == Some("show"),
+        order: order(params.get("order")),
+    })
+}
+
+fn kinds(names: &[String]) -> Result<Vec<search::Kind>, Error> {
+    let kind = |name: &String| {
+        let found = search::Kind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name);
+        found.ok_or_else(|| Error::UnknownValue {
+            name: "type",
+            value: name.clone(),
+            allowed: &["video", "channel", "playlist"],
+        })
+    };
+    names.iter().map(kind).collect()
+}
+
+fn order(name: Option<&str>) -> Order {
+    match name {
+        Some("date") => Order::Date,
+        Some("rating") => Order::Rating,
+        Some("title") => Order::Title,
+        Some("videoCount") => Order::VideoCount,
+        Some("viewCount") => Order::ViewCount,
+        _ => Order::Relevance,
+    }
+}
+
+/// An ISO 639-1 code, or Chinese in one of its scripts.
+fn is_language(tag: &str) -> bool {
+    (tag.len() == 2 && tag.bytes().all(|byte| byte.is_ascii_lowercase()))
+        || ["zh-Hans", "zh-Hant"].contains(&tag)
+}
+
+/// `latitude,longitude` and a radius with its unit; both or neither.
+fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>, Error> {
+    const RADIUS_METRES_MAX: f64 = 1_000_000.0;
+    let (location, radius) = match (location, radius) {
+        (None, None) => return Ok(None),
+        (Some(location), Some(radius)) => (location, radius),
+        _ => return Err(Rule::SearchLocation.into()),
+    };
+    let read = || {
+        let (latitude, longitude) = location.trim_matches(['(', ')']).split_once(',')?;
+        let (latitude, longitude): (f64, f64) = (
+            latitude.trim().parse().ok()?,
+            longitude.trim().parse().ok()?,
+        );
+        let units = [
+            ("km", 1_000.0),
+            ("mi", 1_609.344),
+            ("ft", 0.304_8),
+            ("m", 1.0),
+        ];
+        let (number, metres) = units
+            .iter()
+            .find_map(|(unit, metres)| Some((radius.strip_suffix(unit)?, *metres)))?;
+        let metres = number.trim().parse::<f64>().ok()? * metres;
+        let sound = latitude.abs() <= 90.0
+            && longitude.abs() <= 180.0
+            && (0.0..=RADIUS_METRES_MAX).contains(&metres);
+        sound.then_some(Around {
+            latitude,
+            longitude,
+            metres,
+        })
+    };
+    read().map(Some).ok_or_else(|| Rule::SearchLocation.into())
+}
+
+/// A result as it is shown; nothing if the resource went meanwhile.
+fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, Error> {
+    let id = hit.id.clone();
+    let snippet = match hit.kind {
+        search::Kind::Video => {
+            video::visible(tx, &id, call.caller)?.map(|video| video::as_result(&video))
+        }
+        search::Kind::Channel => CHANNELS
+            .peek(tx, &id)?
+            .map(|channel| findable::channel_result(&id, &channel)),
+        search::Kind::Playlist => match PLAYLISTS
+            .peek(tx, &id)?
+            .filter(|playlist| playlist.head.is_visible(call.caller))
+        {
+            Some(playlist) => Some(findable::playlist_result(tx, &id, &playlist)?),
+            None => None,
+        },
+    };
+    let Some(snippet) = snippet else {
+        return Ok(None);
+    };
+    let kind = hit.kind.name();
+    let names = format!("{{\"kind\":\"youtube#{kind}\",\"{kind}Id\":\"{id}\"}}");
+    let mut item = Item::begin(
+        "searchResult",
+        &etag(&[names.as_bytes(), &snippet].concat()),
+        None,
+    );
+    item.part("id", names.as_bytes());
+    if call.wants("snippet") {
+        item.part("snippet", &snippet);
+    }
+    Ok(Some(item.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_needs_its_radius_and_both_their_form() {
+        let read = |location, radius| around(location, radius);
+        assert_eq!(read(None, None), Ok(None));
+        let found = read(Some("37.42307,-122.08427"), Some("5km"))
+            .unwrap()
+            .unwrap();
+        assert!((found.latitude - 37.42307).abs() < 1e-9 && (found.metres - 5_000.0).abs() < 1e-9);
+        assert!(
+            (read(Some("1,2"), Some("10mi")).unwrap().unwrap().metres - 16_093.44).abs() < 1e-6
+        );
+        for (location, radius) in [
+            (Some("1,2"), None),
+            (None, Some("5km")),
+            (Some("1"), Some("5km")),
+            (Some("91,0"), Some("5km")),
+            (Some("0,181"), Some("5km")),
+            (Some("1,2"), Some("5")),
+            (Some("1,2"), Some("1001km")),
+            (Some("1,2"), Some("-1km")),
+            (Some("NaN,0"), Some("1km")),
+        ] {
+            assert_eq!(
+                read(location, radius),
+                Err(Rule::SearchLocation.into()),
+                "{location:?} {radius:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cursor_survives_its_token_and_other_bytes_are_refused() {
+        let cursor = Cursor {
+            key: vec![0, 255, 1],
+            kind: search::Kind::Playlist,
+            id: "PL\u{0}x".to_owned(),
+        };
+        assert_eq!(cursor_of(&key_of(&cursor)), Ok(cursor));
+        for bytes in [b"".as_slice(), &[9, 0, 1], &[0, b'a']] {
+            assert_eq!(cursor_of(bytes), Err(Error::InvalidPageToken));
+        }
+    }
+}

@@ -93,6 +93,8 @@ pub struct Query {
     pub language: Option<String>,
     /// `safeSearch=strict`.
     pub strict: bool,
+    /// Asks for what nothing is: no document is a film or an episode.
+    pub nothing: bool,
     /// The order.
     pub order: Order,
 }
@@ -487,6 +489,7 @@ impl Query {
             || self.category.is_some()
             || self.around.is_some();
         visible
+            && !self.nothing
             && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
             && (is_video || !asks_for_videos)
             && self

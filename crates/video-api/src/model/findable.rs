@@ -1,0 +1,156 @@
+//! What search finds of a resource, and how it shows it.
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use triptych_core::kv::Tx;
+
+use super::channel::Channel;
+use super::playlist::Playlist;
+use super::stored::Stored;
+use super::thumbnail;
+use super::video::{Privacy, Video};
+use crate::error::Error;
+use crate::search::{self, Document, Facets, Kind};
+use crate::tables::{CHANNEL_COUNTS, ORDER, VIDEO_COUNTS};
+
+/// Notes what can be found of a video. Call it after the video and its counts are put.
+///
+/// # Errors
+/// As the store.
+pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    let counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    let (head, snippet) = (&video.head, video.value("snippet"));
+    let tags = snippet.get("tags").and_then(Value::as_array);
+    let document = Document {
+        channel: head.channel.clone(),
+        title: text(&snippet, "title"),
+        description: text(&snippet, "description"),
+        tags: tags
+            .into_iter()
+            .flatten()
+            .filter_map(|tag| tag.as_str().map(str::to_owned))
+            .collect(),
+        facets: Facets {
+            published: head.published.micros(),
+            public: head.is_listed() && head.failure.is_none(),
+            views: counts.views,
+            likes: counts.likes,
+            dislikes: counts.dislikes,
+            category: head.category.clone(),
+            duration_ms: head.facts.as_ref().map_or(0, |facts| facts.duration_ms),
+            high_definition: head
+                .facts
+                .as_ref()
+                .is_some_and(|facts| facts.definition() == "hd"),
+            creative_commons: head.license == "creativeCommon",
+            embeddable: head.embeddable,
+            syndicated: true,
+            location: location(&video.value("recordingDetails")),
+            language: head.language.clone().unwrap_or_default(),
+            ..Facets::default()
+        },
+    };
+    Ok(search::put(tx, Kind::Video, id, &document)?)
+}
+
+/// Notes what can be found of a channel.
+///
+/// # Errors
+/// As the store.
+pub fn channel(tx: &mut Tx<'_>, id: &str, channel: &Stored<Channel>) -> Result<(), Error> {
+    let counts = CHANNEL_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    let snippet = channel.value("snippet");
+    let document = Document {
+        channel: id.to_owned(),
+        title: channel.head.title.clone(),
+        description: text(&snippet, "description"),
+        tags: channel.head.handle.iter().cloned().collect(),
+        facets: Facets {
+            published: channel.head.published.micros(),
+            public: true,
+            views: counts.views,
+            videos: counts.videos,
+            language: channel.head.language.clone().unwrap_or_default(),
+            ..Facets::default()
+        },
+    };
+    Ok(search::put(tx, Kind::Channel, id, &document)?)
+}
+
+/// Notes what can be found of a playlist.
+///
+/// # Errors
+/// As the store.
+pub fn playlist(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(), Error> {
+    let snippet = playlist.value("snippet");
+    let document = Document {
+        channel: playlist.head.channel.clone(),
+        title: text(&snippet, "title"),
+        description: text(&snippet, "description"),
+        tags: Vec::new(),
+        facets: Facets {
+            published: playlist.head.published.micros(),
+            public: playlist.head.privacy == Privacy::Public,
+            language: playlist.head.language.clone().unwrap_or_default(),
+            ..Facets::default()
+        },
+    };
+    Ok(search::put(tx, Kind::Playlist, id, &document)?)
+}
+
+/// How a search shows a channel: the snippet of a result.
+#[must_use]
+pub fn channel_result(id: &str, channel: &Stored<Channel>) -> Bytes {
+    let snippet = channel.value("snippet");
+    result(&snippet, id, &channel.head.title, thumbnail::of_channel(id))
+}
+
+/// How a search shows a playlist. Its picture is that of its first video.
+///
+/// # Errors
+/// As the store.
+pub fn playlist_result(
+    tx: &mut Tx<'_>,
+    id: &str,
+    playlist: &Stored<Playlist>,
+) -> Result<Bytes, Error> {
+    let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
+    let snippet = playlist.value("snippet");
+    let picture = thumbnail::of_video(order.first_video.as_deref().unwrap_or("none"), false);
+    Ok(result(
+        &snippet,
+        &playlist.head.channel,
+        &text(&snippet, "channelTitle"),
+        picture,
+    ))
+}
+
+fn result(
+    snippet: &Map<String, Value>,
+    channel: &str,
+    channel_title: &str,
+    thumbnails: Value,
+) -> Bytes {
+    let published = text(snippet, "publishedAt");
+    let shown = json!({
+        "publishedAt": published, "channelId": channel, "title": text(snippet, "title"), "description": text(snippet, "description"),
+        "thumbnails": thumbnails, "channelTitle": channel_title, "liveBroadcastContent": "none", "publishTime": published,
+    });
+    shown.as_object().map_or_else(Bytes::new, super::print)
+}
+
+fn text(map: &Map<String, Value>, name: &str) -> String {
+    map.get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// Degrees north and east of `recordingDetails.location`.
+fn location(recording: &Map<String, Value>) -> Option<(f64, f64)> {
+    let location = recording.get("location")?;
+    Some((
+        location.get("latitude")?.as_f64()?,
+        location.get("longitude")?.as_f64()?,
+    ))
+}
