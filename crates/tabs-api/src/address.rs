@@ -13,6 +13,9 @@ pub const NEW_TAB: &str = "chrome://newtab/";
 /// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, in this order.
 pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     let invalid = || Error::InvalidUrl(text.to_owned());
+    if let Some(url) = host_and_port(text) {
+        return Ok(url);
+    }
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(url::ParseError::RelativeUrlWithoutBase) => {
@@ -28,6 +31,26 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     };
     check(&url)?;
     Ok(shown(&url))
+}
+
+/// `name:80` is a host and a port, whatever scheme the name may be.
+fn host_and_port(text: &str) -> Option<String> {
+    let (name, port) = text.trim().split_once(':')?;
+    let is_name = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
+    let port = port
+        .parse::<u16>()
+        .ok()
+        .filter(|_| !port.starts_with('+'))?;
+    is_name
+        .then(|| {
+            Url::parse(&format!("http://{name}:{port}/"))
+                .ok()
+                .map(Into::into)
+        })
+        .flatten()
 }
 
 /// Refuses URLs that no extension may navigate to.
@@ -111,31 +134,52 @@ pub fn origin(url: &str) -> String {
 /// The title of a page that has none yet: its URL as the address bar shows it.
 #[must_use]
 pub fn title(url: &str) -> String {
-    if let Some(rest) = url.strip_prefix("http://") {
-        return unescaped(strip_root(rest));
-    }
-    if let Some(rest) = url.strip_prefix("view-source:http://") {
-        return format!("view-source:{}", unescaped(strip_root(rest)));
-    }
-    if url.starts_with("file:") {
+    let (scheme, rest) = if let Some(rest) = url.strip_prefix("http://") {
+        ("", rest)
+    } else if let Some(rest) = url.strip_prefix("view-source:http://") {
+        ("view-source:", rest)
+    } else if url.starts_with("file:") {
         let name = url.rsplit('/').next().filter(|name| !name.is_empty());
         return unescaped(name.unwrap_or(url));
+    } else if let Some((scheme, rest)) = url.find("://").map(|at| url.split_at(at + 3)) {
+        (scheme, rest)
+    } else {
+        return unescaped(url);
+    };
+    // A host is shown as it is, the rest as it reads.
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if path == "/" {
+        format!("{scheme}{host}")
+    } else {
+        format!("{scheme}{host}{}", unescaped(path))
     }
-    if url.starts_with("https://") || url.starts_with("chrome://") {
-        return unescaped(strip_root(url));
-    }
-    url.to_owned()
 }
 
-fn strip_root(text: &str) -> &str {
-    match text.strip_suffix('/') {
-        Some(start) if !start.rsplit("://").next().unwrap_or(start).contains('/') => start,
-        _ => text,
+/// A text whose percent escapes are undone, where that gives text without control characters.
+#[must_use]
+pub fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let code = (*first == b'%')
+            .then(|| tail.get(..2))
+            .flatten()
+            .and_then(|code| std::str::from_utf8(code).ok());
+        match code
+            .and_then(|code| u8::from_str_radix(code, 16).ok())
+            .filter(|byte| *byte >= b' ')
+        {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
     }
-}
-
-fn unescaped(text: &str) -> String {
-    text.replace("%20", " ")
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Whether two URLs differ in their fragment alone, and the second has one: such a navigation stays in the document.

@@ -193,10 +193,12 @@ impl Browser {
             state.url = "about:blank".into();
             state.title = "about:blank".into();
             state.was_shown = true;
+            state.is_fresh = false;
             state.history.push(crate::tab::Entry {
                 url: "about:blank".into(),
                 title: "about:blank".into(),
                 was_used: false,
+                is_cached: false,
             });
         }
         if let Some(state) = browser.windows.get_mut(&window) {

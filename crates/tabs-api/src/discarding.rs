@@ -55,6 +55,8 @@ impl Browser {
             ) = (false, false, true, GROUP_ID_NONE);
             view.pinned = false;
             view.opener = None;
+            view.status = Status::Unloaded;
+            (view.url, view.title) = (String::new(), String::new());
             self.emit(Event::TabUpdated {
                 change: Change {
                     auto_discardable: Some(true),
@@ -66,6 +68,10 @@ impl Browser {
         self.disconnect_ports(old, None);
         tab.id = new;
         tab.discarded = true;
+        tab.is_fresh = true;
+        for entry in &mut tab.history {
+            entry.is_cached = false;
+        }
         tab.frozen = false;
         tab.audible = false;
         tab.status = Status::Unloaded;
@@ -126,7 +132,10 @@ impl Browser {
                 ..Change::default()
             },
         );
-        self.navigate(id, url, Kind::Reload);
+        // One that was put away before its first page came has nothing to load.
+        if !url.is_empty() {
+            self.navigate(id, url, Kind::Reload);
+        }
         Ok(())
     }
 }

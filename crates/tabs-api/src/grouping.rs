@@ -15,6 +15,17 @@ use crate::window::{WindowId, WindowKind};
 /// How long after its group was collapsed a tab freezes.
 const FREEZE_AFTER: Duration = Duration::from_millis(2_500);
 
+/// When the moves of tabs that join a group are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    /// Before the group is announced.
+    First,
+    /// After it.
+    Last,
+    /// After it, of tabs that come to the left edge of a group one by one.
+    FromLeft,
+}
+
 impl Browser {
     fn group(&self, id: i64) -> Result<&Group, Error> {
         self.groups.get(&GroupId(id)).ok_or(Error::NoGroup(id))
@@ -65,9 +76,10 @@ impl Browser {
         if self.window(window)?.kind != WindowKind::Normal {
             return Err(Error::NotNormalWindow);
         }
+        let mut left = BTreeSet::new();
         for id in &tabs {
             if self.tab(*id)?.window != window {
-                self.carry(*id, window, None)?;
+                left.insert(self.transplant(*id, window, None)?);
             }
         }
         let chosen: BTreeSet<TabId> = tabs.into_iter().collect();
@@ -77,6 +89,9 @@ impl Browser {
             Some((group, _)) => self.join(group, &ordered)?,
             None => self.found(window, &ordered)?,
         };
+        for window in left {
+            self.drop_window_if_empty(window);
+        }
         Ok(Answer::Value(group.0.into()))
     }
 
@@ -122,7 +137,12 @@ impl Browser {
         let has_pinned = tabs
             .iter()
             .any(|tab| self.tabs.get(tab).is_some_and(|tab| tab.pinned));
-        let emptied = self.gather(id, tabs, at, has_pinned, |browser| {
+        let moves = if has_pinned {
+            Moves::First
+        } else {
+            Moves::Last
+        };
+        let emptied = self.gather(id, tabs, at, moves, |browser| {
             browser.emit(Event::GroupCreated(group.clone()));
             browser.emit(Event::GroupUpdated(group.clone()));
         })?;
@@ -162,7 +182,7 @@ impl Browser {
         };
         if !left.is_empty() {
             let at = place(self, &left)?;
-            emptied.extend(self.gather(group, &left, at, false, |_| {})?);
+            emptied.extend(self.gather(group, &left, at, Moves::FromLeft, |_| {})?);
         }
         if !right.is_empty() {
             let strip = &self.window(window)?.tabs;
@@ -176,7 +196,7 @@ impl Browser {
                 })
                 .last();
             let at = last.map_or(0, |(index, _)| index + 1);
-            emptied.extend(self.gather(group, &right, at, false, |_| {})?);
+            emptied.extend(self.gather(group, &right, at, Moves::Last, |_| {})?);
         }
         for group in emptied {
             self.drop_group_if_empty(group);
@@ -190,7 +210,7 @@ impl Browser {
         group: GroupId,
         tabs: &[TabId],
         at: usize,
-        moves_first: bool,
+        moves: Moves,
         announce: impl FnOnce(&mut Self),
     ) -> Result<BTreeSet<GroupId>, Error> {
         let window = self.group(group.0)?.window;
@@ -218,7 +238,14 @@ impl Browser {
         for id in tabs {
             emptied.extend(self.tab_mut(*id)?.group.replace(group));
         }
+        let from_left = moves == Moves::FromLeft;
         for id in tabs {
+            if from_left {
+                // Each is told as it stands at the edge, before the next one pushes it on.
+                let strip = &mut self.window_mut(window)?.tabs;
+                strip.retain(|other| other != id);
+                strip.insert(at + tabs.len() - 1, *id);
+            }
             self.updated(
                 *id,
                 Change {
@@ -229,7 +256,7 @@ impl Browser {
         }
         // What follows tells of each move from the order that the strip had until then.
         self.window_mut(window)?.tabs = before;
-        if moves_first {
+        if moves == Moves::First {
             self.shift_all(tabs, at)?;
             announce(self);
         } else {

@@ -118,6 +118,7 @@ impl Js {
                 [(key, Self::String(name))] if key == "$js" => match name.as_str() {
                     "NaN" => Self::Number(f64::NAN),
                     "Infinity" => Self::Number(f64::INFINITY),
+                    "-0" => Self::Number(-0.0),
                     "function" => Self::Function,
                     _ => Self::Undefined,
                 },

@@ -21,6 +21,8 @@ use crate::tab::TabId;
 
 /// The extension that scenarios are run as.
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
+/// Where the recorded browser's new tabs went.
+const RECORDED_NEW_TAB: &str = "chrome://new-tab-page-third-party/";
 /// Without any event for this long, a step has settled.
 const QUIET: Duration = Duration::from_millis(220);
 /// How long a call may take before it counts as pending.
@@ -32,22 +34,22 @@ const SETTLE_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug, Clone, Deserialize)]
 pub struct LabCall {
     /// `tabs.create`, `harness.port`, ...
-    op: String,
+    pub op: String,
     /// Its arguments, ids resolved.
     #[serde(default)]
-    args: Vec<Js>,
+    pub args: Vec<Js>,
     /// `callback`, or a promise.
     #[serde(default)]
-    style: Option<String>,
+    pub style: Option<String>,
     /// `page`, or a worker.
     #[serde(default)]
-    context: Option<String>,
+    pub context: Option<String>,
     /// The name that a port is known by from now on.
     #[serde(default)]
-    port: Option<String>,
+    pub port: Option<String>,
     /// Milliseconds until the call counts as pending.
     #[serde(default)]
-    timeout: Option<u64>,
+    pub timeout: Option<u64>,
 }
 
 /// A browser under judgement.
@@ -165,6 +167,9 @@ impl Lab {
                     let Some(access) = self.session.browser().access(EXTENSION) else {
                         continue;
                     };
+                    if !access.hears(event.name()) {
+                        continue;
+                    }
                     let mut args = event.arguments(&access);
                     if event.name().starts_with("port.")
                         && let Some(first) = args.get_mut(0)
@@ -370,6 +375,10 @@ fn constant(args: &[Js]) -> Value {
 fn render(answer: Result<Answer, Error>, style: Style) -> Value {
     match answer {
         Ok(Answer::Value(value)) => json!({ "result": value }),
+        // A callback without an argument is recorded as one that got nothing.
+        Ok(Answer::Undefined | Answer::Later(_)) if style == Style::Callback => {
+            json!({ "result": null })
+        }
         Ok(Answer::Undefined | Answer::Later(_)) => json!({ "result": null, "undef": true }),
         Err(error) => {
             let kind = match style {
@@ -385,7 +394,10 @@ fn render(answer: Result<Answer, Error>, style: Style) -> Value {
 fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
     let mut browser = Browser::with_blank_window(now, Compat::Browser);
     browser.install(Extension::new(EXTENSION.into(), &manifest(variant), true));
-    Session::new(browser, Box::new(SimEngine::new(pages.clone())))
+    Session::new(
+        browser,
+        Box::new(SimEngine::new(pages.clone()).with_new_tab(RECORDED_NEW_TAB)),
+    )
 }
 
 /// The manifests of the contract's variants.

@@ -4,7 +4,7 @@ use crate::address::{NEW_TAB, resolve};
 use crate::browser::{Answer, Browser, Call};
 use crate::error::Error;
 use crate::event::{Change, Event};
-use crate::tab::{Kind, Status, TabId};
+use crate::tab::{Entry, Kind, TabId};
 use crate::window::{WINDOW_ID_CURRENT, WindowId, WindowKind};
 
 impl Browser {
@@ -132,6 +132,8 @@ impl Browser {
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let former = state.active;
         let copy = self.new_tab(window);
+        // Two openers at once would confuse which tab comes next.
+        self.forget_openers(window);
         let tab = self.tab_mut(copy)?;
         tab.pinned = source.pinned;
         tab.group = source.group;
@@ -139,26 +141,30 @@ impl Browser {
         tab.url.clone_from(&source.url);
         tab.title.clone_from(&source.title);
         tab.icon.clone_from(&source.icon);
-        tab.history.clone_from(&source.history);
+        tab.history = source
+            .history
+            .into_iter()
+            .map(|entry| Entry {
+                is_cached: false,
+                ..entry
+            })
+            .collect();
         tab.history_at = source.history_at;
+        tab.keeps_pages = false;
         tab.language.clone_from(&source.language);
-        let url = if source.url.is_empty() {
-            source
-                .pending
-                .map_or_else(String::new, |pending| pending.url)
-        } else {
-            source.url
-        };
-        let kind = if source.history.is_empty() {
-            Kind::Push
-        } else {
-            Kind::Reload
-        };
-        self.navigate(copy, url, kind);
+        // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
+        if !source.url.is_empty() && self.focus_order.first() == Some(&window) {
+            self.navigate(copy, source.url, Kind::Reload);
+        }
         self.place(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
-        self.focus(window);
         self.shown(call, copy)
+    }
+
+    fn forget_openers(&mut self, window: WindowId) {
+        for tab in self.tabs.values_mut().filter(|tab| tab.window == window) {
+            tab.opener = None;
+        }
     }
 
     /// Tells of a new tab that is active from the start.
@@ -221,13 +227,11 @@ impl Browser {
             .index_of(opener)
             .map_or(usize::MAX, |index| index + 1);
         let id = self.new_tab(window);
-        self.navigate(id, url.to_owned(), Kind::Push);
+        self.forget_openers(window);
         self.tab_mut(id)?.opener = Some(opener);
         self.place(id, window, index)?;
-        debug_assert!(
-            self.tab(id).is_ok_and(|tab| tab.status == Status::Loading),
-            "it is on its way"
-        );
-        self.create_and_activate(id)
+        self.create_and_activate(id)?;
+        self.navigate(id, url.to_owned(), Kind::Push);
+        Ok(())
     }
 }

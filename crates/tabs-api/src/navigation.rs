@@ -7,7 +7,49 @@ use crate::browser::{Answer, Browser, Call, Timer};
 use crate::engine::{EngineCommand, EngineNews};
 use crate::error::Error;
 use crate::event::{Change, Event};
-use crate::tab::{Entry, Kind, Pending, Status, TabId, ZoomMode, ZoomState};
+use crate::tab::{Entry, Kind, Pending, Status, Tab, TabId, ZoomMode, ZoomState};
+
+const PORT_CACHED: &str = "The page keeping the extension port is moved into back/forward cache, so the message channel is closed.";
+
+/// Enters a committed page into the history; whether it came back from the cache.
+fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
+    let was_used = tab
+        .history
+        .get(tab.history_at)
+        .is_some_and(|entry| entry.was_used);
+    let is_same_url = tab.url == url;
+    let stays = is_same_document
+        || kind == Kind::Reload
+        || kind == Kind::Push && is_same_url && !tab.history.is_empty();
+    if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
+        left.is_cached = tab.keeps_pages;
+    }
+    match kind {
+        Kind::Reload => false,
+        Kind::Push if is_same_url && !tab.history.is_empty() => false,
+        Kind::Push => {
+            tab.history.truncate(tab.history_at + 1);
+            // Within a document the user's use of it goes on.
+            let was_used = was_used && is_same_document;
+            tab.history.push(Entry {
+                url: url.to_owned(),
+                title: String::new(),
+                was_used,
+                is_cached: false,
+            });
+            tab.history_at = tab.history.len() - 1;
+            false
+        }
+        Kind::Traverse(place) => {
+            tab.history_at = place;
+            let cached = tab
+                .history
+                .get_mut(place)
+                .map(|entry| std::mem::replace(&mut entry.is_cached, false));
+            !is_same_document && cached == Some(true)
+        }
+    }
+}
 
 impl Browser {
     /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
@@ -17,10 +59,9 @@ impl Browser {
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
         tab.load += 1;
-        let is_shown = !(kind == Kind::Reload && tab.url == url && tab.status != Status::Complete);
         tab.pending = Some(Pending {
             url: url.clone(),
-            is_shown,
+            is_shown: true,
             kind,
         });
         tab.status = Status::Loading;
@@ -170,49 +211,26 @@ impl Browser {
             return;
         };
         let is_same_url = tab.url == url;
-        let is_reload = pending.kind == Kind::Reload;
-        let was_same_host = crate::address::host(&tab.url) == crate::address::host(url);
-        let inherits_use = was_same_host
-            && tab
-                .history
-                .get(tab.history_at)
-                .is_some_and(|entry| entry.was_used);
-        match pending.kind {
-            Kind::Push if is_same_url && !tab.history.is_empty() => {}
-            Kind::Push => {
-                tab.history.truncate(tab.history_at + 1);
-                tab.history.push(Entry {
-                    url: url.to_owned(),
-                    title: String::new(),
-                    was_used: inherits_use && is_same_document,
-                });
-                tab.history_at = tab.history.len() - 1;
-            }
-            Kind::Reload => {}
-            Kind::Traverse(place) => tab.history_at = place,
-        }
+        let change_url = (!is_same_url || tab.is_fresh).then(|| url.to_owned());
         let is_traversal = matches!(pending.kind, Kind::Traverse(_));
+        let was_cached = enter(tab, url, pending.kind, is_same_document);
         let restored = tab
             .history
             .get(tab.history_at)
             .map(|entry| entry.title.clone())
             .filter(|_| is_traversal);
-        if !is_same_document && !is_reload {
+        if !is_same_document && pending.kind != Kind::Reload {
+            tab.title_is_address = restored.is_none();
             tab.title = restored.unwrap_or_else(|| title(url));
             tab.icon = None;
         }
+        tab.is_fresh = false;
         tab.url = url.to_owned();
         tab.status = Status::Loading;
         if !is_same_document {
             tab.zoom = ZoomState::default();
         }
         self.forget_grants(id, url);
-        self.disconnect_ports(
-            id,
-            (!is_same_document).then_some("The page keeping the extension port is moved into back/forward cache, so the message channel is closed."),
-        );
-        let change_url =
-            (!is_same_url || is_reload && self.was_restored(id)).then(|| url.to_owned());
         self.updated(
             id,
             Change {
@@ -222,15 +240,13 @@ impl Browser {
             },
         );
         self.emit_zoom_unchanged(id);
+        if !is_same_document {
+            self.disconnect_ports(id, Some(PORT_CACHED));
+        }
         self.keep_title(id);
-        if is_traversal && !is_same_document {
+        if was_cached {
             self.thaw_later(id);
         }
-    }
-
-    /// Whether the tab shows a page that it never loaded itself: a copy, or one that was restored.
-    fn was_restored(&mut self, id: TabId) -> bool {
-        self.tabs.get(&id).is_some_and(|tab| tab.load == 1)
     }
 
     /// Remembers the title that is shown for the page in the history.
@@ -279,9 +295,11 @@ impl Browser {
     }
 
     fn set_title(&mut self, id: TabId, title: String) {
-        let Some(tab) = self.tabs.get_mut(&id).filter(|tab| tab.title != title) else {
+        let is_news = |tab: &&mut Tab| tab.title != title || tab.title_is_address;
+        let Some(tab) = self.tabs.get_mut(&id).filter(is_news) else {
             return;
         };
+        tab.title_is_address = false;
         tab.title.clone_from(&title);
         self.keep_title(id);
         self.updated(

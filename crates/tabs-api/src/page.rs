@@ -59,7 +59,7 @@ pub struct Pages {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// A page, under the URL that it has after redirects.
-    Page(String, Page),
+    Page(String, Box<Page>),
     /// Nothing: the tab stays where it is.
     Nothing,
 }
@@ -113,7 +113,7 @@ impl Pages {
                 .and_then(|location| Url::parse(&url).ok()?.join(location).ok())
             {
                 Some(next) => url = next.into(),
-                None => return Outcome::Page(url, page),
+                None => return Outcome::Page(url, Box::new(page)),
             }
         }
         Outcome::Nothing
@@ -138,10 +138,13 @@ impl Pages {
         });
         match parsed.as_ref().map(Url::scheme) {
             Some("http" | "https") => Some(self.on_the_web(parsed.as_ref()?)),
-            Some("about" | "file" | "view-source" | "blob") => untitled,
+            Some("about" | "file" | "view-source") => untitled,
+            Some("blob") => titled(url),
             Some("data") => title_in(url).map_or(untitled, |title| titled(&title)),
             Some("chrome") => browser_page(url),
-            Some("chrome-extension") if url.ends_with("/page.html") => titled(extension_page_title),
+            Some("chrome-extension") if parsed.as_ref()?.path() == "/page.html" => {
+                titled(extension_page_title)
+            }
             Some("chrome-extension") => titled(url),
             Some(_) => None,
             // A host with spaces does not resolve.
@@ -176,7 +179,7 @@ impl Pages {
 fn browser_page(url: &str) -> Option<Page> {
     let (title, icon) = match url {
         "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo")),
-        "chrome://newtab/" => ("New Tab", None),
+        "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
         other => (other, None),
     };
     Some(Page {
@@ -189,6 +192,7 @@ fn browser_page(url: &str) -> Option<Page> {
 
 /// The content of the `<title>` of a page written into its URL.
 fn title_in(url: &str) -> Option<String> {
+    let url = crate::address::unescaped(url);
     let (_, rest) = url.split_once("<title>")?;
     let (title, _) = rest.split_once("</title>")?;
     Some(title.to_owned())

@@ -38,6 +38,7 @@ pub struct Extension {
     /// Its name.
     pub name: String,
     has_tabs: bool,
+    has_groups: bool,
     has_active_tab: bool,
     hosts: Vec<MatchPattern>,
     /// Whether it may read `file:` pages.
@@ -57,6 +58,15 @@ pub enum Access<'e> {
 }
 
 impl Access<'_> {
+    /// Whether an event of this name is told at all: those of groups need their permission.
+    #[must_use]
+    pub fn hears(&self, event: &str) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Of(extension) => extension.has_groups || !event.starts_with("tabGroups."),
+        }
+    }
+
     /// Whether the sensitive fields of this tab, while it shows this URL, are visible.
     #[must_use]
     pub fn sees(&self, tab: i64, url: &str) -> bool {
@@ -93,6 +103,7 @@ impl Extension {
             id,
             name: manifest.name.clone(),
             has_tabs: has("tabs"),
+            has_groups: has("tabGroups"),
             has_active_tab: has("activeTab"),
             hosts,
             has_files,

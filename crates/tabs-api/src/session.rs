@@ -11,6 +11,10 @@ use crate::event::Event;
 
 /// What comes out of a session, in the one order in which it happened.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every output is an event; a box would cost each of them an allocation"
+)]
 pub enum Output {
     /// An event; who may see what of it is decided when it is rendered.
     Event(Event),

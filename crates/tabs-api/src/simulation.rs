@@ -29,6 +29,8 @@ const HEARD_FOR: Duration = Duration::from_millis(2_500);
 pub struct SimEngine {
     pages: Pages,
     extension_page_title: String,
+    /// Where `chrome://newtab/` leads.
+    new_tab: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineNews>,
     number: u64,
     /// The names of open ports and the frames that they reach.
@@ -42,9 +44,19 @@ impl SimEngine {
         Self {
             pages,
             extension_page_title: "Extension page".into(),
+            new_tab: None,
             due: BTreeMap::new(),
             number: 0,
             ports: BTreeMap::new(),
+        }
+    }
+
+    /// The same engine, whose new tabs lead to another page of the browser's.
+    #[must_use]
+    pub fn with_new_tab(self, url: &str) -> Self {
+        Self {
+            new_tab: Some(url.to_owned()),
+            ..self
         }
     }
 
@@ -62,7 +74,9 @@ impl SimEngine {
         from: &str,
         kind: Kind,
     ) {
-        if kind != Kind::Reload && is_same_document(from, url) {
+        let is_step_in_document =
+            matches!(kind, Kind::Traverse(_)) && from != url && is_same_document(url, from);
+        if kind != Kind::Reload && is_same_document(from, url) || is_step_in_document {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,
@@ -78,7 +92,13 @@ impl SimEngine {
             self.at(when.plus(COMPLETE), EngineNews::Complete { tab, load });
             return;
         }
-        match self.pages.load(url, &self.extension_page_title) {
+        let url = self
+            .new_tab
+            .as_deref()
+            .filter(|_| url == crate::address::NEW_TAB)
+            .unwrap_or(url)
+            .to_owned();
+        match self.pages.load(&url, &self.extension_page_title) {
             Outcome::Nothing => self.at(now.plus(COMMIT), EngineNews::Ended { tab, load }),
             Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
         }

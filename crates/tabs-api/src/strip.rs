@@ -162,7 +162,7 @@ impl Browser {
     }
 
     /// The tab that becomes active when the active one at `index` goes.
-    fn successor(&self, window: &Window, index: usize) -> Option<TabId> {
+    fn successor(&self, window: &Window, index: usize, group: Option<GroupId>) -> Option<TabId> {
         let tab_at = |place: usize| window.tabs.get(place).and_then(|id| self.tabs.get(id));
         let is_open = |tab: &Tab| {
             tab.group
@@ -185,7 +185,7 @@ impl Browser {
                 return Some(parent.id);
             }
         }
-        let mates = |tab: &&Tab| tab.group.is_some() && tab.group == going.group && is_open(tab);
+        let mates = |tab: &&Tab| tab.group.is_some() && tab.group == group && is_open(tab);
         if let Some(mate) = tab_at(index + 1)
             .filter(mates)
             .or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
@@ -201,7 +201,7 @@ impl Browser {
     }
 
     /// Takes a tab out of its strip and settles who is active there. What it was gives its old place and whether the window is now empty.
-    fn take_out(&mut self, id: TabId) -> Result<TakenOut, Error> {
+    fn take_out(&mut self, id: TabId, group: Option<GroupId>) -> Result<TakenOut, Error> {
         let window = self.tab(id)?.window;
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
@@ -209,7 +209,7 @@ impl Browser {
         let was_highlighted = state.highlighted.contains(&id);
         let active_index = state.active.and_then(|active| state.index_of(active));
         let next = if was_active {
-            self.successor(state, index)
+            self.successor(state, index, group)
         } else {
             state.active
         };
@@ -280,9 +280,7 @@ impl Browser {
                     ..Change::default()
                 },
             );
-            if is_leaving_for_good {
-                self.drop_group_if_empty(group);
-            }
+            self.drop_group_if_empty(group);
         }
         Ok(())
     }
@@ -303,10 +301,9 @@ impl Browser {
         let index = self.window(window)?.index_of(id).unwrap_or_default();
         self.remember_closed(tab, index);
         self.disconnect_ports(id, None);
-        let taken = {
-            self.emit_uprooted(id, true)?;
-            self.take_out(id)?
-        };
+        let group = self.tab(id)?.group;
+        self.emit_uprooted(id, true)?;
+        let taken = self.take_out(id, group)?;
         self.forget_tab(id);
         self.emit(Event::TabRemoved {
             tab: id.0,
@@ -380,10 +377,10 @@ impl Browser {
         if from == to {
             return Ok(());
         }
-        let active = state.active.and_then(|active| state.index_of(active));
+        let before = state.highlighted_indices();
         state.tabs.remove(from);
         state.tabs.insert(to.min(state.tabs.len()), id);
-        let moved_active = state.active.and_then(|active| state.index_of(active)) != active;
+        let moved_active = state.highlighted_indices() != before;
         self.emit(Event::TabMoved {
             tab: id.0,
             window: window.0,
@@ -396,47 +393,55 @@ impl Browser {
         Ok(())
     }
 
-    /// Takes a tab from its window to another, where it arrives inactive.
+    /// Takes a tab from its window to another, where it arrives inactive; the window that it left empty goes last.
     pub(crate) fn carry(
         &mut self,
         id: TabId,
         window: WindowId,
         index: Option<usize>,
     ) -> Result<(), Error> {
+        let left = self.transplant(id, window, index)?;
+        self.drop_window_if_empty(left);
+        Ok(())
+    }
+
+    /// [`Browser::carry`] that leaves an emptied window to its caller, which drops it once all else is told.
+    pub(crate) fn transplant(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<WindowId, Error> {
         let group = self.tab(id)?.group;
         self.emit_uprooted(id, false)?;
-        let taken = self.take_out(id)?;
+        let taken = self.take_out(id, group)?;
         self.emit(Event::TabDetached {
             tab: id.0,
             window: taken.window.0,
             position: position(taken.index),
         });
-        if let Some(group) = group {
-            self.drop_group_if_empty(group);
-        }
-        let is_empty = self.window(taken.window)?.tabs.is_empty();
-        if !is_empty {
+        if !self.window(taken.window)?.tabs.is_empty() {
             self.emit_rest(&taken)?;
         }
         let target = self.window(window)?;
         let index = self.clamped(target, false, index.unwrap_or(target.tabs.len()));
-        let shifts = target
-            .active
-            .and_then(|active| target.index_of(active))
-            .is_some_and(|active| index <= active);
         self.place(id, window, index)?;
         self.emit(Event::TabAttached {
             tab: id.0,
             window: window.0,
             position: position(index),
         });
-        if shifts {
-            self.emit_highlighted(window);
+        Ok(taken.window)
+    }
+
+    pub(crate) fn drop_window_if_empty(&mut self, window: WindowId) {
+        if self
+            .windows
+            .get(&window)
+            .is_some_and(|state| state.tabs.is_empty())
+        {
+            self.drop_window(window);
         }
-        if is_empty {
-            self.drop_window(taken.window);
-        }
-        Ok(())
     }
 }
 

@@ -115,6 +115,8 @@ pub struct Entry {
     pub title: String,
     /// Whether the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
+    /// Whether its page is kept in memory for going back to it.
+    pub is_cached: bool,
 }
 
 /// A navigation that has not committed.
@@ -196,6 +198,12 @@ pub struct Tab {
     pub language: Option<String>,
     /// How many frames its page has, the main one included.
     pub frames: u32,
+    /// Whether nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
+    pub is_fresh: bool,
+    /// Whether its pages stay in memory when it leaves them; those of a copied tab do not.
+    pub keeps_pages: bool,
+    /// Whether the title is only the address, as long as the page has given none.
+    pub title_is_address: bool,
 }
 
 impl Tab {
@@ -228,6 +236,9 @@ impl Tab {
             zoom: ZoomState::default(),
             language: None,
             frames: 1,
+            is_fresh: true,
+            keeps_pages: true,
+            title_is_address: false,
         }
     }
 }
@@ -297,7 +308,7 @@ impl TabView {
             put("openerTabId", opener.into());
         }
         put("pinned", self.pinned.into());
-        put("selected", self.highlighted.into());
+        put("selected", self.active.into());
         put("splitViewId", (-1).into());
         put("status", self.status.word().into());
         put("width", self.width.into());

@@ -108,6 +108,15 @@ impl Window {
         self.tabs.iter().position(|other| *other == tab)
     }
 
+    /// Where its highlighted tabs stand.
+    #[must_use]
+    pub fn highlighted_indices(&self) -> Vec<(TabId, usize)> {
+        let highlighted = self.highlighted.iter();
+        highlighted
+            .filter_map(|tab| Some((*tab, self.index_of(*tab)?)))
+            .collect()
+    }
+
     /// The window as the interface shows it, without tabs.
     #[must_use]
     pub fn render(&self, is_focused: bool) -> Value {

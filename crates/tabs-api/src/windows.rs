@@ -185,6 +185,8 @@ impl Browser {
     /// `windows.update`.
     pub(crate) fn window_update(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let window = self.named_window(call, call.arguments.integer(0))?;
+        // The window manager acts later: what is given back is how the window was.
+        let before = self.render_window(self.window(window)?, false, &self.access_of(call));
         self.set_bounds(call, 1, window)?;
         match call.boolean(1, "focused") {
             Some(true) => self.focus(window),
@@ -196,12 +198,7 @@ impl Browser {
             }
             _ => {}
         }
-        let state = self.window(window)?;
-        Ok(Answer::Value(self.render_window(
-            state,
-            false,
-            &self.access_of(call),
-        )))
+        Ok(Answer::Value(before))
     }
 
     /// `windows.remove`.

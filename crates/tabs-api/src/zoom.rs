@@ -16,6 +16,7 @@ impl Browser {
     /// The factor at which a tab shows its page.
     pub(crate) fn factor_of(&self, tab: &Tab) -> f64 {
         match tab.zoom.mode {
+            _ if tab.discarded => DEFAULT,
             ZoomMode::Disabled => DEFAULT,
             _ => tab
                 .zoom
@@ -61,7 +62,8 @@ impl Browser {
             Some(Js::Number(factor)) if *factor > 0.0 => *factor,
             _ => DEFAULT,
         };
-        if self.tab(id)?.zoom.mode == ZoomMode::Disabled {
+        let tab = self.tab(id)?;
+        if tab.zoom.mode == ZoomMode::Disabled || tab.discarded {
             // The specification lets it pass without effect; the browser says so.
             return if self.compat == Compat::Browser {
                 Err(Error::ZoomDisabled)
@@ -89,11 +91,12 @@ impl Browser {
         }
         let name = host(&tab.url);
         let old = self.host_factor(&tab.url);
-        self.set_host_factor(name, factor, old);
+        self.set_host_factor(id, name, factor, old);
         Ok(())
     }
 
-    fn set_host_factor(&mut self, name: String, factor: f64, old: f64) {
+    /// Changes the level of a host. Only the tab that asked is told of a change; the others of the host hear of the new level.
+    fn set_host_factor(&mut self, asking: TabId, name: String, factor: f64, old: f64) {
         let sharing: Vec<_> = self
             .windows
             .values()
@@ -108,6 +111,7 @@ impl Browser {
             self.zoom_levels.insert(name, factor);
         }
         for (tab, zoom) in sharing {
+            let old = if tab == asking { old } else { factor };
             self.emit(Event::TabZoomed {
                 tab: tab.0,
                 old,
@@ -136,6 +140,9 @@ impl Browser {
         let is_per_origin = mode == ZoomMode::Automatic && scope != Some("per-tab");
         let tab = self.tab(id)?;
         let (before, old) = (tab.zoom, self.factor_of(tab));
+        if before.mode == mode && before.is_per_origin == is_per_origin {
+            return Ok(Answer::Undefined);
+        }
         let own_factor = (!is_per_origin && mode != ZoomMode::Disabled).then_some(old);
         self.tab_mut(id)?.zoom = ZoomState {
             mode,
@@ -146,7 +153,7 @@ impl Browser {
             // What the extension scaled to becomes the host's own level.
             let name = host(&self.tab(id)?.url);
             let factor = before.own_factor.unwrap_or(old);
-            self.set_host_factor(name, factor, factor);
+            self.set_host_factor(id, name, factor, factor);
             return Ok(Answer::Undefined);
         }
         let tab = self.tab(id)?;
@@ -157,6 +164,14 @@ impl Browser {
             new,
             zoom,
         });
+        if mode == ZoomMode::Manual {
+            // Taking over scaling touches the host's level, which its other tabs hear of.
+            let (name, factor) = (
+                host(&self.tab(id)?.url),
+                self.host_factor(&self.tab(id)?.url),
+            );
+            self.set_host_factor(id, name, factor, factor);
+        }
         Ok(Answer::Undefined)
     }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tabs_api::lab::Lab;
+use tabs_api::js::Js;
+use tabs_api::lab::{Lab, LabCall};
 use tabs_api::page::Pages;
 use triptych_core::time::Timestamp;
 
@@ -163,22 +164,27 @@ fn rounded(value: &Value) -> Value {
 }
 
 /// Ids of earlier steps in place of their names.
-fn resolve(value: &Value, bound: &BTreeMap<String, Value>) -> Value {
+fn resolve(value: Js, bound: &BTreeMap<String, Value>) -> Js {
     match value {
-        Value::String(text) => text
-            .strip_prefix('$')
-            .and_then(|name| bound.get(name))
-            .unwrap_or(value)
-            .clone(),
-        Value::Array(items) => items.iter().map(|item| resolve(item, bound)).collect(),
-        Value::Object(members) => Value::Object(
+        Js::String(text) => match text.strip_prefix('$').and_then(|name| bound.get(name)) {
+            Some(id) => serde_json::from_value(id.clone()).unwrap(),
+            None => Js::String(text),
+        },
+        Js::Array(items) => Js::Array(items.into_iter().map(|item| resolve(item, bound)).collect()),
+        Js::Object(members) => Js::Object(
             members
-                .iter()
-                .map(|(key, member)| (key.clone(), resolve(member, bound)))
+                .into_iter()
+                .map(|(key, member)| (key, resolve(member, bound)))
                 .collect(),
         ),
-        other => other.clone(),
+        other => other,
     }
+}
+
+/// The calls of a scenario, read apart from it so that the keys of their arguments keep their order.
+#[derive(serde::Deserialize)]
+struct Calls {
+    steps: Vec<LabCall>,
 }
 
 fn outcome(step: &Value) -> Value {
@@ -237,7 +243,7 @@ enum Verdict {
 
 type Steps = Vec<(Value, Vec<Value>)>;
 
-fn replay(scenario: &Value, pages: &Pages) -> Verdict {
+fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
     let mut now = Timestamp::from_seconds(1_790_000_000);
     let mut lab = Lab::new(pages.clone(), now);
     let start = lab.reset(now, scenario["manifest_variant"].as_str().unwrap_or("full"));
@@ -258,9 +264,13 @@ fn replay(scenario: &Value, pages: &Pages) -> Verdict {
             now = now.plus(Duration::from_millis(step["args"][0].as_u64().unwrap_or(0)));
             json!({ "result": null })
         } else {
-            let mut call = step.clone();
-            call["args"] = resolve(step.get("args").unwrap_or(&json!([])), &bound);
-            lab.call(now, serde_json::from_str(&call.to_string()).unwrap())
+            let mut call = calls[number].clone();
+            call.args = call
+                .args
+                .into_iter()
+                .map(|arg| resolve(arg, &bound))
+                .collect();
+            lab.call(now, call)
         };
         if reply["unsupported"] == true {
             return Verdict::Skip(format!("step {number} {}", step["op"]));
@@ -368,8 +378,9 @@ fn the_engine_does_what_the_recorded_browser_did() {
     files.sort();
     let (mut passed, mut failed) = (0, Vec::new());
     for file in files {
-        let scenario: Value =
-            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let scenario: Value = serde_json::from_str(&text).unwrap();
+        let calls: Calls = serde_json::from_str(&text).unwrap();
         let name = scenario["name"].as_str().unwrap();
         let is_judged = scenario["stable"] == true
             && !name.starts_with("ui-")
@@ -377,7 +388,7 @@ fn the_engine_does_what_the_recorded_browser_did() {
         if !is_judged || only.is_some_and(|only| !name.contains(only)) {
             continue;
         }
-        match replay(&scenario, &pages) {
+        match replay(&scenario, &calls.steps, &pages) {
             Verdict::Pass => passed += 1,
             Verdict::Skip(why) => failed.push(format!("{name}: not supported: {why}")),
             Verdict::Fail(faults) => failed.push(format!("{name}\n    {}", faults.join("\n    "))),
