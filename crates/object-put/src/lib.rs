@@ -17,6 +17,7 @@ pub mod head;
 #[cfg(feature = "server")]
 pub mod http;
 pub mod key;
+pub mod list;
 pub mod lock;
 pub mod object;
 pub mod operation;
