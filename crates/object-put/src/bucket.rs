@@ -44,6 +44,29 @@ pub enum Ownership {
     ObjectWriter,
 }
 
+impl Ownership {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::BucketOwnerEnforced, "BucketOwnerEnforced"),
+        (Self::BucketOwnerPreferred, "BucketOwnerPreferred"),
+        (Self::ObjectWriter, "ObjectWriter"),
+    ];
+
+    /// The setting with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, own)| *own == name).map(|(own, _)| *own)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(own, _)| *own == self)
+            .map_or("", |(_, name)| name)
+    }
+}
+
 /// What requests without a signature may do, by the seed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

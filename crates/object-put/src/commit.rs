@@ -77,7 +77,10 @@ pub fn commit(
 }
 
 /// The bucket with this name, if it is still the one that the start saw.
-fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Bucket, Error> {
+///
+/// # Errors
+/// [`Error::NoSuchBucket`] if it went away.
+pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Bucket, Error> {
     BUCKETS
         .get(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && !bucket.deleting)

@@ -219,6 +219,15 @@ pub enum Error {
     /// Spec §4: only bucket-owner-full-control where ACLs are disabled.
     #[error("The bucket does not allow ACLs")]
     AccessControlListNotSupported,
+    /// A bucket's ACL beside the setting that disables ACLs.
+    #[error("Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting")]
+    BucketAclWithOwnership,
+    /// A bucket is asked for in a region that is not this one.
+    #[error("The specified location-constraint is not valid")]
+    InvalidLocationConstraint {
+        /// The region.
+        region: String,
+    },
     /// A value that a header, a parameter or an element may not have.
     #[error("{reason}")]
     InvalidArgument {

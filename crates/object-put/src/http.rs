@@ -23,14 +23,14 @@ use triptych_core::id::{Ids, SeededIds, SystemIds};
 use triptych_core::kv::{KeyValue, run};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
-use crate::access;
+use crate::access::{self, Visit};
 use crate::account::Caller;
 use crate::commit::{Arrival, commit};
 use crate::dialect::Dialect;
 use crate::encryption::Keyring;
 use crate::error::Error;
 use crate::object::{Part, Parts};
-use crate::operation::{Call, Operation, Reply, Run, Settings, route};
+use crate::operation::{Call, Next, Operation, Progress, Reply, Run, Settings, Step, route};
 use crate::put::{Admission, Verifier};
 use crate::request::{Fields, Query};
 use crate::seed::{DEFAULT_REGION, Seed};
@@ -249,9 +249,36 @@ impl ObjectPut {
                 })
                 .await
             }
+            Run::Steps(step) => self.steps(&asked, body, step).await,
             Run::Copy | Run::Absent => Err(Error::OperationNotImplemented {
                 operation: asked.operation.name,
             }),
+        }
+    }
+
+    /// An operation in steps. The bucket is the one that the first step was admitted to.
+    async fn steps<B>(&self, asked: &Asked<'_>, body: &mut B, step: Step) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let document = self.document(asked, body).await?;
+        let mut ids = self.draw();
+        let bucket = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            self.admit(asked, tx)
+        })
+        .await?;
+        let call = asked.call(&document, bucket.as_ref(), &self.0.settings);
+        let mut progress = Progress::default();
+        loop {
+            let next = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+                step(&call, tx, ids, &progress)
+            })
+            .await?;
+            match next {
+                Next::Again(further) => progress = further,
+                Next::Done(reply) => return Ok(reply),
+            }
         }
     }
 
@@ -361,7 +388,16 @@ impl ObjectPut {
     ) -> Result<Option<crate::bucket::Bucket>, Error> {
         match &asked.location.bucket {
             Some(name) if asked.operation.needs_bucket => {
-                access::admit(asked.operation, name, &asked.fields, &asked.caller, tx).map(Some)
+                let visit = Visit {
+                    operation: asked.operation,
+                    bucket: name,
+                    key: asked.location.key.as_ref(),
+                    fields: &asked.fields,
+                    query: &asked.query,
+                    caller: &asked.caller,
+                    secure: asked.secure,
+                };
+                access::admit(&visit, tx).map(Some)
             }
             _ => Ok(None),
         }

@@ -17,12 +17,16 @@ pub mod head;
 #[cfg(feature = "server")]
 pub mod http;
 pub mod key;
+pub mod lifecycle;
 pub mod list;
 pub mod lock;
 pub mod object;
 pub mod operation;
+pub mod policy;
 pub mod precondition;
 pub mod put;
+pub mod range;
+pub mod removal;
 pub mod request;
 pub mod seed;
 pub mod signature;

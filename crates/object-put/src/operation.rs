@@ -1,7 +1,11 @@
 //! The operations: one table that routing, permissions, metrics and documents are made from, and what a handler is given.
 
 pub mod bucket;
+pub mod delete;
+pub mod listing;
 pub mod object;
+pub mod setting;
+pub mod subresource;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,6 +51,8 @@ impl Target {
 pub enum Run {
     /// A plain function of the request, its whole body and the store.
     Call(Handler),
+    /// In steps, each a transaction of its own.
+    Steps(Step),
     /// PutObject: the body is a stream.
     Put,
     /// CopyObject: the body is another object's.
@@ -57,6 +63,27 @@ pub enum Run {
 
 /// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
 pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error>;
+
+/// A handler of work that one batch does not hold. A step may run twice, as a [`Handler`] may.
+pub type Step = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids, &Progress) -> Result<Next, Error>;
+
+/// How far the steps of an operation have come.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// What is done: how many of what, is the operation's own affair.
+    pub done: usize,
+    /// The part of the answer that is written.
+    pub text: String,
+}
+
+/// What comes after a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Another.
+    Again(Progress),
+    /// Nothing: this is the answer.
+    Done(Reply),
+}
 
 /// One row of the table.
 #[derive(Debug)]
@@ -310,28 +337,159 @@ impl Reply {
     }
 }
 
-/// All operations. Rows with a marker stand before those without.
-pub static OPERATIONS: &[Operation] = &[
+const fn absent_bucket(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+) -> Operation {
+    Operation::absent(name, method, Target::Bucket, marker)
+}
+
+const fn absent_object(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+) -> Operation {
+    Operation::absent(name, method, Target::Object, marker)
+}
+
+/// A row of an operation on a bucket that is done in steps.
+const fn in_steps(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+    permission: &'static str,
+    step: Step,
+) -> Operation {
+    Operation {
+        permission,
+        needs_bucket: true,
+        run: Run::Steps(step),
+        ..absent_bucket(name, method, marker)
+    }
+}
+
+/// A row whose bucket need not exist.
+const fn without_bucket(operation: Operation) -> Operation {
     Operation {
         needs_bucket: false,
-        ..Operation::bucket(
-            "CreateBucket",
-            "PUT",
-            "",
-            "store:CreateBucket",
-            bucket::create,
-        )
-    },
+        ..operation
+    }
+}
+
+/// A row of an operation that is done by more than a plain handler.
+const fn special(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+    permission: &'static str,
+    run: Run,
+) -> Operation {
+    Operation {
+        permission,
+        needs_bucket: true,
+        run,
+        ..Operation::absent(name, method, Target::Object, marker)
+    }
+}
+
+/// All operations. Rows with a marker stand before those without.
+#[rustfmt::skip] // A table: one operation a line.
+pub static OPERATIONS: &[Operation] = &[
+    // The service.
+    Operation { target: Target::Service, ..without_bucket(Operation::bucket("ListBuckets", "GET", "", "store:ListAllMyBuckets", listing::buckets)) },
+    // Buckets: what hangs on them.
+    Operation::bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", setting::location),
+    Operation::bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", setting::get_versioning),
+    Operation::bucket("PutBucketVersioning", "PUT", "versioning", "store:PutBucketVersioning", setting::put_versioning),
+    Operation::bucket("GetBucketOwnershipControls", "GET", "ownershipControls", "store:GetBucketOwnershipControls", setting::get_ownership),
+    Operation::bucket("PutBucketOwnershipControls", "PUT", "ownershipControls", "store:PutBucketOwnershipControls", setting::put_ownership),
+    Operation::bucket("DeleteBucketOwnershipControls", "DELETE", "ownershipControls", "store:PutBucketOwnershipControls", setting::delete_ownership),
+    Operation::bucket("GetBucketAcl", "GET", "acl", "store:GetBucketAcl", setting::get_acl),
+    Operation::bucket("PutBucketAcl", "PUT", "acl", "store:PutBucketAcl", setting::put_acl),
+    Operation::bucket("GetObjectLockConfiguration", "GET", "object-lock", "store:GetBucketObjectLockConfiguration", setting::get_lock),
+    Operation::bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", setting::put_lock),
+    Operation::bucket("GetBucketLifecycleConfiguration", "GET", "lifecycle", "store:GetLifecycleConfiguration", setting::get_lifecycle),
+    Operation::bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", setting::put_lifecycle),
+    Operation::bucket("DeleteBucketLifecycle", "DELETE", "lifecycle", "store:PutLifecycleConfiguration", setting::delete_lifecycle),
+    Operation::bucket("GetBucketEncryption", "GET", "encryption", "store:GetEncryptionConfiguration", setting::get_encryption),
+    Operation::bucket("PutBucketEncryption", "PUT", "encryption", "store:PutEncryptionConfiguration", setting::put_encryption),
+    Operation::bucket("DeleteBucketEncryption", "DELETE", "encryption", "store:PutEncryptionConfiguration", setting::delete_encryption),
+    Operation::bucket("GetBucketPolicyStatus", "GET", "policyStatus", "store:GetBucketPolicyStatus", setting::get_policy_status),
+    Operation::bucket("GetBucketPolicy", "GET", "policy", "store:GetBucketPolicy", setting::get_policy),
+    Operation::bucket("PutBucketPolicy", "PUT", "policy", "store:PutBucketPolicy", setting::put_policy),
+    Operation::bucket("DeleteBucketPolicy", "DELETE", "policy", "store:DeleteBucketPolicy", setting::delete_policy),
+    Operation::bucket("GetPublicAccessBlock", "GET", "publicAccessBlock", "store:GetBucketPublicAccessBlock", setting::get_public_access),
+    Operation::bucket("PutPublicAccessBlock", "PUT", "publicAccessBlock", "store:PutBucketPublicAccessBlock", setting::put_public_access),
+    Operation::bucket("DeletePublicAccessBlock", "DELETE", "publicAccessBlock", "store:PutBucketPublicAccessBlock", setting::delete_public_access),
+    absent_bucket("GetBucketAccelerateConfiguration", "GET", "accelerate"),
+    absent_bucket("PutBucketAccelerateConfiguration", "PUT", "accelerate"),
+    absent_bucket("GetBucketAnalyticsConfiguration", "GET", "analytics"),
+    absent_bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics"),
+    absent_bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics"),
+    absent_bucket("GetBucketCors", "GET", "cors"),
+    absent_bucket("PutBucketCors", "PUT", "cors"),
+    absent_bucket("DeleteBucketCors", "DELETE", "cors"),
+    absent_bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering"),
+    absent_bucket("PutBucketIntelligentTieringConfiguration", "PUT", "intelligent-tiering"),
+    absent_bucket("DeleteBucketIntelligentTieringConfiguration", "DELETE", "intelligent-tiering"),
+    absent_bucket("GetBucketInventoryConfiguration", "GET", "inventory"),
+    absent_bucket("PutBucketInventoryConfiguration", "PUT", "inventory"),
+    absent_bucket("DeleteBucketInventoryConfiguration", "DELETE", "inventory"),
+    absent_bucket("GetBucketLogging", "GET", "logging"),
+    absent_bucket("PutBucketLogging", "PUT", "logging"),
+    absent_bucket("GetBucketMetricsConfiguration", "GET", "metrics"),
+    absent_bucket("PutBucketMetricsConfiguration", "PUT", "metrics"),
+    absent_bucket("DeleteBucketMetricsConfiguration", "DELETE", "metrics"),
+    absent_bucket("GetBucketNotificationConfiguration", "GET", "notification"),
+    absent_bucket("PutBucketNotificationConfiguration", "PUT", "notification"),
+    absent_bucket("GetBucketReplication", "GET", "replication"),
+    absent_bucket("PutBucketReplication", "PUT", "replication"),
+    absent_bucket("DeleteBucketReplication", "DELETE", "replication"),
+    absent_bucket("GetBucketRequestPayment", "GET", "requestPayment"),
+    absent_bucket("PutBucketRequestPayment", "PUT", "requestPayment"),
+    absent_bucket("GetBucketTagging", "GET", "tagging"),
+    absent_bucket("PutBucketTagging", "PUT", "tagging"),
+    absent_bucket("DeleteBucketTagging", "DELETE", "tagging"),
+    absent_bucket("GetBucketWebsite", "GET", "website"),
+    absent_bucket("PutBucketWebsite", "PUT", "website"),
+    absent_bucket("DeleteBucketWebsite", "DELETE", "website"),
+    absent_bucket("CreateSession", "GET", "session"),
+    absent_bucket("ListMultipartUploads", "GET", "uploads"),
+    // Buckets: what is in them.
+    Operation::bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", listing::versions),
+    Operation::bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", listing::objects_v2),
+    in_steps("DeleteObjects", "POST", "delete", "store:DeleteObject", delete::objects),
+    absent_bucket("PostObject", "POST", ""),
+    // Buckets themselves.
+    Operation::bucket("ListObjects", "GET", "", "store:ListBucket", listing::objects),
     Operation::bucket("HeadBucket", "HEAD", "", "store:ListBucket", bucket::head),
+    without_bucket(Operation::bucket("CreateBucket", "PUT", "", "store:CreateBucket", bucket::create)),
+    in_steps("DeleteBucket", "DELETE", "", "store:DeleteBucket", bucket::delete),
+    // Objects: what hangs on them.
+    Operation::object("GetObjectAcl", "GET", "acl", "store:GetObjectAcl", subresource::get_acl),
+    Operation::object("PutObjectAcl", "PUT", "acl", "store:PutObjectAcl", subresource::put_acl),
+    Operation::object("GetObjectTagging", "GET", "tagging", "store:GetObjectTagging", subresource::get_tagging),
+    Operation::object("PutObjectTagging", "PUT", "tagging", "store:PutObjectTagging", subresource::put_tagging),
+    Operation::object("DeleteObjectTagging", "DELETE", "tagging", "store:DeleteObjectTagging", subresource::delete_tagging),
+    Operation::object("GetObjectRetention", "GET", "retention", "store:GetObjectRetention", subresource::get_retention),
+    Operation::object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", subresource::put_retention),
+    Operation::object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", subresource::get_hold),
+    Operation::object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", subresource::put_hold),
+    Operation::object("GetObjectAttributes", "GET", "attributes", "store:GetObject", object::attributes),
+    absent_object("GetObjectTorrent", "GET", "torrent"),
+    absent_object("RestoreObject", "POST", "restore"),
+    absent_object("SelectObjectContent", "POST", "select"),
+    absent_object("RenameObject", "PUT", "renameObject"),
+    absent_object("CreateMultipartUpload", "POST", "uploads"),
+    absent_object("CompleteMultipartUpload", "POST", "uploadId"),
+    absent_object("AbortMultipartUpload", "DELETE", "uploadId"),
+    absent_object("ListParts", "GET", "uploadId"),
+    absent_object("UploadPart", "PUT", "uploadId"),
+    // Objects themselves.
     Operation::object("GetObject", "GET", "", "store:GetObject", object::get),
     Operation::object("HeadObject", "HEAD", "", "store:GetObject", object::head),
-    Operation {
-        name: "PutObject",
-        method: "PUT",
-        target: Target::Object,
-        marker: "",
-        permission: "store:PutObject",
-        needs_bucket: true,
-        run: Run::Put,
-    },
+    Operation::object("DeleteObject", "DELETE", "", "store:DeleteObject", delete::object),
+    special("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Run::Copy),
+    special("PutObject", "PUT", "", "store:PutObject", Run::Put),
 ];

@@ -189,6 +189,23 @@ impl Writer {
         writer.0
     }
 
+    /// Elements without a root, to be put into a document later.
+    #[must_use]
+    pub const fn fragment() -> Self {
+        Self(String::new())
+    }
+
+    /// What was written.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
+    /// Elements that [`Writer::fragment`] wrote.
+    pub fn raw(&mut self, fragment: &str) {
+        self.0.push_str(fragment);
+    }
+
     fn attribute(&mut self, name: &str, value: &str) {
         self.0.push(' ');
         self.0.push_str(name);

@@ -48,6 +48,8 @@ impl Coded for Error {
             Self::InvalidBucketState { .. } => Row::of(409, "InvalidBucketState"),
             Self::HeaderNotImplemented { .. } => Row::of(501, "NotImplemented"),
             Self::AccessControlListNotSupported => Row::of(400, "AccessControlListNotSupported"),
+            Self::BucketAclWithOwnership => Row::of(400, "InvalidBucketAclWithObjectOwnership"),
+            Self::InvalidLocationConstraint { .. } => Row::of(400, "InvalidLocationConstraint"),
             Self::InvalidArgument { .. } => Row::of(400, "InvalidArgument"),
             Self::InvalidRequest { .. } => Row::of(400, "InvalidRequest"),
             Self::UnresolvableGrantByEmailAddress { .. } => {
@@ -182,6 +184,9 @@ impl Error {
             | Self::BucketAlreadyOwnedByYou { bucket }
             | Self::BucketNotEmpty { bucket }
             | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
+            Self::InvalidLocationConstraint { region } => {
+                vec![field("LocationConstraint", region)]
+            }
             Self::HeaderNotImplemented {
                 header: names,
                 reason,

@@ -3,15 +3,23 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, Reply};
-use crate::bucket::{Bucket, check_name};
+use super::{Call, Next, Progress, Reply};
+use crate::bucket::{Bucket, Ownership, Versioning, check_name};
 use crate::error::Error;
-use crate::tables::BUCKETS;
+use crate::grant::{Acl, Parties, Roster};
+use crate::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
+use crate::xml::Element;
+
+/// The region whose buckets may be made again by who owns them, as in the real service.
+const OLDEST_REGION: &str = "us-east-1";
+/// The most long settings that a bucket has.
+const SETTINGS_MAX: usize = 100;
 
 /// `CreateBucket`.
 ///
 /// # Errors
-/// `AccessDenied`, `InvalidBucketName`, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
+/// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, `InvalidArgument`,
+/// `BucketAclWithOwnership` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     if !call.caller.holds(call.operation.permission) {
@@ -19,22 +27,74 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     let name = call.bucket_name.to_owned();
     check_name(&name)?;
+    check_location(call)?;
+    let ownership = ownership(call)?;
+    let lock = call.fields.get("x-store-bucket-object-lock-enabled")?;
+    let object_lock = lock.is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let acl = acl(call, tx, &account.canonical_id, ownership)?;
+    let created = Reply::empty(200).with("location", format!("/{name}"));
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
-        return Err(if bucket.owner == account.id {
-            Error::BucketAlreadyOwnedByYou { bucket: name }
-        } else {
-            Error::BucketAlreadyExists { bucket: name }
-        });
+        return match bucket.owner == account.id {
+            true if call.settings.region == OLDEST_REGION && !bucket.deleting => Ok(created),
+            true => Err(Error::BucketAlreadyOwnedByYou { bucket: name }),
+            false => Err(Error::BucketAlreadyExists { bucket: name }),
+        };
     }
-    let bucket = Bucket::new(
-        ids.next(),
-        name,
-        account.id.clone(),
-        call.settings.region.clone(),
-        call.now,
-    );
+    let region = call.settings.region.clone();
+    let mut bucket = Bucket::new(ids.next(), name, account.id.clone(), region, call.now);
+    bucket.ownership = ownership;
+    bucket.acl = acl;
+    bucket.object_lock = object_lock;
+    if object_lock {
+        bucket.versioning = Versioning::Enabled;
+    }
     BUCKETS.put(tx, &bucket.name, &bucket);
-    Ok(Reply::empty(200).with("location", format!("/{}", bucket.name)))
+    Ok(created)
+}
+
+/// The body may name the region of the bucket, which is the service's own.
+fn check_location(call: &Call<'_>) -> Result<(), Error> {
+    if call.body.is_empty() {
+        return Ok(());
+    }
+    let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    match root.text_of("LocationConstraint") {
+        None | Some("") => Ok(()),
+        Some(region) if region == call.settings.region => Ok(()),
+        Some(region) => Err(Error::InvalidLocationConstraint {
+            region: region.to_owned(),
+        }),
+    }
+}
+
+fn ownership(call: &Call<'_>) -> Result<Ownership, Error> {
+    const NAME: &str = "x-store-object-ownership";
+    match call.fields.get(NAME)? {
+        None => Ok(Ownership::default()),
+        Some(name) => Ownership::parse(&name).ok_or_else(|| {
+            let reason = format!("Invalid x-store-object-ownership header: {name}");
+            Error::argument(NAME, None, reason)
+        }),
+    }
+}
+
+fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> Result<Acl, Error> {
+    if !Acl::is_named(call.fields) {
+        return Ok(Acl::default());
+    }
+    let parties = Parties {
+        roster: &Roster::read(tx)?,
+        owner,
+        bucket_owner: owner,
+        is_bucket: true,
+    };
+    let acl = Acl::from_headers(call.fields, &parties)?.unwrap_or_default();
+    let own = Acl::default().entries(owner);
+    match (ownership, acl.entries(owner) == own) {
+        (_, true) => Ok(Acl::default()),
+        (Ownership::BucketOwnerEnforced, false) => Err(Error::BucketAclWithOwnership),
+        (_, false) => Ok(acl),
+    }
 }
 
 /// `HeadBucket`.
@@ -43,4 +103,81 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
 /// Those of the way to it alone.
 pub fn head(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     Ok(Reply::empty(200).with("x-store-bucket-region", call.bucket()?.region.clone()))
+}
+
+/// `DeleteBucket`: the first step closes it for writers, the second looks whether anything is in it, and a third opens a
+/// bucket again that is not empty.
+///
+/// # Errors
+/// `NoSuchBucket`, `BucketNotEmpty`.
+pub fn delete(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    _ids: &mut dyn Ids,
+    progress: &Progress,
+) -> Result<Next, Error> {
+    let seen = call.bucket()?;
+    let not_empty = || Error::BucketNotEmpty {
+        bucket: seen.name.clone(),
+    };
+    if progress.done == 2 {
+        return Err(not_empty());
+    }
+    let mut bucket = BUCKETS
+        .get(tx, &seen.name)?
+        .filter(|bucket| bucket.id == seen.id && bucket.deleting == (progress.done == 1))
+        .ok_or_else(|| Error::NoSuchBucket {
+            bucket: seen.name.clone(),
+        })?;
+    let step = |done| {
+        Ok(Next::Again(Progress {
+            done,
+            text: String::new(),
+        }))
+    };
+    if progress.done == 0 {
+        if !is_empty(tx, bucket.id)? {
+            return Err(not_empty());
+        }
+        bucket.deleting = true;
+        BUCKETS.put(tx, &bucket.name, &bucket);
+        return step(1);
+    }
+    if !is_empty(tx, bucket.id)? {
+        bucket.deleting = false;
+        BUCKETS.put(tx, &bucket.name, &bucket);
+        return step(2);
+    }
+    for (key, _) in SETTINGS.all(tx, &bucket.id, SETTINGS_MAX)? {
+        SETTINGS.delete(tx, &key);
+    }
+    BUCKETS.delete(tx, &bucket.name);
+    Ok(Next::Done(Reply::empty(204)))
+}
+
+fn is_empty(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
+    let (current, _) = CURRENT.scan(tx, &CURRENT.span(&bucket), 1)?;
+    let (others, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&bucket), 1)?;
+    Ok(current.is_empty() && others.is_empty())
+}
+
+/// Opens the buckets again whose deletion a stop of the service cut short. To be run before the first request.
+///
+/// # Errors
+/// As reads of the store.
+pub fn reopen(tx: &mut Tx<'_>) -> Result<(), Error> {
+    let mut span = BUCKETS.span(&());
+    loop {
+        let (rows, more) = BUCKETS.scan(tx, &span, 1000)?;
+        for (name, mut bucket) in rows {
+            span.from = Some(BUCKETS.key(&name).to_vec());
+            if bucket.deleting {
+                bucket.deleting = false;
+                BUCKETS.put(tx, &name, &bucket);
+            }
+        }
+        if !more {
+            return Ok(());
+        }
+    }
 }

@@ -1,52 +1,345 @@
-//! Objects: read back.
+//! Objects read back: `GetObject`, `HeadObject` and `GetObjectAttributes`; and how a version is found.
+
+use std::ops::Range;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use super::{Call, Reply, ReplyBody};
+use crate::bucket::Versioning;
 use crate::commit::parts;
 use crate::encryption::SERVICE_MANAGED;
 use crate::error::Error;
-use crate::etag::quoted;
+use crate::etag::{self, quoted};
 use crate::head::DEFAULT_MEDIA_TYPE;
-use crate::object::{ObjectVersion, StorageClass, Stored};
-use crate::tables::{CURRENT, object_key};
+use crate::key::Key;
+use crate::lifecycle;
+use crate::object::{ObjectVersion, StorageClass, Stored, VersionId};
+use crate::range;
+use crate::tables::{CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place};
+use crate::xml::Writer;
+
+/// The headers of a reply that a query parameter of a GET replaces.
+const OVERRIDES: [(&str, &str); 6] = [
+    ("response-content-type", "content-type"),
+    ("response-content-language", "content-language"),
+    ("response-expires", "expires"),
+    ("response-cache-control", "cache-control"),
+    ("response-content-disposition", "content-disposition"),
+    ("response-content-encoding", "content-encoding"),
+];
+
+/// A version, and the table that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The version.
+    pub version: ObjectVersion,
+    /// Whether it is what a plain GET of its key finds.
+    pub is_current: bool,
+}
+
+impl Located {
+    /// Writes a changed version back to where it stood.
+    pub fn put(&self, tx: &mut Tx<'_>, bucket: u64, key: &Key) {
+        let place = object_key(bucket, key);
+        if self.is_current {
+            CURRENT.put(tx, &place, &self.version);
+        } else {
+            let at = version_place(self.version.version.sequence);
+            NONCURRENT.put(tx, &(bucket, place.1, at), &self.version);
+        }
+    }
+}
+
+/// Finds a version: the current one if `version` names none. A delete marker that is named is found too.
+///
+/// # Errors
+/// `NoSuchKey`; `InvalidArgument` for what is no version id; `NoSuchVersion`.
+pub fn locate(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    version: Option<&str>,
+) -> Result<Located, Error> {
+    let place = object_key(bucket, key);
+    let current = CURRENT.get(tx, &place)?;
+    let Some(name) = version else {
+        return current
+            .map(|version| Located {
+                version,
+                is_current: true,
+            })
+            .ok_or_else(|| Error::NoSuchKey {
+                key: key.to_string(),
+            });
+    };
+    let missing = || Error::NoSuchVersion {
+        key: key.to_string(),
+        version: name.to_owned(),
+    };
+    let wanted = wanted(tx, &place, name, current.as_ref())?.ok_or_else(missing)?;
+    if let Some(version) = current.filter(|current| current.version == wanted) {
+        return Ok(Located {
+            version,
+            is_current: true,
+        });
+    }
+    let at = (place.0, place.1, version_place(wanted.sequence));
+    let version = NONCURRENT.get(tx, &at)?.filter(|own| own.version == wanted);
+    version
+        .map(|version| Located {
+            version,
+            is_current: false,
+        })
+        .ok_or_else(missing)
+}
+
+fn wanted(
+    tx: &mut Tx<'_>,
+    place: &ObjectKey,
+    name: &str,
+    current: Option<&ObjectVersion>,
+) -> Result<Option<VersionId>, Error> {
+    if name == "null" {
+        let own = current.map(|current| current.version);
+        return Ok(match own.filter(|version| version.null) {
+            Some(version) => Some(version),
+            None => NULLS.get(tx, place)?,
+        });
+    }
+    let read = VersionId::parse(name).map(Some);
+    read.ok_or_else(|| Error::argument("versionId", Some(name), "Invalid version id specified"))
+}
+
+/// The object that a request is about, by key and `versionId`.
+///
+/// # Errors
+/// Those of [`locate`]; `MethodNotAllowed` for a delete marker that is named.
+pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Stored), Error> {
+    let located = locate(
+        tx,
+        call.bucket()?.id,
+        call.key()?,
+        call.query.get("versionId"),
+    )?;
+    match &located.version.stored {
+        Some(stored) => {
+            let stored = Stored::clone(stored);
+            Ok((located, stored))
+        }
+        None => Err(Error::MethodNotAllowed {
+            method: call.operation.method.to_owned(),
+            resource: "DeleteMarker",
+        }),
+    }
+}
+
+/// The version id that a reply shows: none in a bucket that never kept versions.
+#[must_use]
+pub fn shown_version(versioning: Versioning, version: &VersionId) -> Option<String> {
+    (versioning != Versioning::Off).then(|| version.to_string())
+}
+
+/// What the conditions of a GET come to.
+enum Verdict {
+    Holds,
+    NotModified,
+}
+
+/// Judges the conditions of a GET (RFC 9110 §13.2.2).
+fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Verdict, Error> {
+    let failed = |condition| Err(Error::PreconditionFailed { condition });
+    let date = |name: &str| -> Result<Option<Timestamp>, Error> {
+        let value = call.fields.get(name)?;
+        Ok(value.and_then(|value| Timestamp::from_http_date(&value)))
+    };
+    let modified = object.modified.seconds();
+    match call.fields.get("if-match")? {
+        Some(tags) if !etag::listed(&tags, &stored.etag) => return failed("If-Match"),
+        Some(_) => {}
+        None => {
+            let unmodified = date("if-unmodified-since")?;
+            if unmodified.is_some_and(|since| modified > since.seconds()) {
+                return failed("If-Unmodified-Since");
+            }
+        }
+    }
+    let changed = match call.fields.get("if-none-match")? {
+        Some(tags) => !etag::listed(&tags, &stored.etag),
+        None => date("if-modified-since")?.is_none_or(|since| modified > since.seconds()),
+    };
+    Ok(if changed {
+        Verdict::Holds
+    } else {
+        Verdict::NotModified
+    })
+}
+
+/// The bytes that a GET wants; `None` for the whole object.
+fn range_of(
+    call: &Call<'_>,
+    object: &ObjectVersion,
+    stored: &Stored,
+) -> Result<Option<Range<u64>>, Error> {
+    let header = call.fields.get("range")?;
+    if let Some(number) = call.query.get("partNumber") {
+        if header.is_some() {
+            return Err(Error::request(
+                "Cannot specify both Range header and partNumber query parameter",
+            ));
+        }
+        return match number.parse::<u32>() {
+            // An object that was put whole is its only part.
+            Ok(1) => Ok((stored.size > 0).then_some(0..stored.size)),
+            Ok(2..=10_000) => Err(Error::InvalidRange {
+                requested: format!("part {number}"),
+                size: stored.size,
+            }),
+            _ => Err(Error::argument(
+                "partNumber",
+                Some(number),
+                "Part number must be an integer between 1 and 10000, inclusive",
+            )),
+        };
+    }
+    let Some(header) = header else {
+        return Ok(None);
+    };
+    if let Some(tag) = call.fields.get("if-range")? {
+        let same = match Timestamp::from_http_date(&tag) {
+            Some(date) => object.modified.seconds() == date.seconds(),
+            None => etag::bare(&tag) == stored.etag,
+        };
+        if !same {
+            return Ok(None);
+        }
+    }
+    range::wanted(&header, stored.size)
+}
 
 /// `GetObject`.
 ///
 /// # Errors
-/// `NoSuchKey`.
+/// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
+/// an archived object; `InvalidRange`.
 pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (bucket, key) = (call.bucket()?, call.key()?);
-    let missing = || Error::NoSuchKey {
-        key: key.to_string(),
-    };
-    let object = CURRENT
-        .peek(tx, &object_key(bucket.id, key))?
-        .ok_or_else(missing)?;
-    let stored = object.stored.as_deref().ok_or_else(missing)?;
-    let mut reply = describe(Reply::empty(200), &object, stored)
-        .with("content-length", stored.size.to_string())
-        .with("accept-ranges", "bytes");
+    let (located, stored) = find(call, tx)?;
+    let object = located.version;
+    let mut reply = answer(call, tx, &object, &stored)?;
+    if reply.status == 304 {
+        return Ok(reply);
+    }
+    if matches!(
+        stored.class,
+        StorageClass::Glacier | StorageClass::DeepArchive
+    ) {
+        return Err(Error::InvalidObjectState {
+            class: stored.class.name().to_owned(),
+        });
+    }
+    let range = range_of(call, &object, &stored)?.unwrap_or(0..stored.size);
     reply.body = ReplyBody::Object {
-        bucket: bucket.id,
-        key: key.clone(),
+        bucket: call.bucket()?.id,
+        key: call.key()?.clone(),
         parts: parts(tx, &stored.parts)?,
-        range: 0..stored.size,
+        range,
         object: Box::new(object),
     };
     Ok(reply)
 }
 
-/// `HeadObject`: as GetObject, without the body.
+/// `HeadObject`: as GetObject, without the body. Archived objects have a head.
 ///
 /// # Errors
-/// Those of [`get`].
-pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(Reply {
-        body: ReplyBody::Empty,
-        ..get(call, tx, ids)?
-    })
+/// Those of [`find`] and of the conditions.
+pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let (located, stored) = find(call, tx)?;
+    answer(call, tx, &located.version, &stored)
+}
+
+/// The head of the answer to a GET or HEAD.
+fn answer(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    object: &ObjectVersion,
+    stored: &Stored,
+) -> Result<Reply, Error> {
+    let bucket = call.bucket()?;
+    let overrides = overrides(call)?;
+    if let Verdict::NotModified = judge(call, object, stored)? {
+        return Ok(Reply::empty(304)
+            .with("etag", quoted(&stored.etag))
+            .with("last-modified", object.modified.http_date())
+            .with_some("cache-control", stored.content.cache_control.clone())
+            .with_some("expires", stored.content.expires.clone())
+            .with_some(
+                "x-store-version-id",
+                shown_version(bucket.versioning, &object.version),
+            ));
+    }
+    let range = range_of(call, object, stored)?;
+    let (status, length) = match &range {
+        None => (200, stored.size),
+        Some(range) => (206, range.end - range.start),
+    };
+    let mut reply = describe(Reply::empty(status), object, stored)
+        .with("accept-ranges", "bytes")
+        .with("content-length", length.to_string())
+        .with_some(
+            "x-store-version-id",
+            shown_version(bucket.versioning, &object.version),
+        )
+        .with_some(
+            "x-store-expiration",
+            lifecycle::expiration(tx, bucket.id, call.key()?, object, stored)?,
+        );
+    if let Some(range) = &range {
+        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, stored.size);
+        reply = reply.with("content-range", text);
+    }
+    let wants_checksum = call
+        .fields
+        .get("x-store-checksum-mode")?
+        .is_some_and(|mode| mode.eq_ignore_ascii_case("ENABLED"));
+    // A client would compare the checksum of the whole with the bytes of a range.
+    if wants_checksum && length == stored.size {
+        reply = reply
+            .with(
+                stored.checksum.algorithm.row().header,
+                stored.checksum.base64(),
+            )
+            .with("x-store-checksum-type", "FULL_OBJECT");
+    }
+    for (name, value) in overrides {
+        reply.headers.retain(|(own, _)| own != name);
+        reply = reply.with(name, value);
+    }
+    Ok(reply)
+}
+
+/// The headers that query parameters replace, and their values.
+fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut replaced = Vec::new();
+    for (parameter, header) in OVERRIDES {
+        let Some(value) = call.query.get(parameter) else {
+            continue;
+        };
+        if call.caller.account().is_none() {
+            return Err(Error::request(
+                "Request specific response headers cannot be used for anonymous GET requests.",
+            ));
+        }
+        if value.chars().any(|character| u32::from(character) > 0xFF) {
+            return Err(Error::argument(
+                parameter,
+                Some(value),
+                "Header value cannot be represented using ISO-8859-1.",
+            ));
+        }
+        replaced.push((header, value.to_owned()));
+    }
+    Ok(replaced)
 }
 
 /// Adds the headers that describe an object.
@@ -55,6 +348,7 @@ pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply 
     let content = &stored.content;
     let media_type = content.media_type.as_deref().unwrap_or(DEFAULT_MEDIA_TYPE);
     let class = (stored.class != StorageClass::Standard).then(|| stored.class.name());
+    let tags = (!stored.tags.0.is_empty()).then(|| stored.tags.0.len().to_string());
     let mut reply = reply
         .with("etag", quoted(&stored.etag))
         .with("last-modified", object.modified.http_date())
@@ -69,12 +363,78 @@ pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply 
             "x-store-website-redirect-location",
             stored.redirect.as_deref(),
         )
-        .with("x-store-server-side-encryption", SERVICE_MANAGED);
-    if !object.version.null {
-        reply = reply.with("x-store-version-id", object.version.to_string());
+        .with("x-store-server-side-encryption", SERVICE_MANAGED)
+        .with_some("x-store-tagging-count", tags);
+    if let Some(retention) = stored.lock.retention {
+        reply = reply
+            .with("x-store-object-lock-mode", retention.mode.name())
+            .with(
+                "x-store-object-lock-retain-until-date",
+                retention.until.rfc3339_millis(),
+            );
+    }
+    if let Some(hold) = stored.lock.hold {
+        reply = reply.with(
+            "x-store-object-lock-legal-hold",
+            if hold { "ON" } else { "OFF" },
+        );
     }
     for (name, value) in &stored.metadata {
         reply = reply.with(format!("x-store-meta-{name}"), value.clone());
     }
     reply
+}
+
+/// `GetObjectAttributes`.
+///
+/// # Errors
+/// `InvalidArgument` for attributes that are none; those of [`find`].
+pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    const NAME: &str = "x-store-object-attributes";
+    const KNOWN: [&str; 5] = [
+        "ETag",
+        "Checksum",
+        "ObjectParts",
+        "StorageClass",
+        "ObjectSize",
+    ];
+    let names = call.fields.get(NAME)?.unwrap_or_default();
+    let wanted: Vec<&str> = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    if wanted.is_empty() || wanted.iter().any(|name| !KNOWN.contains(name)) {
+        let value = (!names.is_empty()).then_some(&*names);
+        return Err(Error::argument(
+            NAME,
+            value,
+            "Invalid attribute name specified.",
+        ));
+    }
+    let (located, stored) = find(call, tx)?;
+    let object = located.version;
+    let wants = |name| wanted.contains(&name);
+    let namespace = call.dialect().words().namespace;
+    let text = Writer::document("GetObjectAttributesResponse", namespace, |writer| {
+        writer.text_if("ETag", wants("ETag").then_some(&stored.etag));
+        if wants("Checksum") {
+            let row = stored.checksum.algorithm.row();
+            writer.element("Checksum", |writer| {
+                writer.text(&format!("Checksum{}", row.name), stored.checksum.base64());
+                writer.text("ChecksumType", "FULL_OBJECT");
+            });
+        }
+        writer.text_if(
+            "StorageClass",
+            wants("StorageClass").then(|| stored.class.name()),
+        );
+        writer.text_if("ObjectSize", wants("ObjectSize").then_some(stored.size));
+    });
+    Ok(Reply::xml(text)
+        .with("last-modified", object.modified.http_date())
+        .with_some(
+            "x-store-version-id",
+            shown_version(call.bucket()?.versioning, &object.version),
+        ))
 }

@@ -1,0 +1,177 @@
+//! What hangs on an object and can change without its bytes: ACL, tags, retention, legal hold.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use super::object::{Located, find, shown_version};
+use super::{Call, Reply};
+use crate::bucket::Bucket;
+use crate::error::Error;
+use crate::grant::{Parties, Roster};
+use crate::lock::{self, Retention};
+use crate::object::Stored;
+use crate::tagging::Tags;
+
+/// Changes the object that a request names, and answers with `status` and its version.
+fn change(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    status: u16,
+    edit: impl FnOnce(&mut Stored) -> Result<(), Error>,
+) -> Result<Reply, Error> {
+    let (mut located, mut stored) = find(call, tx)?;
+    edit(&mut stored)?;
+    located.version.stored = Some(Box::new(stored));
+    located.put(tx, call.bucket()?.id, call.key()?);
+    versioned(call, Reply::empty(status), &located)
+}
+
+fn versioned(call: &Call<'_>, reply: Reply, located: &Located) -> Result<Reply, Error> {
+    let version = shown_version(call.bucket()?.versioning, &located.version.version);
+    Ok(reply.with_some("x-store-version-id", version))
+}
+
+fn namespace(call: &Call<'_>) -> &'static str {
+    call.dialect().words().namespace
+}
+
+/// `GetObjectTagging`.
+///
+/// # Errors
+/// Those of [`find`].
+pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let (located, stored) = find(call, tx)?;
+    let reply = Reply::xml(stored.tags.document(namespace(call)));
+    versioned(call, reply, &located)
+}
+
+/// `PutObjectTagging`.
+///
+/// # Errors
+/// Those of [`Tags::from_xml`]; those of [`find`].
+pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let tags = Tags::from_xml(call.body)?;
+    change(call, tx, 200, |stored| {
+        stored.tags = tags;
+        Ok(())
+    })
+}
+
+/// `DeleteObjectTagging`.
+///
+/// # Errors
+/// Those of [`find`].
+pub fn delete_tagging(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    _ids: &mut dyn Ids,
+) -> Result<Reply, Error> {
+    change(call, tx, 204, |stored| {
+        stored.tags = Tags::default();
+        Ok(())
+    })
+}
+
+/// `GetObjectAcl`.
+///
+/// # Errors
+/// Those of [`find`].
+pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let (located, stored) = find(call, tx)?;
+    let roster = Roster::read(tx)?;
+    let owner = roster.canonical(&located.version.owner);
+    let reply = Reply::xml(stored.acl.document(call.dialect(), owner, &roster));
+    versioned(call, reply, &located)
+}
+
+/// `PutObjectAcl`.
+///
+/// # Errors
+/// Those of [`find`]; those of [`super::setting::put_list`].
+pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let (located, _) = find(call, tx)?;
+    let roster = Roster::read(tx)?;
+    let parties = Parties {
+        roster: &roster,
+        owner: roster.canonical(&located.version.owner),
+        bucket_owner: roster.canonical(&call.bucket()?.owner),
+        is_bucket: false,
+    };
+    let acl = super::setting::put_list(call, tx, &parties)?;
+    change(call, tx, 200, |stored| {
+        stored.acl = acl;
+        Ok(())
+    })
+}
+
+fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
+    let bucket = call.bucket()?;
+    if bucket.object_lock {
+        Ok(bucket)
+    } else {
+        Err(lock::missing_configuration())
+    }
+}
+
+fn not_locked(call: &Call<'_>) -> Error {
+    Error::NotSet {
+        code: "NoSuchObjectLockConfiguration",
+        bucket: call.bucket_name.to_owned(),
+        reason: "The specified object does not have a ObjectLock configuration",
+    }
+}
+
+/// `GetObjectRetention`.
+///
+/// # Errors
+/// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotSet`.
+pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let (_, stored) = find(call, tx)?;
+    let retention = stored.lock.retention.ok_or_else(|| not_locked(call))?;
+    Ok(Reply::xml(retention.document(namespace(call))))
+}
+
+/// `PutObjectRetention`.
+///
+/// # Errors
+/// `NoSuchKey` and its like; `InvalidRequest` in a bucket without object lock; those of [`Retention::from_xml`] and of the
+/// bypass; `ObjectLocked` for a change that the retention does not yield to.
+pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    find(call, tx)?;
+    lockable(call)?;
+    let next = Retention::from_xml(call.body, call.now)?;
+    let bypass = super::delete::bypass(call)?;
+    change(call, tx, 200, |stored| {
+        let current = stored.lock.retention;
+        if current.is_some_and(|own| !own.yields_to(next.as_ref(), call.now, bypass)) {
+            return Err(Error::ObjectLocked);
+        }
+        stored.lock.retention = next;
+        Ok(())
+    })
+}
+
+/// `GetObjectLegalHold`.
+///
+/// # Errors
+/// As [`get_retention`].
+pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let (_, stored) = find(call, tx)?;
+    let hold = stored.lock.hold.ok_or_else(|| not_locked(call))?;
+    Ok(Reply::xml(lock::hold_document(hold, namespace(call))))
+}
+
+/// `PutObjectLegalHold`.
+///
+/// # Errors
+/// `InvalidRequest` in a bucket without object lock; `MalformedXml`; those of [`find`].
+pub fn put_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let hold = lock::hold_from_xml(call.body)?;
+    change(call, tx, 200, |stored| {
+        stored.lock.hold = Some(hold);
+        Ok(())
+    })
+}
