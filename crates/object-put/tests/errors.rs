@@ -67,6 +67,8 @@ fn bucket_rows() -> Vec<Row> {
         (Error::InvalidBucketState { reason: "no" }, 409, "InvalidBucketState", "no", ""),
         (Error::HeaderNotImplemented { header: "If-Match,If-None-Match", reason: Some("why") }, 501, "NotImplemented", "A header you provided implies functionality that is not implemented", "Header=If-Match,If-None-Match additionalMessage=why"),
         (Error::AccessControlListNotSupported, 400, "AccessControlListNotSupported", "The bucket does not allow ACLs", ""),
+        (Error::BucketAclWithOwnership, 400, "InvalidBucketAclWithObjectOwnership", "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting", ""),
+        (Error::InvalidLocationConstraint { region: text("r") }, 400, "InvalidLocationConstraint", "The specified location-constraint is not valid", "LocationConstraint=r"),
         (Error::argument("x-store-acl", Some("fake-acl"), ""), 400, "InvalidArgument", "", "ArgumentName=x-amz-acl ArgumentValue=fake-acl"),
         (Error::request("Value for x-store-checksum-crc32 header is invalid."), 400, "InvalidRequest", "Value for x-amz-checksum-crc32 header is invalid.", ""),
         (Error::UnresolvableGrantByEmailAddress { address: text("a@b") }, 400, "UnresolvableGrantByEmailAddress", "The e-mail address you provided does not match any account on record.", ""),
