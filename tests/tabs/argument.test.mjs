@@ -45,7 +45,7 @@ for (const [method, given, reason] of rows) {
 }
 
 test('an argument that is left out in front is found by its type', async () => {
-  const tab = await session.browser.tabs.create({ active: true });
+  const tab = await session.browser.tabs.create({ url: 'https://example.com/' });
   await session.browser.tabs.setZoom(1.5);
   assert.equal(await session.browser.tabs.getZoom(tab.id), 1.5);
   const updated = await session.browser.tabs.update({ pinned: true });

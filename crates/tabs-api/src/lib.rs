@@ -15,6 +15,8 @@ pub mod error;
 pub mod event;
 pub mod group;
 mod grouping;
+#[cfg(feature = "server")]
+pub mod http;
 pub mod js;
 pub mod lab;
 mod lifetime;
@@ -27,6 +29,7 @@ pub mod permission;
 pub mod picture;
 mod property;
 mod query;
+pub mod seed;
 pub mod session;
 pub mod simulation;
 mod strip;

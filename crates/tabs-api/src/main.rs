@@ -1,2 +1,181 @@
-//! The `tabs-api` binary.
-fn main() {}
+//! The `tabs-api` binary: flags to a service under the host.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::json;
+use tabs_api::browser::Compat;
+use tabs_api::http::TabsApi;
+use tabs_api::lab::Lab;
+use tabs_api::page::Pages;
+use tabs_api::seed::{Install, Seed};
+use triptych_core::host::flags::Product;
+use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::storage;
+use triptych_core::time::Clock;
+
+const PRODUCT: Product = Product {
+    name: "tabs-api",
+    version: env!("CARGO_PKG_VERSION"),
+    prefix: "TABS_API",
+    port: 7803,
+};
+
+fn main() -> ExitCode {
+    let about = "The browser.tabs engine, driven by extension code over the network";
+    let command = launch::command(&PRODUCT, about, flags);
+    let matches = command.clone().get_matches();
+    launch::run(&PRODUCT, &command, &matches, make)
+}
+
+fn flags(command: Command) -> Command {
+    let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
+        Arg::new(id)
+            .long(id)
+            .value_name(name)
+            .env(variable)
+            .help(help)
+            .global(true)
+    };
+    command
+        .arg(
+            flag(
+                "compat",
+                "WHICH",
+                "TABS_API_COMPAT",
+                "What counts where the specification and the recorded browser differ",
+            )
+            .value_parser(["spec", "browser"])
+            .default_value("spec"),
+        )
+        .arg(
+            flag(
+                "control-token",
+                "TOKEN",
+                "TABS_API_CONTROL_TOKEN",
+                "Token of the control side; made and kept in the data directory unless given",
+            )
+            .hide_env_values(true),
+        )
+        .arg(
+            flag(
+                "allow-origin",
+                "ORIGIN",
+                "TABS_API_ALLOW_ORIGIN",
+                "Origin of web pages that may use the server; may be repeated",
+            )
+            .action(ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
+            flag(
+                "lab",
+                "FIXTURES",
+                "TABS_API_LAB",
+                "Offer the replay contract of recorded scenarios, with these pages",
+            )
+            .value_parser(value_parser!(PathBuf)),
+        )
+}
+
+/// Builds the service; what it awaits holds nothing of the command line.
+fn make(
+    start: Start,
+    matches: &ArgMatches,
+) -> impl Future<Output = Result<Made<TabsApi>, LaunchError>> + use<> {
+    std::future::ready(build(&start, matches))
+}
+
+fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchError> {
+    let failed = |error: &dyn std::fmt::Display| LaunchError::Service(error.to_string());
+    let (seed, given) = seed(start)?;
+    let tokens = seed
+        .extensions
+        .iter()
+        .filter_map(|install| install.token.clone());
+    let token = tokens.into_iter().next();
+    let compat = match matches.get_one::<String>("compat").map(String::as_str) {
+        Some("browser") => Compat::Browser,
+        _ => Compat::Spec,
+    };
+    let origins = matches.get_many::<String>("allow-origin");
+    let control = control_token(start, matches)?;
+    let mut builder = TabsApi::builder()
+        .clock(start.clock.clone())
+        .compat(compat)
+        .base_hosts(start.flags.base_hosts.iter().cloned())
+        .origins(origins.into_iter().flatten().cloned())
+        .control_token(control.clone())
+        .store(start.storage.kv.clone())
+        .seed(seed);
+    if let Some(path) = matches.get_one::<PathBuf>("lab") {
+        let text = read(path)?;
+        let pages = Pages::read(&text).map_err(|error| failed(&error))?;
+        builder = builder.lab(Lab::new(pages, start.clock.now()));
+    }
+    let service = builder.build().map_err(|error| failed(&error))?;
+    let mut secrets = vec![("control", control)];
+    let mut banner = Vec::new();
+    if let Some(token) = token.filter(|_| !given) {
+        let url = &start.url;
+        banner.push((
+            "try",
+            format!("curl -H \"Authorization: Bearer $TOKEN\" {url}/v1/tabs/query -d '[{{}}]'"),
+        ));
+        secrets.push(("token", token));
+    }
+    Ok(Made {
+        service,
+        banner,
+        secrets,
+        has_own_credentials: given,
+    })
+}
+
+/// The seed file, or one extension that may do everything; and whether it was a file with extensions.
+fn seed(start: &Start) -> Result<(Seed, bool), LaunchError> {
+    if let Some(path) = &start.flags.seed {
+        let seed = Seed::parse(&read(path)?)
+            .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))?;
+        let given = !seed.extensions.is_empty();
+        return Ok((seed, given));
+    }
+    let first = Install {
+        token: Some(secret(start, "token")?),
+        id: None,
+        manifest: json!({
+            "manifest_version": 3,
+            "name": "First extension",
+            "version": "1.0",
+            "permissions": ["tabs", "tabGroups", "activeTab", "scripting", "sessions"],
+            "host_permissions": ["<all_urls>"],
+        }),
+        allow_file_access: false,
+    };
+    let seed = Seed {
+        extensions: vec![first],
+        ..Seed::default()
+    };
+    Ok((seed, false))
+}
+
+fn control_token(start: &Start, matches: &ArgMatches) -> Result<String, LaunchError> {
+    match matches.get_one::<String>("control-token") {
+        Some(token) if !token.is_empty() => Ok(token.clone()),
+        _ => secret(start, "control-token"),
+    }
+}
+
+/// A secret that the data directory keeps, or one that lives as long as the process.
+fn secret(start: &Start, name: &str) -> Result<String, LaunchError> {
+    match &start.storage.directory {
+        Some(directory) => Ok(storage::secret(directory, name)?),
+        None => Ok(storage::random_hex()),
+    }
+}
+
+fn read(path: &PathBuf) -> Result<String, LaunchError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))
+}

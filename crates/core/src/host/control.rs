@@ -57,7 +57,7 @@ where
 
     /// Who may use control paths: this machine's own programs, and holders of the admin token. Never a web page of another origin.
     fn check(&self, request: &Request<Body>) -> Result<(), Refusal> {
-        if !is_base_host(self.name, &self.host.base_hosts) {
+        if !is_own_name(self.name, &self.host.base_hosts) {
             return Err(Refusal::ForeignHost);
         }
         let text = |name| {
@@ -183,8 +183,11 @@ const KNOWN: &[&str] = &[
     "/_ops/clock",
 ];
 
-/// Whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or a configured one.
-fn is_base_host(host: &str, base_hosts: &[String]) -> bool {
+/// Whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or one of `base_hosts`.
+///
+/// A name that is none of these may be one that a web page has rebound to this machine.
+#[must_use]
+pub fn is_own_name(host: &str, base_hosts: &[String]) -> bool {
     let Ok(authority) = host.parse::<http::uri::Authority>() else {
         return false;
     };
@@ -250,7 +253,7 @@ mod tests {
             "store.example:9",
             "other.example:81",
         ] {
-            assert!(is_base_host(own, &bases), "{own}");
+            assert!(is_own_name(own, &bases), "{own}");
         }
         for foreign in [
             "evil.example",
@@ -259,7 +262,7 @@ mod tests {
             "bucket.localhost:7802",
             "",
         ] {
-            assert!(!is_base_host(foreign, &bases), "{foreign}");
+            assert!(!is_own_name(foreign, &bases), "{foreign}");
         }
     }
 }

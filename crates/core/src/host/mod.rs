@@ -22,6 +22,7 @@ mod tls;
 
 pub use accept::{Config, Limits, Report, serve};
 pub use body::{Body, BodyError, ReplyBody};
+pub use control::is_own_name;
 pub use drain::{Stopping, signals};
 pub use hosted::{Hosted, Operation, Peer, RequestId, Streaming};
 pub use log::Log;

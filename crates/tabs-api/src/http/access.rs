@@ -1,0 +1,122 @@
+//! Who may use the surface at all: a hostile web page gets nowhere, also one that has rebound its host name.
+
+use std::collections::HashMap;
+
+use http::request::Parts as Head;
+use http::{HeaderMap, HeaderValue, header};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use triptych_core::host::is_own_name;
+
+use super::refusal::Refusal;
+
+/// What a token is kept as. The token itself is not.
+pub(super) type TokenHash = [u8; 32];
+
+/// The hash of a token. Looking it up takes no time that tells of another.
+pub(super) fn hash(token: &str) -> TokenHash {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+/// The names and origins that requests may carry.
+#[derive(Debug, Default)]
+pub(super) struct Doors {
+    pub(super) base_hosts: Vec<String>,
+    pub(super) origins: Vec<String>,
+}
+
+impl Doors {
+    /// Refuses foreign host names always, and web pages of every origin that is not allowed.
+    pub(super) fn check(&self, head: &Head) -> Result<(), Refusal> {
+        let host = text(&head.headers, header::HOST)
+            .or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
+        if !host.is_some_and(|host| is_own_name(host, &self.base_hosts)) {
+            return Err(Refusal::ForeignHost);
+        }
+        match head.headers.get(header::ORIGIN) {
+            Some(_) if self.origin(&head.headers).is_none() => Err(Refusal::ForeignOrigin),
+            _ => Ok(()),
+        }
+    }
+
+    /// The origin of the page that asks, if it is allowed.
+    pub(super) fn origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(header::ORIGIN)?;
+        let allowed = |allowed: &String| allowed.as_bytes() == origin.as_bytes();
+        self.origins.iter().any(allowed).then(|| origin.clone())
+    }
+}
+
+/// The bearer token of a request. A page cannot give a WebSocket headers, so there the query may carry it.
+pub(super) fn token(head: &Head, or_query: bool) -> Option<String> {
+    let bearer = text(&head.headers, header::AUTHORIZATION).and_then(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    match bearer {
+        Some(token) => Some(token.to_owned()),
+        None if or_query => parameter(head, "token"),
+        None => None,
+    }
+}
+
+/// A query parameter, decoded.
+pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
+    let query = head.uri.query()?;
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+/// Whether two tokens are the same, in a time that tells nothing.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    one.as_bytes().ct_eq(other.as_bytes()).into()
+}
+
+fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Who a token speaks for: a profile and an extension.
+pub(super) type Tokens = HashMap<TokenHash, (String, String)>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(fields: &[(&str, &str)]) -> Result<(), Refusal> {
+        let doors = Doors {
+            base_hosts: vec!["tabs.example".into()],
+            origins: vec!["https://good.example".into()],
+        };
+        let mut request = http::Request::builder();
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        doors.check(&request.body(()).unwrap().into_parts().0)
+    }
+
+    #[test]
+    fn foreign_names_and_pages_are_refused() {
+        for good in [
+            &[("host", "127.0.0.1:7803")][..],
+            &[("host", "localhost:1")],
+            &[("host", "tabs.example:1")],
+            &[("host", "localhost"), ("origin", "https://good.example")],
+        ] {
+            assert!(check(good).is_ok(), "{good:?}");
+        }
+        for bad in [
+            &[][..],
+            &[("host", "evil.example")],
+            &[("host", "localhost.evil.example")],
+        ] {
+            assert!(matches!(check(bad), Err(Refusal::ForeignHost)), "{bad:?}");
+        }
+        for origin in ["https://evil.example", "null", "http://localhost"] {
+            let fields = [("host", "localhost"), ("origin", origin)];
+            assert!(matches!(check(&fields), Err(Refusal::ForeignOrigin)));
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! A profile: one browser, the log of its events, and who listens to it.
+//!
+//! Listeners have no queue of their own for events. Each keeps its place in the log; one that falls
+//! behind what the log keeps is told how much it missed. So the browser never waits for anybody.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{oneshot, watch};
+use triptych_core::time::{Clock, Timestamp};
+
+use crate::browser::{Answer, Caller, Command};
+use crate::engine::Request;
+use crate::error::Error;
+use crate::event::Event;
+use crate::js::Js;
+use crate::session::{Output, Session};
+
+/// Events that are kept for those who come back.
+const EVENTS_KEPT: usize = 8_192;
+/// How often a pending timer looks at the clock, which the control plane may have moved.
+const CLOCK_LOOK: Duration = Duration::from_millis(50);
+
+/// What a call came to, and the place in the log at which it did.
+pub(super) struct Outcome {
+    pub(super) seq: u64,
+    pub(super) answer: Result<Answer, Error>,
+}
+
+/// One isolated browser. Shared by everybody who uses it.
+pub(super) struct Profile {
+    clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+    /// Rises whenever there is something to read.
+    changed: watch::Sender<u64>,
+}
+
+struct State {
+    session: Session,
+    /// Counts the resets, so that who comes back knows whether it is still the same browser.
+    generation: u64,
+    log: VecDeque<Logged>,
+    /// The place of the newest event.
+    seq: u64,
+    listeners: HashMap<u64, Listening>,
+    listener_next: u64,
+    waiting: HashMap<Request, Waiter>,
+    /// Open ports by the browser's name for them.
+    ports: BTreeMap<String, PortOwner>,
+    has_timer: bool,
+    /// Whether listeners have something new to take.
+    has_news: bool,
+}
+
+struct Logged {
+    event: Logs,
+    /// The frame, by the extension that it was written for.
+    frames: Vec<(String, Arc<str>)>,
+}
+
+enum Logs {
+    Event(Box<Event>),
+    Reset,
+}
+
+struct Listening {
+    extension: String,
+    /// Frames for this listener alone, each with the place in the log that it follows.
+    own: VecDeque<(u64, Arc<str>)>,
+}
+
+struct PortOwner {
+    listener: u64,
+    /// What the client calls it.
+    name: String,
+}
+
+enum Waiter {
+    Listener { listener: u64, id: Value },
+    Request(oneshot::Sender<Outcome>),
+}
+
+impl Profile {
+    pub(super) fn new(session: Session, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self {
+            clock,
+            changed: watch::channel(0).0,
+            state: Mutex::new(State {
+                session,
+                generation: 1,
+                log: VecDeque::new(),
+                seq: 0,
+                listeners: HashMap::new(),
+                listener_next: 1,
+                waiting: HashMap::new(),
+                ports: BTreeMap::new(),
+                has_timer: false,
+                has_news: false,
+            }),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something to the browser at this moment, and passes on what came of it.
+    fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut State, Timestamp) -> T) -> T {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let outcome = act(&mut state, now);
+        state.pump();
+        let has_news = std::mem::take(&mut state.has_news);
+        let must_wait = state.session.next_due().is_some() && !state.has_timer;
+        state.has_timer |= must_wait;
+        drop(state);
+        if has_news {
+            self.changed.send_modify(|count| *count += 1);
+        }
+        if must_wait {
+            tokio::spawn(Arc::clone(self).keep_time());
+        }
+        outcome
+    }
+
+    /// Lets the browser's own time pass for as long as something is due.
+    async fn keep_time(self: Arc<Self>) {
+        loop {
+            let due = {
+                let mut state = self.state();
+                let due = state.session.next_due();
+                state.has_timer = due.is_some();
+                due
+            };
+            let Some(due) = due else { return };
+            let wait = due.since(self.clock.now());
+            if wait.is_zero() {
+                self.with(|state, now| state.session.advance(now));
+            } else {
+                tokio::time::sleep(wait.min(CLOCK_LOOK)).await;
+            }
+        }
+    }
+
+    /// Calls an operation; gives the answer at once or when the engine has it.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        caller: &Caller,
+        command: Result<Command, Error>,
+    ) -> Outcome {
+        let answer = self.with(|state, now| {
+            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
+            state.pump();
+            match answer {
+                Ok(Answer::Later(request)) => {
+                    let (sender, receiver) = oneshot::channel();
+                    state.wait(request, Waiter::Request(sender));
+                    Err(receiver)
+                }
+                answer => Ok(Outcome {
+                    seq: state.seq,
+                    answer,
+                }),
+            }
+        });
+        match answer {
+            Ok(outcome) => outcome,
+            Err(receiver) => receiver.await.unwrap_or_else(|_| Outcome {
+                seq: self.state().seq,
+                answer: Err(Error::NoResponse),
+            }),
+        }
+    }
+
+    /// Changes the browser otherwise than by a call of an extension.
+    pub(super) fn change<T>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut crate::browser::Browser) -> T,
+    ) -> T {
+        self.with(|state, now| state.session.change(now, change))
+    }
+
+    /// Puts another browser in the place of this one. Listeners stay, and are told.
+    pub(super) fn replace(self: &Arc<Self>, session: Session) {
+        self.with(|state, _| {
+            state.session = session;
+            state.generation += 1;
+            state.waiting.clear();
+            state.ports.clear();
+            state.append(Logs::Reset);
+        });
+    }
+
+    /// Begins to listen as an extension, after the event of `since`, or from now on.
+    pub(super) fn listen(self: &Arc<Self>, extension: &str, since: Option<u64>) -> Listener {
+        let mut state = self.state();
+        let id = state.listener_next;
+        state.listener_next += 1;
+        state.listeners.insert(
+            id,
+            Listening {
+                extension: extension.to_owned(),
+                own: VecDeque::new(),
+            },
+        );
+        let now = state.seq;
+        Listener {
+            id,
+            extension: extension.to_owned(),
+            // A place in the future is one of another run: nothing of it can be resumed.
+            place: since.filter(|since| *since <= now).unwrap_or(now),
+            session: state.generation,
+            changed: self.changed.subscribe(),
+            profile: Arc::clone(self),
+        }
+    }
+}
+
+/// Somebody who hears of everything that happens. Dropping it closes its ports.
+pub(super) struct Listener {
+    profile: Arc<Profile>,
+    id: u64,
+    extension: String,
+    /// The newest event that was handed out.
+    place: u64,
+    /// The generation of the browser at the beginning.
+    pub(super) session: u64,
+    changed: watch::Receiver<u64>,
+}
+
+impl Listener {
+    /// Where it stands in the log.
+    pub(super) const fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// Returns once there may be something to take.
+    pub(super) async fn changed(&mut self) {
+        if self.changed.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The next frames, in their order, `max` at the most.
+    pub(super) fn take(&mut self, max: usize) -> Vec<Arc<str>> {
+        self.changed.mark_unchanged();
+        let mut state = self.profile.state();
+        let mut out = Vec::new();
+        let oldest = state.seq - state.log.len() as u64;
+        if self.place < oldest {
+            let missed = oldest - self.place;
+            self.place = oldest;
+            let frame = json!({ "type": "lagged", "missed": missed, "seq": oldest });
+            out.push(frame.to_string().into());
+        }
+        while out.len() < max {
+            let own = state.listeners.get_mut(&self.id).and_then(|listening| {
+                let is_due = listening.own.front()?.0 <= self.place;
+                is_due.then(|| listening.own.pop_front()).flatten()
+            });
+            if let Some((_, frame)) = own {
+                out.push(frame);
+            } else if self.place < state.seq {
+                self.place += 1;
+                out.extend(state.frame(self.place, &self.extension));
+            } else {
+                break;
+            }
+        }
+        out
+    }
+
+    /// Calls an operation; its answer is among the frames that [`Listener::take`] gives.
+    pub(super) fn call(&self, id: &Value, caller: &Caller, command: Result<Command, Error>) {
+        self.profile.with(|state, now| {
+            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
+            state.pump();
+            match answer {
+                Ok(Answer::Later(request)) => {
+                    let id = id.clone();
+                    let listener = self.id;
+                    state.wait(request, Waiter::Listener { listener, id });
+                }
+                answer => state.tell(self.id, |seq| reply(id, seq, answer)),
+            }
+        });
+    }
+
+    /// Tells the client that a frame of its cannot be used.
+    pub(super) fn refuse(&self, id: &Value, name: &str, message: &str) {
+        let error = json!({ "kind": "throw", "name": name, "message": message });
+        self.profile.with(|state, _| {
+            state.tell(
+                self.id,
+                |seq| json!({ "type": "error", "id": id, "error": error, "seq": seq }),
+            );
+        });
+    }
+
+    /// Opens a port under the client's name for it.
+    pub(super) fn open_port(&self, name: &str, caller: &Caller, command: Result<Command, Error>) {
+        self.profile.with(|state, now| {
+            match command.and_then(|command| state.session.apply(now, caller, &command)) {
+                Ok(Answer::Value(port)) => {
+                    let owner = PortOwner {
+                        listener: self.id,
+                        name: name.to_owned(),
+                    };
+                    if let Some(port) = port.get("port").and_then(Value::as_str) {
+                        state.ports.insert(port.to_owned(), owner);
+                    }
+                }
+                Ok(Answer::Undefined | Answer::Later(_)) => {}
+                Err(error) => {
+                    let reason = error.to_string();
+                    state.tell(self.id, |_| closed(name, Some(&reason)));
+                }
+            }
+        });
+    }
+
+    /// Sends through a port of this listener's.
+    pub(super) fn post(&self, name: &str, message: &Js) {
+        self.profile.with(|state, now| {
+            if let Some(port) = state.port_of(self.id, name) {
+                // A port that has closed meanwhile has told so by a frame of its own.
+                let _ = state
+                    .session
+                    .change(now, |browser| browser.post(&port, message));
+            }
+        });
+    }
+
+    /// Closes a port of this listener's.
+    pub(super) fn close_port(&self, name: &str) {
+        self.profile.with(|state, now| {
+            if let Some(port) = state.port_of(self.id, name) {
+                state.ports.remove(&port);
+                state
+                    .session
+                    .change(now, |browser| browser.disconnect(&port));
+            }
+        });
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.profile.with(|state, now| {
+            state.listeners.remove(&self.id);
+            let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
+            let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
+            for port in owned {
+                state.ports.remove(&port);
+                state
+                    .session
+                    .change(now, |browser| browser.disconnect(&port));
+            }
+        });
+    }
+}
+
+impl State {
+    /// Passes on everything that came out of the browser.
+    fn pump(&mut self) {
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Event(Event::PortMessage { port, message }) => {
+                    self.tell_port(
+                        &port,
+                        |name| json!({ "type": "port.message", "port": name, "message": message }),
+                    );
+                }
+                Output::Event(Event::PortDisconnected { port, error }) => {
+                    self.tell_port(&port, |name| closed(name, error.as_deref()));
+                    self.ports.remove(&port);
+                }
+                Output::Event(event) => self.append(Logs::Event(Box::new(event))),
+                Output::Answer(request, answer) => self.settle(request, answer),
+            }
+        }
+    }
+
+    /// Writes an event into the log, for everybody who listens now as they may see it now.
+    fn append(&mut self, event: Logs) {
+        self.seq += 1;
+        self.has_news = true;
+        let mut logged = Logged {
+            event,
+            frames: Vec::new(),
+        };
+        for listening in self.listeners.values() {
+            logged.frame(self.seq, &listening.extension, &self.session);
+        }
+        if self.log.len() == EVENTS_KEPT {
+            self.log.pop_front();
+        }
+        self.log.push_back(logged);
+    }
+
+    /// The frame of the event at a place, for an extension.
+    fn frame(&mut self, place: u64, extension: &str) -> Option<Arc<str>> {
+        let back = usize::try_from(self.seq - place).ok()?;
+        let index = self.log.len().checked_sub(back + 1)?;
+        let logged = self.log.get_mut(index)?;
+        logged.frame(place, extension, &self.session)
+    }
+
+    fn settle(&mut self, request: Request, answer: Result<Answer, Error>) {
+        match self.waiting.remove(&request) {
+            Some(Waiter::Listener { listener, id }) => {
+                self.tell(listener, |seq| reply(&id, seq, answer));
+            }
+            Some(Waiter::Request(sender)) => {
+                let seq = self.seq;
+                // Whoever asked may be gone.
+                let _ = sender.send(Outcome { seq, answer });
+            }
+            None => {}
+        }
+    }
+
+    fn wait(&mut self, request: Request, waiter: Waiter) {
+        self.waiting.insert(request, waiter);
+    }
+
+    /// Queues a frame for one listener, after everything that has happened so far.
+    fn tell(&mut self, listener: u64, frame: impl FnOnce(u64) -> Value) {
+        let seq = self.seq;
+        self.has_news = true;
+        if let Some(listening) = self.listeners.get_mut(&listener) {
+            listening
+                .own
+                .push_back((seq, frame(seq).to_string().into()));
+        }
+    }
+
+    fn tell_port(&mut self, port: &str, frame: impl FnOnce(&str) -> Value) {
+        if let Some(owner) = self.ports.get(port) {
+            let (listener, frame) = (owner.listener, frame(&owner.name));
+            self.tell(listener, |_| frame);
+        }
+    }
+
+    fn port_of(&self, listener: u64, name: &str) -> Option<String> {
+        let mut own = self
+            .ports
+            .iter()
+            .filter(|(_, owner)| owner.listener == listener && owner.name == name);
+        own.next().map(|(port, _)| port.clone())
+    }
+}
+
+impl Logged {
+    fn frame(&mut self, seq: u64, extension: &str, session: &Session) -> Option<Arc<str>> {
+        let known = self.frames.iter().find(|(owner, _)| owner == extension);
+        if let Some((_, frame)) = known {
+            return Some(Arc::clone(frame));
+        }
+        let value = match &self.event {
+            Logs::Reset => json!({ "type": "reset", "seq": seq }),
+            Logs::Event(event) => {
+                let access = session.browser().access(extension)?;
+                let args = event.arguments(&access);
+                json!({ "type": "event", "name": event.name(), "args": args, "seq": seq })
+            }
+        };
+        let frame: Arc<str> = value.to_string().into();
+        self.frames.push((extension.to_owned(), Arc::clone(&frame)));
+        Some(frame)
+    }
+}
+
+fn closed(port: &str, error: Option<&str>) -> Value {
+    json!({ "type": "port.close", "port": port, "error": error })
+}
+
+/// The frame that answers a call.
+fn reply(id: &Value, seq: u64, answer: Result<Answer, Error>) -> Value {
+    match answer {
+        Ok(Answer::Value(result)) => {
+            json!({ "type": "result", "id": id, "result": result, "seq": seq })
+        }
+        Ok(Answer::Undefined | Answer::Later(_)) => {
+            json!({ "type": "result", "id": id, "seq": seq })
+        }
+        Err(error) => {
+            let (kind, name) = if error.is_thrown() {
+                ("throw", "TypeError")
+            } else {
+                ("reject", "Error")
+            };
+            let error = json!({ "kind": kind, "name": name, "message": error.to_string() });
+            json!({ "type": "error", "id": id, "error": error, "seq": seq })
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Why the surface refuses a request before any engine sees it.
+
+use http::{Response, StatusCode, header};
+use serde_json::{Value, json};
+use triptych_core::error::{Coded, Row};
+use triptych_core::host::ReplyBody;
+
+/// A refusal, in the order of the checks.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error(
+        "this host name is not served here; use the address that the server printed, or add the name with --base-host"
+    )]
+    ForeignHost,
+    #[error("web pages of this origin may not use this server; allow it with --allow-origin")]
+    ForeignOrigin,
+    #[error("there is nothing at this path; /v1/schema lists the operations")]
+    NoSuchPath,
+    #[error("this path does not take this method")]
+    MethodNotAllowed,
+    #[error("send the token of an extension as Authorization: Bearer")]
+    Unauthorized,
+    #[error("send the control token as Authorization: Bearer; an extension's own does not do")]
+    ControlTokenRequired,
+    #[error("the request body is larger than {0} bytes")]
+    BodyTooLarge(usize),
+    #[error("the request body cannot be read: {0}")]
+    BadBody(String),
+    #[error("this path speaks WebSocket, and the request does not: {0}")]
+    NotWebSocket(String),
+    #[error("there is no profile of this name")]
+    NoSuchProfile,
+    #[error("there is no extension of this id in this profile")]
+    NoSuchExtension,
+    #[error("a profile of this name exists already")]
+    ProfileExists,
+    #[error("this token is another extension's already")]
+    TokenTaken,
+    #[error("{0}")]
+    Seed(#[from] crate::seed::SeedError),
+}
+
+impl Coded for Refusal {
+    fn row(&self) -> Row {
+        match self {
+            Self::ForeignHost => Row::of(403, "ForeignHost"),
+            Self::ForeignOrigin => Row::of(403, "ForeignOrigin"),
+            Self::NoSuchPath => Row::of(404, "NoSuchPath"),
+            Self::MethodNotAllowed => Row::of(405, "MethodNotAllowed"),
+            Self::Unauthorized => Row::of(401, "Unauthorized"),
+            Self::ControlTokenRequired => Row::of(401, "ControlTokenRequired"),
+            Self::BodyTooLarge(_) => Row::of(413, "BodyTooLarge"),
+            Self::BadBody(_) => Row::of(400, "BadBody"),
+            Self::NotWebSocket(_) => Row::of(426, "NotWebSocket"),
+            Self::NoSuchProfile => Row::of(404, "NoSuchProfile"),
+            Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
+            Self::ProfileExists => Row::of(409, "ProfileExists"),
+            Self::TokenTaken => Row::of(409, "TokenTaken"),
+            Self::Seed(_) => Row::of(400, "BadSeed"),
+        }
+    }
+}
+
+/// A reply of JSON.
+pub(super) fn json_reply(status: u16, value: &Value) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(value.to_string()));
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        http::HeaderValue::from_static("application/json"),
+    );
+    headers.insert(
+        header::CACHE_CONTROL,
+        http::HeaderValue::from_static("no-store"),
+    );
+    response
+}
+
+/// The error body of every refusal: a name for programs, a sentence for people.
+pub(super) fn refused(error: &impl Coded, message: &str) -> Response<ReplyBody> {
+    let row = error.row();
+    let mut response = json_reply(
+        row.status,
+        &json!({ "error": { "name": row.code, "message": message } }),
+    );
+    if row.status == 401 {
+        response.headers_mut().insert(
+            header::WWW_AUTHENTICATE,
+            http::HeaderValue::from_static("Bearer"),
+        );
+    }
+    response
+}

@@ -1,0 +1,188 @@
+//! One WebSocket: calls in; answers, events and port messages out, in the order in which they happened.
+
+use std::time::Duration;
+
+use futures_util::{FutureExt, SinkExt, StreamExt};
+use hyper_tungstenite::HyperWebsocket;
+use hyper_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use hyper_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use hyper_tungstenite::tungstenite::{Message, Utf8Bytes};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use triptych_core::host::Stopping;
+
+use super::profile::Listener;
+use crate::browser::{Caller, Command, Context, Style};
+use crate::js::Js;
+use crate::tab::TabId;
+
+/// Frames that are written before the next look at what arrives.
+const FRAMES_AT_ONCE: usize = 256;
+/// How often a silent client is asked whether it is there, and how long it may take to read.
+const PING: Duration = Duration::from_secs(30);
+
+/// What bounds a connection: a message of a page may be large, but not endless.
+pub(super) fn config() -> WebSocketConfig {
+    WebSocketConfig::default()
+        .read_buffer_size(8 * 1024)
+        .write_buffer_size(16 * 1024)
+        .max_message_size(Some(super::BODY_BYTES_MAX))
+        .max_frame_size(Some(super::BODY_BYTES_MAX))
+}
+
+/// A frame of a client.
+#[derive(Deserialize)]
+struct Frame {
+    #[serde(default)]
+    id: Value,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    method: Option<String>,
+    #[serde(default)]
+    params: Option<Js>,
+    #[serde(default)]
+    context: CallerContext,
+    #[serde(default)]
+    style: Option<String>,
+    port: Option<String>,
+    message: Option<Js>,
+}
+
+/// Where a call comes from: an extension page in a tab, or no tab at all.
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CallerContext {
+    pub(super) tab_id: Option<i64>,
+}
+
+impl From<CallerContext> for Context {
+    fn from(context: CallerContext) -> Self {
+        match context.tab_id {
+            Some(tab) => Self::Page(TabId(tab)),
+            None => Self::Worker,
+        }
+    }
+}
+
+/// Speaks with one client until it goes or the server stops.
+pub(super) async fn converse(
+    socket: HyperWebsocket,
+    mut listener: Listener,
+    extension: String,
+    hello: Value,
+    stopping: Stopping,
+) {
+    let Ok(mut socket) = socket.await else { return };
+    if socket.send(Message::text(hello.to_string())).await.is_err() {
+        return;
+    }
+    let mut alive = true;
+    let mut ping = tokio::time::interval(PING);
+    ping.reset();
+    loop {
+        let frames = listener.take(FRAMES_AT_ONCE);
+        let is_full = frames.len() == FRAMES_AT_ONCE;
+        if !frames.is_empty() {
+            let write = async {
+                for frame in frames {
+                    socket.feed(Message::Text(text(&frame))).await?;
+                }
+                socket.flush().await
+            };
+            match tokio::time::timeout(PING, write).await {
+                Ok(Ok(())) => {}
+                // It is gone, or does not read.
+                _ => return,
+            }
+        }
+        if is_full {
+            continue;
+        }
+        tokio::select! {
+            received = socket.next() => {
+                alive = true;
+                let mut received = received;
+                // What a client sent in one go is answered in one go.
+                for _ in 0..FRAMES_AT_ONCE {
+                    match received {
+                        Some(Ok(Message::Text(text))) => hear(&listener, &extension, text.as_str()),
+                        Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                        Some(Ok(_)) => {}
+                    }
+                    match socket.next().now_or_never() {
+                        Some(next) => received = next,
+                        None => break,
+                    }
+                }
+            }
+            () = listener.changed() => {}
+            () = stopping.stopped() => {
+                let reason = CloseFrame { code: CloseCode::Away, reason: "the server stops".into() };
+                let _ = socket.close(Some(reason)).await;
+                return;
+            }
+            _ = ping.tick() => {
+                if !std::mem::take(&mut alive) || socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn text(frame: &str) -> Utf8Bytes {
+    Utf8Bytes::from(frame)
+}
+
+fn hear(listener: &Listener, extension: &str, text: &str) {
+    let frame: Frame = match serde_json::from_str(text) {
+        Ok(frame) => frame,
+        Err(error) => {
+            let reason = format!("the frame cannot be read: {error}");
+            return listener.refuse(&Value::Null, "BadFrame", &reason);
+        }
+    };
+    let caller = Caller {
+        extension: extension.to_owned(),
+        context: frame.context.into(),
+    };
+    let style = match frame.style.as_deref() {
+        Some("callback") => Style::Callback,
+        _ => Style::Promise,
+    };
+    let given = match frame.params.map(Js::with_special_values) {
+        Some(Js::Array(given)) => given,
+        None => Vec::new(),
+        Some(_) => return listener.refuse(&frame.id, "BadFrame", "params is a list"),
+    };
+    match (frame.kind.as_deref(), frame.method, frame.port) {
+        (None | Some("call"), Some(method), _) => {
+            let command = Command::read(&method, &given, style);
+            listener.call(&frame.id, &caller, command);
+        }
+        (Some("port.open"), _, Some(port)) => {
+            let command = Command::read("tabs.connect", &given, style);
+            listener.open_port(&port, &caller, command);
+        }
+        (Some("port.message"), _, Some(port)) => {
+            let message = frame.message.unwrap_or(Js::Null).with_special_values();
+            listener.post(&port, &message);
+        }
+        (Some("port.close"), _, Some(port)) => listener.close_port(&port),
+        _ => listener.refuse(
+            &frame.id,
+            "BadFrame",
+            "a frame names a method, or a type that is known",
+        ),
+    }
+}
+
+/// The first frame of a connection.
+pub(super) fn hello(listener: &Listener, id: &str, manifest: &Value) -> Value {
+    json!({
+        "type": "hello",
+        "extension": { "id": id, "manifest": manifest },
+        "session": listener.session.to_string(),
+        "seq": listener.place(),
+    })
+}

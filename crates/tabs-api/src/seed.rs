@@ -1,0 +1,326 @@
+//! The seed file: extensions with their tokens, pages of the simulated web, and the windows to begin with.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use triptych_core::time::Timestamp;
+
+use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
+use crate::js::Js;
+use crate::page::Pages;
+use crate::permission::{Extension, Manifest};
+use crate::session::Session;
+use crate::simulation::SimEngine;
+
+/// An extension to install: who it is, and the token that speaks for it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Install {
+    /// Its bearer token; one is drawn where none is given.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// Its id: 32 letters from a to p. Without one it comes from the manifest's `key`, else from its name.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Its manifest, as the extension's own file has it.
+    pub manifest: Value,
+    /// Whether the user let it read `file:` pages.
+    #[serde(default)]
+    pub allow_file_access: bool,
+}
+
+/// One tab of a window to begin with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FirstTab {
+    /// What it shows.
+    pub url: String,
+    /// Whether it is pinned.
+    #[serde(default)]
+    pub pinned: bool,
+    /// Whether it is the active one; else the first is.
+    #[serde(default)]
+    pub active: bool,
+}
+
+/// One window to begin with.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FirstWindow {
+    /// `normal` or `popup`.
+    #[serde(default, rename = "type")]
+    pub kind: Option<String>,
+    /// Its tabs; without any it has one blank tab.
+    #[serde(default)]
+    pub tabs: Vec<FirstTab>,
+}
+
+/// A seed file. Unknown fields are refused.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Seed {
+    /// Who may call.
+    #[serde(default)]
+    pub extensions: Vec<Install>,
+    /// Pages by URL, as a fixtures file describes them.
+    #[serde(default)]
+    pub pages: BTreeMap<String, Value>,
+    /// Pages by path, on every host that ends in `.test`.
+    #[serde(default)]
+    pub paths: BTreeMap<String, Value>,
+    /// The windows to begin with; without any there is one of one blank tab.
+    #[serde(default)]
+    pub windows: Vec<FirstWindow>,
+}
+
+/// Why a seed cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SeedError {
+    /// It is not JSON of the right shape.
+    #[error("the seed file cannot be read: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A page cannot be read.
+    #[error("the seed file's pages cannot be read: {0}")]
+    Pages(String),
+    /// A manifest cannot be read.
+    #[error("the manifest of extension {place} cannot be read: {reason}")]
+    Manifest {
+        /// Its place in the list, from 0.
+        place: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An id that no extension can have.
+    #[error("{0} is no extension id: it has 32 letters from a to p")]
+    Id(String),
+    /// A window or tab cannot be opened.
+    #[error("the seed file's windows cannot be opened: {0}")]
+    Window(#[from] crate::error::Error),
+}
+
+impl Seed {
+    /// Reads a seed file.
+    ///
+    /// # Errors
+    /// [`SeedError`]: the JSON, the pages, then manifest and id of each extension.
+    pub fn parse(text: &str) -> Result<Self, SeedError> {
+        let seed: Self = serde_json::from_str(text)?;
+        seed.web()?;
+        for place in 0..seed.extensions.len() {
+            seed.extension(place)?;
+        }
+        Ok(seed)
+    }
+
+    /// The simulated web.
+    ///
+    /// # Errors
+    /// `Pages`.
+    pub fn web(&self) -> Result<Pages, SeedError> {
+        let text = json!({ "pages": self.pages, "paths": self.paths }).to_string();
+        Pages::read(&text).map_err(SeedError::Pages)
+    }
+
+    /// The extension at a place of the list.
+    ///
+    /// # Errors
+    /// `Manifest`, `Id`.
+    pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
+        match self.extensions.get(place) {
+            Some(install) => install.extension(place),
+            None => Err(SeedError::Manifest {
+                place,
+                reason: "there is none".into(),
+            }),
+        }
+    }
+
+    /// A session of this seed: extensions installed, windows open, nothing left to tell.
+    ///
+    /// # Errors
+    /// [`SeedError`].
+    pub fn session(&self, now: Timestamp, compat: Compat) -> Result<Session, SeedError> {
+        let mut browser = Browser::with_blank_window(now, compat);
+        for place in 0..self.extensions.len() {
+            browser.install(self.extension(place)?);
+        }
+        let mut session = Session::new(browser, Box::new(SimEngine::new(self.web()?)));
+        self.open_windows(&mut session, now)?;
+        Ok(session)
+    }
+
+    fn open_windows(&self, session: &mut Session, now: Timestamp) -> Result<(), SeedError> {
+        if self.windows.is_empty() {
+            return Ok(());
+        }
+        let opener = Extension::new(OPENER.into(), &Manifest::default(), true);
+        session.change(now, |browser| browser.install(opener));
+        let blank = call(session, now, "windows.getCurrent", json!([]))?;
+        for window in &self.windows {
+            open_window(session, now, window)?;
+        }
+        call(
+            session,
+            now,
+            "windows.remove",
+            json!([member(&blank, "id")]),
+        )?;
+        session.change(now, |browser| browser.uninstall(OPENER));
+        // Pages of the beginning are there, and their events are nobody's.
+        session.advance(now.plus(Duration::from_secs(60)));
+        while session.poll().is_some() {}
+        Ok(())
+    }
+}
+
+/// Opens the windows of a seed file, and is gone before anybody looks.
+const OPENER: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+fn open_window(
+    session: &mut Session,
+    now: Timestamp,
+    window: &FirstWindow,
+) -> Result<(), SeedError> {
+    let urls: Vec<_> = window.tabs.iter().map(|tab| tab.url.as_str()).collect();
+    let mut properties = serde_json::Map::new();
+    if let Some(kind) = &window.kind {
+        properties.insert("type".into(), kind.as_str().into());
+    }
+    if !urls.is_empty() {
+        properties.insert("url".into(), json!(urls));
+    }
+    let made = call(session, now, "windows.create", json!([properties]))?;
+    let opened = made.get("tabs").and_then(Value::as_array);
+    for (id, tab) in opened.into_iter().flatten().zip(&window.tabs) {
+        let id = member(id, "id");
+        // Nothing can be made inactive, so that is only said where it is true.
+        let changes = match (tab.pinned, tab.active) {
+            (pinned, true) => json!({ "pinned": pinned, "active": true }),
+            (pinned, false) => json!({ "pinned": pinned }),
+        };
+        if tab.pinned || tab.active {
+            call(session, now, "tabs.update", json!([id, changes]))?;
+        }
+    }
+    Ok(())
+}
+
+fn member(value: &Value, name: &str) -> Value {
+    value.get(name).cloned().unwrap_or_default()
+}
+
+fn call(
+    session: &mut Session,
+    now: Timestamp,
+    name: &str,
+    arguments: Value,
+) -> Result<Value, SeedError> {
+    let arguments: Vec<Js> = serde_json::from_value(arguments)?;
+    let caller = Caller {
+        extension: OPENER.into(),
+        context: Context::Worker,
+    };
+    let command = Command::read(name, &arguments, Style::Promise)?;
+    match session.apply(now, &caller, &command)? {
+        Answer::Value(value) => Ok(value),
+        Answer::Undefined | Answer::Later(_) => Ok(Value::Null),
+    }
+}
+
+impl Install {
+    /// The extension itself. `place` is for the error alone.
+    ///
+    /// # Errors
+    /// `Manifest`, `Id`.
+    pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
+        let manifest =
+            Manifest::deserialize(&self.manifest).map_err(|error| SeedError::Manifest {
+                place,
+                reason: error.to_string(),
+            })?;
+        Ok(Extension::new(
+            self.id()?,
+            &manifest,
+            self.allow_file_access,
+        ))
+    }
+
+    /// The id: the one given, else that of the manifest's `key`, else one made from its name.
+    ///
+    /// # Errors
+    /// `Id`.
+    pub fn id(&self) -> Result<String, SeedError> {
+        if let Some(id) = &self.id {
+            let is_one = id.len() == 32 && id.bytes().all(|byte| (b'a'..=b'p').contains(&byte));
+            return if is_one {
+                Ok(id.clone())
+            } else {
+                Err(SeedError::Id(id.clone()))
+            };
+        }
+        let text = |name| self.manifest.get(name).and_then(Value::as_str);
+        let key = text("key").and_then(|key| STANDARD.decode(key.trim()).ok());
+        let source = key.unwrap_or_else(|| text("name").unwrap_or_default().into());
+        Ok(id_of(&source))
+    }
+}
+
+/// The id of a public key: the first half of its SHA-256, each half byte as a letter from a to p.
+fn id_of(key: &[u8]) -> String {
+    let digest = Sha256::digest(key);
+    let halves = digest
+        .iter()
+        .take(16)
+        .flat_map(|byte| [byte >> 4, byte & 15]);
+    halves.map(|half| char::from(b'a' + half)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_fields_and_bad_ids_are_refused() {
+        assert!(matches!(
+            Seed::parse(r#"{"extension": []}"#),
+            Err(SeedError::Json(_))
+        ));
+        let bad = r#"{"extensions": [{"id": "XYZ", "manifest": {}}]}"#;
+        assert!(matches!(Seed::parse(bad), Err(SeedError::Id(_))));
+    }
+
+    #[test]
+    fn windows_of_a_seed_are_open_and_the_blank_one_is_gone() {
+        let seed = Seed::parse(
+            r#"{"windows": [{"tabs": [{"url": "https://a.test/", "pinned": true}, {"url": "https://b.test/", "active": true}]}]}"#,
+        )
+        .unwrap();
+        let mut session = seed
+            .session(Timestamp::from_seconds(1), Compat::Spec)
+            .unwrap();
+        assert!(session.poll().is_none());
+        let windows = session
+            .browser()
+            .render_all(&crate::permission::Access::Full);
+        assert_eq!(windows.as_array().unwrap().len(), 1);
+        let tabs = &windows[0]["tabs"];
+        assert_eq!(tabs[0]["pinned"], true);
+        assert_eq!(tabs[1]["active"], true);
+        assert_eq!(tabs[1]["url"], "https://b.test/");
+        assert_eq!(tabs[1]["status"], "complete");
+    }
+
+    #[test]
+    fn an_id_comes_from_the_key() {
+        let install: Install =
+            serde_json::from_value(json!({ "manifest": { "key": "a2V5", "name": "x" } })).unwrap();
+        let id = install.id().unwrap();
+        assert_eq!(id, id_of(b"key"));
+        assert_eq!(id.len(), 32);
+    }
+}
