@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod discovery;
 pub mod envelope;
 pub mod error;
 pub mod fields;
@@ -17,5 +18,6 @@ pub mod parameter;
 pub mod picture;
 pub mod quota;
 pub mod search;
+pub mod seed;
 pub mod tables;
 pub mod upload;
