@@ -9,6 +9,8 @@ pub mod discovery;
 pub mod envelope;
 pub mod error;
 pub mod fields;
+#[cfg(feature = "server")]
+pub mod http;
 pub mod media;
 pub mod model;
 pub mod oauth;

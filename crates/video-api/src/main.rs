@@ -1,2 +1,84 @@
-//! The `video-api` binary.
-fn main() {}
+//! The `video-api` binary: flags to a service under the host.
+
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use triptych_core::host::flags::Product;
+use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::storage;
+use video_api::http::VideoApi;
+use video_api::seed::Seed;
+
+const PRODUCT: Product = Product {
+    name: "video-api",
+    version: env!("CARGO_PKG_VERSION"),
+    prefix: "VIDEO_API",
+    port: 7801,
+};
+
+fn main() -> ExitCode {
+    let about = "A video-platform data service that unmodified Data API v3 clients drive";
+    let command = launch::command(&PRODUCT, about, |command| command);
+    let matches = command.clone().get_matches();
+    launch::run(&PRODUCT, &command, &matches, make)
+}
+
+/// Builds the service; what it awaits holds nothing of the command line.
+fn make(
+    start: Start,
+    _matches: &ArgMatches,
+) -> impl Future<Output = Result<Made<VideoApi>, LaunchError>> + use<> {
+    let made = build(&start);
+    async move {
+        let mut made = made?;
+        let new = made
+            .service
+            .fill()
+            .await
+            .map_err(|error| LaunchError::Service(error.to_string()))?;
+        if start.flags.seed.is_some() {
+            made.banner.push(("seed", format!("{new} new things")));
+        }
+        Ok(made)
+    }
+}
+
+fn build(start: &Start) -> Result<Made<VideoApi>, LaunchError> {
+    let url = &start.url;
+    let (mut banner, mut secrets, mut own) = (Vec::new(), Vec::new(), true);
+    let seed = match &start.flags.seed {
+        Some(path) => {
+            let failed =
+                |error: String| LaunchError::Service(format!("{}: {error}", path.display()));
+            let file = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+            Seed::parse(&file).map_err(|error| failed(error.to_string()))?
+        }
+        None => {
+            let kept = start.storage.directory.as_ref();
+            own = kept.is_some_and(|directory| directory.join("token").exists());
+            let secret = |name| match kept {
+                Some(directory) => storage::secret(directory, name),
+                None => Ok(storage::random_hex()),
+            };
+            let (key, token) = (secret("api-key")?, secret("token")?);
+            secrets.push(("key", key.clone()));
+            secrets.push(("token", token.clone()));
+            secrets.push(("try", format!("curl '{url}/youtube/v3/channels?part=snippet&mine=true' -H 'Authorization: Bearer {token}'")));
+            Seed::of_credentials(&key, &token)
+        }
+    };
+    banner.push(("document", format!("{url}/$discovery/rest?version=v3")));
+    let has_own_credentials = own && seed.has_credentials();
+    let service = VideoApi::builder(start.storage.kv.clone(), start.storage.blobs.clone())
+        .clock(start.clock.clone())
+        .strict(start.flags.strict)
+        .external_url(start.flags.external_url.clone())
+        .seed(seed)
+        .build();
+    Ok(Made {
+        service,
+        banner,
+        secrets,
+        has_own_credentials,
+    })
+}

@@ -1,0 +1,491 @@
+//! The service over HTTP: bytes to domain values and back, and nothing else.
+
+mod batch;
+mod control;
+mod picture;
+mod reply;
+mod request;
+mod upload;
+
+pub use reply::Answer;
+pub use request::Asked;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Limited};
+use triptych_core::blobs::Blobs;
+use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, RequestId};
+use triptych_core::id::{Ids, SeededIds, SystemIds};
+use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
+use triptych_core::time::{Clock, SystemClock, Timestamp};
+
+use crate::account::{self, Caller};
+use crate::discovery;
+use crate::envelope::Reply;
+use crate::error::Error;
+use crate::media::Media;
+use crate::model::video;
+use crate::operation::{self, Call, Fit, Operation, Run, VERSION_PATH};
+use crate::parameter::Params;
+use crate::quota;
+use crate::search::index;
+use crate::seed::{Seed, SeedError};
+
+/// How often a transaction is tried while others win.
+const ATTEMPTS_MAX: u32 = 64;
+/// The most bytes of a body that is no media.
+const JSON_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Heavy requests that run at once; more wait.
+const HEAVY_MAX: usize = 4;
+
+/// The service. It is a `hyper` and a `tower` service at once; clones share one store.
+#[derive(Clone)]
+pub struct VideoApi(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn KeyValue>,
+    pub(crate) blobs: Arc<dyn Blobs>,
+    pub(crate) clock: Arc<dyn Clock>,
+    ids: Mutex<Box<dyn Ids>>,
+    strict: bool,
+    pub(crate) external_url: Option<String>,
+    seed: Seed,
+    pub(crate) heavy: tokio::sync::Semaphore,
+    /// One thread brings the search index up to date at a time; others wait for what it does.
+    draining: Mutex<()>,
+}
+
+/// What a [`VideoApi`] is built from.
+pub struct Builder {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    strict: bool,
+    external_url: Option<String>,
+    seed: Seed,
+}
+
+impl std::fmt::Debug for VideoApi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VideoApi").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Where ids come from.
+    #[must_use]
+    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Whether parameters that are not known are refused.
+    #[must_use]
+    pub const fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// The address that clients use, where a proxy stands in front.
+    #[must_use]
+    pub fn external_url(mut self, url: Option<String>) -> Self {
+        self.external_url = url;
+        self
+    }
+
+    /// What fills an empty store, and a store that was reset.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn build(self) -> VideoApi {
+        VideoApi(Arc::new(Inner {
+            store: self.store,
+            blobs: self.blobs,
+            clock: self.clock,
+            ids: Mutex::new(self.ids),
+            strict: self.strict,
+            external_url: self.external_url,
+            seed: self.seed,
+            heavy: tokio::sync::Semaphore::new(HEAVY_MAX),
+            draining: Mutex::new(()),
+        }))
+    }
+}
+
+/// A request that may be carried out: who asks, and what was read of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) operation: &'static Operation,
+    pub(crate) caller: Caller,
+    pub(crate) params: Params,
+    pub(crate) parts: Vec<&'static str>,
+    pub(crate) now: Timestamp,
+}
+
+impl VideoApi {
+    /// A service on these stores; all else has defaults.
+    #[must_use]
+    pub fn builder(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Builder {
+        Builder {
+            store,
+            blobs,
+            clock: Arc::new(SystemClock::new()),
+            ids: Box::new(SystemIds),
+            strict: false,
+            external_url: None,
+            seed: Seed::default(),
+        }
+    }
+
+    /// Answers one request.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let (head, mut body) = request.into_parts();
+        let id = match head.extensions.get::<RequestId>() {
+            Some(id) => id.clone(),
+            None => RequestId::from_number(self.draw().next(), 0),
+        };
+        let asked = Asked::read(&head, self.0.external_url.as_deref());
+        let answer = self.route(&asked, &mut body).await;
+        if answer.status >= 400 {
+            // A refusal that closes a connection in the middle of a body would not be read by most clients.
+            request::drain(&mut body).await;
+        }
+        let mut response = reply::response(answer, &asked);
+        if let Ok(value) = http::HeaderValue::from_str(&id.0) {
+            response.headers_mut().insert("x-request-id", value);
+        }
+        response
+    }
+
+    async fn route<B>(&self, asked: &Asked, body: &mut B) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let path = asked.path.as_str();
+        if let Some(rest) = path
+            .strip_prefix("/upload")
+            .or_else(|| path.strip_prefix("/resumable/upload"))
+        {
+            return self.upload(asked, rest, body).await;
+        }
+        if picture::is_picture(path) {
+            return self.picture(asked).await;
+        }
+        match path {
+            "/$discovery/rest" | "/discovery/v1/apis/youtube/v3/rest" => return discover(asked),
+            "/batch" | "/batch/youtube/v3" => return self.batch(asked, body).await,
+            _ => {}
+        }
+        match whole(body, JSON_BYTES_MAX).await {
+            Ok(bytes) => self.call(asked.clone().with_body(bytes)).await,
+            Err(error) => asked.refuse(&error, "-"),
+        }
+    }
+
+    /// Answers a request whose body is there.
+    pub(crate) async fn call(&self, mut asked: Asked) -> Answer {
+        let (name, outcome) = match operation_at(&asked.method, &asked.path) {
+            Err(error) => ("-", Err(error)),
+            Ok((operation, values)) => {
+                asked.pairs.extend(values);
+                (operation.name, self.admit_and_run(&asked, operation).await)
+            }
+        };
+        match outcome {
+            Ok(reply) => asked.reply(reply, name),
+            Err(error) => asked.refuse(&error, name),
+        }
+    }
+
+    async fn admit_and_run(
+        &self,
+        asked: &Asked,
+        operation: &'static Operation,
+    ) -> Result<Reply, Error> {
+        let admitted = self.admit(asked, operation).await?;
+        self.carry_out(asked, admitted, None, asked.body.clone())
+            .await
+    }
+
+    /// Looks at who asks and for what, and counts the request.
+    ///
+    /// # Errors
+    /// In this order: the form of the answer, the operation's state, credentials, scopes, quota, parameters.
+    pub(crate) async fn admit(
+        &self,
+        asked: &Asked,
+        operation: &'static Operation,
+    ) -> Result<Admitted, Error> {
+        asked.check_form(operation)?;
+        match operation.run {
+            Run::Unsupported => return Err(Error::Unsupported(operation.name)),
+            Run::Absent | Run::Call(_) => {}
+        }
+        let now = self.0.clock.now();
+        let caller = {
+            let mut tx = Tx::new(&*self.0.store);
+            account::identify(&mut tx, asked.key.as_deref(), asked.token.as_deref(), now)?
+        };
+        operation::authorize(operation, &caller, &asked.pairs)?;
+        self.charge(&caller, operation, now).await?;
+        let (params, parts) = operation::check(operation, &asked.pairs, self.0.strict)?;
+        if matches!(operation.run, Run::Absent) {
+            return Err(Error::NotImplemented(operation.name));
+        }
+        Ok(Admitted {
+            operation,
+            caller,
+            params,
+            parts,
+            now,
+        })
+    }
+
+    async fn charge(
+        &self,
+        caller: &Caller,
+        operation: &'static Operation,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let Some(project) = &caller.project else {
+            return Ok(());
+        };
+        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), project)?;
+        if !counted {
+            return Ok(());
+        }
+        let mut ids = self.draw();
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            quota::charge(tx, project, operation, now)
+        })
+        .await
+    }
+
+    /// Runs the handler of an admitted request. `json` is its body, or the metadata that came with its media.
+    ///
+    /// # Errors
+    /// [`Error::ParseError`], then what the handler refuses.
+    pub(crate) async fn carry_out(
+        &self,
+        asked: &Asked,
+        admitted: Admitted,
+        media: Option<Media>,
+        json: Bytes,
+    ) -> Result<Reply, Error> {
+        let Run::Call(handler) = admitted.operation.run else {
+            return Err(Error::NotImplemented(admitted.operation.name));
+        };
+        let body = if admitted.operation.takes_json() {
+            request::json(&json)?
+        } else {
+            serde_json::Map::new()
+        };
+        self.publish_due(admitted.now).await?;
+        let if_match = asked.if_match.clone();
+        let work = move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
+            let call = Call {
+                operation: admitted.operation,
+                params: &admitted.params,
+                parts: admitted.parts.clone(),
+                caller: &admitted.caller,
+                now: admitted.now,
+                body: &body,
+                media: media.as_ref(),
+                if_match: if_match.as_deref(),
+            };
+            handler(&call, tx, ids)
+        };
+        let mut ids = self.draw();
+        if admitted.operation.heavy || !self.0.store.is_local() {
+            let service = self.clone();
+            return self
+                .heavily(move || {
+                    if admitted.operation.heavy {
+                        service.drain_index()?;
+                    }
+                    run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
+                })
+                .await;
+        }
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
+    }
+
+    /// Runs work that is more than microseconds on a thread that may block, a few at once.
+    ///
+    /// # Errors
+    /// What the work fails with; `Unavailable` if its thread was lost.
+    pub(crate) async fn heavily<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let lost = || Error::Backend(StoreError::Unavailable("a worker thread was lost".into()));
+        let _permit = self.0.heavy.acquire().await.map_err(|_| lost())?;
+        tokio::task::spawn_blocking(work)
+            .await
+            .map_err(|_| lost())?
+    }
+
+    fn drain_index(&self) -> Result<(), Error> {
+        let _one = self
+            .0
+            .draining
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        index::drain(&*self.0.store, &mut self.draw())?;
+        Ok(())
+    }
+
+    /// Videos whose time has come are public before anyone looks.
+    async fn publish_due(&self, now: Timestamp) -> Result<(), Error> {
+        while video::is_due(&mut Tx::new(&*self.0.store), now)? {
+            let mut ids = self.draw();
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                video::publish_due(tx, now)
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Applies the seed, and says how many of its steps were new.
+    ///
+    /// # Errors
+    /// [`SeedError`].
+    pub async fn fill(&self) -> Result<usize, SeedError> {
+        let now = self.0.clock.now();
+        let mut ids = self.draw();
+        let is_new = {
+            let mut tx = Tx::new(&*self.0.store);
+            let (rows, _) =
+                crate::tables::CHANNELS.scan(&mut tx, &crate::tables::CHANNELS.span(&()), 1)?;
+            rows.is_empty()
+        };
+        let mut new = 0;
+        for at in 0..self.0.seed.len() {
+            let applied = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                self.0.seed.apply(at, tx, now, is_new)
+            })
+            .await?;
+            new += usize::from(applied);
+        }
+        Ok(new)
+    }
+
+    /// A generator of its own for one request.
+    pub(crate) fn draw(&self) -> SeededIds {
+        self.0
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .fork()
+    }
+}
+
+fn discover(asked: &Asked) -> Answer {
+    if asked.method != "GET" {
+        return asked.refuse(&Error::MethodNotAllowed(asked.method.clone()), "discovery");
+    }
+    asked.reply(
+        Reply {
+            json: Some(discovery::text().to_vec()),
+            etag: None,
+        },
+        "discovery",
+    )
+}
+
+/// The whole of a body, if it is short.
+pub(crate) async fn whole<B>(body: &mut B, bytes_max: usize) -> Result<Bytes, Error>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: Into<BoxError>,
+{
+    match Limited::new(body, bytes_max).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Error::UploadTooLarge(bytes_max as u64))
+        }
+        Err(_) => Err(Error::BodyBroken),
+    }
+}
+
+/// A row, and the values of its path.
+pub(crate) type Routed = (&'static Operation, Vec<(String, String)>);
+
+/// The row of `method` at `path`, which starts with [`VERSION_PATH`].
+pub(crate) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
+    let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
+    match operation::find(method, rest) {
+        Fit::Operation(operation, values) => Ok((operation, values)),
+        Fit::OtherMethod => Err(Error::MethodNotAllowed(method.to_owned())),
+        Fit::None => Err(Error::UnknownPath),
+    }
+}
+
+impl<B> hyper::service::Service<Request<B>> for VideoApi
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for VideoApi
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        hyper::service::Service::call(&*self, request)
+    }
+}
+
+/// The name that metrics and log know an answer by.
+pub(crate) const fn operation_name(name: &'static str) -> OperationName {
+    OperationName(name)
+}

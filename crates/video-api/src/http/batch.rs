@@ -1,0 +1,239 @@
+//! Batches: requests in one body of `multipart/mixed`, answered in one, each as if it had come alone.
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use triptych_core::host::BoxError;
+use triptych_core::id::Ids;
+
+use super::reply::{Answer, Body};
+use super::{Asked, VideoApi, whole};
+use crate::error::Error;
+use crate::upload::related::boundary;
+
+/// Requests of one batch (facts: clients send up to 1,000).
+const REQUESTS_MAX: usize = 1_000;
+/// Bytes of one batch.
+const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// One request of a batch.
+struct Inner {
+    content_id: Option<String>,
+    request: Result<Asked, Error>,
+}
+
+impl VideoApi {
+    pub(super) async fn batch<B>(&self, asked: &Asked, body: &mut B) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        if asked.method != "POST" {
+            return asked.refuse(&Error::MethodNotAllowed(asked.method.clone()), "batch");
+        }
+        let inner = match whole(body, BATCH_BYTES_MAX)
+            .await
+            .and_then(|bytes| read(asked, &bytes))
+        {
+            Ok(inner) => inner,
+            Err(error) => return asked.refuse(&error, "batch"),
+        };
+        let mark = format!(
+            "batch_{:016x}{:016x}",
+            self.draw().next(),
+            self.draw().next()
+        );
+        let mut out = Vec::new();
+        for one in inner {
+            let answer = match one.request {
+                Ok(request) => Box::pin(self.call(request)).await,
+                Err(error) => asked.refuse(&error, "batch"),
+            };
+            write(&mut out, &mark, one.content_id.as_deref(), answer);
+        }
+        out.extend_from_slice(format!("--{mark}--\r\n").as_bytes());
+        let headers = vec![(
+            header::CONTENT_TYPE,
+            format!("multipart/mixed; boundary={mark}"),
+        )];
+        Answer {
+            status: 200,
+            headers,
+            body: Body::Text(out),
+            operation: "batch",
+        }
+    }
+}
+
+fn read(asked: &Asked, bytes: &Bytes) -> Result<Vec<Inner>, Error> {
+    let broken = |what: &str| Error::ParseError(format!("the batch {what}"));
+    let kind = asked.content_type.as_deref().unwrap_or_default();
+    let mark = boundary(kind).ok_or_else(|| broken("names no boundary"))?;
+    let text = bytes.as_ref();
+    let delimiter = format!("--{mark}");
+    let mut parts = Vec::new();
+    let mut rest = text;
+    let mut started = false;
+    while let Some(at) = find(rest, delimiter.as_bytes()) {
+        let (part, after) = rest.split_at(at);
+        if started {
+            parts.push(part);
+        }
+        started = true;
+        rest = after.get(delimiter.len()..).unwrap_or_default();
+        if rest.starts_with(b"--") {
+            break;
+        }
+    }
+    if parts.len() > REQUESTS_MAX {
+        return Err(Error::BatchTooLarge(REQUESTS_MAX));
+    }
+    if parts.is_empty() {
+        return Err(broken("holds no request"));
+    }
+    Ok(parts
+        .into_iter()
+        .map(|part| read_part(asked, part))
+        .collect())
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    let starts = |at: &usize| {
+        // A delimiter stands at the start of a line.
+        text.get(*at..).is_some_and(|rest| rest.starts_with(wanted))
+            && (*at == 0 || text.get(at - 1) == Some(&b'\n'))
+    };
+    (0..text.len()).find(starts)
+}
+
+/// Lines up to an empty one, and what follows it.
+fn head(text: &[u8]) -> (Vec<&str>, &[u8]) {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+        let (line, after) = rest.split_at(at + 1);
+        rest = after;
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            if lines.is_empty() {
+                continue;
+            }
+            return (lines, rest);
+        }
+        lines.push(std::str::from_utf8(line).unwrap_or_default());
+    }
+    (lines, b"")
+}
+
+fn read_part(asked: &Asked, part: &[u8]) -> Inner {
+    let (outer, rest) = head(part);
+    let content_id = outer.iter().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-id")
+            .then(|| value.trim().to_owned())
+    });
+    Inner {
+        content_id,
+        request: read_request(asked, rest),
+    }
+}
+
+fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
+    let broken = || Error::ParseError("a request of the batch cannot be read".into());
+    let (lines, body) = head(text);
+    let (first, fields) = lines.split_first().ok_or_else(broken)?;
+    let mut words = first.split_ascii_whitespace();
+    let (method, target) = (
+        words.next().ok_or_else(broken)?,
+        words.next().ok_or_else(broken)?,
+    );
+    // An absolute target is taken by its path: the batch came here.
+    let target = match target.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
+        None => target,
+    };
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let path = percent_encoding::percent_decode_str(path)
+        .decode_utf8_lossy()
+        .into_owned();
+    let mut headers = HeaderMap::new();
+    for field in fields {
+        let (name, value) = field.split_once(':').ok_or_else(broken)?;
+        let name = HeaderName::try_from(name.trim()).map_err(|_| broken())?;
+        headers.append(
+            name,
+            HeaderValue::from_str(value.trim()).map_err(|_| broken())?,
+        );
+    }
+    let mut inner = Asked::of(method, path, query, headers, asked.base.clone());
+    // What the batch itself carries holds for requests without their own.
+    if inner.key.is_none() && inner.token.is_none() {
+        (inner.key, inner.token) = (asked.key.clone(), asked.token.clone());
+    }
+    inner.override_method();
+    // The line break before the delimiter is the delimiter's.
+    let body = body.strip_suffix(b"\n").unwrap_or(body);
+    let body = body.strip_suffix(b"\r").unwrap_or(body);
+    Ok(inner.with_body(Bytes::copy_from_slice(body)))
+}
+
+fn write(out: &mut Vec<u8>, mark: &str, content_id: Option<&str>, answer: Answer) {
+    out.extend_from_slice(format!("--{mark}\r\nContent-Type: application/http\r\n").as_bytes());
+    if let Some(id) = content_id.filter(|id| {
+        id.bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+    }) {
+        let id = id.trim_start_matches('<').trim_end_matches('>');
+        out.extend_from_slice(format!("Content-ID: <response-{id}>\r\n").as_bytes());
+    }
+    let status = http::StatusCode::from_u16(answer.status)
+        .unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let words = status.canonical_reason().unwrap_or_default();
+    out.extend_from_slice(format!("\r\nHTTP/1.1 {} {words}\r\n", status.as_u16()).as_bytes());
+    let text = match answer.body {
+        Body::Text(text) => text,
+        Body::Empty | Body::Raw(_) => Vec::new(),
+    };
+    for (name, value) in answer.headers {
+        out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+    }
+    out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", text.len()).as_bytes());
+    out.extend_from_slice(&text);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_batch_of_the_stock_client_is_read() {
+        let text = "--===7==\nContent-Type: application/http\nMIME-Version: 1.0\nContent-ID: <4a0f + 1>\n\n\
+            GET /youtube/v3/videos?part=id&id=a HTTP/1.1\nauthorization: Bearer T\nHost: h\n\n\n\
+            --===7==\nContent-Type: application/http\nContent-ID: <4a0f + 2>\n\n\
+            POST /youtube/v3/playlists?part=snippet HTTP/1.1\nContent-Type: application/json\n\n{\"a\": 1}\n--===7==--";
+        let mut headers = HeaderMap::new();
+        headers.insert(
+            "content-type",
+            HeaderValue::from_static("multipart/mixed; boundary=\"===7==\""),
+        );
+        let outer = Asked::of("POST", "/batch".into(), "key=k", headers, "http://h".into());
+        let inner = read(&outer, &Bytes::from_static(text.as_bytes())).unwrap();
+        let [first, second] = inner.as_slice() else {
+            panic!("{}", inner.len())
+        };
+        let request = first.request.as_ref().unwrap();
+        assert_eq!(
+            (first.content_id.as_deref(), request.path.as_str()),
+            (Some("<4a0f + 1>"), "/youtube/v3/videos")
+        );
+        assert_eq!(
+            (request.token.as_deref(), request.key.as_deref()),
+            (Some("T"), None)
+        );
+        let request = second.request.as_ref().unwrap();
+        assert_eq!(
+            (request.key.as_deref(), request.body.as_ref()),
+            (Some("k"), b"{\"a\": 1}".as_slice())
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! What the host asks of the service: its refusals in the interface's error body, its reset, and control paths of its own:
+//! `/_ops/plays` and `/_ops/quota`.
+
+use bytes::Bytes;
+use http::{Request, Response, header};
+use serde::Deserialize;
+use serde_json::json;
+use triptych_core::error::Coded;
+use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::id::Ids;
+use triptych_core::kv::{Span, StoreError, Tx, run};
+
+use super::reply::{Answer, Body, error_body, response};
+use super::{ATTEMPTS_MAX, Asked, JSON_BYTES_MAX, VideoApi, whole};
+use crate::error::{Absent, Error, Place};
+use crate::model::{time_list, video};
+use crate::quota;
+use crate::tables::{ACCOUNTS, VIDEO_COUNTS, VIDEOS};
+
+/// How many rows or blobs a step of the wipe takes.
+const WIPE_STEP: usize = 500;
+/// Entries of the history that one call adds at most.
+const HISTORY_MAX: u64 = 50;
+
+/// `POST /_ops/plays`: somebody watched a video.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Plays {
+    video: String,
+    /// Who; nobody known if absent, and then no history holds it.
+    account: Option<String>,
+    #[serde(default = "one")]
+    count: u64,
+    /// How long each; it is taken and not kept yet, because nothing of the interface shows it.
+    #[serde(default)]
+    #[expect(dead_code, reason = "part of the call, shown by no operation yet")]
+    seconds: u64,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+impl Hosted for VideoApi {
+    fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
+        let row = refusal.row();
+        let reason = match refusal {
+            Refusal::FaultInjected { reason, .. } => reason.as_str(),
+            _ => row.code,
+        };
+        let body = error_body(
+            row.status,
+            reason,
+            "global",
+            &Place::None,
+            &refusal.to_string(),
+            0,
+        );
+        let mut response = Response::new(ReplyBody::whole(body.to_string()));
+        *response.status_mut() = http::StatusCode::from_u16(row.status)
+            .unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            http::HeaderValue::from_static("application/json; charset=UTF-8"),
+        );
+        response
+    }
+
+    async fn reset(&self) -> Result<(), String> {
+        self.wipe().await.map_err(|error| error.to_string())?;
+        self.fill()
+            .await
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+
+    async fn control(
+        &self,
+        request: Request<HostBody>,
+    ) -> Result<Response<ReplyBody>, Request<HostBody>> {
+        let wanted = match (request.method().as_str(), request.uri().path()) {
+            ("POST", "/_ops/plays") => "plays",
+            ("GET", "/_ops/quota") => "quota",
+            _ => return Err(request),
+        };
+        let (head, mut body) = request.into_parts();
+        let asked = Asked::read(&head, self.0.external_url.as_deref());
+        let outcome = match wanted {
+            "plays" => match whole(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.plays(&bytes).await,
+                Err(error) => Err(error),
+            },
+            _ => quota::remaining(&mut Tx::new(&*self.0.store), self.0.clock.now()),
+        };
+        let answer = match outcome {
+            Ok(json) => Answer {
+                status: 200,
+                headers: vec![(header::CONTENT_TYPE, "application/json".into())],
+                body: Body::Text(json.to_string().into_bytes()),
+                operation: "control",
+            },
+            Err(error) => asked.refuse(&error, "control"),
+        };
+        Ok(response(answer, &asked))
+    }
+}
+
+impl VideoApi {
+    /// Counts plays, and puts them into the history of the account.
+    async fn plays(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
+        let plays: Plays =
+            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let now = self.0.clock.now();
+        let mut ids = self.draw();
+        run(
+            &*self.0.store,
+            &mut ids,
+            ATTEMPTS_MAX,
+            |tx, ids: &mut dyn Ids| {
+                let found = VIDEOS.get(tx, &plays.video)?.ok_or(Absent::Video)?;
+                if let Some(account) = &plays.account {
+                    let account = ACCOUNTS.peek(tx, account)?.ok_or(Absent::Channel)?;
+                    let channel = account.channel.ok_or(Error::NoChannel)?;
+                    for _ in 0..plays.count.min(HISTORY_MAX) {
+                        time_list::watch(tx, ids, &channel, &plays.video, now)?;
+                    }
+                }
+                video::add_views(tx, &plays.video, &found.head, plays.count)?;
+                let views = VIDEO_COUNTS
+                    .get(tx, &plays.video)?
+                    .unwrap_or_default()
+                    .views;
+                Ok(json!({"video": plays.video, "viewCount": views.to_string()}))
+            },
+        )
+        .await
+    }
+
+    /// Deletes every row, then every body.
+    async fn wipe(&self) -> Result<(), StoreError> {
+        let mut ids = self.draw();
+        loop {
+            let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                let page = tx.scan(&Span::default(), WIPE_STEP)?;
+                let any = !page.rows.is_empty();
+                page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
+                Ok::<_, StoreError>(any)
+            })
+            .await?;
+            if !more {
+                break;
+            }
+        }
+        let mut after = None;
+        loop {
+            let blobs = self.0.blobs.list(after, WIPE_STEP).unwrap_or_default();
+            let Some(last) = blobs.last() else {
+                return Ok(());
+            };
+            after = Some(last.id);
+            for blob in &blobs {
+                // What cannot be deleted now is named by no row, and swept later.
+                let _ = self.0.blobs.delete(blob.id).await;
+            }
+        }
+    }
+}

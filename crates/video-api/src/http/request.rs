@@ -1,0 +1,336 @@
+//! A request as the domain reads it: method, path, pairs, credentials, and the form that its answer has.
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::{self, HeaderName};
+use http::request::Parts as Head;
+use http_body_util::BodyExt;
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+use triptych_core::host::{BoxError, Peer};
+
+use super::reply::Answer;
+use crate::envelope::Reply;
+use crate::error::Error;
+use crate::fields::Mask;
+use crate::operation::Operation;
+use crate::upload::location::{Seen, base_url};
+
+/// What is read of a refused body, so that the client gets to read the answer.
+const DRAIN_BYTES_MAX: usize = 256 * 1024;
+
+/// A request, without its body while that is still on its way.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The method, after any override.
+    pub method: String,
+    /// The path, decoded.
+    pub path: String,
+    /// The query's pairs, and the path's.
+    pub pairs: Vec<(String, String)>,
+    /// The query as it came.
+    pub query: String,
+    /// The API key.
+    pub key: Option<String>,
+    /// The token.
+    pub token: Option<String>,
+    /// `If-Match`.
+    pub if_match: Option<String>,
+    /// `If-None-Match`.
+    pub if_none_match: Option<String>,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// Whether the answer may be packed.
+    pub gzip: bool,
+    /// Whether the method was overridden, so that the body holds the query.
+    overridden: bool,
+    /// The address of the service as the client knows it.
+    pub base: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+fn decoded(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
+}
+
+/// The pairs of a query or of a form.
+#[must_use]
+pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
+    let pieces = query.split('&').filter(|piece| !piece.is_empty());
+    pieces
+        .map(|piece| piece.split_once('=').unwrap_or((piece, "")))
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect()
+}
+
+impl Asked {
+    /// Reads the head of a request.
+    #[must_use]
+    pub fn read(head: &Head, external_url: Option<&str>) -> Self {
+        let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
+        let named = |name: &'static str| text(HeaderName::from_static(name));
+        let authority = head.uri.authority().map(http::uri::Authority::as_str);
+        let seen = Seen {
+            host: text(header::HOST).or(authority),
+            forwarded_host: named("x-forwarded-host"),
+            forwarded_proto: named("x-forwarded-proto"),
+            forwarded_port: named("x-forwarded-port"),
+            forwarded_prefix: named("x-forwarded-prefix"),
+            tls: head.extensions.get::<Peer>().is_some_and(|peer| peer.tls),
+        };
+        let base = base_url(external_url, &seen, "localhost");
+        let query = head.uri.query().unwrap_or_default();
+        let path = percent_decode_str(head.uri.path())
+            .decode_utf8_lossy()
+            .into_owned();
+        let mut asked = Self::of(
+            head.method.as_str(),
+            path,
+            query,
+            head.headers.clone(),
+            base,
+        );
+        asked.override_method();
+        asked
+    }
+
+    /// A request of these, as a batch holds them too.
+    #[must_use]
+    pub fn of(method: &str, path: String, query: &str, headers: HeaderMap, base: String) -> Self {
+        let pairs = pairs(query);
+        let text = |name: &str| {
+            headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_owned)
+        };
+        let given = |name: &str| {
+            pairs
+                .iter()
+                .find(|(known, value)| known == name && !value.is_empty())
+                .map(|(_, value)| value.clone())
+        };
+        let bearer = text("authorization").and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme
+                .eq_ignore_ascii_case("bearer")
+                .then(|| token.trim().to_owned())
+        });
+        // Packing is asked for twice over (facts: the user agent has to hold the word as well).
+        let holds = |name, word| text(name).is_some_and(|value| value.contains(word));
+        let gzip = holds("accept-encoding", "gzip") && holds("user-agent", "gzip");
+        Self {
+            method: method.to_owned(),
+            path,
+            query: query.to_owned(),
+            key: given("key").or_else(|| text("x-goog-api-key")),
+            token: bearer
+                .or_else(|| given("access_token"))
+                .or_else(|| given("oauth_token")),
+            if_match: text("if-match"),
+            if_none_match: text("if-none-match"),
+            content_type: text("content-type"),
+            gzip,
+            overridden: false,
+            base,
+            body: Bytes::new(),
+            pairs,
+            headers,
+        }
+    }
+
+    /// `x-http-method-override` on a POST: a query too long for an address comes as a form (facts: python, above 2,048 characters).
+    pub(super) fn override_method(&mut self) {
+        let wanted = self
+            .headers
+            .get("x-http-method-override")
+            .and_then(|value| value.to_str().ok());
+        if let (Some(wanted), "POST") = (wanted, self.method.as_str()) {
+            self.method = wanted.to_ascii_uppercase();
+            self.overridden = true;
+        }
+    }
+
+    /// The request with its body. An overridden GET has its query there.
+    #[must_use]
+    pub fn with_body(mut self, body: Bytes) -> Self {
+        let is_form = self
+            .content_type
+            .as_deref()
+            .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
+        if self.overridden && is_form {
+            let form = String::from_utf8_lossy(&body).into_owned();
+            let query = if self.query.is_empty() {
+                form
+            } else {
+                format!("{}&{form}", self.query)
+            };
+            let (method, path, base) = (self.method.clone(), self.path.clone(), self.base.clone());
+            self = Self {
+                overridden: false,
+                ..Self::of(&method, path, &query, self.headers, base)
+            };
+        } else {
+            self.body = body;
+        }
+        self
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.pairs
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// Whether the answer is indented.
+    #[must_use]
+    pub fn pretty(&self) -> bool {
+        !matches!(self.value("prettyPrint"), Some("false" | "0"))
+    }
+
+    /// The form of errors: 1 or 2, or neither.
+    #[must_use]
+    pub fn error_form(&self) -> u8 {
+        match self.value("$.xgafv") {
+            Some("1") => 1,
+            Some("2") => 2,
+            _ => 0,
+        }
+    }
+
+    /// The fields that are wanted.
+    ///
+    /// # Errors
+    /// [`Error::InvalidFields`].
+    pub fn mask(&self) -> Result<Option<Mask>, Error> {
+        self.value("fields")
+            .filter(|text| !text.is_empty())
+            .map(Mask::parse)
+            .transpose()
+    }
+
+    /// Checks what decides the form of the answer.
+    ///
+    /// # Errors
+    /// [`Error::AltUnsupported`], [`Error::InvalidFields`].
+    pub fn check_form(&self, operation: &Operation) -> Result<(), Error> {
+        match self.value("alt") {
+            None | Some("" | "json") => {}
+            Some("media") if operation.download => {}
+            Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
+        }
+        self.mask().map(|_| ())
+    }
+
+    /// The answer that a reply becomes.
+    #[must_use]
+    pub fn reply(&self, reply: Reply, operation: &'static str) -> Answer {
+        Answer::of_reply(reply, self, operation)
+    }
+
+    /// The answer that an error becomes.
+    #[must_use]
+    pub fn refuse(&self, error: &Error, operation: &'static str) -> Answer {
+        Answer::of_error(error, self.error_form(), self.pretty(), operation)
+    }
+}
+
+/// A JSON object, or nothing at all.
+///
+/// # Errors
+/// [`Error::ParseError`].
+pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(Error::ParseError("the body is not a JSON object".into())),
+        Err(error) => Err(Error::ParseError(error.to_string())),
+    }
+}
+
+/// Reads what is left of a short body and throws it away.
+pub(super) async fn drain<B>(body: &mut B)
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: Into<BoxError>,
+{
+    let mut left = DRAIN_BYTES_MAX;
+    while let Some(Ok(frame)) = body.frame().await {
+        let bytes = frame.data_ref().map_or(0, Bytes::len);
+        left = left.saturating_sub(bytes);
+        if left == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(query: &str, headers: &[(&'static str, &'static str)]) -> Asked {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        Asked::of(
+            "GET",
+            "/youtube/v3/videos".into(),
+            query,
+            headers.collect(),
+            "http://h".into(),
+        )
+    }
+
+    #[test]
+    fn credentials_are_read_from_all_their_places() {
+        assert_eq!(asked("key=k", &[]).key.as_deref(), Some("k"));
+        assert_eq!(
+            asked("", &[("x-goog-api-key", "k")]).key.as_deref(),
+            Some("k")
+        );
+        assert_eq!(asked("access_token=t", &[]).token.as_deref(), Some("t"));
+        assert_eq!(
+            asked("", &[("authorization", "bearer t")]).token.as_deref(),
+            Some("t")
+        );
+        assert_eq!(asked("", &[("authorization", "Basic t")]).token, None);
+    }
+
+    #[test]
+    fn a_long_query_comes_as_the_form_of_an_overridden_post() {
+        let headers = [
+            ("x-http-method-override", "GET"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        let mut long = asked("alt=json", &headers);
+        long.method = "POST".into();
+        long.override_method();
+        let long = long.with_body(Bytes::from_static(b"part=id&id=a%2Cb&key=k"));
+        assert_eq!(
+            (long.method.as_str(), long.key.as_deref()),
+            ("GET", Some("k"))
+        );
+        assert!(long.pairs.contains(&("id".into(), "a,b".into())));
+        assert!(long.pairs.contains(&("alt".into(), "json".into())));
+    }
+
+    #[test]
+    fn pairs_are_decoded() {
+        assert_eq!(
+            pairs("a=1+2&b=%C3%A4&c&=d"),
+            [
+                ("a".into(), "1 2".into()),
+                ("b".into(), "ä".into()),
+                ("c".into(), String::new()),
+                (String::new(), "d".into())
+            ]
+        );
+    }
+}
