@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
+use crate::upload::session::SessionError;
+
 /// Where in a request the fault lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
@@ -188,6 +190,10 @@ pub enum Error {
     /// A batch holds too many requests.
     #[error("The batch holds more than {0} requests.")]
     BatchTooLarge(usize),
+
+    /// A request to an upload session that cannot be taken.
+    #[error(transparent)]
+    Session(SessionError),
 
     // The resource.
     /// Something named in the request is not there, or not for the caller to see.
@@ -492,6 +498,11 @@ impl Error {
             ),
             Self::BodyBroken => of(400, "global", "badRequest", Place::None),
             Self::BatchTooLarge(_) => of(413, "global", "batchSizeTooLarge", Place::None),
+            Self::Session(error) => Detail {
+                row: error.row(),
+                domain: "global",
+                place: Place::None,
+            },
             Self::Absent(absent) => absent.detail(),
             Self::Forbidden(forbidden) => forbidden.detail(),
             Self::Rule(rule) => rule.detail(),
@@ -534,6 +545,15 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Conflict => Self::Contended,
             other => Self::Backend(other),
+        }
+    }
+}
+
+impl From<SessionError> for Error {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Store(error) => Self::from(error),
+            other => Self::Session(other),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod control;
+mod intake;
 mod picture;
 mod reply;
 mod request;
@@ -36,6 +37,7 @@ use crate::parameter::Params;
 use crate::quota;
 use crate::search::index;
 use crate::seed::{Seed, SeedError};
+use crate::upload::media;
 
 /// How often a transaction is tried while others win.
 const ATTEMPTS_MAX: u32 = 64;
@@ -59,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) heavy: tokio::sync::Semaphore,
     /// One thread brings the search index up to date at a time; others wait for what it does.
     draining: Mutex<()>,
+    /// Whether a thread is freeing space.
+    sweeping: std::sync::atomic::AtomicBool,
 }
 
 /// What a [`VideoApi`] is built from.
@@ -133,6 +137,7 @@ impl Builder {
             seed: self.seed,
             heavy: tokio::sync::Semaphore::new(HEAVY_MAX),
             draining: Mutex::new(()),
+            sweeping: std::sync::atomic::AtomicBool::new(false),
         }))
     }
 }
@@ -221,6 +226,9 @@ impl VideoApi {
                 (operation.name, self.admit_and_run(&asked, operation).await)
             }
         };
+        if asked.method == "DELETE" {
+            self.sweep_soon();
+        }
         match outcome {
             Ok(reply) => asked.reply(reply, name),
             Err(error) => asked.refuse(&error, name),
@@ -233,7 +241,7 @@ impl VideoApi {
         operation: &'static Operation,
     ) -> Result<Reply, Error> {
         let admitted = self.admit(asked, operation).await?;
-        self.carry_out(asked, admitted, None, asked.body.clone())
+        self.carry_out(asked, admitted, None, asked.body.clone(), |_, _| Ok(()))
             .await
     }
 
@@ -291,28 +299,65 @@ impl VideoApi {
         .await
     }
 
-    /// Runs the handler of an admitted request. `json` is its body, or the metadata that came with its media.
+    /// Runs the handler of an admitted request. `json` is its body, or the metadata that came with its media; `settle` joins the handler's
+    /// transaction with its reply.
     ///
     /// # Errors
-    /// [`Error::ParseError`], then what the handler refuses.
+    /// [`Error::ParseError`], then what the handler refuses, then what `settle` does.
     pub(crate) async fn carry_out(
         &self,
         asked: &Asked,
         admitted: Admitted,
         media: Option<Media>,
         json: Bytes,
+        settle: impl Fn(&mut Tx<'_>, &Reply) -> Result<(), Error> + Send + 'static,
     ) -> Result<Reply, Error> {
+        self.publish_due(admitted.now).await?;
+        let heavy = admitted.operation.heavy;
+        let work = self.work(asked, admitted, media, &json, settle)?;
+        let mut ids = self.draw();
+        if heavy || !self.0.store.is_local() {
+            let service = self.clone();
+            return self
+                .heavily(move || {
+                    if heavy {
+                        service.drain_index()?;
+                    }
+                    run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
+                })
+                .await;
+        }
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
+    }
+
+    /// The handler with everything that it is given, ready to run in a transaction.
+    ///
+    /// # Errors
+    /// [`Error::NotImplemented`], [`Error::ParseError`].
+    pub(crate) fn work<S>(
+        &self,
+        asked: &Asked,
+        admitted: Admitted,
+        media: Option<Media>,
+        json: &[u8],
+        settle: S,
+    ) -> Result<
+        impl Fn(&mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error> + Send + 'static + use<S>,
+        Error,
+    >
+    where
+        S: Fn(&mut Tx<'_>, &Reply) -> Result<(), Error> + Send + 'static,
+    {
         let Run::Call(handler) = admitted.operation.run else {
             return Err(Error::NotImplemented(admitted.operation.name));
         };
         let body = if admitted.operation.takes_json() {
-            request::json(&json)?
+            request::json(json)?
         } else {
             serde_json::Map::new()
         };
-        self.publish_due(admitted.now).await?;
         let if_match = asked.if_match.clone();
-        let work = move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
+        Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {
                 operation: admitted.operation,
                 params: &admitted.params,
@@ -323,21 +368,10 @@ impl VideoApi {
                 media: media.as_ref(),
                 if_match: if_match.as_deref(),
             };
-            handler(&call, tx, ids)
-        };
-        let mut ids = self.draw();
-        if admitted.operation.heavy || !self.0.store.is_local() {
-            let service = self.clone();
-            return self
-                .heavily(move || {
-                    if admitted.operation.heavy {
-                        service.drain_index()?;
-                    }
-                    run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
-                })
-                .await;
-        }
-        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
+            let reply = handler(&call, tx, ids)?;
+            settle(tx, &reply)?;
+            Ok(reply)
+        })
     }
 
     /// Runs work that is more than microseconds on a thread that may block, a few at once.
@@ -353,6 +387,24 @@ impl VideoApi {
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|_| lost())?
+    }
+
+    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
+    pub(crate) fn sweep_soon(&self) {
+        use std::sync::atomic::Ordering;
+        if self.0.sweeping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let service = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let (store, blobs) = (&*service.0.store, &*service.0.blobs);
+            let swept = media::sweep(store, blobs, &mut service.draw())
+                .and_then(|_| crate::picture::sweep(store, blobs, &mut service.draw()));
+            service.0.sweeping.store(false, Ordering::Release);
+            if let Err(error) = swept {
+                tracing::warn!(%error, "space could not be freed and is swept again later");
+            }
+        });
     }
 
     fn drain_index(&self) -> Result<(), Error> {

@@ -180,7 +180,12 @@ impl Asked {
         self
     }
 
-    fn value(&self, name: &str) -> Option<&str> {
+    /// A header, if it is text.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
         self.pairs
             .iter()
             .find(|(known, _)| known == name)
