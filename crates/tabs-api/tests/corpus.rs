@@ -1,5 +1,11 @@
 //! The recorded scenarios of a real browser, replayed against the engine: results, error texts, and events with payload and order.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test reports by panicking"
+)]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
