@@ -144,6 +144,7 @@ pub struct Browser {
     pub(crate) ports: BTreeMap<String, TabId>,
     pub(crate) waiting: BTreeMap<Request, Waiting>,
     pub(crate) timers: BTreeMap<(Timestamp, u64), Timer>,
+    pub(crate) dirty: crate::journal::Dirty,
     events: VecDeque<Event>,
     commands: VecDeque<EngineCommand>,
     answers: VecDeque<(Request, Result<Answer, Error>)>,
@@ -174,6 +175,7 @@ impl Browser {
             ports: BTreeMap::new(),
             waiting: BTreeMap::new(),
             timers: BTreeMap::new(),
+            dirty: crate::journal::Dirty::default(),
             events: VecDeque::new(),
             commands: VecDeque::new(),
             answers: VecDeque::new(),
@@ -207,6 +209,7 @@ impl Browser {
             state.highlighted.insert(tab);
         }
         browser.events.clear();
+        browser.touch_all();
         browser
     }
 
@@ -339,6 +342,7 @@ impl Browser {
     }
 
     pub(crate) fn emit(&mut self, event: Event) {
+        self.dirty.note(&event);
         self.events.push_back(event);
     }
 
@@ -348,6 +352,15 @@ impl Browser {
 
     pub(crate) fn answer(&mut self, request: Request, answer: Result<Answer, Error>) {
         self.answers.push_back((request, answer));
+    }
+
+    pub(crate) const fn counters(&self) -> (i64, u64) {
+        (self.next_id, self.next_number)
+    }
+
+    pub(crate) fn set_counters(&mut self, next_id: i64, next_number: u64) {
+        self.next_id = self.next_id.max(next_id);
+        self.next_number = self.next_number.max(next_number);
     }
 
     pub(crate) fn next_number(&mut self) -> u64 {

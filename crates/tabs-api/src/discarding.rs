@@ -5,7 +5,7 @@ use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::group::GROUP_ID_NONE;
-use crate::tab::{Kind, MutedInfo, Status, TAB_ID_NONE, TAB_INDEX_NONE, TabId, ZoomState};
+use crate::tab::{Kind, MutedInfo, Status, TAB_ID_NONE, TAB_INDEX_NONE, Tab, TabId, ZoomState};
 
 impl Browser {
     /// `tabs.discard`: this tab, or the one that is missed least.
@@ -80,26 +80,7 @@ impl Browser {
         tab.muted = MutedInfo::default();
         tab.zoom = ZoomState::default();
         let window = tab.window;
-        self.tabs.remove(&old);
-        self.tabs.insert(new, tab);
-        for other in self
-            .tabs
-            .values_mut()
-            .filter(|other| other.opener == Some(old))
-        {
-            other.opener = None;
-        }
-        let state = self.window_mut(window)?;
-        for place in state.tabs.iter_mut().filter(|place| **place == old) {
-            *place = new;
-        }
-        if state.highlighted.remove(&old) {
-            state.highlighted.insert(new);
-        }
-        let was_active = state.active == Some(old);
-        if was_active {
-            state.active = Some(new);
-        }
+        let was_active = self.swap(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
         self.emit(Event::TabReplaced {
             added: new.0,
@@ -117,6 +98,56 @@ impl Browser {
             },
         );
         Ok(new)
+    }
+
+    /// A prerendered page takes the place of a tab, under another id (Spec tabs-api §6, onReplaced).
+    pub(crate) fn prerendered(
+        &mut self,
+        old: TabId,
+        url: &str,
+    ) -> Result<serde_json::Value, Error> {
+        let url = crate::address::resolve(url, "")?;
+        let mut tab = self.tab(old)?.clone();
+        let new = TabId(self.next_id());
+        tab.id = new;
+        tab.is_fresh = true;
+        self.disconnect_ports(old, None);
+        self.swap(old, tab)?;
+        self.command(EngineCommand::Replace { old, new });
+        self.emit(Event::TabReplaced {
+            added: new.0,
+            removed: old.0,
+        });
+        self.navigate(new, url, Kind::Push);
+        Ok(serde_json::json!({ "tabId": new.0 }))
+    }
+
+    /// Puts a tab where another one stands; whether that was the active one of its window.
+    fn swap(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
+        let (new, window) = (tab.id, tab.window);
+        self.tabs.remove(&old);
+        self.tabs.insert(new, tab);
+        for other in self
+            .tabs
+            .values_mut()
+            .filter(|other| other.opener == Some(old))
+        {
+            other.opener = None;
+            self.dirty.note_tab(other.id);
+        }
+        self.dirty.note_window(window);
+        let state = self.window_mut(window)?;
+        for place in state.tabs.iter_mut().filter(|place| **place == old) {
+            *place = new;
+        }
+        if state.highlighted.remove(&old) {
+            state.highlighted.insert(new);
+        }
+        let was_active = state.active == Some(old);
+        if was_active {
+            state.active = Some(new);
+        }
+        Ok(was_active)
     }
 
     /// Loads the page of a discarded tab again.

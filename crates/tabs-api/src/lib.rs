@@ -9,6 +9,7 @@ pub mod argument;
 mod arrangement;
 pub mod browser;
 pub mod capture;
+pub mod control;
 mod discarding;
 pub mod engine;
 pub mod error;
@@ -17,6 +18,7 @@ pub mod group;
 mod grouping;
 #[cfg(feature = "server")]
 pub mod http;
+pub mod journal;
 pub mod js;
 pub mod lab;
 mod lifetime;

@@ -46,6 +46,7 @@ impl Browser {
             self.focus(window);
         }
         self.tab_mut(id)?.opener = opener;
+        self.dirty.note_tab(id);
         self.shown(call, id)
     }
 
@@ -162,8 +163,13 @@ impl Browser {
     }
 
     fn forget_openers(&mut self, window: WindowId) {
-        for tab in self.tabs.values_mut().filter(|tab| tab.window == window) {
+        for tab in self
+            .tabs
+            .values_mut()
+            .filter(|tab| tab.window == window && tab.opener.is_some())
+        {
             tab.opener = None;
+            self.dirty.note_tab(tab.id);
         }
     }
 

@@ -82,6 +82,7 @@ impl Browser {
                 },
             );
         }
+        self.dirty.note_tab(id);
         self.command(command);
     }
 
@@ -287,6 +288,7 @@ impl Browser {
         let Some(tab) = self.tabs.get_mut(&id) else {
             return;
         };
+        self.dirty.note_tab(id);
         tab.status = Status::Complete;
         if !tab.url.is_empty() {
             tab.pending = None;
@@ -326,7 +328,7 @@ impl Browser {
         self.answer_languages(id);
     }
 
-    fn set_audible(&mut self, id: TabId, audible: bool) {
+    pub(crate) fn set_audible(&mut self, id: TabId, audible: bool) {
         let Some(tab) = self.tabs.get_mut(&id).filter(|tab| tab.audible != audible) else {
             return;
         };

@@ -99,6 +99,7 @@ impl Browser {
             reason: Some(reason),
         };
         let info = tab.muted.clone();
+        self.dirty.note_tab(id);
         if is_change {
             self.updated(
                 id,
@@ -121,6 +122,7 @@ impl Browser {
         }
         self.check_not_dragging()?;
         self.tab_mut(id)?.opener = Some(opener);
+        self.dirty.note_tab(id);
         Ok(())
     }
 

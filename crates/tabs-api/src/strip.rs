@@ -362,6 +362,7 @@ impl Browser {
         self.tabs.remove(&id);
         for tab in self.tabs.values_mut().filter(|tab| tab.opener == Some(id)) {
             tab.opener = None;
+            self.dirty.note_tab(tab.id);
         }
         for extension in self.extensions.values_mut() {
             extension.forget(id.0, None);

@@ -188,6 +188,7 @@ impl Browser {
         // The window manager acts later: what is given back is how the window was.
         let before = self.render_window(self.window(window)?, false, &self.access_of(call));
         self.set_bounds(call, 1, window)?;
+        self.dirty.note_window(window);
         match call.boolean(1, "focused") {
             Some(true) => self.focus(window),
             Some(false) if self.focus_order.first() == Some(&window) => {

@@ -105,6 +105,7 @@ impl Browser {
             .filter(|tab| tab.zoom.is_per_origin && host(&tab.url) == name && !tab.discarded)
             .map(|tab| (tab.id, tab.zoom))
             .collect();
+        self.dirty.note_host(&name);
         if (factor - DEFAULT).abs() < f64::EPSILON {
             self.zoom_levels.remove(&name);
         } else {
