@@ -35,7 +35,7 @@ pub(crate) fn lines(service: &Service, url: &str) -> Result<Vec<String>> {
     Ok(match service.short {
         "object" => {
             let sign = format!(
-                "--aws-sigv4 aws:amz:{}:s3 --user {}:{}",
+                "-H 'x-amz-content-sha256: UNSIGNED-PAYLOAD' --aws-sigv4 aws:amz:{}:s3 --user {}:{}",
                 value("REGION"),
                 value("ACCESS_KEY"),
                 value("SECRET_KEY")

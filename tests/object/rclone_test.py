@@ -1,0 +1,44 @@
+"""rclone, unmodified: copies a folder up, checks it against the source, and copies it down."""
+
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import command  # noqa: E402
+
+
+class Rclone(command.Command):
+    program = package = "rclone"
+
+    def rclone(self, *arguments):
+        settings = {
+            "RCLONE_CONFIG_STORE_TYPE": "s3",
+            "RCLONE_CONFIG_STORE_PROVIDER": "Other",
+            "RCLONE_CONFIG_STORE_ENDPOINT": command.URL,
+            "RCLONE_CONFIG_STORE_REGION": command.REGION,
+            "RCLONE_CONFIG_STORE_ACCESS_KEY_ID": command.KEY,
+            "RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY": command.SECRET,
+        }
+        return self.ok("--retries", 1, *arguments, **settings)
+
+    def test_a_folder_goes_up_is_checked_and_comes_down(self):
+        up, down = self.folder / "up", self.folder / "down"
+        (up / "deep").mkdir(parents=True)
+        (up / "small.txt").write_bytes(b"small")
+        (up / "deep/large.bin").write_bytes(os.urandom(2_000_000))
+        self.rclone("copy", up, "store:demo/rclone")
+        self.rclone("check", up, "store:demo/rclone")
+        self.rclone("copy", "store:demo/rclone", down)
+        for name in ("small.txt", "deep/large.bin"):
+            self.assertEqual((down / name).read_bytes(), (up / name).read_bytes())
+
+    def test_a_file_that_is_gone_at_the_source_is_deleted_by_sync(self):
+        source = self.folder / "source"
+        source.mkdir()
+        for name in ("stays", "goes"):
+            (source / name).write_text(name)
+        self.rclone("sync", source, "store:demo/synced")
+        (source / "goes").unlink()
+        self.rclone("sync", source, "store:demo/synced")
+        self.assertEqual(self.rclone("lsf", "store:demo/synced").split(), [b"stays"])
