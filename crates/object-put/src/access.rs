@@ -39,12 +39,7 @@ pub struct Visit<'a> {
 /// # Errors
 /// `NoSuchBucket`, `InvalidBucketOwner`, `AccessDenied`.
 pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
-    let bucket = BUCKETS
-        .get(tx, &visit.bucket.to_owned())?
-        .filter(|bucket| !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket {
-            bucket: visit.bucket.to_owned(),
-        })?;
+    let bucket = living(visit, tx)?;
     check_expected_owner(visit.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     enter(visit, visit.operation.permission, &bucket, tx)?;
     check_payer(visit, &bucket)?;
@@ -65,6 +60,27 @@ pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
         }
     }
     Ok(bucket)
+}
+
+/// Finds the bucket of a copy's source and lets the caller in to read from it.
+///
+/// # Errors
+/// As [`admit`].
+pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+    let bucket = living(visit, tx)?;
+    let expected = "x-store-source-expected-bucket-owner";
+    check_expected_owner(visit.fields, expected, &bucket.owner)?;
+    enter(visit, visit.operation.permission, &bucket, tx)?;
+    Ok(bucket)
+}
+
+fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+    BUCKETS
+        .get(tx, &visit.bucket.to_owned())?
+        .filter(|bucket| !bucket.deleting)
+        .ok_or_else(|| Error::NoSuchBucket {
+            bucket: visit.bucket.to_owned(),
+        })
 }
 
 /// Where the requester pays, whoever is not the owner must say that they know (spec §4, `x-store-request-payer`).

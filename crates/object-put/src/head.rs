@@ -478,7 +478,10 @@ impl PutHead {
             (rule.grammar)(fields, rule.name, &value)?;
         }
         let body = BodyHead::read(fields, payload)?;
-        let has_digest = body.md5.is_some() || body.checksum != ChecksumPlan::Default;
+        // A copy has no body of its own that a digest could cover.
+        let has_digest = body.md5.is_some()
+            || body.checksum != ChecksumPlan::Default
+            || fields.has("x-store-copy-source");
         let tags = fields.get("x-store-tagging")?;
         let head = Self {
             content: content(fields)?,
@@ -493,6 +496,9 @@ impl PutHead {
             lock: Lock::from_headers(fields, bucket, has_digest, now)?,
             body,
         };
+        if fields.has("x-store-copy-source") {
+            return Ok(head);
+        }
         let length = head.body.length.ok_or(Error::MissingContentLength)?;
         if length.body > BODY_BYTES_MAX {
             return Err(Error::EntityTooLarge {

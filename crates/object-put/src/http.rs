@@ -26,10 +26,11 @@ use triptych_core::time::{Clock, SystemClock, Timestamp};
 use crate::access::{self, Visit};
 use crate::account::Caller;
 use crate::commit::{Arrival, commit};
+use crate::copy::Copying;
 use crate::dialect::Dialect;
 use crate::encryption::Keyring;
 use crate::error::Error;
-use crate::object::{Part, Parts};
+use crate::object::{ObjectVersion, Part, Parts, sealing_context};
 use crate::operation::{Call, Next, Operation, Progress, Reply, Run, Settings, Step, route};
 use crate::put::{Admission, Verifier};
 use crate::request::{Fields, Query};
@@ -250,7 +251,8 @@ impl ObjectPut {
                 .await
             }
             Run::Steps(step) => self.steps(&asked, body, step).await,
-            Run::Copy | Run::Absent => Err(Error::OperationNotImplemented {
+            Run::Copy => self.copy(&asked).await,
+            Run::Absent => Err(Error::OperationNotImplemented {
                 operation: asked.operation.name,
             }),
         }
@@ -417,12 +419,51 @@ impl ObjectPut {
             Admission::decide(&call, asked.verified.payload, tx, ids)
         })
         .await?;
+        let object = self
+            .store(asked, &admission, &asked.verified, body, ids)
+            .await?;
+        Ok(admission.reply(&object))
+    }
+
+    /// CopyObject: a PUT whose body is another object's.
+    async fn copy(&self, asked: &Asked<'_>) -> Result<Reply, Error> {
+        let mut ids = self.draw();
+        let empty = Bytes::new();
+        let copying = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            let bucket = self.admit(asked, tx)?;
+            let call = asked.call(&empty, bucket.as_ref(), &self.0.settings);
+            Copying::decide(&call, tx, ids)
+        })
+        .await?;
+        let context = sealing_context(copying.bucket, &copying.key, copying.object.version.random);
+        let range = 0..copying.size();
+        let mut body = outlet::Outlet::new(self.clone(), context, copying.parts.clone(), range);
+        let unsigned = Verified {
+            payload: copying.admission.head.body.payload,
+            chunks: None,
+        };
+        let object = self
+            .store(asked, &copying.admission, &unsigned, &mut body, ids)
+            .await?;
+        let call = asked.call(&empty, Some(&copying.admission.bucket), &self.0.settings);
+        Ok(copying.reply(&call, &object, copying.admission.reply(&object)))
+    }
+
+    /// Takes the body of an admitted PUT, decides again and commits.
+    async fn store<B>(
+        &self,
+        asked: &Asked<'_>,
+        admission: &Admission,
+        verified: &Verified,
+        body: &mut B,
+        mut ids: SeededIds,
+    ) -> Result<ObjectVersion, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
         let (key, sealed) = admission.draw_key(&self.0.keyring, &mut ids);
-        let verifier = Verifier::new(
-            asked.fields.dialect(),
-            &admission.head.body,
-            &asked.verified,
-        );
+        let verifier = Verifier::new(asked.fields.dialect(), &admission.head.body, verified);
         let (digested, blob) = intake::take(
             &self.0,
             body,
@@ -456,7 +497,7 @@ impl ObjectPut {
         })
         .await;
         match committed {
-            Ok(object) => Ok(admission.reply(&object)),
+            Ok(object) => Ok(object),
             Err(error) => {
                 // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
                 if !error.is_outcome_unknown() {

@@ -8,6 +8,7 @@ pub mod bucket;
 pub mod checksum;
 pub mod chunked;
 pub mod commit;
+pub mod copy;
 pub mod dialect;
 pub mod encryption;
 pub mod error;

@@ -165,6 +165,19 @@ impl Lifecycle {
     }
 }
 
+impl Lifecycle {
+    /// The value of the `x-store-expiration` header of an object that a rule ends.
+    #[must_use]
+    pub fn header(&self, key: &Key, object: &ObjectVersion, stored: &Stored) -> Option<String> {
+        let (date, rule) = self.end_of(key, object, stored)?;
+        let rule = utf8_percent_encode(rule, KEPT);
+        Some(format!(
+            "expiry-date=\"{}\", rule-id=\"{rule}\"",
+            date.http_date()
+        ))
+    }
+}
+
 /// The first midnight that is `days` days after `written` or later.
 fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
     let later = written.plus(Duration::from_secs(u64::from(days) * 86_400));
@@ -197,14 +210,8 @@ pub fn expiration(
     object: &ObjectVersion,
     stored: &Stored,
 ) -> Result<Option<String>, Error> {
-    let lifecycle = of_bucket(tx, bucket)?;
-    let end = lifecycle
-        .as_ref()
-        .and_then(|rules| rules.end_of(key, object, stored));
-    Ok(end.map(|(date, rule)| {
-        let rule = utf8_percent_encode(rule, KEPT);
-        format!("expiry-date=\"{}\", rule-id=\"{rule}\"", date.http_date())
-    }))
+    let rules = of_bucket(tx, bucket)?;
+    Ok(rules.and_then(|rules| rules.header(key, object, stored)))
 }
 
 fn rule(element: &Element) -> Result<Rule, Error> {

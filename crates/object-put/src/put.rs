@@ -14,6 +14,7 @@ use crate::etag::quoted;
 use crate::grant::{self, Acl};
 use crate::head::{BodyHead, ChecksumPlan, PutHead};
 use crate::key::Key;
+use crate::lifecycle::{self, Lifecycle};
 use crate::object::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
 use crate::operation::{Call, Reply};
 use crate::precondition::Sight;
@@ -38,6 +39,8 @@ pub struct Admission {
     pub now: Timestamp,
     /// What the headers say.
     pub head: PutHead,
+    /// The bucket's lifecycle rules, if it has any.
+    pub lifecycle: Option<Lifecycle>,
     /// What the start saw of the key.
     pub sight: Sight,
     /// The version's random bytes: the body is sealed for them.
@@ -75,6 +78,7 @@ impl Admission {
             charged: is_charged(call, bucket),
             now: call.now,
             head,
+            lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
             sight: Sight {
                 current: current.map(|current| current.version),
                 deletes,
@@ -108,6 +112,8 @@ impl Admission {
             return Reply::empty(200);
         };
         let version = (!object.version.null).then(|| object.version.to_string());
+        let rules = self.lifecycle.as_ref();
+        let expiration = rules.and_then(|rules| rules.header(&self.key, object, stored));
         Reply::empty(200)
             .with("etag", quoted(&stored.etag))
             .with(
@@ -117,6 +123,7 @@ impl Admission {
             .with("x-store-checksum-type", "FULL_OBJECT")
             .with("x-store-server-side-encryption", SERVICE_MANAGED)
             .with_some("x-store-version-id", version)
+            .with_some("x-store-expiration", expiration)
             .with_some(
                 "x-store-request-charged",
                 self.charged.then_some("requester"),
