@@ -66,6 +66,14 @@ impl Disk for Countdown {
         Ok(Arc::new(FailingFile(SystemDisk.open(path)?, self.clone())))
     }
 
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.check()?;
+        Ok(Arc::new(FailingFile(
+            SystemDisk.open_to_write(path)?,
+            self.clone(),
+        )))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check()?;
         SystemDisk.rename(from, to)

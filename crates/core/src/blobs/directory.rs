@@ -2,10 +2,13 @@
 //! large ones have a file each. Names are random, never a user's key, and say where a small blob lies, so
 //! that reading one is a single `pread` and no index is kept.
 
+mod compaction;
 mod disk;
+mod graves;
 mod large;
 mod pack;
 mod packer;
+mod shelf;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -15,10 +18,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 
+use self::compaction::Compactor;
 pub use self::disk::{Disk, DiskFile, SystemDisk};
 use self::large::{Large, LargeFile};
-use self::pack::{Place, Shelf};
+use self::pack::Place;
 use self::packer::Packer;
+use self::shelf::Shelf;
 use self::worker::Workers;
 use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
 use crate::id::{Ids, SeededIds};
@@ -40,6 +45,7 @@ struct Inner {
     large: Large,
     shelf: Arc<Shelf>,
     packer: Packer,
+    _compactor: Compactor,
     workers: Workers,
     ids: Mutex<SeededIds>,
 }
@@ -70,15 +76,48 @@ impl Directory {
         let path = path.into();
         let large = Large::open(path.join("large"), Arc::clone(&disk))?;
         let shelf = Arc::new(Shelf::open(path.join("packs"), disk)?);
-        let packer = Packer::start(Arc::clone(&shelf), pack_bytes_max)?;
+        let compactor = Compactor::start(Arc::clone(&shelf))?;
+        let packer = Packer::start(Arc::clone(&shelf), compactor.due(), pack_bytes_max)?;
         let workers = Workers::start()?;
         Ok(Self(Arc::new(Inner {
             large,
             shelf,
             packer,
+            _compactor: compactor,
             workers,
             ids: Mutex::new(ids),
         })))
+    }
+
+    /// Gives back the space of deleted small blobs where that is half of a pack or more; the bytes that are free
+    /// now. It happens by itself in the background too. It blocks.
+    ///
+    /// # Errors
+    /// `Full`, `Unavailable`: the pack that was being compacted is as it was.
+    pub fn compact(&self) -> Result<u64, BlobError> {
+        let packs = self.0.shelf.graves.packs();
+        packs
+            .into_iter()
+            .map(|pack| self.0.shelf.compact(pack))
+            .sum()
+    }
+
+    /// What the packs take on disk, for metrics.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    pub fn stats(&self) -> Result<DirectoryStats, BlobError> {
+        let mut stats = DirectoryStats::default();
+        for pack in self.0.shelf.packs()? {
+            match self.0.shelf.volume(pack).and_then(|volume| volume.length()) {
+                Ok(bytes) => stats.pack_bytes += bytes,
+                Err(BlobError::Absent) => continue,
+                Err(error) => return Err(error),
+            }
+            stats.packs += 1;
+            stats.dead_bytes += self.0.shelf.graves.dead_bytes(pack);
+        }
+        Ok(stats)
     }
 
     fn ids(&self) -> MutexGuard<'_, SeededIds> {
@@ -182,21 +221,57 @@ impl Blobs for Directory {
     }
 
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
-        let mut found: BTreeMap<BlobId, u64> = BTreeMap::new();
-        let mut keep = |stat: BlobStat| {
-            if after.is_none_or(|after| stat.id > after) {
-                found.insert(stat.id, stat.bytes);
-                if found.len() > limit {
-                    found.pop_last();
-                }
-            }
+        let mut page = Page {
+            after,
+            limit,
+            rows: BTreeMap::new(),
         };
-        self.0.large.each(&mut keep)?;
-        self.0.shelf.each(&mut keep)?;
-        Ok(found
-            .into_iter()
-            .map(|(id, bytes)| BlobStat { id, bytes })
-            .collect())
+        self.0.large.list(&mut page)?;
+        self.0.shelf.list(&mut page)?;
+        let rows = page.rows.into_iter();
+        Ok(rows.map(|(id, bytes)| BlobStat { id, bytes }).collect())
+    }
+}
+
+/// What the packs of a [`Directory`] take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DirectoryStats {
+    /// Packs.
+    pub packs: u64,
+    /// Their bytes on disk.
+    pub pack_bytes: u64,
+    /// Those of them that belong to deleted blobs, and come back when their pack is compacted.
+    pub dead_bytes: u64,
+}
+
+/// The least names after one, as they are found in any order.
+struct Page {
+    after: Option<BlobId>,
+    limit: usize,
+    rows: BTreeMap<BlobId, u64>,
+}
+
+impl Page {
+    /// Whether a blob of this name belongs here as far as is known yet.
+    fn takes(&self, id: BlobId) -> bool {
+        self.may_take(id, id)
+    }
+
+    /// Whether any name between two, both included, may belong here.
+    fn may_take(&self, least: BlobId, greatest: BlobId) -> bool {
+        let has_room = self.rows.len() < self.limit
+            || self
+                .rows
+                .last_key_value()
+                .is_some_and(|(last, _)| least < *last);
+        has_room && self.after.is_none_or(|after| greatest > after)
+    }
+
+    fn add(&mut self, stat: BlobStat) {
+        self.rows.insert(stat.id, stat.bytes);
+        if self.rows.len() > self.limit {
+            self.rows.pop_last();
+        }
     }
 }
 

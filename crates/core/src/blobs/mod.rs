@@ -10,7 +10,7 @@ mod directory;
 mod memory;
 
 #[cfg(feature = "sled")]
-pub use directory::{Directory, Disk, DiskFile, SystemDisk};
+pub use directory::{Directory, DirectoryStats, Disk, DiskFile, SystemDisk};
 pub use memory::MemoryBlobs;
 
 use std::ops::Range;

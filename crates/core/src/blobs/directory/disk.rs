@@ -12,7 +12,7 @@ use crate::blobs::BlobError;
 
 /// The disk as the blob directory uses it.
 pub trait Disk: Send + Sync {
-    /// Makes a directory and those above it.
+    /// Makes a directory and those above it, and puts their names on disk.
     ///
     /// # Errors
     /// As the operating system.
@@ -29,6 +29,23 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// As the operating system.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file to read and to write on.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Makes a file, without what an earlier attempt left under its name.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn replace(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        match self.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.create(path),
+        }
+    }
 
     /// Gives a file another name in its directory.
     ///
@@ -94,7 +111,20 @@ pub struct SystemDisk;
 
 impl Disk for SystemDisk {
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
+        if path.is_dir() || path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        if let Some(above) = path.parent() {
+            self.make_directory(above)?;
+        }
+        match std::fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        match path.parent().filter(|above| !above.as_os_str().is_empty()) {
+            Some(above) => self.sync_directory(above),
+            None => self.sync_directory(Path::new(".")),
+        }
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -109,6 +139,12 @@ impl Disk for SystemDisk {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         Ok(Arc::new(File::open(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(
+            OpenOptions::new().read(true).write(true).open(path)?,
+        ))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

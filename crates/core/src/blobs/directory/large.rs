@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::Page;
 use super::disk::{Disk, DiskFile, failed};
 use super::pack::Place;
 use crate::blobs::{BlobError, BlobId, BlobStat};
@@ -65,13 +66,17 @@ impl Large {
         }
     }
 
-    pub(super) fn each(&self, found: &mut dyn FnMut(BlobStat)) -> Result<(), BlobError> {
+    /// Adds the blobs that belong on `page`; only those are asked for their length.
+    pub(super) fn list(&self, page: &mut Page) -> Result<(), BlobError> {
         for path in self.disk.list(&self.directory).map_err(failed)? {
             let Some(id) = path.file_name().and_then(|name| unhex(name.to_str()?)) else {
                 continue;
             };
+            if !page.takes(id) {
+                continue;
+            }
             match self.find(id) {
-                Ok((_, bytes)) => found(BlobStat { id, bytes }),
+                Ok((_, bytes)) => page.add(BlobStat { id, bytes }),
                 // It was deleted since the directory was read.
                 Err(BlobError::Absent) => {}
                 Err(error) => return Err(error),

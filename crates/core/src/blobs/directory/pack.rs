@@ -1,28 +1,28 @@
-//! Packs: append-only files of small blobs. A record is a head (magic, kind, name, length, two
-//! checksums) and the body. The name says in which pack and where.
+//! What a pack is made of: records, each a head (magic, kind, name, length, two checksums) and a body.
+//! The name says in which pack a record lies and where; a pack that was compacted begins with a table of moves.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::disk::{Disk, DiskFile, failed, read_exactly};
-use crate::blobs::{BlobError, BlobId, BlobStat};
+use super::disk::{DiskFile, failed, read_exactly};
+use crate::blobs::{BlobError, BlobId};
 use crate::time::Timestamp;
 
 const MAGIC: [u8; 4] = *b"TpK1";
 /// Bytes of a record before its body.
 pub(super) const HEAD_BYTES: usize = 4 + 1 + BlobId::BYTES + 4 + 4 + 4;
-/// Open packs that are kept for reading.
-const OPEN_MAX: usize = 256;
+/// Bytes of a row of the table: where a record was, and where it is.
+pub(super) const TABLE_ROW_BYTES: usize = 8 + 8;
+/// What a walk reads at once, so that small records cost no call each.
+const WINDOW_BYTES: usize = 32 * 1024;
 
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Body,
-    /// The blob of this name is deleted.
+    /// The blob of this name is deleted; in the log of graves alone.
     Grave,
+    /// Where the records of this pack went when it was compacted; its first record, or none.
+    Table,
 }
 
 /// Where a blob lies, as its name says.
@@ -102,6 +102,7 @@ pub(super) fn write_head(kind: Kind, id: BlobId, body: &[u8], out: &mut Vec<u8>)
     out.push(match kind {
         Kind::Body => 0,
         Kind::Grave => 1,
+        Kind::Table => 2,
     });
     out.extend_from_slice(&id.0);
     out.extend_from_slice(&u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -115,7 +116,7 @@ pub(super) struct Head {
     pub(super) kind: Kind,
     pub(super) id: BlobId,
     pub(super) bytes: u32,
-    sum: u32,
+    pub(super) sum: u32,
 }
 
 impl Head {
@@ -132,6 +133,7 @@ impl Head {
         let kind = match kind {
             0 => Kind::Body,
             1 => Kind::Grave,
+            2 => Kind::Table,
             _ => return None,
         };
         let sum = u32::from_be_bytes(*rest.first_chunk()?);
@@ -144,139 +146,135 @@ impl Head {
     }
 }
 
-/// All packs of a directory.
-pub(super) struct Shelf {
-    directory: PathBuf,
-    pub(super) disk: Arc<dyn Disk>,
-    open: Mutex<HashMap<u32, Arc<dyn DiskFile>>>,
-    /// Deleted blobs whose bytes still lie in a pack.
-    graves: Mutex<HashSet<BlobId>>,
+/// An open pack.
+pub(super) struct Volume {
+    number: u32,
+    pub(super) file: Arc<dyn DiskFile>,
+    /// Where each record was and is, sorted; `None` if the pack was never compacted.
+    moves: Option<Vec<(u64, u64)>>,
 }
 
-impl Shelf {
-    pub(super) fn open(directory: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, BlobError> {
-        disk.make_directory(&directory).map_err(failed)?;
-        let shelf = Self {
-            directory,
-            disk,
-            open: Mutex::default(),
-            graves: Mutex::default(),
-        };
-        for pack in shelf.packs()? {
-            shelf.walk(pack, &mut |head, _| {
-                if head.kind == Kind::Grave {
-                    shelf.graves().insert(head.id);
+impl Volume {
+    pub(super) fn read(number: u32, file: Arc<dyn DiskFile>) -> Result<Self, BlobError> {
+        let mut bytes = [0; HEAD_BYTES];
+        let read = file.read_at(&mut bytes, 0).map_err(failed)?;
+        let head = bytes.get(..read).and_then(Head::read);
+        let moves = match head.filter(|head| head.kind == Kind::Table) {
+            None => None,
+            Some(head) => {
+                let table = read_exactly(&*file, HEAD_BYTES as u64, head.bytes as usize)?;
+                if crc32c::crc32c(&table) != head.sum {
+                    return Err(BlobError::Corrupt("a pack's table is damaged".into()));
                 }
-            })?;
-        }
-        Ok(shelf)
-    }
-
-    pub(super) fn graves(&self) -> MutexGuard<'_, HashSet<BlobId>> {
-        self.graves.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn path(&self, pack: u32) -> PathBuf {
-        self.directory.join(format!("{pack:08}.pack"))
-    }
-
-    /// The numbers of the packs, least first.
-    pub(super) fn packs(&self) -> Result<Vec<u32>, BlobError> {
-        let names = self.disk.list(&self.directory).map_err(failed)?;
-        let mut packs: Vec<u32> = names
-            .iter()
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "pack")
-            })
-            .filter_map(|path| path.file_stem()?.to_str()?.parse().ok())
-            .collect();
-        packs.sort_unstable();
-        Ok(packs)
-    }
-
-    /// Makes a pack, its name on disk, and gives it to be written.
-    pub(super) fn create(&self, pack: u32) -> Result<Arc<dyn DiskFile>, BlobError> {
-        let file = self.disk.create(&self.path(pack)).map_err(failed)?;
-        self.disk.sync_directory(&self.directory).map_err(failed)?;
-        Ok(file)
-    }
-
-    fn file(&self, pack: u32) -> Result<Arc<dyn DiskFile>, BlobError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(file) = open.get(&pack) {
-            return Ok(Arc::clone(file));
-        }
-        let file = self.disk.open(&self.path(pack)).map_err(failed)?;
-        if open.len() >= OPEN_MAX {
-            open.clear();
-        }
-        open.insert(pack, Arc::clone(&file));
-        Ok(file)
-    }
-
-    /// The body of a blob in one read, checked against its record.
-    pub(super) fn read(&self, id: BlobId) -> Result<Bytes, BlobError> {
-        let Place::Pack {
-            pack,
-            offset,
-            bytes,
-        } = Place::of(id)
-        else {
-            return Err(BlobError::Absent);
+                let mut moves: Vec<_> = table
+                    .chunks_exact(TABLE_ROW_BYTES)
+                    .filter_map(|row| {
+                        let (was, is) = row.split_first_chunk()?;
+                        let is = u64::from_be_bytes(*is.first_chunk()?);
+                        Some((u64::from_be_bytes(*was), is))
+                    })
+                    .collect();
+                moves.sort_unstable();
+                Some(moves)
+            }
         };
-        if self.graves().contains(&id) {
-            return Err(BlobError::Absent);
-        }
-        let file = self.file(pack)?;
-        let mut record = read_exactly(&*file, offset, HEAD_BYTES + bytes as usize)?;
-        let body = record.split_off(HEAD_BYTES);
-        let head = Head::read(&record)
-            .filter(|head| head.kind == Kind::Body && head.id == id && head.bytes == bytes);
-        let head = head.ok_or_else(|| {
-            BlobError::Corrupt("a pack holds no such record where its name says".into())
-        })?;
-        if crc32c::crc32c(&body) != head.sum {
-            return Err(BlobError::Corrupt(
-                "a packed body differs from its checksum".into(),
-            ));
-        }
-        Ok(body)
+        Ok(Self {
+            number,
+            file,
+            moves,
+        })
     }
 
-    /// Gives every record of a pack, in order, up to its end or its torn end.
+    pub(super) const fn is_compacted(&self) -> bool {
+        self.moves.is_some()
+    }
+
+    pub(super) fn length(&self) -> Result<u64, BlobError> {
+        self.file.length().map_err(failed)
+    }
+
+    /// Where the record lies that was written at `offset`; `None` if it is gone.
+    pub(super) fn offset_now(&self, offset: u64) -> Option<u64> {
+        let Some(moves) = &self.moves else {
+            return Some(offset);
+        };
+        let row = moves.binary_search_by_key(&offset, |(was, _)| *was).ok()?;
+        moves.get(row).map(|(_, is)| *is)
+    }
+
+    /// Whether a record of this name belongs at this place: what looks like a head inside a body does not.
+    fn belongs(&self, head: &Head, at: u64) -> bool {
+        match (head.kind, Place::of(head.id)) {
+            (Kind::Table, _) => at == 0,
+            (Kind::Body, Place::Pack { pack, offset, .. }) => {
+                pack == self.number && self.offset_now(offset) == Some(at)
+            }
+            _ => false,
+        }
+    }
+
+    /// Gives every whole record, in order, and goes on behind what is none: where the first such stretch begins
+    /// and the last one ends, or `None` if there is none.
     pub(super) fn walk(
         &self,
-        pack: u32,
         found: &mut dyn FnMut(&Head, u64),
-    ) -> Result<(), BlobError> {
-        let file = self.file(pack)?;
-        let (mut offset, mut bytes) = (0, [0; HEAD_BYTES]);
-        loop {
-            let read = file.read_at(&mut bytes, offset).map_err(failed)?;
-            let Some(head) = bytes.get(..read).and_then(Head::read) else {
-                return Ok(());
-            };
-            found(&head, offset);
-            offset += HEAD_BYTES as u64 + u64::from(head.bytes);
+    ) -> Result<Option<(u64, u64)>, BlobError> {
+        let length = self.length()?;
+        let mut window = Window::default();
+        let (mut at, mut damage) = (0, None);
+        while at < length {
+            let bytes = window.at(&*self.file, at)?;
+            let head = Head::read(bytes).filter(|head| {
+                self.belongs(head, at) && at + HEAD_BYTES as u64 + u64::from(head.bytes) <= length
+            });
+            if let Some(head) = head {
+                found(&head, at);
+                at += HEAD_BYTES as u64 + u64::from(head.bytes);
+                continue;
+            }
+            let start = damage.map_or(at, |(start, _)| start);
+            let next = bytes
+                .get(1..)
+                .unwrap_or_default()
+                .windows(MAGIC.len())
+                .position(|bytes| *bytes == MAGIC);
+            // The last bytes of a window may be the first ones of a head.
+            let skipped = next.map_or(
+                (bytes.len() - MAGIC.len().min(bytes.len()) + 1) as u64,
+                |next| next as u64 + 1,
+            );
+            at = (at + skipped).min(length);
+            damage = Some((start, at));
         }
+        Ok(damage)
     }
+}
 
-    pub(super) fn each(&self, found: &mut dyn FnMut(BlobStat)) -> Result<(), BlobError> {
-        for pack in self.packs()? {
-            let mut bodies = BTreeMap::new();
-            self.walk(pack, &mut |head, _| {
-                if head.kind == Kind::Body {
-                    bodies.insert(head.id, u64::from(head.bytes));
-                }
-            })?;
-            let graves = self.graves();
-            bodies
-                .into_iter()
-                .filter(|(id, _)| !graves.contains(id))
-                .for_each(|(id, bytes)| found(BlobStat { id, bytes }));
-        }
-        Ok(())
+/// A piece of a file in memory.
+#[derive(Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// What is in memory from `at` on: a head at least, except at the end of the file.
+    fn at(&mut self, file: &dyn DiskFile, at: u64) -> Result<&[u8], BlobError> {
+        let held = at
+            .checked_sub(self.start)
+            .and_then(|skip| usize::try_from(skip).ok())
+            .filter(|skip| skip + HEAD_BYTES <= self.bytes.len());
+        let skip = match held {
+            Some(skip) => skip,
+            None => {
+                self.bytes.resize(WINDOW_BYTES, 0);
+                let read = file.read_at(&mut self.bytes, at).map_err(failed)?;
+                self.bytes.truncate(read);
+                self.start = at;
+                0
+            }
+        };
+        Ok(self.bytes.get(skip..).unwrap_or_default())
     }
 }
 

@@ -1,12 +1,15 @@
-//! The thread that appends to packs: everything that waits is one group, one write and one sync.
+//! The thread that appends to packs and to the log of graves: everything that waits is one group, one write and one sync.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
 
-use super::disk::{DiskFile, failed};
-use super::pack::{HEAD_BYTES, Kind, Place, Shelf, write_head};
+use super::compaction::Due;
+use super::disk::failed;
+use super::pack::{HEAD_BYTES, Kind, Place, write_head};
+use super::shelf::{Growing, Shelf};
 use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::pending::{Pending, Resolver};
 use crate::time::Timestamp;
@@ -34,21 +37,28 @@ struct Waiting {
 }
 
 enum Order {
-    Put {
-        now: Timestamp,
-        salt: [u8; 12],
-        body: Bytes,
-        resolver: Resolver<Result<BlobStat, BlobError>>,
-    },
-    Bury {
-        id: BlobId,
-        resolver: Resolver<Result<(), BlobError>>,
-    },
+    Put(Put),
+    Bury(BlobId, Resolver<Result<(), BlobError>>),
+}
+
+struct Put {
+    now: Timestamp,
+    salt: [u8; 12],
+    body: Bytes,
+    resolver: Resolver<Result<BlobStat, BlobError>>,
 }
 
 impl Packer {
-    pub(super) fn start(shelf: Arc<Shelf>, pack_bytes_max: u64) -> Result<Self, BlobError> {
-        let next = shelf.packs()?.last().map_or(1, |last| last + 1);
+    pub(super) fn start(
+        shelf: Arc<Shelf>,
+        due: Arc<Due>,
+        pack_bytes_max: u64,
+    ) -> Result<Self, BlobError> {
+        let next = shelf.current();
+        let pack = shelf.last()?;
+        if let Some(growing) = &pack {
+            shelf.set_current(growing.pack);
+        }
         let queue = Arc::new(Queue::default());
         let taken = Arc::clone(&queue);
         let thread = std::thread::Builder::new()
@@ -56,9 +66,10 @@ impl Packer {
             .spawn(move || {
                 let mut pen = Pen {
                     shelf,
+                    due,
                     next,
                     pack_bytes_max,
-                    pack: None,
+                    pack,
                 };
                 while let Some(group) = taken.take() {
                     pen.write(group);
@@ -78,18 +89,18 @@ impl Packer {
         body: Bytes,
     ) -> Pending<Result<BlobStat, BlobError>> {
         let (resolver, pending) = Pending::new(Err(closed()));
-        self.queue.push(Order::Put {
+        self.queue.push(Order::Put(Put {
             now,
             salt,
             body,
             resolver,
-        });
+        }));
         pending
     }
 
     pub(super) fn bury(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
         let (resolver, pending) = Pending::new(Err(closed()));
-        self.queue.push(Order::Bury { id, resolver });
+        self.queue.push(Order::Bury(id, resolver));
         pending
     }
 }
@@ -146,8 +157,8 @@ impl Queue {
 impl Order {
     fn body(&self) -> &[u8] {
         match self {
-            Self::Put { body, .. } => body,
-            Self::Bury { .. } => &[],
+            Self::Put(put) => &put.body,
+            Self::Bury(..) => &[],
         }
     }
 }
@@ -155,77 +166,103 @@ impl Order {
 /// Where the next record goes.
 struct Pen {
     shelf: Arc<Shelf>,
+    due: Arc<Due>,
     next: u32,
     pack_bytes_max: u64,
-    pack: Option<(u32, Arc<dyn DiskFile>, u64)>,
+    pack: Option<Growing>,
 }
 
 impl Pen {
     fn write(&mut self, group: Vec<Order>) {
-        let written = self.current().and_then(|(pack, file, start)| {
-            let names = self.append(&group, pack, &file, start);
+        let (mut puts, mut burials) = (Vec::new(), Vec::new());
+        for order in group {
+            match order {
+                Order::Put(put) => puts.push(put),
+                Order::Bury(id, resolver) => burials.push((id, resolver)),
+            }
+        }
+        if !puts.is_empty() {
+            self.put(puts);
+        }
+        if !burials.is_empty() {
+            self.bury(burials);
+        }
+    }
+
+    fn put(&mut self, puts: Vec<Put>) {
+        let written = self.current().and_then(|growing| {
+            let names = self.append(&puts, &growing);
             if names.is_err() {
                 // Whether these records are on disk is unknown: they are cut off as well as can be, and
                 // nothing more goes into this pack.
-                let _ = file.truncate(start);
+                let _ = growing.file.truncate(growing.end);
                 self.pack = None;
             }
             names
         });
-        let mut names = written
-            .as_ref()
-            .ok()
-            .cloned()
-            .unwrap_or_default()
-            .into_iter();
-        for order in group {
-            let outcome = match &written {
-                Ok(_) => names.next().ok_or_else(closed),
-                Err(error) => Err(error.clone()),
-            };
-            match order {
-                Order::Put { body, resolver, .. } => resolver.resolve(outcome.map(|id| BlobStat {
-                    id,
-                    bytes: body.len() as u64,
-                })),
-                Order::Bury { id, resolver } => {
-                    if outcome.is_ok() {
-                        self.shelf.graves().insert(id);
-                    }
-                    resolver.resolve(outcome.map(|_| ()));
+        match written {
+            Ok(names) => {
+                for (put, id) in puts.into_iter().zip(names) {
+                    let bytes = put.body.len() as u64;
+                    put.resolver.resolve(Ok(BlobStat { id, bytes }));
+                }
+            }
+            Err(error) => {
+                for put in puts {
+                    put.resolver.resolve(Err(error.clone()));
                 }
             }
         }
     }
 
+    /// Buries what is there; what is absent needs no grave.
+    fn bury(&self, burials: Vec<(BlobId, Resolver<Result<(), BlobError>>)>) {
+        let there: Result<Vec<BlobId>, BlobError> = burials
+            .iter()
+            .map(|(id, _)| Ok((*id, self.shelf.holds(*id)?)))
+            .filter_map(|there| match there {
+                Ok((id, true)) => Some(Ok(id)),
+                Ok((_, false)) => None,
+                Err(error) => Some(Err(error)),
+            })
+            .collect();
+        let outcome = there.and_then(|mut there| {
+            there.sort_unstable();
+            there.dedup();
+            self.shelf.graves.bury(&there)
+        });
+        let packs: BTreeSet<u32> = burials
+            .iter()
+            .filter_map(|(id, _)| match Place::of(*id) {
+                Place::Pack { pack, .. } => Some(pack),
+                Place::File => None,
+            })
+            .collect();
+        for (_, resolver) in burials {
+            resolver.resolve(outcome.clone());
+        }
+        for pack in packs {
+            if self.shelf.deserves_compaction(pack) {
+                self.due.add(pack);
+            }
+        }
+    }
+
     /// Appends a group and syncs it; the names of its records, in order.
-    fn append(
-        &mut self,
-        group: &[Order],
-        pack: u32,
-        file: &Arc<dyn DiskFile>,
-        start: u64,
-    ) -> Result<Vec<BlobId>, BlobError> {
-        let (mut at, mut gathered, mut gathered_at) = (start, Vec::new(), start);
+    fn append(&mut self, group: &[Put], growing: &Growing) -> Result<Vec<BlobId>, BlobError> {
+        let Growing { pack, file, end } = growing;
+        let (mut at, mut gathered, mut gathered_at) = (*end, Vec::new(), *end);
         let mut names = Vec::with_capacity(group.len());
-        for order in group {
-            let body = order.body();
-            let (kind, id) = match order {
-                Order::Put { now, salt, .. } => {
-                    let bytes = u32::try_from(body.len()).map_err(|_| BlobError::OutOfRange)?;
-                    (
-                        Kind::Body,
-                        Place::Pack {
-                            pack,
-                            offset: at,
-                            bytes,
-                        }
-                        .name(*now, *salt),
-                    )
-                }
-                Order::Bury { id, .. } => (Kind::Grave, *id),
+        for put in group {
+            let body = &put.body;
+            let bytes = u32::try_from(body.len()).map_err(|_| BlobError::OutOfRange)?;
+            let place = Place::Pack {
+                pack: *pack,
+                offset: at,
+                bytes,
             };
-            write_head(kind, id, body, &mut gathered);
+            let id = place.name(put.now, put.salt);
+            write_head(Kind::Body, id, body, &mut gathered);
             names.push(id);
             at += (HEAD_BYTES + body.len()) as u64;
             if body.len() <= GATHERED_BYTES_MAX {
@@ -242,19 +279,30 @@ impl Pen {
             file.write_all_at(&gathered, gathered_at).map_err(failed)?;
         }
         file.sync().map_err(failed)?;
-        self.pack = Some((pack, Arc::clone(file), at));
+        self.pack = Some(Growing {
+            end: at,
+            ..growing.clone()
+        });
         Ok(names)
     }
 
-    /// The pack that is open, or a new one: after a start, after a fault, or when the last one is full.
-    fn current(&mut self) -> Result<(u32, Arc<dyn DiskFile>, u64), BlobError> {
-        if let Some((pack, file, at)) = &self.pack
-            && *at < self.pack_bytes_max
+    /// The pack that is open, or a new one: after a fault, or when the last one is full.
+    fn current(&mut self) -> Result<Growing, BlobError> {
+        if let Some(growing) = self
+            .pack
+            .as_ref()
+            .filter(|growing| growing.end < self.pack_bytes_max)
         {
-            return Ok((*pack, Arc::clone(file), *at));
+            return Ok(growing.clone());
         }
+        let full = self.pack.take();
         let pack = self.next;
         self.next += 1;
-        Ok((pack, self.shelf.create(pack)?, 0))
+        self.shelf.set_current(pack);
+        if let Some(full) = full {
+            self.due.add(full.pack);
+        }
+        let file = self.shelf.create(pack)?;
+        Ok(Growing { pack, file, end: 0 })
     }
 }

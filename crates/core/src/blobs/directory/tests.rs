@@ -69,46 +69,54 @@ fn a_torn_pack_keeps_the_blobs_before_the_tear() {
     assert_eq!(store.list(None, 9).unwrap(), [kept, new]);
 }
 
-/// A disk whose n-th call fails.
+/// Which calls to a disk fail: the n-th, and with `stays` all after it, as if the process had been killed there.
+#[derive(Clone)]
 struct Failing {
     calls: Arc<AtomicUsize>,
     fails_at: usize,
+    stays: bool,
     kind: io::ErrorKind,
 }
 
 struct FailingFile {
     file: Arc<dyn DiskFile>,
-    calls: Arc<AtomicUsize>,
-    fails_at: usize,
-    kind: io::ErrorKind,
-}
-
-fn count(calls: &AtomicUsize, fails_at: usize, kind: io::ErrorKind) -> io::Result<()> {
-    if calls.fetch_add(1, Ordering::SeqCst) == fails_at {
-        Err(kind.into())
-    } else {
-        Ok(())
-    }
+    faults: Failing,
 }
 
 impl Failing {
+    fn at(fails_at: usize, stays: bool, kind: io::ErrorKind) -> Self {
+        Self {
+            calls: Arc::new(AtomicUsize::new(0)),
+            fails_at,
+            stays,
+            kind,
+        }
+    }
+
     fn check(&self) -> io::Result<()> {
-        count(&self.calls, self.fails_at, self.kind)
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        if call == self.fails_at || self.stays && call > self.fails_at {
+            Err(self.kind.into())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > self.fails_at
     }
 
     fn file(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
         Arc::new(FailingFile {
             file,
-            calls: Arc::clone(&self.calls),
-            fails_at: self.fails_at,
-            kind: self.kind,
+            faults: self.clone(),
         })
     }
 }
 
 impl Disk for Failing {
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        SystemDisk.make_directory(path)
+        std::fs::create_dir_all(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -121,18 +129,27 @@ impl Disk for Failing {
         Ok(self.file(SystemDisk.open(path)?))
     }
 
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.check()?;
+        Ok(self.file(SystemDisk.open_to_write(path)?))
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check()?;
         SystemDisk.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
+        if self.stays {
+            self.check()?;
+        }
         SystemDisk.remove(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.check()?;
-        SystemDisk.sync_directory(path)
+        // What ends here is a process, and what it wrote stays: the sync itself would only take time.
+        let _ = path;
+        self.check()
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -142,12 +159,12 @@ impl Disk for Failing {
 
 impl DiskFile for FailingFile {
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
-        count(&self.calls, self.fails_at, self.kind)?;
+        self.faults.check()?;
         self.file.read_at(into, at)
     }
 
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        if let Err(error) = count(&self.calls, self.fails_at, self.kind) {
+        if let Err(error) = self.faults.check() {
             // A full disk takes half of what it is given.
             self.file.write_all_at(&bytes[..bytes.len() / 2], at)?;
             return Err(error);
@@ -156,8 +173,7 @@ impl DiskFile for FailingFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        count(&self.calls, self.fails_at, self.kind)?;
-        self.file.sync()
+        self.faults.check()
     }
 
     fn length(&self) -> io::Result<u64> {
@@ -175,19 +191,15 @@ fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
         for bytes in [10, 400_000] {
             for fails_at in 0.. {
                 let directory = tempfile::tempdir().unwrap();
-                let calls = Arc::new(AtomicUsize::new(0));
-                let disk = Failing {
-                    calls: Arc::clone(&calls),
-                    fails_at,
-                    kind,
-                };
+                let disk = Failing::at(fails_at, false, kind);
+                let faults = disk.clone();
                 let store =
                     Directory::open(directory.path(), Arc::new(disk), SeededIds::from_number(2))
                         .unwrap();
                 let mut writer = store.create(Timestamp::EPOCH, None);
                 let first = writer.write(Bytes::from(vec![1; bytes])).wait();
                 let outcome = first.and_then(|()| writer.finish().wait());
-                let is_failure = calls.load(Ordering::SeqCst) > fails_at;
+                let is_failure = faults.has_failed();
                 match outcome {
                     Ok(_) => {
                         assert!(!is_failure, "call {fails_at} failed and nobody was told");
@@ -210,4 +222,220 @@ fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
             }
         }
     }
+}
+
+/// Packs of a few blobs each, so that a test fills many.
+const SMALL_PACKS: u64 = 8 * 1024;
+
+fn open_with_small_packs(path: &Path, disk: Arc<dyn Disk>) -> Result<Directory, BlobError> {
+    Directory::open_with_packs_of(path, disk, SeededIds::from_number(3), SMALL_PACKS)
+}
+
+/// Forty blobs, of which all but each fifth are then deleted as far as the disk lets them be: those that
+/// stay, and those that are certainly gone.
+fn fill_and_delete(store: &Directory) -> (Vec<(BlobStat, Bytes)>, Vec<BlobId>) {
+    let (mut kept, mut gone) = (Vec::new(), Vec::new());
+    for number in 0..40_i64 {
+        let body = Bytes::from(vec![u8::try_from(number).unwrap(); 1_000]);
+        let put = store.put_small(Timestamp::from_millis(number), body.clone());
+        if let Ok(stat) = put.wait() {
+            kept.push((stat, body));
+        }
+    }
+    let mut number = 0;
+    kept.retain(|(stat, _)| {
+        number += 1;
+        if number % 5 == 0 {
+            return true;
+        }
+        if store.delete(stat.id).wait().is_ok() {
+            gone.push(stat.id);
+        }
+        false
+    });
+    (kept, gone)
+}
+
+fn assert_holds(store: &Directory, kept: &[(BlobStat, Bytes)], gone: &[BlobId], when: &str) {
+    for (stat, body) in kept {
+        assert_eq!(
+            store.read_small(stat.id, stat.bytes).as_ref(),
+            Ok(body),
+            "{when}"
+        );
+    }
+    for id in gone {
+        assert_eq!(
+            store.read_small(*id, 1_000),
+            Err(BlobError::Absent),
+            "{when}"
+        );
+    }
+    let listed = store.list(None, 1_000).unwrap();
+    assert!(
+        kept.iter().all(|(stat, _)| listed.contains(stat)),
+        "what lives is listed, {when}"
+    );
+    assert!(
+        listed.iter().all(|stat| !gone.contains(&stat.id)),
+        "what is deleted is not, {when}"
+    );
+}
+
+#[test]
+fn compaction_gives_the_space_back_and_every_name_stays_valid() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
+    let (kept, gone) = fill_and_delete(&store);
+    store.compact().unwrap();
+    let stats = store.stats().unwrap();
+    assert!(
+        stats.pack_bytes < 20_000,
+        "40 KB were written, 8 KB live: {stats:?}"
+    );
+    assert_holds(&store, &kept, &gone, "after compaction");
+    // The rest goes too, in packs that were compacted before.
+    let (rest, last) = kept.split_at(kept.len() - 1);
+    for (stat, _) in rest {
+        store.delete(stat.id).wait().unwrap();
+    }
+    store.compact().unwrap();
+    let gone: Vec<_> = gone
+        .into_iter()
+        .chain(rest.iter().map(|(stat, _)| stat.id))
+        .collect();
+    assert_holds(&store, last, &gone, "after compaction of compacted packs");
+    drop(store);
+    let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
+    assert_holds(&store, last, &gone, "after opening again");
+    let new = store
+        .put_small(Timestamp::from_millis(99), Bytes::from_static(b"new"))
+        .wait()
+        .unwrap();
+    assert_eq!(store.list(None, 9).unwrap(), [last[0].0, new]);
+}
+
+#[test]
+fn the_accounts_of_free_space_survive_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let (kept, gone) = fill_and_delete(&store);
+    let before = store.stats().unwrap();
+    assert!(
+        before.dead_bytes > 30_000,
+        "one pack, still written to: {before:?}"
+    );
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.stats().unwrap(), before);
+    assert_holds(&store, &kept, &gone, "after opening again");
+}
+
+#[test]
+fn a_store_that_ends_at_any_call_to_the_disk_opens_whole() {
+    for fails_at in 0.. {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = Failing::at(fails_at, true, io::ErrorKind::Other);
+        let faults = disk.clone();
+        let (mut kept, mut gone) = (Vec::new(), Vec::new());
+        if let Ok(store) = open_with_small_packs(directory.path(), Arc::new(disk)) {
+            (kept, gone) = fill_and_delete(&store);
+            let _ = store.compact();
+        }
+        let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
+        assert_holds(&store, &kept, &gone, &format!("ended at call {fails_at}"));
+        if !faults.has_failed() {
+            assert!(fails_at > 100, "the compaction took calls too");
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_reader_of_a_pack_goes_on_while_it_is_compacted() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
+    let stay: Vec<_> = (0..30)
+        .map(|number| {
+            let body = Bytes::from(vec![number; 500]);
+            (
+                store
+                    .put_small(Timestamp::EPOCH, body.clone())
+                    .wait()
+                    .unwrap(),
+                body,
+            )
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        assert_holds(&store, &stay, &[], "beside compaction");
+                    }
+                })
+            })
+            .collect();
+        while readers.iter().any(|reader| !reader.is_finished()) {
+            let put = |_| store.put_small(Timestamp::EPOCH, Bytes::from(vec![9; 900]));
+            let short: Vec<_> = (0..20).map(put).map(|put| put.wait().unwrap()).collect();
+            for stat in short {
+                store.delete(stat.id).wait().unwrap();
+            }
+        }
+    });
+    store.compact().unwrap();
+    assert_holds(&store, &stay, &[], "afterwards");
+}
+
+#[test]
+fn records_behind_a_damaged_one_are_still_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let stats: Vec<_> = (0..3)
+        .map(|number| {
+            let put = store.put_small(Timestamp::from_millis(number), Bytes::from(vec![1; 50_000]));
+            put.wait().unwrap()
+        })
+        .collect();
+    drop(store);
+    let path = directory.path().join("packs/00000001.pack");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[50_000 + 60] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let store = open(directory.path());
+    assert_eq!(store.list(None, 9).unwrap(), [stats[0], stats[2]]);
+    assert!(matches!(
+        store.read_small(stats[1].id, stats[1].bytes),
+        Err(BlobError::Corrupt(_))
+    ));
+    // The damaged pack is neither cut nor compacted.
+    store.delete(stats[0].id).wait().unwrap();
+    store.delete(stats[2].id).wait().unwrap();
+    store.compact().unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
+fn a_body_that_looks_like_a_pack_is_one_blob() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let first = store
+        .put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes"))
+        .wait()
+        .unwrap();
+    let pack = std::fs::read(directory.path().join("packs/00000001.pack")).unwrap();
+    let second = store
+        .put_small(Timestamp::from_millis(1), Bytes::from(pack))
+        .wait()
+        .unwrap();
+    drop(store);
+    // Its own head is damaged, so that a walk looks for heads inside of it.
+    let path = directory.path().join("packs/00000001.pack");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let head = bytes.len() - usize::try_from(second.bytes).unwrap() - 20;
+    bytes[head] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(open(directory.path()).list(None, 9).unwrap(), [first]);
 }
