@@ -38,8 +38,10 @@ pub struct Limits {
     pub head_ms_max: u64,
     /// How long a body may pause.
     pub body_idle_ms_max: u64,
-    /// Bytes a second that a body must reach on average once ten seconds are over.
+    /// Bytes a second that a body must reach on average, once its grace is over.
     pub body_rate_min: u64,
+    /// How long a body may take without being measured against the rate.
+    pub body_grace_ms: u64,
     /// How long requests that run may go on after a stop.
     pub drain_ms_max: u64,
 }
@@ -52,6 +54,7 @@ impl Default for Limits {
             head_ms_max: 30_000,
             body_idle_ms_max: 30_000,
             body_rate_min: 128,
+            body_grace_ms: 10_000,
             drain_ms_max: 30_000,
         }
     }
@@ -151,8 +154,7 @@ where
     #[cfg(feature = "tls")]
     if let Some(tls) = &host.tls {
         let accept = tokio_rustls::TlsAcceptor::from(Arc::clone(tls)).accept(stream);
-        let limit = Duration::from_millis(host.limits.head_ms_max);
-        if let Ok(Ok(stream)) = tokio::time::timeout(limit, accept).await {
+        if let Some(Ok(stream)) = host.in_time(accept).await {
             let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             speak(host, stream, Peer { address, tls: true }, http2).await;
         }
@@ -160,8 +162,7 @@ where
     }
     // Looking at the first bytes has a time limit too: a silent connection is not kept.
     let mut first = [0; 3];
-    let limit = Duration::from_millis(host.limits.head_ms_max);
-    let Ok(Ok(read)) = tokio::time::timeout(limit, stream.peek(&mut first)).await else {
+    let Some(Ok(read)) = host.in_time(stream.peek(&mut first)).await else {
         return;
     };
     // A method of HTTP/1 that begins like this does not exist; the preface of HTTP/2 does.
@@ -260,11 +261,21 @@ impl<S: Hosted> Host<S> {
         }
     }
 
+    /// What comes before the first request: it ends at the limit of a head, and when the server stops.
+    async fn in_time<F: Future>(&self, begin: F) -> Option<F::Output> {
+        let limit = Duration::from_millis(self.limits.head_ms_max);
+        tokio::select! {
+            begun = begin => Some(begun),
+            () = tokio::time::sleep(limit) => None,
+            () = self.stopping.stopped() => None,
+        }
+    }
+
     const fn pace(&self) -> Pace {
         Pace {
             idle: Duration::from_millis(self.limits.body_idle_ms_max),
             rate_min: self.limits.body_rate_min,
-            grace: Duration::from_secs(10),
+            grace: Duration::from_millis(self.limits.body_grace_ms),
         }
     }
 }
@@ -322,6 +333,11 @@ where
     ) -> Response<ReplyBody> {
         let pace = self.pace();
         let mut request = request.map(|incoming| Body::new(incoming, pace));
+        // hyper's own limit is that of a buffer, which one read can pass.
+        let head_max = self.limits.head_bytes_max;
+        if head_bytes(&request) > head_max {
+            return self.refuse(&Refusal::HeadTooLarge(head_max), &request, id);
+        }
         let host = match check_host(&request) {
             Ok(host) => host,
             Err(refusal) => return self.refuse(&refusal, &request, id),
@@ -407,6 +423,15 @@ pub(super) async fn caught<F: Future>(future: F) -> Option<F::Output> {
 
 fn is_control(path: &str) -> bool {
     path.starts_with("/_ops/") || path.starts_with("/_ui/")
+}
+
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let target = request.uri().path_and_query();
+    let fields = request.headers().iter();
+    fields
+        .map(|(name, value)| name.as_str().len() + value.len() + 4)
+        .sum::<usize>()
+        + target.map_or(0, |target| target.as_str().len())
 }
 
 /// The authority that a request names, as text.

@@ -246,7 +246,13 @@ where
     let mut failed = None;
     let stop = async {
         tokio::select! {
-            () = signals() => {}
+            () = signals() => {
+                // The second signal does not wait for anything.
+                tokio::spawn(async {
+                    signals().await;
+                    std::process::exit(1);
+                });
+            }
             reason = until_failure(failure) => failed = Some(reason),
         }
     };

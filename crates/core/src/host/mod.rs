@@ -17,6 +17,10 @@ mod metrics;
 mod refusal;
 mod requests;
 pub mod storage;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "tls")]
 mod tls;
 

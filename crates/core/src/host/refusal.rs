@@ -20,6 +20,9 @@ pub struct RequestHead<'r> {
 /// A refusal of the host, in the order of its checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The head is larger than the server reads.
+    #[error("the request's head is larger than {0} bytes")]
+    HeadTooLarge(usize),
     /// An HTTP/1.1 request has one Host header (RFC 9112 §3.2).
     #[error("the request has no Host header")]
     MissingHost,
@@ -70,6 +73,7 @@ pub enum Refusal {
 impl Coded for Refusal {
     fn row(&self) -> Row {
         match self {
+            Self::HeadTooLarge(_) => Row::of(431, "HeadTooLarge"),
             Self::MissingHost => Row::of(400, "MissingHost"),
             Self::BadHost => Row::of(400, "BadHost"),
             Self::HostMismatch => Row::of(400, "HostMismatch"),

@@ -1,0 +1,65 @@
+//! A running service for tests: on a free port of loopback, gone when dropped.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::{Request, Response};
+use hyper::service::Service;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::{Body, Config, Hosted, ReplyBody, Report, serve};
+use crate::time::SystemClock;
+
+/// A service that runs until this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its clock, which a test may move.
+    pub clock: Arc<SystemClock>,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<Report>,
+}
+
+impl Running {
+    /// Starts `service` under the host. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// If no port can be taken.
+    pub async fn start<S>(service: S, config: Config) -> std::io::Result<Self>
+    where
+        S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
+        S::Future: Send,
+    {
+        let clock = Arc::clone(&config.clock);
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(serve(listener, service, config, async move {
+            // Sent or dropped, both mean the same.
+            let _ = stopped.await;
+        }));
+        Ok(Self {
+            address,
+            clock,
+            stop,
+            served,
+        })
+    }
+
+    /// The URL for clients.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Begins to stop, and returns the report of the end when it is awaited.
+    #[must_use]
+    pub fn stop(self) -> JoinHandle<Report> {
+        let _ = self.stop.send(());
+        self.served
+    }
+}

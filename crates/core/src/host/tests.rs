@@ -1,0 +1,352 @@
+//! The host against real sockets: what a hostile or broken client sends, and how a server ends.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use http::{Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::testing::Running;
+use super::{Body, BodyError, Config, Hosted, Limits, Operation, Refusal, ReplyBody, RequestHead};
+use crate::error::Coded;
+
+/// A service that does what its path says.
+#[derive(Clone, Default)]
+struct Probe {
+    calls: Arc<AtomicUsize>,
+    started: Arc<Notify>,
+    go: Arc<Notify>,
+}
+
+impl Hosted for Probe {
+    fn refuse(&self, refusal: &Refusal, _: &RequestHead<'_>) -> Response<ReplyBody> {
+        let row = refusal.row();
+        let mut response = Response::new(ReplyBody::whole(row.code));
+        *response.status_mut() = StatusCode::from_u16(row.status).unwrap();
+        response
+    }
+
+    async fn reset(&self) -> Result<(), String> {
+        self.calls.store(0, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl hyper::service::Service<Request<Body>> for Probe {
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Body>) -> Self::Future {
+        let probe = self.clone();
+        Box::pin(async move {
+            probe.calls.fetch_add(1, Ordering::SeqCst);
+            let path = request.uri().path().to_owned();
+            let (status, text) = match path.as_str() {
+                "/panic" => panic!("as the test wants"),
+                "/wait" => {
+                    probe.started.notify_one();
+                    probe.go.notified().await;
+                    (200, "waited".to_owned())
+                }
+                "/read" => match request.into_body().collect().await {
+                    Ok(body) => (200, body.to_bytes().len().to_string()),
+                    Err(BodyError::TimedOut) => (408, "timed out".into()),
+                    Err(BodyError::Broken(_)) => (400, "broken".into()),
+                },
+                "/refuse" => (403, "not read".into()),
+                _ => (200, "hello".into()),
+            };
+            let mut response = Response::new(ReplyBody::whole(text));
+            *response.status_mut() = StatusCode::from_u16(status).unwrap();
+            response.extensions_mut().insert(Operation("probe"));
+            Ok(response)
+        })
+    }
+}
+
+fn quick() -> Config {
+    Config {
+        limits: Limits {
+            head_ms_max: 150,
+            body_idle_ms_max: 150,
+            drain_ms_max: 20_000,
+            ..Limits::default()
+        },
+        ..Config::default()
+    }
+}
+
+async fn start(config: Config) -> (Running, Probe) {
+    let probe = Probe::default();
+    (Running::start(probe.clone(), config).await.unwrap(), probe)
+}
+
+/// Sends `text` and gives all that comes until the server closes.
+async fn exchange(server: &Running, text: &str) -> String {
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    read_all(&mut stream).await
+}
+
+async fn read_all(stream: &mut TcpStream) -> String {
+    let mut out = Vec::new();
+    let read = stream.read_to_end(&mut out);
+    let ended = tokio::time::timeout(Duration::from_secs(10), read).await;
+    // A reset is an end too.
+    let _ = ended.expect("the server closes the connection");
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Reads until `wanted` has come.
+async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let mut out = String::new();
+    let mut bytes = [0; 1024];
+    while !out.contains(wanted) {
+        let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut bytes));
+        let count = read.await.expect("it comes").unwrap();
+        assert!(count > 0, "closed after {out:?}");
+        out.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    out
+}
+
+fn status(answer: &str) -> u16 {
+    let code = answer.get(9..12).unwrap_or_default();
+    code.parse().unwrap_or(0)
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_is_cut() {
+    let (server, probe) = start(quick()).await;
+    let answer = exchange(&server, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await;
+    assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_silent_and_an_idle_connection_are_closed() {
+    let (server, _) = start(quick()).await;
+    assert_eq!(exchange(&server, "").await, "");
+    let answer = exchange(&server, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    assert_eq!(status(&answer), 200);
+}
+
+#[tokio::test]
+async fn a_body_that_stops_arriving_is_given_up() {
+    let (server, _) = start(quick()).await;
+    let head = "POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc";
+    assert_eq!(status(&exchange(&server, head).await), 408);
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_is_given_up() {
+    let mut config = quick();
+    config.limits.body_idle_ms_max = 60_000;
+    config.limits.body_grace_ms = 100;
+    let (server, _) = start(config).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream
+        .write_all(b"POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\na")
+        .await
+        .unwrap();
+    let answer = read_all(&mut stream).await;
+    assert_eq!(status(&answer), 408, "{answer}");
+}
+
+#[tokio::test]
+async fn hosts_that_are_missing_repeated_or_contradicted_are_refused() {
+    let (server, probe) = start(quick()).await;
+    for head in [
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        "GET http://evil/ HTTP/1.1\r\nHost: a\r\n\r\n",
+    ] {
+        assert_eq!(status(&exchange(&server, head).await), 400, "{head}");
+    }
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_smuggled_request_is_never_run() {
+    let (server, probe) = start(quick()).await;
+    let text = "POST /read HTTP/1.1\r\nHost: localhost\r\nContent-Length: 44\r\nTransfer-Encoding: chunked\r\n\r\n\
+                0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let answer = exchange(&server, text).await;
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+    assert!(probe.calls.load(Ordering::SeqCst) <= 1);
+}
+
+#[tokio::test]
+async fn framing_that_two_servers_could_read_differently_is_refused() {
+    let (server, probe) = start(quick()).await;
+    for fields in [
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Content-Length: 5, 5",
+        "Content-Length: +5",
+        "Content-Length: -1",
+        "Transfer-Encoding: gzip",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: chunked, identity",
+        "Content-Length : 5",
+        "X-Folded: a\r\n b",
+        "X-Nul: a\0b",
+    ] {
+        let text = format!("POST /read HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\nabcde");
+        assert_eq!(status(&exchange(&server, &text).await), 400, "{fields}");
+    }
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_head_beyond_its_limit_is_431() {
+    let (server, probe) = start(quick()).await;
+    let filler = "x".repeat(70 * 1024);
+    let head = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Filler: {filler}\r\n\r\n");
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    // The server may close before it has read everything.
+    let _ = stream.write_all(head.as_bytes()).await;
+    let answer = read_all(&mut stream).await;
+    assert!(answer.is_empty() || status(&answer) == 431, "{answer}");
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_and_the_connection_lives() {
+    let (server, _) = start(Config::default()).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let panics = b"GET /panic HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(panics).await.unwrap();
+    let answer = read_until(&mut stream, "InternalError").await;
+    assert_eq!(status(&answer), 500);
+    let again = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(again).await.unwrap();
+    read_until(&mut stream, "hello").await;
+}
+
+#[tokio::test]
+async fn a_stop_lets_running_requests_finish_and_takes_no_more() {
+    let (server, probe) = start(Config::default()).await;
+    let address = server.address;
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = b"GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    probe.started.notified().await;
+    let served = server.stop();
+    // The silent connection is closed at once; the running one is not.
+    assert_eq!(read_all(&mut silent).await, "");
+    assert!(TcpStream::connect(address).await.is_err());
+    assert!(!served.is_finished());
+    probe.go.notify_one();
+    assert!(read_all(&mut stream).await.ends_with("waited"));
+    assert!(served.await.unwrap().drained);
+}
+
+#[tokio::test]
+async fn a_stop_cuts_what_outlasts_the_deadline() {
+    let mut config = quick();
+    config.limits.drain_ms_max = 100;
+    let (server, probe) = start(config).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = b"GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    probe.started.notified().await;
+    assert!(!server.stop().await.unwrap().drained);
+}
+
+#[tokio::test]
+async fn a_body_is_asked_for_only_when_it_is_read() {
+    let (server, _) = start(quick()).await;
+    for (path, asked) in [("/read", true), ("/refuse", false)] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let first = read_until(&mut stream, "\r\n\r\n").await;
+        assert_eq!(first.starts_with("HTTP/1.1 100 "), asked, "{path}: {first}");
+    }
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait() {
+    let mut config = Config::default();
+    config.limits.connections_max = 1;
+    let (server, probe) = start(config).await;
+    let mut first = TcpStream::connect(server.address).await.unwrap();
+    let head = b"GET /wait HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    first.write_all(head).await.unwrap();
+    probe.started.notified().await;
+    let mut second = TcpStream::connect(server.address).await.unwrap();
+    let head = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    second.write_all(head).await.unwrap();
+    tokio::task::yield_now().await;
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 1);
+    probe.go.notify_one();
+    assert!(read_all(&mut first).await.ends_with("waited"));
+    assert!(read_all(&mut second).await.ends_with("hello"));
+}
+
+fn control(method: &str, path: &str, fields: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\n{fields}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+#[tokio::test]
+async fn web_pages_get_nowhere_on_control_paths() {
+    let (server, _) = start(Config::default()).await;
+    for (fields, wanted) in [
+        ("Host: localhost\r\n", 200),
+        ("Host: 127.0.0.1\r\n", 200),
+        ("Host: localhost\r\nOrigin: http://localhost\r\n", 200),
+        ("Host: evil.example\r\n", 403),
+        ("Host: localhost\r\nOrigin: http://evil.example\r\n", 403),
+        ("Host: localhost\r\nOrigin: null\r\n", 403),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", 403),
+    ] {
+        let text = control("GET", "/_ops/requests", fields, "");
+        assert_eq!(status(&exchange(&server, &text).await), wanted, "{fields}");
+    }
+}
+
+#[tokio::test]
+async fn faults_are_injected_seen_and_taken_back() {
+    let (server, _) = start(Config::default()).await;
+    let host = "Host: localhost\r\n";
+    let fault = r#"{"method": "GET", "path": "/x", "status": 503, "times": 1}"#;
+    let text = control("POST", "/_ops/faults", host, fault);
+    assert_eq!(status(&exchange(&server, &text).await), 200);
+    let get = control("GET", "/x?key=s3cret", host, "");
+    assert_eq!(status(&exchange(&server, &get).await), 503);
+    assert_eq!(status(&exchange(&server, &get).await), 200);
+    let seen = exchange(&server, &control("GET", "/_ops/requests", host, "")).await;
+    assert!(
+        seen.contains("/x?key=...") && !seen.contains("s3cret"),
+        "{seen}"
+    );
+    let metrics = exchange(&server, &control("GET", "/_ops/metrics", host, "")).await;
+    let counted = r#"http_requests_total{operation="probe",status="200"} 1"#;
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[tokio::test]
+async fn the_clock_is_moved_through_its_path() {
+    let (server, _) = start(Config::default()).await;
+    let host = "Host: localhost\r\n";
+    let set = control("POST", "/_ops/clock", host, r#"{"advanceMs": 60000}"#);
+    let answer = exchange(&server, &set).await;
+    assert!(answer.contains(r#""offsetMs":60000"#), "{answer}");
+    assert_eq!(server.clock.offset_millis(), 60_000);
+    let bad = control("POST", "/_ops/clock", host, r#"{"set": "noon"}"#);
+    assert_eq!(status(&exchange(&server, &bad).await), 400);
+}
