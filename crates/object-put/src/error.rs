@@ -4,9 +4,10 @@
 //! Sentences and names are written in the spec's vocabulary; [`Error::message`] and [`Error::details`] give
 //! them in the dialect that the request speaks.
 
+mod detail;
 mod row;
 
-pub use row::Detail;
+pub use detail::Detail;
 
 use std::borrow::Cow;
 

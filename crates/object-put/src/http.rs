@@ -325,6 +325,9 @@ impl ObjectPut {
                 }
             })?;
         spoken.1 = operation.name;
+        if self.0.settings.strict {
+            crate::strict::check(&fields, &query)?;
+        }
         let line = RequestLine {
             method: head.method.as_str(),
             path: head.uri.path(),

@@ -31,6 +31,7 @@ pub mod removal;
 pub mod request;
 pub mod seed;
 pub mod signature;
+pub mod strict;
 pub mod tables;
 pub mod tagging;
 #[cfg(feature = "testing")]

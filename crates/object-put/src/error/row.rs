@@ -1,4 +1,4 @@
-//! The table behind [`Error`]: status, code, and the fields that its body carries beside them.
+//! The table behind [`Error`]: status and code.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,6 @@ use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
 use super::Error;
-use crate::dialect::Dialect;
 
 impl Coded for Error {
     fn row(&self) -> Row {
@@ -101,168 +100,7 @@ impl Coded for Error {
     }
 }
 
-/// A field of an error body: element name and text.
-pub type Detail = (Cow<'static, str>, String);
-
 impl Error {
-    /// The sentence of the body, in the words of `dialect`.
-    #[must_use]
-    pub fn message(&self, dialect: Dialect) -> String {
-        dialect.sentence(&self.to_string())
-    }
-
-    /// The fields that the body carries after code and message, in their order.
-    #[must_use]
-    pub fn details(&self, dialect: Dialect) -> Vec<Detail> {
-        let words = dialect.words();
-        let field = |name: &'static str, value: &dyn ToString| -> Detail {
-            (Cow::Borrowed(name), value.to_string())
-        };
-        let header = |name: &str| dialect.header(name).into_owned();
-        match self {
-            Self::KeyTooLong { size } => {
-                vec![
-                    field("Size", size),
-                    field("MaxSizeAllowed", &crate::key::KEY_BYTES_MAX),
-                ]
-            }
-            Self::HeaderSectionTooLarge => {
-                vec![field("MaxSizeAllowed", &crate::head::HEADER_BYTES_MAX)]
-            }
-            Self::MethodNotAllowed { method, resource } => {
-                vec![field("Method", method), field("ResourceType", resource)]
-            }
-            Self::AuthorizationHeaderMalformed { region, .. } => region
-                .iter()
-                .map(|region| field("Region", region))
-                .collect(),
-            Self::InvalidAccessKeyId { access_key } => {
-                vec![field(words.access_key_element, access_key)]
-            }
-            Self::RequestTimeTooSkewed {
-                request_time,
-                server_time,
-            } => vec![
-                field("RequestTime", request_time),
-                field("ServerTime", server_time),
-                field(
-                    "MaxAllowedSkewMilliseconds",
-                    &crate::signature::SKEW_MILLIS_MAX,
-                ),
-            ],
-            Self::RequestExpired {
-                valid_seconds,
-                expires,
-                server_time,
-            } => valid_seconds
-                .iter()
-                .map(|seconds| field(words.expires_element, seconds))
-                .chain([field("Expires", expires), field("ServerTime", server_time)])
-                .collect(),
-            Self::HeadersNotSigned { names } => vec![field("HeadersNotSigned", names)],
-            Self::InvalidContentSha256 { value } => vec![
-                field("ArgumentName", &header("x-store-content-sha256")),
-                field("ArgumentValue", value),
-            ],
-            Self::SignatureDoesNotMatch(mismatch) => {
-                let mut fields = vec![
-                    field(words.access_key_element, &mismatch.access_key),
-                    field("StringToSign", &mismatch.string_to_sign),
-                    field("SignatureProvided", &mismatch.provided),
-                    field("StringToSignBytes", &hex_bytes(&mismatch.string_to_sign)),
-                ];
-                if !mismatch.canonical_request.is_empty() {
-                    fields.push(field("CanonicalRequest", &mismatch.canonical_request));
-                    let bytes = hex_bytes(&mismatch.canonical_request);
-                    fields.push(field("CanonicalRequestBytes", &bytes));
-                }
-                fields
-            }
-            Self::InvalidBucketName { bucket }
-            | Self::NoSuchBucket { bucket }
-            | Self::BucketAlreadyExists { bucket }
-            | Self::BucketAlreadyOwnedByYou { bucket }
-            | Self::BucketNotEmpty { bucket }
-            | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
-            Self::InvalidLocationConstraint { region } => {
-                vec![field("LocationConstraint", region)]
-            }
-            Self::HeaderNotImplemented {
-                header: names,
-                reason,
-            } => {
-                let names: Vec<_> = names.split(',').map(header).collect();
-                [field("Header", &names.join(","))]
-                    .into_iter()
-                    .chain(
-                        reason
-                            .iter()
-                            .map(|reason| field("additionalMessage", reason)),
-                    )
-                    .collect()
-            }
-            Self::InvalidArgument {
-                argument, value, ..
-            } => [field("ArgumentName", &header(argument))]
-                .into_iter()
-                .chain(value.iter().map(|value| field("ArgumentValue", value)))
-                .collect(),
-            Self::MissingSecurityHeader { header: name } => {
-                vec![field("MissingHeaderName", &header(name))]
-            }
-            Self::InvalidDigest { value } => vec![field("Content-MD5", value)],
-            Self::InvalidEncryptionAlgorithm { value } => vec![
-                field("ArgumentName", &header("x-store-server-side-encryption")),
-                field("ArgumentValue", value),
-            ],
-            Self::InvalidStorageClass { class } => vec![field("StorageClassRequested", class)],
-            Self::InvalidTag { key, value, .. } => [field("TagKey", key)]
-                .into_iter()
-                .chain(value.iter().map(|value| field("TagValue", value)))
-                .collect(),
-            Self::MetadataTooLarge { size } => vec![
-                field("Size", size),
-                field("MaxSizeAllowed", &crate::head::METADATA_BYTES_MAX),
-            ],
-            Self::EntityTooLarge { proposed, most } => {
-                vec![
-                    field("ProposedSize", proposed),
-                    field("MaxSizeAllowed", most),
-                ]
-            }
-            Self::NoSuchKey { key } => vec![field("Key", key)],
-            Self::NoSuchVersion { key, version } => {
-                vec![field("Key", key), field("VersionId", version)]
-            }
-            Self::PreconditionFailed { condition } => vec![field("Condition", &header(condition))],
-            Self::InvalidRange { requested, size } => {
-                vec![
-                    field("RangeRequested", requested),
-                    field("ActualObjectSize", size),
-                ]
-            }
-            Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
-            Self::InvalidChunkSize { chunk, size } => {
-                vec![field("Chunk", chunk), field("BadChunkSize", size)]
-            }
-            Self::ContentSha256Mismatch { client, server } => vec![
-                field("ClientComputedContentSHA256", client),
-                field("S3ComputedContentSHA256", server),
-            ],
-            Self::Md5Mismatch {
-                expected,
-                calculated,
-            } => vec![
-                field("ExpectedDigest", expected),
-                field("CalculatedDigest", calculated),
-            ],
-            Self::ConditionalRequestConflict { condition, key } => {
-                vec![field("Condition", &header(condition)), field("Key", key)]
-            }
-            _ => Vec::new(),
-        }
-    }
-
     /// A value that `argument` may not have.
     #[must_use]
     pub fn argument(
@@ -290,11 +128,6 @@ impl Error {
             reason: reason.into(),
         }
     }
-}
-
-fn hex_bytes(text: &str) -> String {
-    let pairs: Vec<_> = text.bytes().map(|byte| format!("{byte:02x}")).collect();
-    pairs.join(" ")
 }
 
 impl From<StoreError> for Error {
