@@ -245,6 +245,19 @@ impl Asked {
     }
 }
 
+/// How a body may write the character that stands for the service's address in stored text.
+const ESCAPED_BASE: &[u8] = b"\\u0001";
+
+/// Takes that character out of a user's texts: it would be answered as an address.
+fn without_base(value: &mut Value) {
+    match value {
+        Value::String(text) => text.retain(|letter| letter != '\u{1}'),
+        Value::Array(list) => list.iter_mut().for_each(without_base),
+        Value::Object(map) => map.values_mut().for_each(without_base),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// A JSON object, or nothing at all.
 ///
 /// # Errors
@@ -254,7 +267,15 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
         return Ok(Map::new());
     }
     match serde_json::from_slice(bytes) {
-        Ok(Value::Object(map)) => Ok(map),
+        Ok(Value::Object(mut map)) => {
+            if bytes
+                .windows(ESCAPED_BASE.len())
+                .any(|window| window == ESCAPED_BASE)
+            {
+                map.values_mut().for_each(without_base);
+            }
+            Ok(map)
+        }
         Ok(_) => Err(Error::ParseError("the body is not a JSON object".into())),
         Err(error) => Err(Error::ParseError(error.to_string())),
     }

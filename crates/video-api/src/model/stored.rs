@@ -41,7 +41,7 @@ impl<H: Serialize> Stored<H> {
     #[must_use]
     pub fn value(&self, name: &str) -> Map<String, Value> {
         self.part(name)
-            .and_then(|text| serde_json::from_slice(text).ok())
+            .and_then(|text| serde_json::from_slice(&escape_base(text)).ok())
             .unwrap_or_default()
     }
 
@@ -87,8 +87,16 @@ impl<H: Serialize> Stored<H> {
     }
 }
 
+/// How JSON writes the character that stands for the service's address.
+const ESCAPE: &[u8] = b"\\u0001";
+
+/// The text as JSON that any reader takes: no string of JSON holds the bare character.
+fn escape_base(text: &[u8]) -> Vec<u8> {
+    let pieces: Vec<&[u8]> = text.split(|byte| *byte == crate::envelope::BASE).collect();
+    pieces.join(ESCAPE)
+}
+
 fn unescape_base(text: Bytes) -> Bytes {
-    const ESCAPE: &[u8] = b"\\u0001";
     if !text.windows(ESCAPE.len()).any(|window| window == ESCAPE) {
         return text;
     }
@@ -98,13 +106,13 @@ fn unescape_base(text: Bytes) -> Bytes {
         if let Some(after) = rest.strip_prefix(ESCAPE) {
             out.push(crate::envelope::BASE);
             rest = after;
-        } else if byte == b'\\' {
-            // An escaped backslash is not the start of the next escape.
-            out.push(byte);
-            out.extend(after.first());
-            rest = after.get(1..).unwrap_or_default();
-        } else {
-            out.push(byte);
+            continue;
+        }
+        out.push(byte);
+        rest = after;
+        // What follows a backslash belongs to it: a backslash that is meant stands twice, and starts no escape.
+        if let (b'\\', Some((&meant, after))) = (byte, rest.split_first()) {
+            out.push(meant);
             rest = after;
         }
     }
@@ -147,6 +155,14 @@ impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_part_with_an_address_reads_back_as_a_value_and_a_meant_backslash_stays() {
+        let part = json!({"url": "\u{1}/x", "title": "a \\u0001 b \\\\u0001"});
+        let mut stored = Stored::new(7_u8);
+        stored.set("snippet", part.as_object().unwrap());
+        assert_eq!(Value::Object(stored.value("snippet")), part);
+    }
 
     #[test]
     fn a_resource_reads_back_as_it_was_written() {
