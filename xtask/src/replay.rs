@@ -50,6 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let status = Command::new("python3")
         .arg(tests.join("replay.py"))
         .arg(&server.url)
+        .arg("--stable-only")
+        .arg("--corpus")
         .arg(&corpus)
         .status()
         .context("python3 could not be started")?;
