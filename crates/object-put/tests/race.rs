@@ -134,3 +134,58 @@ async fn a_put_that_breaks_off_leaves_the_old_object_and_no_body() {
     use triptych_core::blobs::Blobs;
     assert_eq!(blobs.list(None, 10).unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_key_that_is_created_and_deleted_meanwhile_is_a_conflict() {
+    let world = World::new(NOW).await;
+    for bucket in ["bkt", "versioned", "suspended"] {
+        let target = format!("/{bucket}/k");
+        let slow = world
+            .start(&put(&target, b"slow").with("if-none-match", "*"))
+            .await;
+        world.store(&target, b"fast").await;
+        assert_eq!(
+            world.send(&Draft::new("DELETE", &target, b"")).await.status,
+            204
+        );
+        let answer = slow.finish(b"slow").await;
+        assert_eq!(
+            code(&answer),
+            (409, "ConditionalRequestConflict".to_owned()),
+            "{bucket}"
+        );
+        assert_eq!(answer.element("Condition").unwrap(), "If-None-Match");
+        // A later one sees the key absent, and stays alone.
+        let answer = world
+            .send(&put(&target, b"late").with("if-none-match", "*"))
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_of_one_key_all_succeed_and_versions_keep_them_all() {
+    let world = Arc::new(World::new(NOW).await);
+    let writers = (0..64).map(|writer| {
+        let world = Arc::clone(&world);
+        tokio::spawn(async move {
+            world
+                .store("/versioned/k", format!("{writer}").as_bytes())
+                .await
+        })
+    });
+    let mut ids = std::collections::BTreeSet::new();
+    for writer in writers.collect::<Vec<_>>() {
+        let answer = writer.await.unwrap();
+        assert!(ids.insert(answer.header("x-amz-version-id").unwrap().to_owned()));
+    }
+    for id in ids {
+        assert_eq!(
+            world
+                .fetch(&format!("/versioned/k?versionId={id}"))
+                .await
+                .status,
+            200
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! Random sequences of requests and restarts, on memory and on disk, against a plain map.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
+
+mod service;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use service::{Answer, Draft, NOW, World};
+use triptych_core::blobs::{Blobs, Directory, MemoryBlobs, SystemDisk};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
+use triptych_core::time::Timestamp;
+
+const KEYS: [&str; 3] = ["a", "a/b", "z"];
+
+#[derive(Debug, Clone)]
+enum Step {
+    Put {
+        key: usize,
+        size: usize,
+        fill: u8,
+    },
+    PutIfAbsent {
+        key: usize,
+        fill: u8,
+    },
+    PutIfMatch {
+        key: usize,
+        fill: u8,
+        is_current: bool,
+    },
+    Delete {
+        key: usize,
+    },
+    DeleteVersion {
+        key: usize,
+        place: usize,
+    },
+    Versioning {
+        enabled: bool,
+    },
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let key = || 0..KEYS.len();
+    prop_oneof![
+        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>())
+            .prop_map(|(key, size, fill)| Step::Put { key, size, fill }),
+        2 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutIfAbsent { key, fill }),
+        2 => (key(), any::<u8>(), any::<bool>())
+            .prop_map(|(key, fill, is_current)| Step::PutIfMatch { key, fill, is_current }),
+        3 => key().prop_map(|key| Step::Delete { key }),
+        2 => (key(), 0_usize..4).prop_map(|(key, place)| Step::DeleteVersion { key, place }),
+        1 => any::<bool>().prop_map(|enabled| Step::Versioning { enabled }),
+        1 => Just(Step::Restart),
+    ]
+}
+
+/// A version as the model has it: its id, and its body or `None` for a delete marker.
+type Entry = (String, Option<Vec<u8>>);
+
+/// What the bucket should hold.
+#[derive(Debug, Default)]
+struct Model {
+    /// Whether the bucket keeps versions; `None` before that was ever set.
+    versioning: Option<bool>,
+    keys: BTreeMap<&'static str, Vec<Entry>>,
+}
+
+impl Model {
+    fn current(&self, key: &str) -> Option<&Vec<u8>> {
+        self.keys.get(key)?.first()?.1.as_ref()
+    }
+
+    /// Puts a version, or a marker, on top of a key.
+    fn push(&mut self, key: &'static str, id: Option<&str>, body: Option<Vec<u8>>) {
+        let entries = self.keys.entry(key).or_default();
+        let id = id
+            .filter(|_| self.versioning == Some(true))
+            .unwrap_or("null");
+        entries.retain(|(own, _)| id != "null" || own != "null");
+        entries.insert(0, (id.to_owned(), body));
+    }
+}
+
+/// A service on stores that outlive it.
+struct Bench {
+    world: World,
+    directory: Option<tempfile::TempDir>,
+    memory: (Arc<Memory>, Arc<MemoryBlobs>),
+    now: Timestamp,
+}
+
+fn disk(path: &Path) -> (Arc<dyn KeyValue>, Arc<dyn Blobs>) {
+    let config = SledConfig {
+        cache_bytes: 16 << 20,
+        ..SledConfig::new(path.join("kv"))
+    };
+    let ids = SeededIds::from_number(3);
+    let blobs = Directory::open(path.join("blobs"), Arc::new(SystemDisk), ids).unwrap();
+    (Arc::new(Sled::open(&config).unwrap()), Arc::new(blobs))
+}
+
+impl Bench {
+    async fn new(on_disk: bool) -> Self {
+        let ids = SeededIds::from_number(2);
+        let memory = (Arc::new(Memory::new()), Arc::new(MemoryBlobs::new(ids)));
+        let directory = on_disk.then(|| tempfile::tempdir().unwrap());
+        let (store, blobs) = match &directory {
+            Some(directory) => disk(directory.path()),
+            None => (
+                memory.0.clone() as Arc<dyn KeyValue>,
+                memory.1.clone() as Arc<dyn Blobs>,
+            ),
+        };
+        let world = World::on(store, blobs, NOW).await;
+        Self {
+            world,
+            directory,
+            memory,
+            now: NOW,
+        }
+    }
+
+    async fn restart(&mut self) {
+        // The old service lets go of its stores first.
+        let away = (
+            Arc::new(Memory::new()),
+            Arc::new(MemoryBlobs::new(SeededIds::from_number(9))),
+        );
+        self.world = World::on(away.0, away.1, self.now).await;
+        let (store, blobs) = match &self.directory {
+            Some(directory) => disk(directory.path()),
+            None => (
+                self.memory.0.clone() as Arc<dyn KeyValue>,
+                self.memory.1.clone() as Arc<dyn Blobs>,
+            ),
+        };
+        self.world = World::on(store, blobs, self.now).await;
+    }
+
+    async fn send(&mut self, draft: Draft) -> Answer {
+        self.now = self.now.plus(Duration::from_secs(1));
+        self.world.clock.set(self.now);
+        self.world
+            .send(&Draft {
+                time: self.now,
+                ..draft
+            })
+            .await
+    }
+
+    async fn put(&mut self, key: &str, body: &[u8], condition: Option<(&str, String)>) -> Answer {
+        let mut draft = Draft::put(&format!("/enforced/{key}"), body);
+        if let Some((name, value)) = condition {
+            draft = draft.with(name, value);
+        }
+        self.send(draft).await
+    }
+
+    async fn apply(&mut self, step: &Step, model: &mut Model) {
+        match step {
+            Step::Put { key, size, fill } => {
+                let body = vec![*fill; *size];
+                let answer = self.put(KEYS[*key], &body, None).await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(body));
+            }
+            Step::PutIfAbsent { key, fill } => {
+                let is_there = model.current(KEYS[*key]).is_some();
+                let condition = Some(("if-none-match", "*".to_owned()));
+                let answer = self.put(KEYS[*key], &[*fill], condition).await;
+                assert_eq!(
+                    answer.status,
+                    if is_there { 412 } else { 200 },
+                    "{}",
+                    answer.text()
+                );
+                if !is_there {
+                    model.push(
+                        KEYS[*key],
+                        answer.header("x-amz-version-id"),
+                        Some(vec![*fill]),
+                    );
+                }
+            }
+            Step::PutIfMatch {
+                key,
+                fill,
+                is_current,
+            } => {
+                let seen = self.get(KEYS[*key], None).await;
+                let tag = seen
+                    .header("etag")
+                    .filter(|_| *is_current)
+                    .unwrap_or("\"stale\"");
+                let condition = Some(("if-match", tag.to_owned()));
+                let answer = self.put(KEYS[*key], &[*fill], condition).await;
+                let expected = match (model.current(KEYS[*key]).is_some(), is_current) {
+                    (false, _) => 404,
+                    (true, false) => 412,
+                    (true, true) => 200,
+                };
+                assert_eq!(answer.status, expected, "{}", answer.text());
+                if expected == 200 {
+                    model.push(
+                        KEYS[*key],
+                        answer.header("x-amz-version-id"),
+                        Some(vec![*fill]),
+                    );
+                }
+            }
+            Step::Delete { key } => {
+                let draft = Draft::new("DELETE", &format!("/enforced/{}", KEYS[*key]), b"");
+                let answer = self.send(draft).await;
+                assert_eq!(answer.status, 204, "{}", answer.text());
+                match model.versioning {
+                    None => drop(model.keys.remove(KEYS[*key])),
+                    Some(_) => model.push(KEYS[*key], answer.header("x-amz-version-id"), None),
+                }
+            }
+            Step::DeleteVersion { key, place } => {
+                let entries = model.keys.entry(KEYS[*key]).or_default();
+                if *place < entries.len() {
+                    let (id, _) = entries.remove(*place);
+                    let target = format!("/enforced/{}?versionId={id}", KEYS[*key]);
+                    let answer = self.send(Draft::new("DELETE", &target, b"")).await;
+                    assert_eq!(answer.status, 204, "{}", answer.text());
+                }
+            }
+            Step::Versioning { enabled } => {
+                let status = if *enabled { "Enabled" } else { "Suspended" };
+                let body = format!(
+                    "<VersioningConfiguration><Status>{status}</Status></VersioningConfiguration>"
+                );
+                let answer = self
+                    .send(Draft::put("/enforced?versioning", body.as_bytes()))
+                    .await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                model.versioning = Some(*enabled);
+            }
+            Step::Restart => self.restart().await,
+        }
+    }
+
+    async fn get(&mut self, key: &str, version: Option<&str>) -> Answer {
+        let version = version
+            .map(|id| format!("?versionId={id}"))
+            .unwrap_or_default();
+        self.send(Draft::new("GET", &format!("/enforced/{key}{version}"), b""))
+            .await
+    }
+
+    /// Everything that the model holds is there, and nothing else is listed.
+    async fn compare(&mut self, model: &Model) {
+        let mut live = Vec::new();
+        for key in KEYS {
+            let answer = self.get(key, None).await;
+            match model.current(key) {
+                Some(body) => {
+                    assert_eq!(answer.status, 200, "{key}: {}", answer.text());
+                    assert!(answer.body == *body, "{key}");
+                    live.push(key);
+                }
+                None => assert_eq!(answer.status, 404, "{key}"),
+            }
+            for (id, body) in model.keys.get(key).into_iter().flatten() {
+                let answer = self.get(key, Some(id)).await;
+                match body {
+                    Some(body) => {
+                        assert!(answer.status == 200 && answer.body == *body, "{key} {id}")
+                    }
+                    None => assert_eq!(answer.status, 405, "{key} {id}"),
+                }
+            }
+        }
+        let listed = |text: &str| -> Vec<String> {
+            text.split("<Key>")
+                .skip(1)
+                .map(|rest| rest.split('<').next().unwrap().to_owned())
+                .collect()
+        };
+        let objects = self
+            .send(Draft::new("GET", "/enforced?list-type=2", b""))
+            .await
+            .text();
+        assert_eq!(listed(&objects), live, "{objects}");
+        let versions = self
+            .send(Draft::new("GET", "/enforced?versions", b""))
+            .await
+            .text();
+        let expected: Vec<_> = model
+            .keys
+            .iter()
+            .flat_map(|(key, entries)| entries.iter().map(|_| (*key).to_owned()))
+            .collect();
+        assert_eq!(listed(&versions), expected, "{versions}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn any_sequence_of_requests_and_restarts_leaves_what_a_plain_map_would(
+        steps in prop::collection::vec(step(), 1..30),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for on_disk in [false, true] {
+                let mut bench = Bench::new(on_disk).await;
+                let mut model = Model::default();
+                for step in &steps {
+                    bench.apply(step, &mut model).await;
+                }
+                bench.restart().await;
+                bench.compare(&model).await;
+            }
+        });
+    }
+}
