@@ -4,13 +4,13 @@
 use triptych_core::kv::Tx;
 
 use crate::account::Caller;
-use crate::bucket::{Bucket, Ownership, Public, RequestPayment};
+use crate::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
 use crate::error::Error;
 use crate::grant::{Acl, Permission};
 use crate::key::Key;
 use crate::object::ObjectVersion;
 use crate::operation::object::locate;
-use crate::operation::{Operation, Run};
+use crate::operation::{Operation, Run, Target};
 use crate::policy::{self, Effect, PublicAccessBlock, Question};
 use crate::request::{Fields, Query};
 use crate::tables::{ACCOUNTS, BUCKETS};
@@ -75,12 +75,19 @@ pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error>
 }
 
 fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
-    BUCKETS
+    let bucket = BUCKETS
         .get(tx, &visit.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
         .ok_or_else(|| Error::NoSuchBucket {
             bucket: visit.bucket.to_owned(),
-        })
+        })?;
+    // A seed file may name one: what it holds has rules of its own, which are not there yet.
+    if bucket.kind == BucketKind::Directory && visit.operation.target == Target::Object {
+        return Err(Error::OperationNotImplemented {
+            operation: "The zonal endpoint of directory buckets",
+        });
+    }
+    Ok(bucket)
 }
 
 /// Where the requester pays, whoever is not the owner must say that they know (spec §4, `x-store-request-payer`).

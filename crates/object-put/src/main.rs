@@ -93,6 +93,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
     let credentials = credentials(start, matches)?;
     let (seed, given) = seed(start, &credentials)?;
     let region = seed.region.clone().or_else(|| text(matches, "region"));
+    let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
         .keyring(keyring(start, matches)?)
@@ -103,6 +104,12 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
         .seed(seed)
         .build();
     let mut banner = Vec::new();
+    if let Some(named) = unserved {
+        banner.push((
+            "not yet",
+            format!("{named} of the seed file are not served"),
+        ));
+    }
     let mut secrets = Vec::new();
     if let Some(key) = credentials.shown.filter(|_| !given) {
         let (id, secret) = (&key.0, key.1.reveal());

@@ -89,7 +89,7 @@ struct SeedEncryption {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "read so that its faults show, and refused with the reason"
+    reason = "read so that its faults show; what is not served yet is counted"
 )]
 struct SeedAccessPoint {
     name: String,
@@ -102,7 +102,7 @@ struct SeedAccessPoint {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(
     dead_code,
-    reason = "read so that its faults show, and refused with the reason"
+    reason = "read so that its faults show; what is not served yet is counted"
 )]
 struct SeedKmsKey {
     id: String,
@@ -221,17 +221,18 @@ impl Seed {
                     "is not one of the accounts of this file",
                 ));
             }
-            if bucket.object_lock && bucket.versioning != Versioning::Enabled {
+            if bucket.object_lock && bucket.versioning == Versioning::Suspended {
                 return Err(invalid(at("objectLock"), "needs versioning enabled"));
             }
-            if bucket.kind == BucketKind::Directory
-                || bucket.zone.is_some()
-                || bucket.zone_kind.is_some()
-            {
+            if (bucket.kind == BucketKind::Directory) != bucket.zone.is_some() {
                 return Err(invalid(
-                    at("kind"),
-                    "asks for a directory bucket, which this version does not have",
+                    at("zone"),
+                    "goes with directory buckets, and each has one",
                 ));
+            }
+            let zone_kind = bucket.zone_kind.as_deref().unwrap_or("availability");
+            if !["availability", "local"].contains(&zone_kind) {
+                return Err(invalid(at("zoneKind"), "is neither availability nor local"));
             }
             if let Some(encryption) = &bucket.encryption
                 && (encryption.mode != crate::encryption::SERVICE_MANAGED
@@ -242,18 +243,6 @@ impl Seed {
                     "asks for a mode other than AES256, which this version does not have",
                 ));
             }
-        }
-        if !self.access_points.is_empty() {
-            return Err(invalid(
-                "accessPoints".to_owned(),
-                "asks for access points, which this version does not have",
-            ));
-        }
-        if !self.kms_keys.is_empty() {
-            return Err(invalid(
-                "kmsKeys".to_owned(),
-                "asks for key-management keys, which this version does not have",
-            ));
         }
         Ok(())
     }
@@ -298,6 +287,25 @@ impl Seed {
         Ok(new)
     }
 
+    /// What the file asks for that this version does not serve: it is read, checked, and refused by name when it is used.
+    #[must_use]
+    pub fn unserved(&self) -> Option<String> {
+        let directory = |bucket: &&SeedBucket| bucket.kind == BucketKind::Directory;
+        let counts = [
+            (
+                "directory buckets",
+                self.buckets.iter().filter(directory).count(),
+            ),
+            ("access points", self.access_points.len()),
+            ("key-management keys", self.kms_keys.len()),
+        ];
+        let named = counts.iter().filter(|(_, count)| *count > 0);
+        let named: Vec<_> = named
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
     /// Whether the file names an access key.
     #[must_use]
     pub fn has_keys(&self) -> bool {
@@ -320,7 +328,13 @@ impl SeedAccount {
 impl SeedBucket {
     fn record(&self, id: u64, region: &str, now: Timestamp) -> Bucket {
         Bucket {
-            versioning: self.versioning,
+            kind: self.kind,
+            // A bucket whose versions can be locked keeps them.
+            versioning: if self.object_lock {
+                Versioning::Enabled
+            } else {
+                self.versioning
+            },
             object_lock: self.object_lock,
             ownership: self.ownership,
             public: self.public,
@@ -372,6 +386,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_served_yet_is_read_and_named() {
+        let text = FILE.replace("\"general-purpose\"", "\"directory\", \"zone\": \"use1-az4\"").replace(
+            "\"region\"",
+            r#""accessPoints": [{ "name": "ap", "account": "111122223333", "bucket": "demo", "alias": "ap-alias" }],
+               "kmsKeys": [{ "id": "k", "alias": "alias/demo", "account": "111122223333", "state": "enabled" }], "region""#,
+        );
+        let seed = Seed::parse(&text).unwrap();
+        assert_eq!(
+            seed.unserved().unwrap(),
+            "1 directory buckets, 1 access points, 1 key-management keys"
+        );
+        assert_eq!(Seed::parse(FILE).unwrap().unserved(), None);
+    }
+
+    #[test]
     fn faults_of_a_seed_name_their_place() {
         for (text, place) in [
             (FILE.replace("\"name\"", "\"nome\""), "nome"),
@@ -385,8 +414,8 @@ mod tests {
                 "buckets[0].owner",
             ),
             (
-                FILE.replace("general-purpose", "directory"),
-                "buckets[0].kind",
+                FILE.replace("\"enabled\"", "\"suspended\""),
+                "buckets[0].objectLock",
             ),
         ] {
             let error = Seed::parse(&text).unwrap_err().to_string();
