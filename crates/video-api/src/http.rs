@@ -3,6 +3,7 @@
 mod batch;
 mod control;
 mod intake;
+mod oauth;
 mod picture;
 mod reply;
 mod request;
@@ -202,6 +203,9 @@ impl VideoApi {
             .or_else(|| path.strip_prefix("/resumable/upload"))
         {
             return self.upload(asked, rest, body).await;
+        }
+        if oauth::is_issuer(path) {
+            return self.issue(asked, body).await;
         }
         if picture::is_picture(path) {
             return self.picture(asked).await;

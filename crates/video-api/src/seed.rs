@@ -17,6 +17,8 @@ use crate::model::stored::Stored;
 use crate::model::text::Body;
 use crate::model::video::{self, Writing};
 use crate::model::{id, playlist};
+use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
+use crate::oauth::jwt::RsaKey;
 use crate::quota::{Model, Project};
 use crate::tables::{ACCOUNTS, CHANNELS, KEYS, PLAYLISTS, PROJECTS, TOKENS, VIDEO_COUNTS, VIDEOS};
 
@@ -113,11 +115,34 @@ struct SeedPlaylist {
     items: Vec<String>,
 }
 
+/// A program that asks users for access.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedClient {
+    id: String,
+    secret: Option<String>,
+    #[serde(default)]
+    redirect_uris: Vec<String>,
+    project: Option<String>,
+}
+
+/// A program that proves with a key that it is an account.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedServiceAccount {
+    email: String,
+    account: String,
+    public_key: String,
+    project: Option<String>,
+}
+
 /// One thing that a transaction applies.
 #[derive(Debug, Clone)]
 enum Step {
     Project(SeedProject),
     Account(Box<SeedAccount>),
+    Client(SeedClient),
+    ServiceAccount(SeedServiceAccount),
     Video(Box<SeedVideo>),
     Playlist(Box<SeedPlaylist>),
     Item { playlist: String, video: String },
@@ -142,7 +167,14 @@ impl Seed {
         let map = value
             .as_object()
             .ok_or_else(|| SeedError::Unreadable("a seed file is a JSON object".into()))?;
-        let known = ["projects", "accounts", "videos", "playlists"];
+        let known = [
+            "projects",
+            "accounts",
+            "oauthClients",
+            "serviceAccounts",
+            "videos",
+            "playlists",
+        ];
         if let Some(name) = map.keys().find(|name| !known.contains(&name.as_str())) {
             let list = known.join(", ");
             return Err(SeedError::Unreadable(format!(
@@ -171,6 +203,14 @@ impl Seed {
                 }
             }
             seed.steps.push((place, Step::Account(Box::new(account))));
+        }
+        for (place, client) in section::<SeedClient>(map, "oauthClients")? {
+            seed.steps.push((place, Step::Client(client)));
+        }
+        for (place, robot) in section::<SeedServiceAccount>(map, "serviceAccounts")? {
+            RsaKey::from_pem(&robot.public_key)
+                .map_err(|error| SeedError::Unreadable(format!("{place}.publicKey: {error}")))?;
+            seed.steps.push((place, Step::ServiceAccount(robot)));
         }
         for (place, video) in section::<SeedVideo>(map, "videos")? {
             seed.steps.push((place, Step::Video(Box::new(video))));
@@ -251,6 +291,8 @@ impl Seed {
         let applied = match step {
             Step::Project(project) => apply_project(tx, project),
             Step::Account(account) => apply_account(tx, account, now, &mut ids),
+            Step::Client(client) => apply_client(tx, client),
+            Step::ServiceAccount(robot) => apply_service_account(tx, robot),
             Step::Video(video) if is_new => apply_video(tx, video, now, &mut ids),
             Step::Playlist(playlist) if is_new => apply_playlist(tx, playlist, now),
             Step::Item { playlist, video } if is_new => {
@@ -313,6 +355,28 @@ fn apply_project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> 
             new = true;
         }
     }
+    Ok(new)
+}
+
+fn apply_client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
+    let row = Client {
+        secret: client.secret.as_deref().map(account::digest),
+        redirects: client.redirect_uris.clone(),
+        project: client.project.clone(),
+    };
+    let new = CLIENTS.get(tx, &client.id)?.as_ref() != Some(&row);
+    CLIENTS.put(tx, &client.id, &row);
+    Ok(new)
+}
+
+fn apply_service_account(tx: &mut Tx<'_>, robot: &SeedServiceAccount) -> Result<bool, Error> {
+    let row = ServiceAccount {
+        account: robot.account.clone(),
+        key: robot.public_key.clone(),
+        project: robot.project.clone(),
+    };
+    let new = SERVICE_ACCOUNTS.get(tx, &robot.email)?.as_ref() != Some(&row);
+    SERVICE_ACCOUNTS.put(tx, &robot.email, &row);
     Ok(new)
 }
 
