@@ -1,0 +1,21 @@
+//! The whole service without a socket: requests as bytes in, answers out, on stores in memory and on disk.
+#![cfg(feature = "server")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+#[path = "wire/authority.rs"]
+mod authority;
+#[path = "wire/model.rs"]
+mod model;
+#[path = "wire/parameters.rs"]
+mod parameters;
+#[path = "wire/recorded.rs"]
+mod recorded;
+#[path = "wire/resources.rs"]
+mod resources;
+#[path = "wire/service.rs"]
+mod service;

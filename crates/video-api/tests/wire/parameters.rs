@@ -1,0 +1,212 @@
+//! Every parameter of every operation: missing, of the wrong type, out of its range, unknown, repeated.
+
+use video_api::operation::{OPERATIONS, Operation, Run};
+use video_api::parameter::{Kind, Param};
+
+use crate::service::Service;
+
+/// A value that the parameter takes.
+fn valid(operation: &Operation, param: &Param) -> String {
+    match param.kind {
+        Kind::Text if param.name == "part" => operation.parts[0].name.to_owned(),
+        Kind::Text => "x".into(),
+        Kind::Boolean => "false".into(),
+        Kind::Unsigned(least, _) => least.to_string(),
+        Kind::Signed(least, _) => least.to_string(),
+        Kind::Moment => "2026-01-01T00:00:00Z".into(),
+        Kind::OneOf(values) => values[0].to_owned(),
+    }
+}
+
+/// Values that it does not take, each with the reason.
+fn faults(param: &Param) -> Vec<String> {
+    match param.kind {
+        Kind::Text => Vec::new(),
+        Kind::Boolean => vec!["maybe".into()],
+        Kind::Unsigned(least, most) => {
+            let below = i64::from(least) - 1;
+            vec![
+                "many".into(),
+                "1.5".into(),
+                below.to_string(),
+                (u64::from(most) + 1).to_string(),
+                u64::MAX.to_string(),
+            ]
+        }
+        Kind::Signed(least, most) => {
+            vec![
+                "many".into(),
+                (i64::from(least) - 1).to_string(),
+                (i64::from(most) + 1).to_string(),
+            ]
+        }
+        Kind::Moment => vec!["yesterday".into(), "2026-13-01T00:00:00Z".into()],
+        Kind::OneOf(_) => vec!["asdf".into(), "A".repeat(300)],
+    }
+}
+
+/// The query with every required parameter, one of them replaced or left out.
+fn query(operation: &Operation, replaced: Option<(&str, Option<&str>)>) -> String {
+    let mut pairs = Vec::new();
+    for param in operation.params.iter().filter(|param| !param.in_path) {
+        match replaced {
+            Some((name, value)) if name == param.name => {
+                pairs.extend(value.map(|value| format!("{name}={value}")))
+            }
+            _ if param.required => {
+                pairs.push(format!("{}={}", param.name, valid(operation, param)))
+            }
+            _ => {}
+        }
+    }
+    pairs.join("&")
+}
+
+async fn check(
+    service: &Service,
+    operation: &Operation,
+    query: &str,
+    reason: &str,
+    location: &str,
+) {
+    let target = format!("/youtube/v3{}?{query}", operation.path.replace("{id}", "x"));
+    let answer = service
+        .ask(operation.method.name(), &target, "ALICE", "{}")
+        .await;
+    let error = &answer.json()["error"];
+    let told = (
+        answer.status,
+        error["errors"][0]["reason"].as_str(),
+        error["errors"][0]["location"].as_str(),
+    );
+    assert_eq!(
+        told,
+        (400, Some(reason), Some(location)),
+        "{} {target}: {error}",
+        operation.name
+    );
+    assert_eq!(error["code"], 400);
+    assert_eq!(error["message"], error["errors"][0]["message"]);
+}
+
+#[tokio::test]
+async fn every_fault_of_every_parameter_is_told_with_its_place() {
+    let service = Service::new().await;
+    let mut checked = 0;
+    for operation in OPERATIONS
+        .iter()
+        .filter(|operation| !matches!(operation.run, Run::Unsupported))
+    {
+        for param in operation.params.iter().filter(|param| !param.in_path) {
+            let name = param.name;
+            if param.required {
+                check(
+                    &service,
+                    operation,
+                    &query(operation, Some((name, None))),
+                    "required",
+                    name,
+                )
+                .await;
+                check(
+                    &service,
+                    operation,
+                    &query(operation, Some((name, Some("")))),
+                    "required",
+                    name,
+                )
+                .await;
+            }
+            for fault in faults(param) {
+                check(
+                    &service,
+                    operation,
+                    &query(operation, Some((name, Some(&fault)))),
+                    "invalidParameter",
+                    name,
+                )
+                .await;
+                checked += 1;
+            }
+            if !param.repeated {
+                let value = valid(operation, param);
+                let twice = format!(
+                    "{}&{name}={value}",
+                    query(operation, Some((name, Some(&value))))
+                );
+                check(&service, operation, &twice, "invalidParameter", name).await;
+            }
+            if name == "part" {
+                check(
+                    &service,
+                    operation,
+                    &query(operation, Some((name, Some("nature")))),
+                    "unknownPart",
+                    "part",
+                )
+                .await;
+            }
+        }
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+#[tokio::test]
+async fn filters_are_exactly_one() {
+    let service = Service::new().await;
+    for (target, reason) in [
+        ("/videos?part=id", "missingRequiredParameter"),
+        (
+            "/videos?part=id&id=v&chart=mostPopular",
+            "incompatibleParameters",
+        ),
+        ("/channels?part=id&mine=false", "missingRequiredParameter"),
+        (
+            "/channels?part=id&mine=true&id=UCx",
+            "incompatibleParameters",
+        ),
+        ("/playlists?part=id", "missingRequiredParameter"),
+        ("/playlistItems?part=id", "missingRequiredParameter"),
+        (
+            "/videos?part=id&chart=mostPopular&pageToken=CAUQAA",
+            "invalidPageToken",
+        ),
+        ("/videos?part=id&id=v&hl=tlh", "unsupportedLanguageCode"),
+        (
+            "/videos?part=id&chart=mostPopular&regionCode=XX",
+            "unsupportedRegionCode",
+        ),
+        ("/videos?part=id&id=v&fields=items(", "invalidParameter"),
+        ("/videos?part=id&id=v&alt=xml", "invalidAltValue"),
+    ] {
+        let answer = service
+            .ask("GET", &format!("/youtube/v3{target}"), "ALICE", "")
+            .await;
+        assert_eq!(
+            (answer.status, answer.reason().as_str()),
+            (400, reason),
+            "{target}"
+        );
+    }
+    let ids: Vec<_> = (0..51).map(|number| format!("v{number}")).collect();
+    let answer = service
+        .ask(
+            "GET",
+            &format!("/youtube/v3/videos?part=id&id={}", ids.join(",")),
+            "ALICE",
+            "",
+        )
+        .await;
+    assert_eq!(answer.reason(), "invalidFilters");
+}
+
+#[test]
+fn the_page_of_operations_is_the_table() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+    let told = std::fs::read_to_string(&page).unwrap_or_default();
+    let made = video_api::discovery::page();
+    assert!(
+        told == made,
+        "docs/operations.md is not the table any more; this is its text:\n{made}"
+    );
+}
