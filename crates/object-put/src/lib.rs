@@ -27,6 +27,7 @@ pub mod policy;
 pub mod precondition;
 pub mod put;
 pub mod range;
+pub mod reclaim;
 pub mod removal;
 pub mod request;
 pub mod seed;

@@ -81,6 +81,7 @@ fn make(
         let mut made = made?;
         let filled = made.service.fill().await;
         let new = filled.map_err(|error| LaunchError::Service(error.to_string()))?;
+        made.service.tend();
         if start.flags.seed.is_some() && new > 0 {
             made.banner
                 .push(("seed", format!("{new} new accounts and keys")));

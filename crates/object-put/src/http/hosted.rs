@@ -1,15 +1,22 @@
 //! What the host asks of the service: its refusals as XML, its reset, and whose hosts are whose.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use http::Response;
 use triptych_core::error::Coded;
 use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, run};
+use triptych_core::time::Timestamp;
 
 use super::{ATTEMPTS_MAX, ObjectPut, location, render};
 use crate::dialect::Dialect;
+use crate::reclaim::{self, ReclaimError};
 use crate::request::{Fields, Query};
 use crate::seed::SeedError;
 
+/// How often replaced bodies are freed.
+const TEND_EVERY: Duration = Duration::from_secs(60);
 /// How many rows or blobs a step of the wipe takes.
 const WIPE_STEP: usize = 500;
 
@@ -51,6 +58,44 @@ impl ObjectPut {
             self.0.seed.apply(tx, ids, now)
         })
         .await
+    }
+
+    /// Starts what goes on beside the requests: sweeping what an earlier process left, and freeing replaced bodies every
+    /// minute. It ends with the last handle of the service. Call it within a tokio runtime.
+    pub fn tend(&self) {
+        let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
+        tokio::spawn(async move {
+            let mut is_swept = false;
+            while let Some(inner) = service.upgrade() {
+                let service = Self(inner);
+                let sweeps = !std::mem::replace(&mut is_swept, true);
+                let pass =
+                    tokio::task::spawn_blocking(move || service.reclaim(sweeps.then_some(start)));
+                if let Ok(Err(error)) = pass.await {
+                    tracing::warn!(%error, "space could not be freed and is tried again");
+                }
+                tokio::time::sleep(TEND_EVERY).await;
+            }
+        });
+    }
+
+    fn reclaim(&self, sweep_from: Option<Timestamp>) -> Result<(), ReclaimError> {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        if let Some(start) = sweep_from {
+            let swept = reclaim::sweep_orphans(store, blobs, start)?;
+            if swept.orphans > 0 {
+                tracing::info!(
+                    orphans = swept.orphans,
+                    bytes = swept.bytes,
+                    "bodies without a record were swept"
+                );
+            }
+        }
+        let freed = reclaim::collect(store, blobs, &mut self.draw(), self.0.clock.now())?;
+        if freed > 0 {
+            tracing::info!(freed, "replaced bodies were freed");
+        }
+        Ok(())
     }
 
     /// Deletes every row, then every body.
