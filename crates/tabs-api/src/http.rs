@@ -3,6 +3,7 @@
 mod access;
 mod control;
 mod hosted;
+mod keeper;
 mod profile;
 mod refusal;
 mod socket;
@@ -173,7 +174,7 @@ impl Builder {
         self
     }
 
-    /// Where the browser's state is kept; without a store it ends with the service.
+    /// Where the first profile is kept; without a store it ends with the service. Building then needs a tokio runtime.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn KeyValue>) -> Self {
         self.store = Some(store);
@@ -200,6 +201,7 @@ impl Builder {
         match api.create_profile(FIRST_PROFILE, api.0.seed.clone()) {
             Ok(_) => Ok(api),
             Err(Refusal::Seed(error)) => Err(error),
+            Err(Refusal::Store(error)) => Err(SeedError::Window(error.into())),
             Err(other) => Err(SeedError::Pages(other.to_string())),
         }
     }
@@ -255,7 +257,7 @@ impl TabsApi {
         let is_get = head.method == Method::GET;
         if let Some(path) = path.strip_prefix("/v1/control") {
             *operation = "control";
-            return self.control(head, path, &read(body).await?);
+            return self.control(head, path, &read(body).await?).await;
         }
         if let Some(path) = path.strip_prefix("/oracle/") {
             *operation = "lab";
@@ -311,11 +313,11 @@ impl TabsApi {
             _ => Style::Promise,
         };
         let command = Command::read(row.name, given, style);
-        let Outcome { seq, answer } = principal.entry.profile.call(&caller, command).await;
+        let Outcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
         match answer {
             Ok(Answer::Value(result)) => json_reply(200, &json!({ "result": result, "seq": seq })),
             Ok(Answer::Undefined | Answer::Later(_)) => json_reply(200, &json!({ "seq": seq })),
-            Err(error) => call_refused(&error, seq),
+            Err(error) => call_refused(&error, Some(seq)),
         }
     }
 
@@ -477,7 +479,7 @@ fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<Js>, Refusal> {
     }
 }
 
-fn call_refused(error: &Error, seq: u64) -> Response<ReplyBody> {
+fn call_refused(error: &Error, seq: Option<u64>) -> Response<ReplyBody> {
     let name = if error.is_thrown() {
         "TypeError"
     } else {

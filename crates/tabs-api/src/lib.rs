@@ -36,6 +36,8 @@ pub mod session;
 pub mod simulation;
 mod strip;
 pub mod tab;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod window;
 mod windows;
 mod zoom;

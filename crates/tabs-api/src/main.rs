@@ -101,14 +101,17 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchErr
     };
     let origins = matches.get_many::<String>("allow-origin");
     let control = control_token(start, matches)?;
+    let is_kept = start.storage.directory.is_some();
     let mut builder = TabsApi::builder()
         .clock(start.clock.clone())
         .compat(compat)
         .base_hosts(start.flags.base_hosts.iter().cloned())
         .origins(origins.into_iter().flatten().cloned())
         .control_token(control.clone())
-        .store(start.storage.kv.clone())
         .seed(seed);
+    if is_kept {
+        builder = builder.store(start.storage.kv.clone());
+    }
     if let Some(path) = matches.get_one::<PathBuf>("lab") {
         let text = read(path)?;
         let pages = Pages::read(&text).map_err(|error| failed(&error))?;

@@ -154,6 +154,17 @@ impl Seed {
         Ok(session)
     }
 
+    /// A session that goes on with a browser that was kept, and with the seed's extensions and pages.
+    ///
+    /// # Errors
+    /// [`SeedError`].
+    pub fn resume(&self, mut browser: Browser) -> Result<Session, SeedError> {
+        for place in 0..self.extensions.len() {
+            browser.install(self.extension(place)?);
+        }
+        Ok(Session::new(browser, Box::new(SimEngine::new(self.web()?))))
+    }
+
     fn open_windows(&self, session: &mut Session, now: Timestamp) -> Result<(), SeedError> {
         if self.windows.is_empty() {
             return Ok(());

@@ -9,9 +9,12 @@ use serde_json::{Value, json};
 use triptych_core::host::ReplyBody;
 
 use super::access::{self, hash};
+use super::keeper::rows_under;
 use super::profile::Profile;
 use super::refusal::{Refusal, json_reply};
 use super::{Entry, FIRST_PROFILE, TabsApi};
+use crate::browser::Browser;
+use crate::control::Control;
 use crate::lab::LabCall;
 use crate::permission::Access;
 use crate::seed::{Install, Seed};
@@ -25,7 +28,7 @@ struct NewProfile {
 }
 
 impl TabsApi {
-    pub(super) fn control(
+    pub(super) async fn control(
         &self,
         head: &Head,
         path: &str,
@@ -39,6 +42,17 @@ impl TabsApi {
         let profile = access::parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
         let parts: Vec<_> = path.split('/').skip(1).collect();
         match (&head.method, parts.as_slice()) {
+            (&Method::POST, []) => {
+                let control: Control = json_of(body)?;
+                let entry = self.entry(&profile)?;
+                let act = entry
+                    .profile
+                    .change(|browser, now| browser.control(now, control));
+                match act.await? {
+                    Ok(result) => Ok(json_reply(200, &json!({ "result": result }))),
+                    Err(error) => Ok(super::call_refused(&error, None)),
+                }
+            }
             (&Method::GET, ["profiles"]) => {
                 let names: Vec<_> = self.profiles().keys().cloned().collect();
                 Ok(json_reply(200, &json!({ "profiles": names })))
@@ -53,12 +67,13 @@ impl TabsApi {
                 let entry = self.entry(&profile)?;
                 let windows = entry
                     .profile
-                    .change(|browser| browser.render_all(&Access::Full));
+                    .change(|browser, _| browser.render_all(&Access::Full))
+                    .await?;
                 Ok(json_reply(200, &json!({ "windows": windows })))
             }
             (&Method::POST, ["extensions"]) => self.install(&profile, json_of(body)?),
             (&Method::DELETE, ["extensions", id]) => self.uninstall(&profile, id),
-            (_, ["profiles" | "extensions" | "windows", ..]) => Err(Refusal::MethodNotAllowed),
+            (_, [] | ["profiles" | "extensions" | "windows", ..]) => Err(Refusal::MethodNotAllowed),
             _ => Err(Refusal::NoSuchPath),
         }
     }
@@ -85,9 +100,21 @@ impl TabsApi {
         for install in &mut seed.extensions {
             install.token.get_or_insert_with(|| self.draw_token());
         }
-        let session = seed.session(self.0.clock.now(), self.0.compat)?;
+        // Profiles that the control side makes are for one test each; only the first one is kept.
+        let prefix = [name.as_bytes(), b"/"].concat();
+        let store = self.0.store.clone().filter(|_| name == FIRST_PROFILE);
+        let rows = match &store {
+            Some(store) => rows_under(&**store, &prefix)?,
+            None => Vec::new(),
+        };
+        let (now, compat) = (self.0.clock.now(), self.0.compat);
+        let session = match Browser::restore(now, compat, &rows) {
+            Some(browser) => seed.resume(browser)?,
+            None => seed.session(now, compat)?,
+        };
+        let kept = store.map(|store| (store, prefix));
         let entry = Entry {
-            profile: Profile::new(session, self.0.clock.clone()),
+            profile: Profile::new(session, self.0.clock.clone(), kept),
             seed,
         };
         let mut profiles = self.profiles_mut();
@@ -147,7 +174,7 @@ impl TabsApi {
             .extensions
             .retain(|known| !known.id().is_ok_and(|known| known == id));
         entry.seed.extensions.push(install);
-        entry.profile.change(|browser| browser.install(extension));
+        entry.profile.alter(|browser| browser.install(extension));
         Ok(json_reply(201, &reply))
     }
 
@@ -164,7 +191,7 @@ impl TabsApi {
         }
         self.tokens_mut()
             .retain(|_, (profile, extension)| profile != name || extension != id);
-        entry.profile.change(|browser| browser.uninstall(id));
+        entry.profile.alter(|browser| browser.uninstall(id));
         Ok(json_reply(200, &json!({ "id": id })))
     }
 

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
+use triptych_core::kv::{KeyValue, StoreError};
 use triptych_core::time::{Clock, Timestamp};
 
-use crate::browser::{Answer, Caller, Command};
+use super::keeper::Keeper;
+use crate::browser::{Answer, Browser, Caller, Command};
 use crate::engine::Request;
 use crate::error::Error;
 use crate::event::Event;
@@ -26,6 +28,8 @@ const CLOCK_LOOK: Duration = Duration::from_millis(50);
 /// What a call came to, and the place in the log at which it did.
 pub(super) struct Outcome {
     pub(super) seq: u64,
+    /// The turn that must be kept before anybody hears of it.
+    turn: u64,
     pub(super) answer: Result<Answer, Error>,
 }
 
@@ -35,12 +39,16 @@ pub(super) struct Profile {
     state: Mutex<State>,
     /// Rises whenever there is something to read.
     changed: watch::Sender<u64>,
+    /// Keeps what survives a restart; a profile of memory alone has none.
+    keeper: Option<Keeper>,
 }
 
 struct State {
     session: Session,
     /// Counts the resets, so that who comes back knows whether it is still the same browser.
     generation: u64,
+    /// The change that is under way, or the last one.
+    turn: u64,
     log: VecDeque<Logged>,
     /// The place of the newest event.
     seq: u64,
@@ -52,9 +60,12 @@ struct State {
     has_timer: bool,
     /// Whether listeners have something new to take.
     has_news: bool,
+    /// Whether the browser has just been put in the place of another, whose rows must go.
+    is_new: bool,
 }
 
 struct Logged {
+    turn: u64,
     event: Logs,
     /// The frame, by the extension that it was written for.
     frames: Vec<(String, Arc<str>)>,
@@ -67,8 +78,15 @@ enum Logs {
 
 struct Listening {
     extension: String,
-    /// Frames for this listener alone, each with the place in the log that it follows.
-    own: VecDeque<(u64, Arc<str>)>,
+    /// Frames for this listener alone.
+    own: VecDeque<Own>,
+}
+
+struct Own {
+    turn: u64,
+    /// The place in the log that it follows.
+    place: u64,
+    frame: Arc<str>,
 }
 
 struct PortOwner {
@@ -83,13 +101,30 @@ enum Waiter {
 }
 
 impl Profile {
-    pub(super) fn new(session: Session, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self {
+    /// A profile of this browser, kept under `prefix` of a store where one is given.
+    pub(super) fn new(
+        session: Session,
+        clock: Arc<dyn Clock>,
+        kept: Option<(Arc<dyn KeyValue>, Vec<u8>)>,
+    ) -> Arc<Self> {
+        let changed = watch::channel(0).0;
+        let heard = changed.clone();
+        let keeper = kept.map(|(store, prefix)| {
+            Keeper::start(store, &prefix, move || {
+                heard.send_modify(|count| *count += 1)
+            })
+        });
+        // Who comes back after a restart sees that it is another browser.
+        let generation = clock.now().micros().unsigned_abs();
+        let is_kept = keeper.is_some();
+        let profile = Arc::new(Self {
             clock,
-            changed: watch::channel(0).0,
+            changed,
+            keeper,
             state: Mutex::new(State {
                 session,
-                generation: 1,
+                generation,
+                turn: 0,
                 log: VecDeque::new(),
                 seq: 0,
                 listeners: HashMap::new(),
@@ -98,8 +133,13 @@ impl Profile {
                 ports: BTreeMap::new(),
                 has_timer: false,
                 has_news: false,
+                is_new: false,
             }),
-        })
+        });
+        if is_kept {
+            profile.with(|_, _| ());
+        }
+        profile
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -110,8 +150,12 @@ impl Profile {
     fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         let now = self.clock.now();
         let mut state = self.state();
+        state.turn += 1;
+        // What is due happens first, so that keeping this turn brings nothing new.
+        state.session.advance(now);
         let outcome = act(&mut state, now);
         state.pump();
+        self.keep(&mut state, now);
         let has_news = std::mem::take(&mut state.has_news);
         let must_wait = state.session.next_due().is_some() && !state.has_timer;
         state.has_timer |= must_wait;
@@ -123,6 +167,16 @@ impl Profile {
             tokio::spawn(Arc::clone(self).keep_time());
         }
         outcome
+    }
+
+    /// Begins to keep what this turn changed.
+    fn keep(&self, state: &mut State, now: Timestamp) {
+        let Some(keeper) = &self.keeper else { return };
+        let rows = state.session.change(now, Browser::take_changes);
+        let wipes = std::mem::take(&mut state.is_new);
+        if let Err(error) = keeper.keep(state.turn, rows, wipes) {
+            tracing::error!(%error, "the browser's state could not be kept");
+        }
     }
 
     /// Lets the browser's own time pass for as long as something is due.
@@ -161,25 +215,52 @@ impl Profile {
                 }
                 answer => Ok(Outcome {
                     seq: state.seq,
+                    turn: state.turn,
                     answer,
                 }),
             }
         });
-        match answer {
+        let mut outcome = match answer {
             Ok(outcome) => outcome,
-            Err(receiver) => receiver.await.unwrap_or_else(|_| Outcome {
-                seq: self.state().seq,
+            Err(receiver) => receiver.await.unwrap_or(Outcome {
+                seq: 0,
+                turn: 0,
                 answer: Err(Error::NoResponse),
             }),
+        };
+        if let Err(error) = self.until_kept(outcome.turn).await {
+            outcome.answer = Err(error.into());
+        }
+        outcome
+    }
+
+    async fn until_kept(&self, turn: u64) -> Result<(), StoreError> {
+        match &self.keeper {
+            Some(keeper) => keeper.until_kept(turn).await,
+            None => Ok(()),
         }
     }
 
+    /// The last turn that may be told of.
+    fn told(&self) -> u64 {
+        self.keeper.as_ref().map_or(u64::MAX, Keeper::kept)
+    }
+
     /// Changes the browser otherwise than by a call of an extension.
-    pub(super) fn change<T>(
+    pub(super) async fn change<T>(
         self: &Arc<Self>,
-        change: impl FnOnce(&mut crate::browser::Browser) -> T,
-    ) -> T {
-        self.with(|state, now| state.session.change(now, change))
+        change: impl FnOnce(&mut Browser, Timestamp) -> T,
+    ) -> Result<T, StoreError> {
+        let (turn, outcome) = self.with(|state, now| {
+            let outcome = state.session.change(now, |browser| change(browser, now));
+            (state.turn, outcome)
+        });
+        self.until_kept(turn).await.map(|()| outcome)
+    }
+
+    /// Changes what is not kept: which extensions there are.
+    pub(super) fn alter(self: &Arc<Self>, change: impl FnOnce(&mut Browser)) {
+        self.with(|state, now| state.session.change(now, change));
     }
 
     /// Puts another browser in the place of this one. Listeners stay, and are told.
@@ -189,6 +270,7 @@ impl Profile {
             state.generation += 1;
             state.waiting.clear();
             state.ports.clear();
+            state.is_new = true;
             state.append(Logs::Reset);
         });
     }
@@ -246,6 +328,7 @@ impl Listener {
     /// The next frames, in their order, `max` at the most.
     pub(super) fn take(&mut self, max: usize) -> Vec<Arc<str>> {
         self.changed.mark_unchanged();
+        let told = self.profile.told();
         let mut state = self.profile.state();
         let mut out = Vec::new();
         let oldest = state.seq - state.log.len() as u64;
@@ -257,12 +340,13 @@ impl Listener {
         }
         while out.len() < max {
             let own = state.listeners.get_mut(&self.id).and_then(|listening| {
-                let is_due = listening.own.front()?.0 <= self.place;
+                let front = listening.own.front()?;
+                let is_due = front.place <= self.place && front.turn <= told;
                 is_due.then(|| listening.own.pop_front()).flatten()
             });
-            if let Some((_, frame)) = own {
-                out.push(frame);
-            } else if self.place < state.seq {
+            if let Some(own) = own {
+                out.push(own.frame);
+            } else if self.place < state.seq && state.turn_of(self.place + 1) <= told {
                 self.place += 1;
                 out.extend(state.frame(self.place, &self.extension));
             } else {
@@ -388,6 +472,7 @@ impl State {
         self.seq += 1;
         self.has_news = true;
         let mut logged = Logged {
+            turn: self.turn,
             event,
             frames: Vec::new(),
         };
@@ -402,10 +487,19 @@ impl State {
 
     /// The frame of the event at a place, for an extension.
     fn frame(&mut self, place: u64, extension: &str) -> Option<Arc<str>> {
-        let back = usize::try_from(self.seq - place).ok()?;
-        let index = self.log.len().checked_sub(back + 1)?;
+        let index = self.index_of(place)?;
         let logged = self.log.get_mut(index)?;
         logged.frame(place, extension, &self.session)
+    }
+
+    fn index_of(&self, place: u64) -> Option<usize> {
+        let back = usize::try_from(self.seq - place).ok()?;
+        self.log.len().checked_sub(back + 1)
+    }
+
+    fn turn_of(&self, place: u64) -> u64 {
+        let logged = self.index_of(place).and_then(|index| self.log.get(index));
+        logged.map_or(0, |logged| logged.turn)
     }
 
     fn settle(&mut self, request: Request, answer: Result<Answer, Error>) {
@@ -414,9 +508,12 @@ impl State {
                 self.tell(listener, |seq| reply(&id, seq, answer));
             }
             Some(Waiter::Request(sender)) => {
-                let seq = self.seq;
                 // Whoever asked may be gone.
-                let _ = sender.send(Outcome { seq, answer });
+                let _ = sender.send(Outcome {
+                    seq: self.seq,
+                    turn: self.turn,
+                    answer,
+                });
             }
             None => {}
         }
@@ -428,12 +525,14 @@ impl State {
 
     /// Queues a frame for one listener, after everything that has happened so far.
     fn tell(&mut self, listener: u64, frame: impl FnOnce(u64) -> Value) {
-        let seq = self.seq;
+        let place = self.seq;
         self.has_news = true;
         if let Some(listening) = self.listeners.get_mut(&listener) {
-            listening
-                .own
-                .push_back((seq, frame(seq).to_string().into()));
+            listening.own.push_back(Own {
+                turn: self.turn,
+                place,
+                frame: frame(place).to_string().into(),
+            });
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) enum Refusal {
     ProfileExists,
     #[error("this token is another extension's already")]
     TokenTaken,
+    #[error("the profile's state cannot be kept: {0}")]
+    Store(#[from] triptych_core::kv::StoreError),
     #[error("{0}")]
     Seed(#[from] crate::seed::SeedError),
 }
@@ -56,6 +58,7 @@ impl Coded for Refusal {
             Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
             Self::ProfileExists => Row::of(409, "ProfileExists"),
             Self::TokenTaken => Row::of(409, "TokenTaken"),
+            Self::Store(_) => Row::of(503, "Unavailable"),
             Self::Seed(_) => Row::of(400, "BadSeed"),
         }
     }
