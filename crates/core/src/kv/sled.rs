@@ -28,6 +28,8 @@ use crate::pending::{Pending, Resolver};
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long what was acknowledged as `Process` may wait for the disk.
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
+/// How long a group may wait for the writers of the one before it.
+const GATHER_MAX: Duration = Duration::from_micros(100);
 /// Where the last version is kept. No user's key is empty.
 const VERSION_KEY: &[u8] = b"";
 
@@ -286,7 +288,22 @@ impl Shared {
             } else {
                 unsynced.get_or_insert(begun);
             }
-            self.finish(begun);
+            let answered = self.finish(begun);
+            self.gather(answered);
+        }
+    }
+
+    /// Lets writers that were just answered hand in their next batches, so that they go together again: else every
+    /// second group is the one batch that came first.
+    fn gather(&self, answered: usize) {
+        let begun = now();
+        let is_short = || {
+            let state = self.read();
+            let waiting = state.groups.front().map_or(0, |group| group.waiting.len());
+            waiting < answered && !state.closed
+        };
+        while answered > 1 && begun.elapsed() < GATHER_MAX && is_short() {
+            std::thread::yield_now();
         }
     }
 
@@ -357,17 +374,19 @@ impl Shared {
         ready.into_iter().for_each(Waiter::succeed);
     }
 
-    /// Drops the front group, which is now as durable as it promised, and answers everybody in it.
-    fn finish(&self, begun: Instant) {
+    /// Drops the front group, which is now as durable as it promised, and answers everybody in it; how many these are.
+    fn finish(&self, begun: Instant) -> usize {
         let mut state = self.write();
         let Some(group) = state.groups.pop_front() else {
-            return;
+            return 0;
         };
         state.settled = group.last;
         state.syncs += 1;
         state.last_sync = begun.elapsed();
         drop(state);
+        let answered = group.waiting.len();
         group.waiting.into_iter().for_each(Waiter::succeed);
+        answered
     }
 
     /// Stops the store for good. What was under way may or may not be on disk.

@@ -1,0 +1,263 @@
+//! The key-value store on disk: acknowledged commits against the disk's own append and fdatasync, and reads.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use tempfile::tempdir_in;
+use triptych_core::id::{Ids, SeededIds};
+use triptych_core::kv::{KeyValue, Sled, SledConfig, Span, StoreError, run_blocking};
+
+use super::report::Row;
+use crate::workspace::target;
+
+/// How long each number is measured.
+const SPAN: Duration = Duration::from_secs(3);
+const VALUE_BYTES: usize = 200;
+const ROWS: u64 = 100_000;
+/// More tries than any writer of one key should need; one that needs more has given up, and the measurement fails.
+const ATTEMPTS_MAX: u32 = 50;
+
+/// Commits of 1, 16 and 64 writers, of 64 writers of one key, and reads.
+///
+/// # Errors
+/// If the disk fails, a writer gives up or an update is lost.
+pub(crate) fn measure() -> Result<Vec<Row>> {
+    std::fs::create_dir_all(target())?;
+    let folder = tempdir_in(target())?;
+    let append = appends(&folder.path().join("append"))?;
+    let one = commits(&open(&folder.path().join("spread-1"))?, 1, spread)?;
+    let alone = "append + fdatasync, alone";
+    let mut rows = vec![row("1 writer", one, (alone, append), Some(0.5))];
+    for writers in [16, 64] {
+        let grouped = grouped_appends(&folder.path().join(format!("group-{writers}")), writers)?;
+        let store = open(&folder.path().join(format!("spread-{writers}")))?;
+        let commits = commits(&store, writers, spread)?;
+        drop(store);
+        let what = format!("{writers} writers, spread keys");
+        rows.push(row(
+            &what,
+            commits,
+            ("append + fdatasync, in the same groups", grouped),
+            None,
+        ));
+        if writers == 16 {
+            rows.push(row(&what, commits, ("1 writer", one), Some(5.0)));
+        } else {
+            let same = one_key(&folder.path().join("same"), writers)?;
+            rows.push(row(
+                "64 writers of one key",
+                same,
+                (&what, commits),
+                Some(0.5),
+            ));
+        }
+    }
+    rows.extend(reads(&folder.path().join("reads"))?);
+    Ok(rows)
+}
+
+fn row(what: &str, value: f64, limit: (&str, f64), expected: Option<f64>) -> Row {
+    Row {
+        what: what.to_owned(),
+        value,
+        unit: "commits/s",
+        limit: Some((limit.0.to_owned(), limit.1)),
+        expected,
+    }
+}
+
+fn open(directory: &Path) -> Result<Sled> {
+    Ok(Sled::open(&SledConfig::new(directory))?)
+}
+
+fn rate(count: u64, begun: Instant) -> f64 {
+    count as f64 / begun.elapsed().as_secs_f64()
+}
+
+/// What the disk can do for one writer: append a record, `fdatasync`, again.
+fn appends(path: &Path) -> Result<f64> {
+    let mut file = File::create(path)?;
+    let begun = Instant::now();
+    let mut count = 0;
+    while begun.elapsed() < SPAN {
+        file.write_all(&[7; VALUE_BYTES])?;
+        file.sync_data()?;
+        count += 1;
+    }
+    Ok(rate(count, begun))
+}
+
+/// What the disk can do for many: one thread appends all that waits, syncs once, and answers everybody.
+fn grouped_appends(path: &Path, writers: u64) -> Result<f64> {
+    let file = File::create(path)?;
+    let (send, orders) = channel::<Sender<()>>();
+    let stop = AtomicBool::new(false);
+    let done = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let syncing = scope.spawn(move || sync_groups(file, &orders));
+        let begun = Instant::now();
+        for _ in 0..writers {
+            let (send, stop, done) = (send.clone(), &stop, &done);
+            scope.spawn(move || {
+                let (answer, answered) = channel();
+                while !stop.load(Ordering::Relaxed)
+                    && send.send(answer.clone()).is_ok()
+                    && answered.recv().is_ok()
+                {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        drop(send);
+        std::thread::sleep(SPAN);
+        let measured = rate(done.load(Ordering::Relaxed), begun);
+        stop.store(true, Ordering::Relaxed);
+        syncing
+            .join()
+            .map_err(|_| anyhow!("the appends panicked"))??;
+        Ok(measured)
+    })
+}
+
+fn sync_groups(mut file: File, orders: &Receiver<Sender<()>>) -> Result<()> {
+    let mut bytes = Vec::new();
+    while let Ok(first) = orders.recv() {
+        let mut group = vec![first];
+        group.extend(orders.try_iter());
+        bytes.resize(group.len() * VALUE_BYTES, 7);
+        file.write_all(&bytes)?;
+        file.sync_data()?;
+        for answer in group {
+            // A writer that has stopped waits for no answer.
+            let _ = answer.send(());
+        }
+    }
+    Ok(())
+}
+
+/// Runs writers for a while; `work` answers whether one more commit was acknowledged.
+fn writers(
+    count: u64,
+    work: impl Fn(u64, u64) -> Result<(), StoreError> + Sync,
+) -> Result<(f64, u64)> {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let begun = Instant::now();
+        let threads: Vec<_> = (0..count)
+            .map(|writer| {
+                let (work, stop) = (&work, &stop);
+                scope.spawn(move || {
+                    let mut number = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        work(writer, number)?;
+                        number += 1;
+                    }
+                    Ok::<u64, StoreError>(number)
+                })
+            })
+            .collect();
+        std::thread::sleep(SPAN);
+        stop.store(true, Ordering::Relaxed);
+        let mut total = 0;
+        for thread in threads {
+            total += thread.join().map_err(|_| anyhow!("a writer panicked"))??;
+        }
+        Ok((rate(total, begun), total))
+    })
+}
+
+/// A key of its own for each commit.
+fn spread(writer: u64, number: u64) -> String {
+    format!("{writer}/{number}")
+}
+
+fn commits(store: &Sled, count: u64, key: impl Fn(u64, u64) -> String + Sync) -> Result<f64> {
+    let (measured, _) = writers(count, |writer, number| {
+        let mut ids = SeededIds::from_number(writer << 32 | number);
+        run_blocking(store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            tx.put(key(writer, number), vec![7; VALUE_BYTES]);
+            Ok(())
+        })
+    })?;
+    Ok(measured)
+}
+
+/// Every writer reads one counter and writes it back with one more; none may be lost.
+fn one_key(directory: &Path, count: u64) -> Result<f64> {
+    let store = open(directory)?;
+    let read = |bytes: &[u8]| {
+        bytes
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    };
+    let (measured, total) = writers(count, |writer, number| {
+        let mut ids = SeededIds::from_number(writer << 32 | number);
+        run_blocking(&store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let counted = tx.get(b"counter")?.map_or(0, |bytes| read(&bytes));
+            let mut value = vec![7; VALUE_BYTES];
+            value.splice(..8, (counted + 1).to_be_bytes());
+            tx.put("counter", value);
+            Ok(())
+        })
+    })
+    .context("a writer of one key gave up")?;
+    let counted = store.get(b"counter")?.value.map_or(0, |bytes| read(&bytes));
+    ensure!(
+        counted == total,
+        "{total} updates were acknowledged, {counted} are there"
+    );
+    Ok(measured)
+}
+
+/// Single rows and pages of a hundred, at random, from a store that was opened anew.
+fn reads(directory: &Path) -> Result<Vec<Row>> {
+    let store = open(directory)?;
+    let key = |number: u64| format!("row/{number:08}");
+    for start in (0..ROWS).step_by(500) {
+        run_blocking(&store, &mut SeededIds::from_number(start), 1, |tx, _| {
+            for number in start..start + 500 {
+                tx.put(key(number), vec![7; VALUE_BYTES]);
+            }
+            Ok::<(), StoreError>(())
+        })?;
+    }
+    drop(store);
+    let store = open(directory)?;
+    let mut ids = SeededIds::from_number(1);
+    let mut measured = |read: &dyn Fn(u64) -> Result<usize, StoreError>| -> Result<f64> {
+        let begun = Instant::now();
+        let mut count = 0;
+        while begun.elapsed() < SPAN {
+            ensure!(read(ids.next() % (ROWS - 100))? > 0, "a row is gone");
+            count += 1;
+        }
+        Ok(rate(count, begun))
+    };
+    let gets = measured(&|number| {
+        let found = store.get(key(number).as_bytes())?;
+        Ok(found.value.map_or(0, |value| value.len()))
+    })?;
+    let pages = measured(&|number| {
+        let span = Span {
+            from: Some(key(number).into_bytes()),
+            ..Span::of("row/")
+        };
+        Ok(store.scan(&span, 100)?.rows.len())
+    })?;
+    let plain = |what: &str, value, unit| Row {
+        what: what.to_owned(),
+        value,
+        unit,
+        limit: None,
+        expected: None,
+    };
+    Ok(vec![
+        plain("reads of single rows, one thread", gets, "reads/s"),
+        plain("pages of 100 rows, one thread", pages, "pages/s"),
+    ])
+}
