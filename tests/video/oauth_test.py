@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import pathlib
 import secrets
 import unittest
 import urllib.error
@@ -12,6 +13,7 @@ import urllib.request
 
 from google.auth.exceptions import RefreshError
 from google.auth.transport.requests import AuthorizedSession, Request
+from google.oauth2 import service_account
 from google.oauth2.credentials import Credentials
 
 URL = os.environ["TRIPTYCH_VIDEO_URL"]
@@ -96,6 +98,19 @@ class Issuer(unittest.TestCase):
         status, headers, body = call("/o/oauth2/v2/auth?client_id=app&response_type=code&scope=openid&redirect_uri=https://evil.example/")
         self.assertEqual((status, headers["location"]), (400, None))
         self.assertEqual(json.loads(body)["error"], "redirect_uri_mismatch")
+
+    def test_a_service_account_signs_for_its_own_token(self):
+        key = pathlib.Path(__file__).with_name("robot.pem").read_text()
+        robot = {"type": "service_account", "client_email": "robot@example.com", "private_key": key, "token_uri": URL + "/token"}
+        credentials = service_account.Credentials.from_service_account_info(robot, scopes=[SCOPE])
+        mine = AuthorizedSession(credentials).get(URL + "/youtube/v3/channels?part=snippet&mine=true").json()
+        self.assertEqual(mine["items"][0]["snippet"]["title"], "Alice")
+        other = service_account.Credentials.from_service_account_info({**robot, "client_email": "other@example.com"}, scopes=[SCOPE])
+        for stranger in [other, credentials.with_subject("nobody@example.com")]:
+            with self.assertRaises(RefreshError):
+                stranger.refresh(Request())
+        bob = AuthorizedSession(credentials.with_subject("bob@example.com")).get(URL + "/youtube/v3/channels?part=snippet&mine=true").json()
+        self.assertEqual(bob["items"][0]["snippet"]["title"], "Bob")
 
     def test_a_wrong_secret_or_grant_is_refused_with_its_code(self):
         self.assertEqual(token(grant_type="refresh_token", refresh_token="x", client_secret="no")[1]["error"], "invalid_client")

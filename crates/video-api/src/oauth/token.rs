@@ -19,6 +19,8 @@ pub const TOKEN_PATHS: &[&str] = &[
     "/o/oauth2/token",
     "/oauth2/v3/token",
 ];
+/// What the stock libraries write as the audience of an assertion, whichever endpoint they send it to.
+const STOCK_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
 /// How far a client's clock may be off, in seconds.
 const SKEW_SECONDS: i64 = 300;
 /// An assertion may last so long, in seconds.
@@ -168,10 +170,10 @@ impl Issuer<'_> {
                 "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.",
             ));
         }
-        if !TOKEN_PATHS
+        let here = TOKEN_PATHS
             .iter()
-            .any(|path| claims.aud.strip_prefix(self.base) == Some(path))
-        {
+            .any(|path| claims.aud.strip_prefix(self.base) == Some(path));
+        if !here && claims.aud != STOCK_AUDIENCE {
             return Err(OauthError::InvalidGrant(
                 "Invalid JWT: aud is not this token endpoint.",
             ));
