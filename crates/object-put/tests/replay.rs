@@ -217,3 +217,26 @@ async fn one_flipped_byte_anywhere_is_refused() {
     }
     assert!(flipped > 3_000, "only {flipped} bytes were flipped");
 }
+
+#[tokio::test]
+async fn one_flipped_byte_of_a_signed_chunk_is_refused() {
+    let all = recorded();
+    let request = all
+        .iter()
+        .find(|request| request.name.contains("aws-sdk-rust-put-file"))
+        .unwrap();
+    let world = World::new(request.time()).await;
+    let body = request.head().len() + 4;
+    let places = (body..request.bytes.len()).step_by(9_973);
+    // The heads of chunks and the trailer, too.
+    for place in places
+        .chain(body..body + 90)
+        .chain(request.bytes.len() - 140..request.bytes.len())
+    {
+        let mut bytes = request.bytes.clone();
+        bytes[place] ^= 1;
+        let answer = world.exchange(&bytes).await;
+        assert!(answer.status >= 400, "byte {} of the body", place - body);
+    }
+    assert_eq!(world.exchange(&request.bytes).await.status, 200);
+}
