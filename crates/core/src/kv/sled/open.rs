@@ -88,7 +88,7 @@ impl Sled {
             path: path.clone(),
             reason: error.to_string(),
         };
-        std::fs::create_dir_all(&config.directory).map_err(unusable)?;
+        make_directory(&config.directory).map_err(unusable)?;
         if has_files(&config.directory.join("blobs")).map_err(unusable)? {
             return Err(OpenError::Foreign { path });
         }
@@ -122,10 +122,6 @@ impl Sled {
             }
             Ok(None) => {
                 begin(&tree, &file).map_err(|error| refused(&path, &error))?;
-                std::fs::write(&mark, "1\n")
-                    .and_then(|()| File::open(&mark)?.sync_all())
-                    .map_err(unusable)?;
-                sync_names(&file, &config.directory).map_err(unusable)?;
                 Version::ABSENT
             }
             Ok(Some(bytes)) => match bytes.as_ref().try_into() {
@@ -139,6 +135,10 @@ impl Sled {
             },
             Err(error) => return Err(refused(&path, &error)),
         };
+        // Also where the first start was killed before it came to this.
+        if !mark.exists() {
+            set_mark(&mark, &file, &config.directory).map_err(unusable)?;
+        }
         #[cfg(feature = "testing")]
         let left_out = config.sync_is_left_out;
         #[cfg(not(feature = "testing"))]
@@ -172,15 +172,17 @@ fn has_files(directory: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Puts the file and the names that lead to it on disk: a synced file without a name is lost.
-fn sync_names(file: &File, directory: &Path) -> std::io::Result<()> {
+/// Says on disk that there is a store, once its file and the name of that are there.
+fn set_mark(mark: &Path, file: &File, directory: &Path) -> std::io::Result<()> {
     file.sync_all()?;
     File::open(directory)?.sync_all()?;
-    match directory
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
-    }
+    std::fs::write(mark, "1\n")?;
+    File::open(mark)?.sync_all()?;
+    File::open(directory)?.sync_all()
+}
+
+/// Makes a directory and those above it, each with its name on disk: a synced file without a name is lost.
+fn make_directory(path: &Path) -> std::io::Result<()> {
+    use crate::blobs::{Disk, SystemDisk};
+    SystemDisk.make_directory(path)
 }

@@ -76,6 +76,29 @@ fn a_damaged_store_is_refused_and_never_a_panic() {
 }
 
 #[test]
+fn a_store_whose_file_vanished_is_refused_and_not_taken_for_a_new_one() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    for entry in std::fs::read_dir(directory.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && !path.ends_with("format") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(again, Err(OpenError::Corrupt { .. })), "{again:?}");
+}
+
+#[test]
+fn a_first_start_that_was_killed_before_its_mark_is_opened_and_marked() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    std::fs::remove_file(directory.path().join("format")).unwrap();
+    drop(open(directory.path()));
+    assert!(directory.path().join("format").exists());
+}
+
+#[test]
 fn the_largest_values_leave_no_file_in_sleds_own_blob_directory() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
