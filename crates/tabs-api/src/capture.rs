@@ -65,21 +65,26 @@ impl Browser {
         if extension.is_invoked_on(id.0, url) {
             return Ok(());
         }
-        if !extension.has_all_urls() {
-            return Err(if extension.has_active_tab() {
-                Error::NotInvoked
-            } else {
-                Error::CapturePermission
-            });
+        if !extension.has_all_urls() && !extension.has_active_tab() {
+            return Err(Error::CapturePermission);
         }
-        if url == "about:blank" {
+        if url.is_empty() || url.starts_with("about:") {
             return Err(Error::NoAccess(String::new()));
         }
         let own = format!("chrome-extension://{}/", extension.id);
+        let is_guarded = ["chrome:", "chrome-extension:", "devtools:", "data:"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme));
+        if is_guarded && !url.starts_with(&own) {
+            return Err(Error::NotInvoked);
+        }
+        if !extension.has_all_urls() {
+            return Err(Error::CapturePermission);
+        }
         if url.starts_with(&own) || extension.may_read(id.0, url) {
             return Ok(());
         }
-        Err(Error::NotInvoked)
+        Err(Error::NoAccess(url.clone()))
     }
 
     pub(crate) fn captured(&mut self, request: Request, picture: Result<String, String>) {

@@ -13,7 +13,11 @@ impl Browser {
         let id = match call.arguments.integer(0) {
             Some(id) => {
                 let tab = self.tab(TabId(id))?;
-                if tab.discarded || (self.compat == Compat::Spec && self.is_active(tab.id)) {
+                if self.compat == Compat::Spec && (tab.discarded || self.is_active(tab.id)) {
+                    // Spec tabs-api §3: what cannot be discarded gives nothing.
+                    return Ok(Answer::Undefined);
+                }
+                if tab.discarded {
                     return Err(Error::CannotDiscard(id));
                 }
                 tab.id
@@ -125,16 +129,9 @@ impl Browser {
     /// Puts a tab where another one stands; whether that was the active one of its window.
     fn swap(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
         let (new, window) = (tab.id, tab.window);
+        self.pass_on_openers(old);
         self.tabs.remove(&old);
         self.tabs.insert(new, tab);
-        for other in self
-            .tabs
-            .values_mut()
-            .filter(|other| other.opener == Some(old))
-        {
-            other.opener = None;
-            self.dirty.note_tab(other.id);
-        }
         self.dirty.note_window(window);
         let state = self.window_mut(window)?;
         for place in state.tabs.iter_mut().filter(|place| **place == old) {

@@ -92,6 +92,12 @@ pub enum Error {
     /// A highlight of nothing.
     #[error("No highlighted tab")]
     NoHighlightedTab,
+    /// A group moved into another one.
+    #[error("Cannot move the group to an index that is in the middle of another group.")]
+    GroupInGroup,
+    /// A group moved into the pinned block.
+    #[error("Cannot move the group to an index that is in the middle of pinned tabs.")]
+    GroupAmongPinned,
     /// A new group and an old one at once.
     #[error("Cannot specify 'createProperties' along with a 'groupId'.")]
     GroupAndProperties,

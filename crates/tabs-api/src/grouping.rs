@@ -104,10 +104,8 @@ impl Browser {
             .filter(|group| group.window == window)
             .map(|group| group.color.as_str())
             .collect();
-        let color = COLORS
-            .iter()
-            .find(|color| !used.contains(color))
-            .unwrap_or(&"grey");
+        let uses = |color: &&&str| used.iter().filter(|used| *used == *color).count();
+        let color = COLORS.iter().min_by_key(uses).unwrap_or(&"grey");
         let group = Group {
             id,
             window,
@@ -319,14 +317,13 @@ impl Browser {
         let members = self.tabs_of(group);
         let state = self.window(window)?;
         let from = state.index_of(id).ok_or(Error::NoTab(id.0))?;
-        let is_edge = members.first() == Some(&id) || members.last() == Some(&id);
-        let to = if is_edge {
-            from
+        // It goes to the edge that is nearer, to the right one from the very middle.
+        let first = members.first().and_then(|tab| state.index_of(*tab));
+        let first = first.unwrap_or(from);
+        let to = if from < first + members.len() / 2 {
+            first
         } else {
-            members
-                .last()
-                .and_then(|last| state.index_of(*last))
-                .unwrap_or(from)
+            first + members.len() - 1
         };
         self.tab_mut(id)?.group = None;
         let strip = &mut self.window_mut(window)?.tabs;
@@ -501,9 +498,12 @@ impl Browser {
         let mut without = self.window(target)?.clone();
         without.tabs.retain(|tab| !members.contains(tab));
         let index = usize::try_from(call.number(1, "index").unwrap_or(-1)).unwrap_or(usize::MAX);
-        let at = self.clamped(&without, false, index.min(without.tabs.len()));
+        let at = index.min(without.tabs.len());
+        if self.clamped(&without, false, at) != at {
+            return Err(Error::GroupAmongPinned);
+        }
         if self.group_around(&without, at).is_some() {
-            return Err(Error::GroupContinuity);
+            return Err(Error::GroupInGroup);
         }
         if target == group.window {
             self.shift_all(&members, at)?;
@@ -526,14 +526,13 @@ impl Browser {
             window: target,
             ..group.clone()
         };
-        for (turn, id) in members.iter().enumerate() {
-            self.carry(*id, target, Some(at + turn))?;
+        for id in members.iter().rev() {
+            self.detach(*id)?;
         }
         self.groups.insert(group.id, moved.clone());
-        for id in members {
+        for (turn, id) in members.iter().enumerate() {
+            self.attach(*id, target, Some(at + turn))?;
             self.tab_mut(*id)?.group = Some(group.id);
-        }
-        for id in members {
             self.updated(
                 *id,
                 Change {
@@ -544,6 +543,7 @@ impl Browser {
         }
         self.emit(Event::GroupCreated(moved.clone()));
         self.emit(Event::GroupUpdated(moved.clone()));
+        self.drop_window_if_empty(group.window);
         Ok(Answer::Value(moved.render()))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::address::{is_same_document, title};
-use crate::browser::{Answer, Browser, Call, Timer};
+use crate::address::{host, is_same_document, title};
+use crate::browser::{Answer, Browser, Call, Compat, Timer};
 use crate::engine::{EngineCommand, EngineNews};
 use crate::error::Error;
 use crate::event::{Change, Event};
@@ -29,8 +29,9 @@ fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
         Kind::Push if is_same_url && !tab.history.is_empty() => false,
         Kind::Push => {
             tab.history.truncate(tab.history_at + 1);
-            // Within a document the user's use of it goes on.
-            let was_used = was_used && is_same_document;
+            // The user's use of a page goes on in the next one of the same host.
+            let is_same_host = host(&tab.url) == host(url);
+            let was_used = was_used && (is_same_document || is_same_host);
             tab.history.push(Entry {
                 url: url.to_owned(),
                 title: String::new(),
@@ -108,7 +109,15 @@ impl Browser {
         let id = self.named_tab(call, 0)?;
         let tab = self.tab(id)?;
         let at = tab.history_at;
-        let target = if is_forward {
+        let skips = self.compat == Compat::Browser;
+        let target = if !skips {
+            let next = if is_forward {
+                at.checked_add(1)
+            } else {
+                at.checked_sub(1)
+            };
+            next.filter(|place| *place < tab.history.len())
+        } else if is_forward {
             (at + 1..tab.history.len()).find(|place| {
                 *place + 1 == tab.history.len()
                     || tab.history.get(*place).is_some_and(|entry| entry.was_used)
@@ -118,7 +127,14 @@ impl Browser {
                 .rev()
                 .find(|place| tab.history.get(*place).is_some_and(|entry| entry.was_used))
         };
-        let target = target.ok_or(Error::NoHistory)?;
+        let Some(target) = target else {
+            // Spec tabs-api §4: it goes there "if one exists".
+            return if skips {
+                Err(Error::NoHistory)
+            } else {
+                Ok(Answer::Undefined)
+            };
+        };
         let url = tab
             .history
             .get(target)
@@ -228,7 +244,9 @@ impl Browser {
         tab.is_fresh = false;
         tab.url = url.to_owned();
         tab.status = Status::Loading;
-        if !is_same_document {
+        // The browser keeps a tab unzoomable where it goes; the specification restores the defaults.
+        let stays_disabled = self.compat == Compat::Browser && tab.zoom.mode == ZoomMode::Disabled;
+        if !is_same_document && !stays_disabled {
             tab.zoom = ZoomState::default();
         }
         self.forget_grants(id, url);

@@ -51,18 +51,15 @@ impl Browser {
             .filter_map(|name| call.boolean(1, name));
         let wants: Vec<_> = wants.collect();
         let highlighted = call.boolean(1, "highlighted");
-        if !wants.is_empty() || highlighted.is_some() {
+        if wants.contains(&true) || highlighted.is_some() {
             self.check_not_dragging()?;
+        }
+        if wants.contains(&true) && self.window(self.tab(id)?.window)?.active != Some(id) {
+            self.activate(id)?;
         }
         let window = self.window(self.tab(id)?.window)?;
         let mut set = window.highlighted.clone();
         let active = window.active;
-        if wants.contains(&true) {
-            if active != Some(id) {
-                self.activate(id)?;
-            }
-            return Ok(());
-        }
         match highlighted {
             Some(true) if !set.contains(&id) => {
                 set.insert(id);

@@ -171,10 +171,10 @@ impl Browser {
         };
         let going = tab_at(index)?;
         if let Some(opener) = going.opener {
-            // Only the run of siblings right behind it counts: beyond a stranger the user has moved on.
-            if let Some(sibling) =
-                tab_at(index + 1).filter(|tab| tab.opener == Some(opener) && is_open(tab))
-            {
+            let mut outward = (index + 1..window.tabs.len()).chain((0..index).rev());
+            let sibling =
+                outward.find_map(|place| tab_at(place).filter(|tab| tab.opener == Some(opener)));
+            if let Some(sibling) = sibling.filter(|tab| is_open(tab)) {
                 return Some(sibling.id);
             }
             if let Some(parent) = self
@@ -216,10 +216,21 @@ impl Browser {
         let state = self.window_mut(window)?;
         state.tabs.retain(|other| *other != id);
         state.highlighted.remove(&id);
-        if was_active {
-            state.active = next;
-            state.highlighted = next.into_iter().collect();
-        }
+        let next = if was_active {
+            // Others that were highlighted with it go first: the leftmost of them becomes active.
+            let mate = state
+                .tabs
+                .iter()
+                .find(|tab| state.highlighted.contains(tab))
+                .copied();
+            state.active = mate.or(next);
+            if mate.is_none() {
+                state.highlighted = next.into_iter().collect();
+            }
+            state.active
+        } else {
+            next
+        };
         Ok(TakenOut {
             window,
             index,
@@ -359,15 +370,21 @@ impl Browser {
 
     /// Forgets a tab that stands nowhere any more.
     fn forget_tab(&mut self, id: TabId) {
+        self.pass_on_openers(id);
         self.tabs.remove(&id);
-        for tab in self.tabs.values_mut().filter(|tab| tab.opener == Some(id)) {
-            tab.opener = None;
-            self.dirty.note_tab(tab.id);
-        }
         for extension in self.extensions.values_mut() {
             extension.forget(id.0, None);
         }
         self.command(EngineCommand::Close { tab: id });
+    }
+
+    /// Tabs that this one opened get its own opener instead, so that closing it leads back to there.
+    pub(crate) fn pass_on_openers(&mut self, id: TabId) {
+        let grandparent = self.tabs.get(&id).and_then(|tab| tab.opener);
+        for tab in self.tabs.values_mut().filter(|tab| tab.opener == Some(id)) {
+            tab.opener = grandparent.filter(|opener| *opener != tab.id);
+            self.dirty.note_tab(tab.id);
+        }
     }
 
     /// Moves a tab within its strip to the place that it would have without itself, and tells so.
@@ -413,9 +430,19 @@ impl Browser {
         window: WindowId,
         index: Option<usize>,
     ) -> Result<WindowId, Error> {
+        let left = self.detach(id)?;
+        self.attach(id, window, index)?;
+        Ok(left)
+    }
+
+    /// Takes a tab out of its window, for another one.
+    pub(crate) fn detach(&mut self, id: TabId) -> Result<WindowId, Error> {
         let group = self.tab(id)?.group;
         self.emit_uprooted(id, false)?;
         let taken = self.take_out(id, group)?;
+        // What it opened stays behind, and what opened it does.
+        self.pass_on_openers(id);
+        self.tab_mut(id)?.opener = None;
         self.emit(Event::TabDetached {
             tab: id.0,
             window: taken.window.0,
@@ -424,6 +451,16 @@ impl Browser {
         if !self.window(taken.window)?.tabs.is_empty() {
             self.emit_rest(&taken)?;
         }
+        Ok(taken.window)
+    }
+
+    /// Puts a tab that stands nowhere into a window, inactive.
+    pub(crate) fn attach(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
         let target = self.window(window)?;
         let index = self.clamped(target, false, index.unwrap_or(target.tabs.len()));
         self.place(id, window, index)?;
@@ -432,7 +469,7 @@ impl Browser {
             window: window.0,
             position: position(index),
         });
-        Ok(taken.window)
+        Ok(())
     }
 
     pub(crate) fn drop_window_if_empty(&mut self, window: WindowId) {

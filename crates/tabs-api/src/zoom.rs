@@ -78,45 +78,51 @@ impl Browser {
     /// Zooms a tab, and with it every tab of its host where the factor is the host's.
     pub(crate) fn zoom_to(&mut self, id: TabId, factor: f64) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        if !tab.zoom.is_per_origin {
-            let (zoom, old) = (tab.zoom, self.factor_of(tab));
+        let (old, name, zoom) = (self.factor_of(tab), host(&tab.url), tab.zoom);
+        if zoom.is_per_origin {
+            self.keep_host_factor(name, factor);
+        } else {
             self.tab_mut(id)?.zoom.own_factor = Some(factor);
-            self.emit(Event::TabZoomed {
-                tab: id.0,
-                old,
-                new: factor,
-                zoom,
-            });
-            return Ok(());
         }
-        let name = host(&tab.url);
-        let old = self.host_factor(&tab.url);
-        self.set_host_factor(id, name, factor, old);
+        // Who scales by itself touches nothing that others share.
+        self.tell_zoom(id, old, factor, zoom.mode != ZoomMode::Manual);
         Ok(())
     }
 
-    /// Changes the level of a host. Only the tab that asked is told of a change; the others of the host hear of the new level.
-    fn set_host_factor(&mut self, asking: TabId, name: String, factor: f64, old: f64) {
-        let sharing: Vec<_> = self
-            .windows
-            .values()
-            .flat_map(|window| &window.tabs)
-            .filter_map(|id| self.tabs.get(id))
-            .filter(|tab| tab.zoom.is_per_origin && host(&tab.url) == name && !tab.discarded)
-            .map(|tab| (tab.id, tab.zoom))
-            .collect();
+    fn keep_host_factor(&mut self, name: String, factor: f64) {
         self.dirty.note_host(&name);
         if (factor - DEFAULT).abs() < f64::EPSILON {
             self.zoom_levels.remove(&name);
         } else {
             self.zoom_levels.insert(name, factor);
         }
-        for (tab, zoom) in sharing {
-            let old = if tab == asking { old } else { factor };
+    }
+
+    /// Tells a tab's change, and how the other tabs of its host stand, oldest tab first.
+    fn tell_zoom(&mut self, asking: TabId, old: f64, new: f64, tells_others: bool) {
+        let Some(name) = self.tabs.get(&asking).map(|tab| host(&tab.url)) else {
+            return;
+        };
+        let mut told: Vec<_> = self
+            .tabs
+            .values()
+            .filter(|tab| {
+                let is_mate = !tab.discarded && !tab.url.is_empty() && host(&tab.url) == name;
+                tab.id == asking || tells_others && is_mate
+            })
+            .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))
+            .collect();
+        told.sort_by_key(|(tab, ..)| *tab);
+        for (tab, factor, zoom) in told {
+            let (old, new) = if tab == asking {
+                (old, new)
+            } else {
+                (factor, factor)
+            };
             self.emit(Event::TabZoomed {
                 tab: tab.0,
                 old,
-                new: factor,
+                new,
                 zoom,
             });
         }
@@ -144,35 +150,26 @@ impl Browser {
         if before.mode == mode && before.is_per_origin == is_per_origin {
             return Ok(Answer::Undefined);
         }
-        let own_factor = (!is_per_origin && mode != ZoomMode::Disabled).then_some(old);
+        let url = self.tab(id)?.url.clone();
+        let new = if mode == ZoomMode::Disabled {
+            DEFAULT
+        } else if is_per_origin {
+            // A host without a level of its own takes over the tab's.
+            let kept = self.zoom_levels.get(&host(&url)).copied();
+            if kept.is_none() {
+                self.keep_host_factor(host(&url), old);
+            }
+            kept.unwrap_or(old)
+        } else {
+            old
+        };
         self.tab_mut(id)?.zoom = ZoomState {
             mode,
             is_per_origin,
-            own_factor,
+            own_factor: (!is_per_origin && mode != ZoomMode::Disabled).then_some(new),
         };
-        if before.mode == ZoomMode::Manual && is_per_origin {
-            // What the extension scaled to becomes the host's own level.
-            let name = host(&self.tab(id)?.url);
-            let factor = before.own_factor.unwrap_or(old);
-            self.set_host_factor(id, name, factor, factor);
-            return Ok(Answer::Undefined);
-        }
-        let tab = self.tab(id)?;
-        let (zoom, new) = (tab.zoom, self.factor_of(tab));
-        self.emit(Event::TabZoomed {
-            tab: id.0,
-            old,
-            new,
-            zoom,
-        });
-        if mode == ZoomMode::Manual {
-            // Taking over scaling touches the host's level, which its other tabs hear of.
-            let (name, factor) = (
-                host(&self.tab(id)?.url),
-                self.host_factor(&self.tab(id)?.url),
-            );
-            self.set_host_factor(id, name, factor, factor);
-        }
+        let is_quiet = before.mode == ZoomMode::Disabled && !is_per_origin;
+        self.tell_zoom(id, old, new, !is_quiet);
         Ok(Answer::Undefined)
     }
 }

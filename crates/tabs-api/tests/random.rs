@@ -1,0 +1,221 @@
+//! Long random sequences of calls: after each of them what must hold of strips, groups and windows is checked by the engine itself, and the same
+//! seed gives the same events.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tabs_api::browser::{Browser, Caller, Command, Compat, Context, Style};
+use tabs_api::js::Js;
+use tabs_api::page::Pages;
+use tabs_api::permission::{Access, Extension, Manifest};
+use tabs_api::session::{Output, Session};
+use tabs_api::simulation::SimEngine;
+use triptych_core::time::Timestamp;
+
+const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
+
+/// A call on tabs, windows and groups that are named by their place among those that exist.
+#[derive(Debug, Clone)]
+struct Step {
+    operation: &'static str,
+    tab: usize,
+    other: usize,
+    window: usize,
+    number: i64,
+    flag: bool,
+}
+
+const OPERATIONS: &[&str] = &[
+    "tabs.create",
+    "tabs.duplicate",
+    "tabs.move",
+    "tabs.remove",
+    "tabs.group",
+    "tabs.ungroup",
+    "tabs.highlight",
+    "tabs.update",
+    "tabs.discard",
+    "tabs.reload",
+    "tabs.goBack",
+    "tabs.setZoom",
+    "tabs.setZoomSettings",
+    "windows.create",
+    "windows.remove",
+    "windows.update",
+    "tabGroups.move",
+    "tabGroups.update",
+    "sessions.restore",
+];
+
+fn step() -> impl Strategy<Value = Step> {
+    let fields = (
+        prop::sample::select(OPERATIONS),
+        0..12_usize,
+        0..12_usize,
+        0..4_usize,
+        -1..9_i64,
+        any::<bool>(),
+    );
+    fields.prop_map(|(operation, tab, other, window, number, flag)| Step {
+        operation,
+        tab,
+        other,
+        window,
+        number,
+        flag,
+    })
+}
+
+struct World {
+    session: Session,
+    now: Timestamp,
+    log: Vec<String>,
+}
+
+impl World {
+    fn new(compat: Compat) -> Self {
+        let now = Timestamp::from_seconds(1_000_000);
+        let mut browser = Browser::with_blank_window(now, compat);
+        let manifest = Manifest {
+            permissions: vec!["tabs".into(), "tabGroups".into()],
+            ..Manifest::default()
+        };
+        browser.install(Extension::new(EXTENSION.into(), &manifest, false));
+        let engine = SimEngine::new(Pages::default());
+        Self {
+            session: Session::new(browser, Box::new(engine)),
+            now,
+            log: Vec::new(),
+        }
+    }
+
+    fn all(&self) -> Value {
+        self.session.browser().render_all(&Access::Full)
+    }
+
+    /// The ids of this kind, in the order of windows and strips.
+    fn ids(&self, pointer: &str) -> Vec<i64> {
+        let windows = self.all();
+        let windows = windows.as_array().cloned().unwrap_or_default();
+        if pointer == "window" {
+            return windows
+                .iter()
+                .filter_map(|window| window["id"].as_i64())
+                .collect();
+        }
+        let tabs = windows
+            .iter()
+            .filter_map(|window| window["tabs"].as_array())
+            .flatten();
+        let ids = tabs.filter_map(|tab| tab[pointer].as_i64());
+        ids.filter(|id| *id > 0).collect()
+    }
+
+    fn run(&mut self, step: &Step) {
+        let pick =
+            |ids: &[i64], place: usize| ids.get(place % ids.len().max(1)).copied().unwrap_or(999);
+        let (tabs, windows, groups) = (self.ids("id"), self.ids("window"), self.ids("groupId"));
+        let (tab, other) = (pick(&tabs, step.tab), pick(&tabs, step.other));
+        let (window, group) = (pick(&windows, step.window), pick(&groups, step.other));
+        let url = format!("http://h{}.test/", step.number.abs());
+        let arguments = match step.operation {
+            "tabs.create" => {
+                json!([{ "url": url, "index": step.number.abs(), "active": step.flag, "windowId": window, "pinned": step.number > 6 }])
+            }
+            "tabs.move" if step.flag => {
+                json!([[tab, other], { "index": step.number, "windowId": window }])
+            }
+            "tabs.move" => json!([tab, { "index": step.number }]),
+            "tabs.remove" | "tabs.ungroup" => json!([[tab]]),
+            "tabs.group" if step.flag => json!([{ "tabIds": [tab, other] }]),
+            "tabs.group" => json!([{ "tabIds": [tab, other], "groupId": group }]),
+            "tabs.highlight" => json!([{ "tabs": [step.number, step.tab], "windowId": window }]),
+            "tabs.update" => {
+                json!([tab, { "active": step.flag, "pinned": step.number % 2 == 0, "highlighted": step.number > 2, "openerTabId": other }])
+            }
+            "tabs.setZoom" => json!([tab, step.number]),
+            "tabs.setZoomSettings" => {
+                let modes = ["automatic", "manual", "disabled"];
+                json!([tab, { "mode": modes.get(step.other % 3) }])
+            }
+            "windows.create" if step.flag => json!([{ "tabId": tab }]),
+            "windows.create" => {
+                json!([{ "url": url, "type": if step.number > 4 { "popup" } else { "normal" } }])
+            }
+            "windows.remove" => json!([window]),
+            "windows.update" => json!([window, { "focused": step.flag }]),
+            "tabGroups.move" => json!([group, { "index": step.number, "windowId": window }]),
+            "tabGroups.update" => json!([group, { "collapsed": step.flag }]),
+            "sessions.restore" => json!([]),
+            _ => json!([tab]),
+        };
+        let arguments: Vec<Js> = serde_json::from_value(arguments).unwrap();
+        let caller = Caller {
+            extension: EXTENSION.into(),
+            context: Context::Worker,
+        };
+        let command = Command::read(step.operation, &arguments, Style::Promise);
+        let answer = command.and_then(|command| self.session.apply(self.now, &caller, &command));
+        self.now = Timestamp::from_micros(self.now.micros() + 25_000);
+        self.session.advance(self.now);
+        self.session.browser().assert_invariants();
+        while let Some(output) = self.session.poll() {
+            if let Output::Event(event) = output {
+                self.log.push(format!(
+                    "{} {}",
+                    event.name(),
+                    event.arguments(&Access::Full)
+                ));
+            }
+        }
+        self.log.push(format!("{answer:?}"));
+        self.check_views();
+    }
+
+    /// What extensions see is consistent: dense indices, one active tab a window, openers that exist.
+    fn check_views(&self) {
+        let windows = self.all();
+        let ids = self.ids("id");
+        for window in windows.as_array().unwrap() {
+            let tabs = window["tabs"].as_array().unwrap();
+            let active = tabs.iter().filter(|tab| tab["active"] == true).count();
+            assert_eq!(active, 1, "one tab of a window is active");
+            for (index, tab) in tabs.iter().enumerate() {
+                assert_eq!(tab["index"], json!(index), "indices are dense");
+                let opener = tab.get("openerTabId").and_then(Value::as_i64);
+                assert!(
+                    opener.is_none_or(|opener| ids.contains(&opener)),
+                    "openers exist"
+                );
+                assert!(opener.is_none_or(|opener| Some(opener) != tab["id"].as_i64()));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_called_the_strips_stay_whole(steps in prop::collection::vec(step(), 1..80), is_browser: bool) {
+        let mut world = World::new(if is_browser { Compat::Browser } else { Compat::Spec });
+        for step in &steps {
+            world.run(step);
+        }
+    }
+
+    #[test]
+    fn the_same_calls_give_the_same_events(steps in prop::collection::vec(step(), 1..40)) {
+        let logs = [0, 1].map(|_| {
+            let mut world = World::new(Compat::Browser);
+            steps.iter().for_each(|step| world.run(step));
+            world.log
+        });
+        prop_assert_eq!(&logs[0], &logs[1]);
+    }
+}
