@@ -102,15 +102,20 @@ pub fn named(store: &dyn KeyValue) -> Result<HashSet<BlobId>, StoreError> {
             note(part);
         }
     };
+    let noncurrent = |note: &mut dyn FnMut(&Part)| {
+        each(store, NONCURRENT.span(&()), |_, value| {
+            of_version(&NONCURRENT.decode(value)?, note);
+            Ok(())
+        })
+    };
+    // Read on both sides of the current ones: a version that changes sides meanwhile is met on one of them.
+    noncurrent(&mut note)?;
     each(store, CURRENT.span(&()), |key, value| {
         CURRENT.read_key(key)?;
         of_version(&CURRENT.decode(value)?, &mut note);
         Ok(())
     })?;
-    each(store, NONCURRENT.span(&()), |_, value| {
-        of_version(&NONCURRENT.decode(value)?, &mut note);
-        Ok(())
-    })?;
+    noncurrent(&mut note)?;
     each(store, PARTS.span(&()), |_, value| {
         PARTS.decode(value)?.0.iter().for_each(&mut note);
         Ok(())
