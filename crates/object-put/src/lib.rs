@@ -37,6 +37,7 @@ pub mod tables;
 pub mod tagging;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod verify;
 pub mod xml;
 
 #[cfg(feature = "server")]

@@ -9,9 +9,10 @@ use object_put::encryption::Keyring;
 use object_put::http::ObjectPut;
 use object_put::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::signature::unhex;
-use triptych_core::host::flags::Product;
+use object_put::verify::verify;
+use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, LaunchError, Made, Start};
-use triptych_core::host::storage;
+use triptych_core::host::storage::{self, Storage};
 
 const PRODUCT: Product = Product {
     name: "object-put",
@@ -24,10 +25,51 @@ fn main() -> ExitCode {
     let about = "An object store built around PutObject, driven by unmodified S3 clients";
     let command = launch::command(&PRODUCT, about, flags);
     let matches = command.clone().get_matches();
+    if let Some(("verify", matches)) = matches.subcommand() {
+        return check(matches);
+    }
     launch::run(&PRODUCT, &command, &matches, make)
 }
 
+/// `verify`: 0 if all is well, 1 if something is damaged, 2 if the check could not be made.
+#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
+fn check(matches: &ArgMatches) -> ExitCode {
+    let findings = (|| -> Result<_, String> {
+        let flags = Flags::from_matches(matches);
+        if flags.data.is_none() {
+            return Err("memory holds nothing to verify: name a directory with --data".to_owned());
+        }
+        let stores = storage::open(&flags).map_err(|error| error.to_string())?;
+        let ring = keyring(&stores, matches).map_err(|error| error.to_string())?;
+        verify(&*stores.kv, &*stores.blobs, &ring, matches.get_flag("deep"))
+            .map_err(|error| error.to_string())
+    })();
+    match findings {
+        Err(why) => {
+            println!("object-put verify: {why}");
+            ExitCode::from(2)
+        }
+        Ok(findings) => {
+            findings.faults.iter().for_each(|fault| println!("{fault}"));
+            let (versions, bytes, faults) =
+                (findings.versions, findings.bytes, findings.faults.len());
+            println!("{versions} versions of {bytes} bytes, {faults} faults");
+            ExitCode::from(u8::from(faults > 0))
+        }
+    }
+}
+
 fn flags(command: Command) -> Command {
+    let command = command.subcommand(
+        Command::new("verify")
+            .about("Check records against bodies; exits 0 if all is well, 1 if not, 2 if it cannot tell")
+            .arg(
+                Arg::new("deep")
+                    .long("deep")
+                    .action(clap::ArgAction::SetTrue)
+                    .help("Read and decrypt every body, and compare its digests"),
+            ),
+    );
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
         Arg::new(id)
             .long(id)
@@ -97,7 +139,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
     let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
-        .keyring(keyring(start, matches)?)
+        .keyring(keyring(&start.storage, matches)?)
         .clock(start.clock.clone())
         .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
         .strict(start.flags.strict)
@@ -189,7 +231,7 @@ fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), Launch
 }
 
 /// The root keys: of the file, of the flag, or one that the data directory keeps.
-fn keyring(start: &Start, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
+fn keyring(stores: &Storage, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
     let bad =
         || LaunchError::Service("a root key is 64 hexadecimal digits: openssl rand -hex 32".into());
     let text = match (
@@ -199,7 +241,7 @@ fn keyring(start: &Start, matches: &ArgMatches) -> Result<Keyring, LaunchError> 
         (Some(path), _) => std::fs::read_to_string(path)
             .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))?,
         (None, Some(key)) => key,
-        (None, None) => match &start.storage.directory {
+        (None, None) => match &stores.directory {
             Some(directory) => storage::secret(directory, "root-key")?,
             None => storage::random_hex(),
         },

@@ -128,7 +128,7 @@ pub fn named(store: &dyn KeyValue) -> Result<HashSet<BlobId>, StoreError> {
 }
 
 /// Gives every row of a span, a page at a time.
-fn each(
+pub(crate) fn each(
     store: &dyn KeyValue,
     mut span: Span,
     mut row: impl FnMut(&[u8], bytes::Bytes) -> Result<(), StoreError>,
