@@ -32,7 +32,7 @@ use crate::discovery;
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::Media;
-use crate::model::video;
+use crate::model::{playlist_item, video};
 use crate::operation::{self, Call, Fit, Operation, Run, VERSION_PATH};
 use crate::parameter::Params;
 use crate::quota;
@@ -404,11 +404,24 @@ impl VideoApi {
             let (store, blobs) = (&*service.0.store, &*service.0.blobs);
             let swept = media::sweep(store, blobs, &mut service.draw())
                 .and_then(|_| crate::picture::sweep(store, blobs, &mut service.draw()));
+            let lists = service.sweep_playlists();
             service.0.sweeping.store(false, Ordering::Release);
+            if let Err(error) = lists {
+                tracing::warn!(%error, "rows of deleted playlists are swept again later");
+            }
             if let Err(error) = swept {
                 tracing::warn!(%error, "space could not be freed and is swept again later");
             }
         });
+    }
+
+    /// Removes the rows of playlists that are gone, in steps that a restart continues.
+    fn sweep_playlists(&self) -> Result<(), Error> {
+        let store = &*self.0.store;
+        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
+            playlist_item::sweep(tx)
+        })? {}
+        Ok(())
     }
 
     fn drain_index(&self) -> Result<(), Error> {

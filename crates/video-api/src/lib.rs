@@ -22,4 +22,6 @@ pub mod quota;
 pub mod search;
 pub mod seed;
 pub mod tables;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod upload;

@@ -492,3 +492,56 @@ fn content_details(shown: &Shown<'_>) -> Vec<u8> {
     }
     details.to_string().into_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{Memory, Span, run_blocking};
+
+    fn item(video: String) -> PlaylistItem {
+        PlaylistItem {
+            video,
+            added: Timestamp::EPOCH,
+            chunk: 0,
+            note: None,
+            start_at: None,
+            end_at: None,
+        }
+    }
+
+    #[test]
+    fn a_full_playlist_takes_no_more_and_leaves_no_row_when_it_is_gone() {
+        let store = Memory::new();
+        let mut ids = SeededIds::from_number(1);
+        let insert = |ids: &mut SeededIds, number: u32| {
+            run_blocking(&store, ids, 1, |tx, ids| {
+                Order::load(tx, "PL")?.insert(
+                    tx,
+                    ids,
+                    Some(u64::from(number / 2)),
+                    item(format!("v{number}")),
+                )
+            })
+        };
+        for number in 0..ITEMS_MAX {
+            insert(&mut ids, number).unwrap();
+        }
+        assert_eq!(insert(&mut ids, 0), Err(Rule::PlaylistFull.into()));
+        let numbers = Order::load(&mut Tx::new(&store), "PL").unwrap().slice(
+            &mut Tx::new(&store),
+            0,
+            ITEMS_MAX,
+        );
+        let unique: std::collections::BTreeSet<_> = numbers.unwrap().into_iter().collect();
+        assert_eq!(unique.len(), ITEMS_MAX as usize);
+        run_blocking(&store, &mut ids, 1, |tx, _| {
+            PLAYLIST_GARBAGE.put(tx, &"PL".to_owned(), &());
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        while run_blocking(&store, &mut ids, 1, |tx, _| sweep(tx)).unwrap() {}
+        let page = triptych_core::kv::KeyValue::scan(&store, &Span::default(), 9).unwrap();
+        assert!(page.rows.is_empty());
+    }
+}

@@ -1,0 +1,98 @@
+//! A running service for tests: on a free port, in memory, gone when dropped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use triptych_core::blobs::MemoryBlobs;
+use triptych_core::host::{Config, serve};
+use triptych_core::id::Ids as _;
+use triptych_core::id::SystemIds;
+use triptych_core::kv::Memory;
+use triptych_core::time::SystemClock;
+
+use crate::http::VideoApi;
+use crate::seed::{Seed, SeedError};
+
+/// The API key that [`spawn`] gives its project.
+pub const API_KEY: &str = "testing-key";
+/// The token that [`spawn`] gives its account, with every scope.
+pub const TOKEN: &str = "testing-token";
+
+/// A service that runs until this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its clock, which a test may move.
+    pub clock: Arc<SystemClock>,
+    /// Told by being dropped.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Running {
+    /// The URL for clients.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+/// Why a service does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// No port could be taken.
+    #[error("no port could be taken: {0}")]
+    Listen(#[from] std::io::Error),
+    /// The seed could not be stored.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+}
+
+/// Starts a service in memory on a free port of loopback, with the key [`API_KEY`] and the token [`TOKEN`]. Needs a tokio runtime.
+///
+/// # Errors
+/// [`SpawnError`].
+pub async fn spawn() -> Result<Running, SpawnError> {
+    let config = Config::default();
+    let clock = Arc::clone(&config.clock);
+    let blobs = Arc::new(MemoryBlobs::new(SystemIds.fork()));
+    let service = VideoApi::builder(Arc::new(Memory::new()), blobs)
+        .clock(clock.clone())
+        .seed(Seed::of_credentials(API_KEY, TOKEN))
+        .build();
+    service.fill().await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    tokio::spawn(serve(listener, service, config, async move {
+        // Nothing is ever sent: the end of the sender is the message.
+        let _ = stopped.await;
+    }));
+    Ok(Running {
+        address,
+        clock,
+        _stop: stop,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    #[tokio::test]
+    async fn a_spawned_service_answers_until_it_is_dropped() {
+        let running = super::spawn().await.unwrap();
+        let mut stream = tokio::net::TcpStream::connect(running.address)
+            .await
+            .unwrap();
+        let request =
+            "GET /_ops/health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(running.url().starts_with("http://127.0.0.1:"));
+    }
+}
