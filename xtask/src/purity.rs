@@ -152,7 +152,8 @@ fn is_shell(package: &str, name: &str) -> bool {
     if package == "triptych-core" {
         return CORE_SHELL.iter().any(|start| name.starts_with(start));
     }
-    matches!(name.as_str(), "http.rs" | "main.rs") || name.starts_with("http/")
+    // `testing.rs` starts the server for other crates' tests; it is compiled with the server alone.
+    matches!(name.as_str(), "http.rs" | "main.rs" | "testing.rs") || name.starts_with("http/")
 }
 
 /// Banned words in a file, outside comments and outside its tests.
