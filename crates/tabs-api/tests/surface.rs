@@ -1,4 +1,9 @@
 //! The surface against real sockets: one order, resume, the control side, and pages that get nowhere.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of a test may fail it"
+)]
 
 use futures_util::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Full};
