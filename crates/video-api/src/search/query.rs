@@ -158,7 +158,7 @@ struct Narrowed {
 /// A result with what it is ordered by.
 type Ranked = (Vec<u8>, Kind, String);
 
-/// The `limit` results after (or, `backwards`, before) `cursor`. Call [`index::drain`] first.
+/// The `limit` results after (or, `backwards`, before) `cursor`. Call `index::drain` first.
 ///
 /// Costs grow with the number of results, and with the documents of the rarest wanted word; without words, channel, category or any other filter
 /// they do not grow at all in the orders by date and by views.
