@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use object_put::http::ObjectPut;
+use object_put::ObjectPut;
 use tabs_api::browser::{Browser, Compat};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
