@@ -53,7 +53,8 @@ impl RequestId {
     pub fn from_number(number: u64, key: u64) -> Self {
         const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
         let mut text = String::with_capacity(16);
-        let (mut high, mut low) = (mix(number ^ key), mix(number.wrapping_add(key)));
+        let mut high = mix(number ^ key);
+        let mut low = mix(high.wrapping_add(0x9E37_79B9_7F4A_7C15));
         for place in 0..16 {
             let bits = if place < 8 { &mut high } else { &mut low };
             text.push(char::from(
@@ -99,6 +100,10 @@ mod tests {
             .map(|number| RequestId::from_number(number, 42).0)
             .collect();
         assert_eq!(ids.len(), 10_000);
+        assert!(
+            ids.iter().all(|id| id.get(..8) != id.get(8..)),
+            "the halves are apart"
+        );
         assert!(ids.iter().all(|id| {
             id.len() == 16
                 && id
