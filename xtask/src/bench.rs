@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: measurements, in a release build, each against the machine's own limit in the same run.
 
 #[cfg(feature = "bench")]
+mod host;
+#[cfg(feature = "bench")]
 mod kv;
 #[cfg(feature = "bench")]
 mod report;
@@ -26,7 +28,7 @@ type Measure = fn() -> Result<Vec<report::Row>>;
 ///
 /// Each lives in its own file of `bench/`, compiled with the feature `bench` alone, so that no other task waits for it.
 #[cfg(feature = "bench")]
-const BENCHES: &[(&str, Measure)] = &[("kv", kv::measure)];
+const BENCHES: &[(&str, Measure)] = &[("kv", kv::measure), ("host", host::measure)];
 
 /// Builds this tool again, optimised and with the feature `bench`, and runs that.
 ///

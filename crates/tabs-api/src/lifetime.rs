@@ -215,7 +215,11 @@ impl Browser {
         tab.history_at = closed.tab.history_at;
         self.navigate(id, closed.tab.url.clone(), Kind::Reload);
         let state = self.window(window)?;
-        let index = self.clamped(state, closed.tab.pinned, closed.index);
+        let mut index = self.clamped(state, closed.tab.pinned, closed.index);
+        // Its group may be gone or another: it comes back beside the one that stands there now.
+        while self.group_around(state, index).is_some() {
+            index += 1;
+        }
         self.place(id, window, index)?;
         self.create_and_activate(id)?;
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
@@ -225,16 +229,17 @@ impl Browser {
         ))
     }
 
-    /// A page opened another one: right behind it.
+    /// A page opened another one: right behind it, in its group.
     pub(crate) fn open_from_page(&mut self, opener: TabId, url: &str) -> Result<(), Error> {
-        let window = self.tab(opener)?.window;
-        let index = self
-            .window(window)?
-            .index_of(opener)
-            .map_or(usize::MAX, |index| index + 1);
+        let (window, group) = (self.tab(opener)?.window, self.tab(opener)?.group);
+        let state = self.window(window)?;
+        let behind = state.index_of(opener).map_or(usize::MAX, |index| index + 1);
+        let index = self.clamped(state, false, behind);
         let id = self.new_tab(window);
         self.forget_openers(window);
-        self.tab_mut(id)?.opener = Some(opener);
+        let tab = self.tab_mut(id)?;
+        tab.opener = Some(opener);
+        tab.group = group;
         self.place(id, window, index)?;
         self.create_and_activate(id)?;
         self.navigate(id, url.to_owned(), Kind::Push);
