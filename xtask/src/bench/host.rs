@@ -1,0 +1,212 @@
+//! The server shell: the cheapest call of each service against a bare hyper server, start to ready, and idle memory.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tempfile::tempdir_in;
+
+use super::report::Row;
+use crate::service::{Options, SERVICES, Server, Service, build_command};
+use crate::workspace::target;
+
+/// How long each rate is measured.
+const SPAN: Duration = Duration::from_secs(3);
+const CONNECTIONS: usize = 16;
+/// What `/_ops/health/live` answers, and the bare server too.
+const BODY: &[u8] = b"live\n";
+const PATH: &str = "/_ops/health/live";
+/// How often a start is timed; the middle one counts.
+const STARTS: usize = 5;
+const START_MS_MAX: f64 = 300.0;
+const IDLE_MIB_MAX: f64 = 20.0;
+
+/// Requests a second of each service beside a bare hyper server in the same run, its start, and its memory.
+///
+/// # Errors
+/// If a service does not build, start or answer.
+pub(crate) fn measure() -> Result<Vec<Row>> {
+    ensure!(
+        build_command(true).status()?.success(),
+        "the services do not build"
+    );
+    std::fs::create_dir_all(target())?;
+    let mut rows = Vec::new();
+    for service in &SERVICES {
+        rows.extend(of(service)?);
+    }
+    Ok(rows)
+}
+
+fn of(service: &'static Service) -> Result<Vec<Row>> {
+    let folder = tempdir_in(target())?;
+    let mut starts = Vec::new();
+    for number in 0..STARTS {
+        let options = options(service, &folder.path().join(number.to_string()));
+        let begun = Instant::now();
+        let server = Server::start(service, &options)?;
+        starts.push(begun.elapsed().as_secs_f64() * 1_000.0);
+        server.stop()?;
+    }
+    starts.sort_by(f64::total_cmp);
+    let start = starts.get(STARTS / 2).copied().unwrap_or_default();
+    let server = Server::start(service, &options(service, &folder.path().join("rate")))?;
+    let idle = resident_mib(server.pid())?;
+    let address: SocketAddr = server
+        .url
+        .trim_start_matches("http://")
+        .parse()
+        .context("the service names its address")?;
+    // Turn about, so that both meet the same machine.
+    let (mut own, mut bare) = (0.0, 0.0);
+    for _ in 0..2 {
+        bare += with_bare(|address| rate(address, "/"))? / 2.0;
+        own += rate(address, PATH)? / 2.0;
+    }
+    server.stop()?;
+    let name = service.name;
+    let row = |what: String, value, unit, limit: (&str, f64), expected| Row {
+        what,
+        value,
+        unit,
+        limit: Some((limit.0.to_owned(), limit.1)),
+        expected: Some(expected),
+    };
+    Ok(vec![
+        row(
+            format!("{name}: {PATH}, log to a file"),
+            own,
+            "requests/s",
+            ("bare hyper, same answer", bare),
+            0.7,
+        ),
+        // As shares of a bound, so that more is better as in every other row.
+        row(
+            format!("{name}: starts a second, from an empty directory to ready"),
+            1_000.0 / start,
+            "starts/s",
+            ("one in 300 ms", 1_000.0 / START_MS_MAX),
+            1.0,
+        ),
+        row(
+            format!("{name}: idle services in a GiB"),
+            1_024.0 / idle,
+            "services",
+            ("at 20 MiB each", 1_024.0 / IDLE_MIB_MAX),
+            1.0,
+        ),
+    ])
+}
+
+fn options(service: &'static Service, data: &std::path::Path) -> Options {
+    Options {
+        binary: service.binary(true),
+        data: data.to_owned(),
+        seed: service.demo_seed(),
+        port: Some(0),
+        flags: vec![
+            "--log".into(),
+            data.with_extension("log").display().to_string(),
+        ],
+    }
+}
+
+/// Resident memory of a process.
+fn resident_mib(pid: u32) -> Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("the process has memory")?;
+    let kib: f64 = line.trim().trim_end_matches(" kB").trim().parse()?;
+    Ok(kib / 1_024.0)
+}
+
+/// Runs a measurement against a hyper server that does nothing else.
+fn with_bare<T>(measure: impl FnOnce(SocketAddr) -> Result<T>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))?;
+    let address = listener.local_addr()?;
+    runtime.spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let _ = stream.set_nodelay(true);
+            let hello = service_fn(|_: Request<Incoming>| async {
+                let mut response = Response::new(Full::new(Bytes::from_static(BODY)));
+                let plain = hyper::header::HeaderValue::from_static("text/plain; charset=utf-8");
+                response
+                    .headers_mut()
+                    .insert(hyper::header::CONTENT_TYPE, plain);
+                Ok::<_, std::convert::Infallible>(response)
+            });
+            let connection = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), hello);
+            tokio::spawn(connection);
+        }
+    });
+    let outcome = measure(address);
+    runtime.shutdown_background();
+    outcome
+}
+
+/// Requests a second over some connections that are kept.
+fn rate(address: SocketAddr, path: &str) -> Result<f64> {
+    let (count, stop) = (
+        Arc::new(AtomicU64::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let clients: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let (count, stop, request) = (Arc::clone(&count), Arc::clone(&stop), request.clone());
+            std::thread::spawn(move || ask(address, &request, &count, &stop))
+        })
+        .collect();
+    // The first moments are not counted: connections open and caches fill.
+    std::thread::sleep(SPAN / 6);
+    let (begun, before) = (Instant::now(), count.load(Ordering::Relaxed));
+    std::thread::sleep(SPAN);
+    let answered = count.load(Ordering::Relaxed) - before;
+    let took = begun.elapsed();
+    stop.store(true, Ordering::Relaxed);
+    for client in clients {
+        client
+            .join()
+            .map_err(|_| anyhow::anyhow!("a client panicked"))??;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a rate has no 53 bits")]
+    let rate = answered as f64 / took.as_secs_f64();
+    Ok(rate)
+}
+
+fn ask(address: SocketAddr, request: &str, count: &AtomicU64, stop: &AtomicBool) -> Result<()> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let mut buffer = [0; 4_096];
+    while !stop.load(Ordering::Relaxed) {
+        stream.write_all(request.as_bytes())?;
+        let mut read = 0;
+        // Every answer ends with the same few bytes, and none comes before it was asked for.
+        while !buffer
+            .get(..read)
+            .is_some_and(|answer| answer.ends_with(BODY))
+        {
+            let rest = buffer.get_mut(read..).unwrap_or_default();
+            let bytes = stream.read(rest)?;
+            ensure!(bytes > 0, "the server closed the connection");
+            read += bytes;
+        }
+        ensure!(buffer.starts_with(b"HTTP/1.1 200"), "the server refused");
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
