@@ -238,6 +238,32 @@ async fn profiles_are_apart_and_a_reset_puts_one_back() {
 }
 
 #[tokio::test]
+async fn events_of_groups_are_for_those_who_have_the_permission() {
+    let server = spawn().await.unwrap();
+    let install = json!({ "token": "plain", "manifest": { "name": "Plain" } });
+    assert_eq!(
+        control(&server, "POST", "/extensions", install).await.0,
+        201
+    );
+    let mut with = open(&server, TOKEN, None).await;
+    let mut without = open(&server, "plain", None).await;
+    let tab = call(&server, "tabs.query", json!([{}])).await["result"][0]["id"].clone();
+    call(&server, "tabs.group", json!([{ "tabIds": [tab] }])).await;
+    call(&server, "tabs.create", json!([{ "active": false }])).await;
+    for (socket, wanted) in [(&mut with, true), (&mut without, false)] {
+        let mut heard = false;
+        loop {
+            let frame = next(socket).await;
+            heard |= frame["name"] == "tabGroups.onCreated";
+            if frame["name"] == "tabs.onCreated" {
+                break;
+            }
+        }
+        assert_eq!(heard, wanted);
+    }
+}
+
+#[tokio::test]
 async fn arguments_go_by_place_or_by_name() {
     let server = spawn().await.unwrap();
     let by_name = json!({ "createProperties": { "url": "https://a.test/" } });

@@ -562,6 +562,9 @@ impl Logged {
             Logs::Reset => json!({ "type": "reset", "seq": seq }),
             Logs::Event(event) => {
                 let access = session.browser().access(extension)?;
+                if !access.hears(event.name()) {
+                    return None;
+                }
                 let args = event.arguments(&access);
                 json!({ "type": "event", "name": event.name(), "args": args, "seq": seq })
             }
