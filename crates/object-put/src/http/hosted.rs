@@ -11,6 +11,7 @@ use triptych_core::time::Timestamp;
 
 use super::{ATTEMPTS_MAX, ObjectPut, location, render};
 use crate::dialect::Dialect;
+use crate::operation::bucket::reopen;
 use crate::reclaim::{self, ReclaimError};
 use crate::request::{Fields, Query};
 use crate::seed::SeedError;
@@ -48,6 +49,7 @@ impl Hosted for ObjectPut {
 
 impl ObjectPut {
     /// Applies the seed: accounts and keys that are new, buckets if there is none. Gives how many accounts and keys came.
+    /// To be run before the first request: buckets whose deletion a stop cut short are opened again.
     ///
     /// # Errors
     /// [`SeedError::Store`].
@@ -55,6 +57,7 @@ impl ObjectPut {
         let now = self.0.clock.now();
         let mut ids = self.draw();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            reopen(tx)?;
             self.0.seed.apply(tx, ids, now)
         })
         .await

@@ -1,7 +1,7 @@
 //! Buckets: made, found and deleted.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{StoreError, Tx};
 
 use super::{Call, Next, Progress, Reply};
 use crate::bucket::{Bucket, Ownership, Versioning, check_name};
@@ -165,7 +165,7 @@ fn is_empty(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
 ///
 /// # Errors
 /// As reads of the store.
-pub fn reopen(tx: &mut Tx<'_>) -> Result<(), Error> {
+pub fn reopen(tx: &mut Tx<'_>) -> Result<(), StoreError> {
     let mut span = BUCKETS.span(&());
     loop {
         let (rows, more) = BUCKETS.scan(tx, &span, 1000)?;
@@ -178,6 +178,34 @@ pub fn reopen(tx: &mut Tx<'_>) -> Result<(), Error> {
         }
         if !more {
             return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::kv::{KeyValue as _, Memory};
+    use triptych_core::time::Timestamp;
+
+    #[test]
+    fn a_deletion_that_was_cut_short_leaves_the_bucket_open_again() {
+        let store = Memory::default();
+        let mut tx = Tx::new(&store);
+        let text = |text: &str| text.to_owned();
+        for (id, name, deleting) in [(1, "kept", false), (2, "shut", true)] {
+            let mut bucket = Bucket::new(id, text(name), text("o"), text("r"), Timestamp::EPOCH);
+            bucket.deleting = deleting;
+            BUCKETS.put(&mut tx, &bucket.name, &bucket);
+        }
+        store.commit(tx.into_batch([1; 16])).wait().unwrap();
+        let mut tx = Tx::new(&store);
+        reopen(&mut tx).unwrap();
+        store.commit(tx.into_batch([2; 16])).wait().unwrap();
+        let mut tx = Tx::new(&store);
+        for name in ["kept", "shut"] {
+            let bucket = BUCKETS.get(&mut tx, &text(name)).unwrap().unwrap();
+            assert!(!bucket.deleting, "{name}");
         }
     }
 }
