@@ -63,7 +63,8 @@ impl Steps {
                 bar.set_message(line.chars().take(100).collect::<String>());
             })?;
             if !ended.success {
-                bail!("{command:?} failed{}", tail(&log, 60));
+                let named: Vec<_> = ended.text.lines().filter(|line| is_verdict(line)).collect();
+                bail!("{command:?} failed\n{}{}", named.join("\n"), tail(&log, 60));
             }
             say(&ended.text)
         });
@@ -100,6 +101,12 @@ impl Steps {
     }
 }
 
+/// Whether a line of `cargo test` names a test that failed, or where it did; the end of a long log no longer shows it.
+fn is_verdict(line: &str) -> bool {
+    line.ends_with(" ... FAILED")
+        || (line.starts_with("thread '") && line.contains(" panicked at "))
+}
+
 /// A spinner with its time; it hides itself where there is no terminal.
 pub(crate) fn spinner(name: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {prefix:14} {elapsed:>4}  {wide_msg}")
@@ -114,6 +121,13 @@ pub(crate) fn spinner(name: &str) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tests_that_failed_are_named() {
+        assert!(is_verdict("test a::b ... FAILED"));
+        assert!(is_verdict("thread 'a::b' (7) panicked at src/a.rs:1:2:"));
+        assert!(!is_verdict("test a::b ... ok"));
+    }
 
     #[test]
     fn one_failing_step_fails_all_and_the_others_still_run() {
