@@ -7,10 +7,9 @@ use triptych_core::{blobs::MemoryBlobs, id::SeededIds, kv::Memory};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let seed = Seed::of_key("KEY".into(), Secret::new("SECRET".into()));
     let blobs = MemoryBlobs::new(SeededIds::from_number(1));
     let service = ObjectPut::builder(Arc::new(Memory::new()), Arc::new(blobs))
-        .seed(seed)
+        .seed(Seed::of_key("KEY".into(), Secret::new("SECRET".into())))
         .build();
     service.fill().await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:7802").await?;
