@@ -135,6 +135,12 @@ class Listings(Companion):
         ]
         self.assertEqual(shown, ["a/", "b", "c/", 'é &<>"'])
 
+    def test_a_listing_shows_the_time_that_the_object_shows(self):
+        name = self.bucket()
+        self.fill(name, ["k"])
+        listed = self.s3.list_objects_v2(Bucket=name)["Contents"][0]["LastModified"]
+        self.assertEqual(listed, self.s3.head_object(Bucket=name, Key="k")["LastModified"])
+
     def test_parameters_that_are_none_are_refused(self):
         name = self.bucket()
         self.refused("InvalidArgument", self.s3.list_objects_v2, Bucket=name, ContinuationToken="no")

@@ -9,6 +9,7 @@ use crate::access::{self, Visit};
 use crate::bucket::Bucket;
 use crate::checksum::Algorithm;
 use crate::commit::parts;
+use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::etag::{self, quoted};
 use crate::head::{BODY_BYTES_MAX, BodyHead, ChecksumPlan, Length};
@@ -47,8 +48,12 @@ struct Source {
 }
 
 impl Source {
-    fn read(header: &str) -> Result<Self, Error> {
-        let invalid = || Error::argument(SOURCE, Some(SOURCE), "Invalid copy source object key");
+    fn read(header: &str, dialect: Dialect) -> Result<Self, Error> {
+        // The real service names the header where its value would stand.
+        let invalid = || {
+            let name = dialect.header(SOURCE);
+            Error::argument(SOURCE, Some(&name), "Invalid copy source object key")
+        };
         let (path, query) = match header.split_once("?versionId=") {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),
@@ -88,7 +93,7 @@ impl Copying {
     /// itself that changes nothing; `PreconditionFailed`; `InvalidObjectState`; those of [`Admission::decide`].
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
         let header = call.fields.get(SOURCE)?.unwrap_or_default();
-        let source = Source::read(&header)?;
+        let source = Source::read(&header, call.dialect())?;
         let from = admit(call, &source, tx)?;
         let named = source.query.get("versionId");
         let object = locate(tx, from.id, &source.key, named)?.version;
@@ -151,7 +156,7 @@ impl Copying {
     pub fn reply(&self, call: &Call<'_>, object: &ObjectVersion, put: Reply) -> Reply {
         let namespace = call.dialect().words().namespace;
         let text = Writer::document("CopyObjectResult", namespace, |writer| {
-            writer.text("LastModified", object.modified.rfc3339_millis());
+            writer.text("LastModified", object.written());
             if let Some(stored) = &object.stored {
                 writer.text("ETag", quoted(&stored.etag));
                 let row = stored.checksum.algorithm.row();

@@ -181,6 +181,14 @@ pub struct ObjectVersion {
 
 impl JsonRecord for ObjectVersion {}
 
+impl ObjectVersion {
+    /// When it was written, as XML bodies show it: in whole seconds, so that it is the moment that headers show.
+    #[must_use]
+    pub fn written(&self) -> String {
+        Timestamp::from_seconds(self.modified.seconds()).rfc3339_millis()
+    }
+}
+
 /// A chunk of a part list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

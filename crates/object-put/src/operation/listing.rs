@@ -226,7 +226,7 @@ impl<'c> Listing<'c> {
 
 /// The elements by which a listing describes an object, after its key.
 fn describe(writer: &mut Writer, version: &ObjectVersion, owners: Option<&Roster>) {
-    writer.text("LastModified", version.modified.rfc3339_millis());
+    writer.text("LastModified", version.written());
     if let Some(stored) = &version.stored {
         writer.text("ETag", quoted(&stored.etag));
         writer.text("ChecksumAlgorithm", stored.checksum.algorithm.row().name);
