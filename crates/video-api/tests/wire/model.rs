@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{Memory, Sled, SledConfig};
+use triptych_core::kv::{Memory, OpenError, Sled, SledConfig};
 
 use crate::service::Service;
 
@@ -248,7 +248,13 @@ proptest! {
             let directory = tempfile::tempdir().unwrap();
             let open = || async {
                 let config = SledConfig { cache_bytes: 16 << 20, ..SledConfig::new(directory.path().join("kv")) };
-                let store = Arc::new(Sled::open(&config).unwrap());
+                // A sweep of the service before may still be ending, and holds the store until then.
+                let store = loop {
+                    match Sled::open(&config) {
+                        Err(OpenError::Locked { .. }) => tokio::task::yield_now().await,
+                        opened => break Arc::new(opened.unwrap()),
+                    }
+                };
                 Service::on(store, Arc::new(MemoryBlobs::new(SeededIds::from_number(1)))).await
             };
             let (mut service, mut model) = (open().await, Model::default());
