@@ -33,24 +33,18 @@ pub fn resolve(text: &str, extension: &str) -> Result<String, Error> {
     Ok(shown(&url))
 }
 
-/// `name:80` is a host and a port, whatever scheme the name may be.
+/// `name:80/path` is a host and a port, whatever scheme the name may be.
 fn host_and_port(text: &str) -> Option<String> {
-    let (name, port) = text.trim().split_once(':')?;
+    let text = text.trim_matches(|character: char| character <= ' ');
+    let (name, rest) = text.split_once(':')?;
+    let port = rest.split('/').next().unwrap_or_default();
     let is_name = !name.is_empty()
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
-    let port = port
-        .parse::<u16>()
-        .ok()
-        .filter(|_| !port.starts_with('+'))?;
-    is_name
-        .then(|| {
-            Url::parse(&format!("http://{name}:{port}/"))
-                .ok()
-                .map(Into::into)
-        })
-        .flatten()
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let url = (is_name && is_port).then(|| Url::parse(&format!("http://{text}")))?;
+    url.ok().map(Into::into)
 }
 
 /// Refuses URLs that no extension may navigate to.
@@ -84,11 +78,14 @@ fn escaped_host(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, tail) = rest.split_at(end);
-    if !matches!(scheme, "http" | "https") || !host.contains(' ') || host.trim().is_empty() {
+    let host = host.replace(' ', "%20");
+    if !matches!(scheme, "http" | "https") || !host.contains("%20") || host.starts_with("%20") {
         return None;
     }
+    // The rest must be a host as any other.
+    Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
     let tail = if tail.is_empty() { "/" } else { tail };
-    Some(format!("{scheme}://{}{tail}", host.replace(' ', "%20")))
+    Some(format!("{scheme}://{host}{tail}"))
 }
 
 /// `about:version` and its kin are pages of the browser under another name.
@@ -155,7 +152,10 @@ pub fn title(url: &str) -> String {
     }
 }
 
-/// A text whose percent escapes are undone, where that gives text without control characters.
+/// Characters that stay escaped, because they would read as a separator.
+const KEPT: &[u8] = b"#$%&+,/:;=?@\\\x7f";
+
+/// A text whose percent escapes are undone, where that gives text without control characters and separators.
 #[must_use]
 pub fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
@@ -167,7 +167,7 @@ pub fn unescaped(text: &str) -> String {
             .and_then(|code| std::str::from_utf8(code).ok());
         match code
             .and_then(|code| u8::from_str_radix(code, 16).ok())
-            .filter(|byte| *byte >= b' ')
+            .filter(|byte| *byte >= b' ' && !KEPT.contains(byte))
         {
             Some(byte) => {
                 bytes.push(byte);
@@ -204,6 +204,9 @@ mod tests {
             ("about:blank", "about:blank"),
             ("about:version", "chrome://version/"),
             ("chrome://version", "chrome://version/"),
+            ("localhost:3000/a?b", "http://localhost:3000/a?b"),
+            (" JAVASCRIPT:1", "http://javascript:1/"),
+            ("http://a%20b/", "http://a%20b/"),
         ] {
             assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
         }
@@ -242,6 +245,7 @@ mod tests {
                 "view-source:a.test/a.html",
             ),
             ("file:///tmp/x.html", "x.html"),
+            ("http://a.test/x%20y%2Fz", "a.test/x y%2Fz"),
         ] {
             assert_eq!(title(url), shown);
         }

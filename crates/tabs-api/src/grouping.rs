@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::group::{COLORS, GROUP_ID_NONE, Group, GroupId};
 use crate::tab::TabId;
-use crate::window::{WindowId, WindowKind};
+use crate::window::{Window, WindowId, WindowKind};
 
 /// How long after its group was collapsed a tab freezes.
 const FREEZE_AFTER: Duration = Duration::from_millis(2_500);
@@ -22,8 +22,6 @@ enum Moves {
     First,
     /// After it.
     Last,
-    /// After it, of tabs that come to the left edge of a group one by one.
-    FromLeft,
 }
 
 impl Browser {
@@ -118,29 +116,21 @@ impl Browser {
             .first()
             .and_then(|tab| state.index_of(*tab))
             .unwrap_or_default();
-        // Inside another group there is no place for a new one: it stands behind that one.
-        let mut without = state.clone();
-        without.tabs.retain(|tab| !tabs.contains(tab));
-        let mut at = state
-            .tabs
-            .iter()
-            .take(first)
-            .filter(|tab| !tabs.contains(tab))
-            .count();
-        at = self.clamped(&without, false, at);
-        while self.group_around(&without, at).is_some() {
-            at += 1;
-        }
-        self.groups.insert(id, group.clone());
         let has_pinned = tabs
             .iter()
             .any(|tab| self.tabs.get(tab).is_some_and(|tab| tab.pinned));
+        let (at, left) = if has_pinned {
+            (self.place_without(state, tabs, first), 0)
+        } else {
+            self.place_for_new_group(state, tabs, first)
+        };
+        self.groups.insert(id, group.clone());
         let moves = if has_pinned {
             Moves::First
         } else {
             Moves::Last
         };
-        let emptied = self.gather(id, tabs, at, moves, |browser| {
+        let emptied = self.gather(id, tabs, (at, left), moves, |browser| {
             browser.emit(Event::GroupCreated(group.clone()));
             browser.emit(Event::GroupUpdated(group.clone()));
         })?;
@@ -180,7 +170,7 @@ impl Browser {
         };
         if !left.is_empty() {
             let at = place(self, &left)?;
-            emptied.extend(self.gather(group, &left, at, Moves::FromLeft, |_| {})?);
+            emptied.extend(self.gather(group, &left, (at, left.len()), Moves::Last, |_| {})?);
         }
         if !right.is_empty() {
             let strip = &self.window(window)?.tabs;
@@ -194,7 +184,7 @@ impl Browser {
                 })
                 .last();
             let at = last.map_or(0, |(index, _)| index + 1);
-            emptied.extend(self.gather(group, &right, at, Moves::Last, |_| {})?);
+            emptied.extend(self.gather(group, &right, (at, 0), Moves::Last, |_| {})?);
         }
         for group in emptied {
             self.drop_group_if_empty(group);
@@ -202,12 +192,43 @@ impl Browser {
         Ok(group)
     }
 
-    /// Brings tabs side by side to `at` (counted without them), as members of a group; the groups they left are given.
+    /// Where the first of some tabs stands in a strip without them, behind the group that is around it.
+    fn place_without(&self, state: &Window, tabs: &[TabId], first: usize) -> usize {
+        let mut without = state.clone();
+        without.tabs.retain(|tab| !tabs.contains(tab));
+        let before = state.tabs.iter().take(first);
+        let at = before.filter(|tab| !tabs.contains(tab)).count();
+        let mut at = self.clamped(&without, false, at);
+        while self.group_around(&without, at).is_some() {
+            at += 1;
+        }
+        at
+    }
+
+    /// Where a new group of tabs begins, and how many of them come to there from the left: right where the first one stands,
+    /// behind the group that it leaves.
+    fn place_for_new_group(&self, state: &Window, tabs: &[TabId], first: usize) -> (usize, usize) {
+        let group = |place: usize| {
+            let tab = state.tabs.get(place).and_then(|tab| self.tabs.get(tab));
+            tab.and_then(|tab| tab.group)
+        };
+        let (own, border) = (group(first), self.clamped(state, true, usize::MAX));
+        let is_free =
+            |place: &usize| *place >= border && (group(*place).is_none() || group(*place) != own);
+        let mut places = first + 1..state.tabs.len();
+        let end = places.find(is_free).unwrap_or(state.tabs.len());
+        let is_left = |tab: &&TabId| state.index_of(**tab).is_some_and(|index| index < end);
+        let left = tabs.iter().filter(is_left).count();
+        (end - left, left)
+    }
+
+    /// Brings tabs side by side to a place (counted without them), as members of a group, the first ones of them
+    /// from the left; the groups they left are given.
     fn gather(
         &mut self,
         group: GroupId,
         tabs: &[TabId],
-        at: usize,
+        (at, left): (usize, usize),
         moves: Moves,
         announce: impl FnOnce(&mut Self),
     ) -> Result<BTreeSet<GroupId>, Error> {
@@ -236,13 +257,12 @@ impl Browser {
         for id in tabs {
             emptied.extend(self.tab_mut(*id)?.group.replace(group));
         }
-        let from_left = moves == Moves::FromLeft;
-        for id in tabs {
-            if from_left {
+        for (turn, id) in tabs.iter().enumerate() {
+            if turn < left {
                 // Each is told as it stands at the edge, before the next one pushes it on.
                 let strip = &mut self.window_mut(window)?.tabs;
                 strip.retain(|other| other != id);
-                strip.insert(at + tabs.len() - 1, *id);
+                strip.insert(at + left - 1, *id);
             }
             self.updated(
                 *id,

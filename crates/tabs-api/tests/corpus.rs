@@ -1,4 +1,4 @@
-//! The recorded scenarios of a real browser, replayed against the engine: results, error texts, and events with payload and order.
+//! The recorded scenarios of a real browser, replayed against the engine: results, error texts, events with payload and order, and the final state.
 
 #![expect(
     clippy::unwrap_used,
@@ -306,11 +306,19 @@ fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
         seen += events.len();
         raw.push((reply, events));
     }
+    let all = json!({ "op": "windows.getAll", "args": [{ "populate": true }] });
+    let last = lab.call(now, serde_json::from_value(all).unwrap());
     for (reply, events) in &raw {
         events.iter().for_each(|event| symbols.scan_event(event));
         symbols.scan(&reply["result"]);
     }
-    let faults = judge(scenario, &raw, &symbols);
+    symbols.scan(&last["result"]);
+    let mut faults = judge(scenario, &raw, &symbols);
+    let wanted = plain(&scenario["final_windows"]);
+    let got = plain(&symbols.norm(&last["result"], "", None));
+    if wanted != got {
+        faults.push(format!("in the end: want {wanted} got {got}"));
+    }
     if faults.is_empty() {
         Verdict::Pass
     } else {

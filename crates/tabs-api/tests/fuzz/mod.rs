@@ -1,0 +1,97 @@
+//! What the fuzz targets of tabs-api do with their input: nothing may panic, and these invariants hold.
+
+#![allow(dead_code, unreachable_pub, reason = "each target uses one of these")]
+
+use tabs_api::address::{host, origin, resolve, title as shown};
+use tabs_api::browser::{Command, Style};
+use tabs_api::error::Error;
+use tabs_api::js::Js;
+use tabs_api::pattern::{MatchPattern, glob};
+use tabs_api::permission::{Extension, Manifest};
+
+const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
+
+/// The first line, and all the others.
+fn lines(data: &[u8]) -> (String, String) {
+    let text = String::from_utf8_lossy(data);
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    (first.to_owned(), rest.to_owned())
+}
+
+/// A match pattern, and a URL on the next line.
+pub fn pattern(data: &[u8]) {
+    let (pattern, url) = lines(data);
+    let Some(read) = MatchPattern::parse(&pattern) else {
+        return;
+    };
+    let without_fragment = url.split('#').next().unwrap_or_default();
+    assert_eq!(
+        read.matches(&url),
+        read.matches(without_fragment),
+        "a fragment never counts"
+    );
+}
+
+/// A title pattern, and a title on the next line.
+pub fn title(data: &[u8]) {
+    let (pattern, title) = lines(data);
+    let _ = glob(&pattern, &title, true);
+    let escaped: String = title
+        .chars()
+        .flat_map(|character| ['\\', character])
+        .collect();
+    assert!(glob(&escaped, &title, true), "a title matches itself");
+    assert!(glob("*", &title, true), "a star matches every title");
+}
+
+/// What an extension hands over as a URL.
+pub fn url(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(url) = resolve(&text, EXTENSION) else {
+        return;
+    };
+    let _ = (host(&url), origin(&url), shown(&url));
+    assert!(
+        !url.to_ascii_lowercase().starts_with("javascript:"),
+        "no script is navigated to"
+    );
+    if url.starts_with("http") {
+        assert_eq!(
+            resolve(&url, EXTENSION),
+            Ok(url),
+            "what was read once stays"
+        );
+    }
+}
+
+/// A manifest.
+pub fn manifest(data: &[u8]) {
+    let Ok(manifest) = serde_json::from_slice::<Manifest>(data) else {
+        return;
+    };
+    let extension = Extension::new(EXTENSION.into(), &manifest, false);
+    assert!(
+        !extension.may_read(1, "chrome://settings/"),
+        "no manifest opens the browser's own pages"
+    );
+    assert!(
+        !extension.may_read(1, "file:///etc/passwd"),
+        "no manifest opens files by itself"
+    );
+    let _ = (
+        extension.has_all_urls(),
+        extension.runs_in("http://a.test/"),
+    );
+}
+
+/// The name of an operation, and its arguments as JSON on the next line.
+pub fn arguments(data: &[u8]) {
+    let (name, json) = lines(data);
+    let Ok(given) = serde_json::from_str::<Vec<Js>>(&json) else {
+        return;
+    };
+    let given: Vec<Js> = given.into_iter().map(Js::with_special_values).collect();
+    if let Err(Error::Arguments { reason, .. }) = Command::read(&name, &given, Style::Promise) {
+        assert!(reason.ends_with('.'), "a fault is a sentence: {reason}");
+    }
+}
