@@ -45,7 +45,12 @@ for (const [method, given, reason] of rows) {
 }
 
 test('an argument that is left out in front is found by its type', async () => {
+  // A zoom belongs to a host, so the page has to be there first.
+  const complete = new Promise((resolve) => {
+    session.browser.tabs.onUpdated.addListener((id, change) => change.status === 'complete' && resolve(id));
+  });
   const tab = await session.browser.tabs.create({ url: 'https://example.com/' });
+  assert.equal(await complete, tab.id);
   await session.browser.tabs.setZoom(1.5);
   assert.equal(await session.browser.tabs.getZoom(tab.id), 1.5);
   const updated = await session.browser.tabs.update({ pinned: true });
