@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::browser::{Answer, Browser, Call};
 use crate::error::Error;
 use crate::event::Change;
@@ -37,12 +35,12 @@ impl Browser {
                 _ => self.move_within(id, index)?,
             }
             if let Some(view) = self.view(id) {
-                moved.push(view.render(&self.access_of(call)));
+                moved.push(view.seen_by(&self.access_of(call)));
             }
         }
         match moved.len() {
-            1 => Ok(Answer::Value(moved.remove(0))),
-            _ => Ok(Answer::Value(Value::Array(moved))),
+            1 => Ok(Answer::Tab(Box::new(moved.remove(0)))),
+            _ => Ok(Answer::Tabs(moved)),
         }
     }
 
@@ -148,11 +146,7 @@ impl Browser {
         let tabs: Vec<_> = indices.iter().filter_map(|index| at(*index)).collect();
         let active = *tabs.first().ok_or(Error::NoHighlightedTab)?;
         self.select(active, tabs.into_iter().collect::<BTreeSet<_>>())?;
-        let window = self.window(window)?;
-        Ok(Answer::Value(self.render_window(
-            window,
-            true,
-            &self.access_of(call),
-        )))
+        let view = self.window_view(self.window(window)?, true, &self.access_of(call));
+        Ok(Answer::Window(Box::new(view)))
     }
 }

@@ -6,7 +6,9 @@
 //! of time into [`Browser::tick`], due at [`Browser::next_due`]. Nothing here reads a clock or waits.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use triptych_core::time::Timestamp;
 
@@ -19,7 +21,7 @@ use crate::js::Js;
 use crate::operation::{Action, Operation};
 use crate::permission::{Access, Extension};
 use crate::tab::{Status, Tab, TabId, TabView};
-use crate::window::{WINDOW_ID_CURRENT, Window, WindowId, WindowKind};
+use crate::window::{WINDOW_ID_CURRENT, Window, WindowId, WindowKind, WindowView};
 
 /// Where the specification and the measured browser differ, which of the two counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,15 +88,44 @@ impl Command {
     }
 }
 
-/// What a call is answered with.
+/// What a call is answered with, without what the caller may not see. It serializes to what the promise resolves with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// A value.
+    /// A tab.
+    Tab(Box<TabView>),
+    /// Tabs, in their order.
+    Tabs(Vec<TabView>),
+    /// A window.
+    Window(Box<WindowView>),
+    /// Windows, in the order of their creation.
+    Windows(Vec<WindowView>),
+    /// Anything else.
     Value(Value),
     /// Nothing: the promise resolves without a value, the callback gets no argument.
     Undefined,
     /// It comes by [`Browser::poll_answer`] under this name.
     Later(Request),
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Tab(tab) => tab.serialize(serializer),
+            Self::Tabs(tabs) => tabs.serialize(serializer),
+            Self::Window(window) => window.serialize(serializer),
+            Self::Windows(windows) => windows.serialize(serializer),
+            Self::Value(value) => value.serialize(serializer),
+            Self::Undefined | Self::Later(_) => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl Answer {
+    /// Whether it is a value, and not the absence of one.
+    #[must_use]
+    pub const fn is_value(&self) -> bool {
+        !matches!(self, Self::Undefined | Self::Later(_))
+    }
 }
 
 /// A call whose answer waits for the engine.
@@ -334,10 +365,10 @@ impl Browser {
 
     /// The windows and their tabs, as `windows.getAll({populate: true})` shows them to somebody with this access.
     #[must_use]
-    pub fn render_all(&self, access: &Access<'_>) -> Value {
+    pub fn all_windows(&self, access: &Access<'_>) -> Vec<WindowView> {
         self.windows
             .values()
-            .map(|window| self.render_window(window, true, access))
+            .map(|window| self.window_view(window, true, access))
             .collect()
     }
 
@@ -465,13 +496,13 @@ impl Browser {
             muted: tab.muted.clone(),
             last_accessed: tab.last_accessed,
             status: tab.status,
-            url: tab.url.clone(),
+            url: Some(Arc::clone(&tab.url)),
             pending_url: tab
                 .pending
                 .as_ref()
                 .filter(|pending| pending.is_shown)
-                .map(|pending| pending.url.clone()),
-            title: tab.title.clone(),
+                .map(|pending| Arc::clone(&pending.url)),
+            title: Some(Arc::clone(&tab.title)),
             icon: tab.icon.clone(),
             width: if shows_pixels { window.bounds.width } else { 0 },
             height: if shows_pixels {
@@ -499,7 +530,7 @@ impl Browser {
     /// The tab as the caller sees it.
     pub(crate) fn shown(&self, call: &Call<'_>, id: TabId) -> Result<Answer, Error> {
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
-        Ok(Answer::Value(view.render(&self.access_of(call))))
+        Ok(Answer::Tab(Box::new(view.seen_by(&self.access_of(call)))))
     }
 
     /// What holds after every command; a fault of the engine, never of a caller.

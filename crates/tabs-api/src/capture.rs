@@ -46,8 +46,8 @@ impl Browser {
         self.command(EngineCommand::Capture {
             request,
             tab: active,
-            url: view.url,
-            title: view.title,
+            url: view.url.unwrap_or_default().to_string(),
+            title: view.title.unwrap_or_default().to_string(),
             width: view.width,
             height: view.height,
             png: call.text(1, "format") == Some("png"),
@@ -84,7 +84,7 @@ impl Browser {
         if url.starts_with(&own) || extension.may_read(id.0, url) {
             return Ok(());
         }
-        Err(Error::NoAccess(url.clone()))
+        Err(Error::NoAccess(url.to_string()))
     }
 
     pub(crate) fn captured(&mut self, request: Request, picture: Result<String, String>) {

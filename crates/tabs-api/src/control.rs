@@ -162,7 +162,7 @@ impl Browser {
             }
             Control::Navigate { tab_id, url } => {
                 let tab = self.tab(TabId(tab_id))?.id;
-                self.navigate(tab, resolve(&url, "")?, Kind::Push);
+                self.navigate(tab, &resolve(&url, "")?, Kind::Push);
             }
             Control::Gesture { tab_id, script } => self.gesture(self.now, TabId(tab_id), script)?,
             Control::Invoke {

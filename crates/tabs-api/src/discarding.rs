@@ -60,7 +60,7 @@ impl Browser {
             view.pinned = false;
             view.opener = None;
             view.status = Status::Unloaded;
-            (view.url, view.title) = (String::new(), String::new());
+            (view.url, view.title) = (Some("".into()), Some("".into()));
             self.emit(Event::TabUpdated {
                 change: Change {
                     auto_discardable: Some(true),
@@ -122,7 +122,7 @@ impl Browser {
             added: new.0,
             removed: old.0,
         });
-        self.navigate(new, url, Kind::Push);
+        self.navigate(new, &url, Kind::Push);
         Ok(serde_json::json!({ "tabId": new.0 }))
     }
 
@@ -162,7 +162,7 @@ impl Browser {
         );
         // One that was put away before its first page came has nothing to load.
         if !url.is_empty() {
-            self.navigate(id, url, Kind::Reload);
+            self.navigate(id, &url, Kind::Reload);
         }
         Ok(())
     }

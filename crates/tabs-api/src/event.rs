@@ -1,19 +1,23 @@
 //! Events: what happened, before it is known who sees what of it.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
 
 use crate::group::Group;
 use crate::permission::Access;
 use crate::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
+use crate::window::WindowView;
 
 /// What changed in a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "each field is the member of its name")]
 pub struct Change {
     pub status: Option<Status>,
-    pub url: Option<String>,
-    pub title: Option<String>,
-    pub icon: Option<String>,
+    pub url: Option<Arc<str>>,
+    pub title: Option<Arc<str>>,
+    pub icon: Option<Arc<str>>,
     pub pinned: Option<bool>,
     pub audible: Option<bool>,
     pub muted: Option<MutedInfo>,
@@ -23,28 +27,35 @@ pub struct Change {
     pub group: Option<i64>,
 }
 
-impl Change {
-    fn render(&self, tab: &TabView, access: &Access<'_>) -> Value {
-        let mut out = Map::new();
-        let mut put = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                out.insert(name.to_owned(), value);
-            }
-        };
-        put("status", self.status.map(|status| status.word().into()));
-        put("pinned", self.pinned.map(Value::from));
-        put("audible", self.audible.map(Value::from));
-        put("mutedInfo", self.muted.as_ref().map(MutedInfo::render));
-        put("discarded", self.discarded.map(Value::from));
-        put("frozen", self.frozen.map(Value::from));
-        put("autoDiscardable", self.auto_discardable.map(Value::from));
-        put("groupId", self.group.map(Value::from));
-        if access.sees(tab.id, &tab.url) {
-            put("url", self.url.clone().map(Value::from));
-            put("title", self.title.clone().map(Value::from));
-            put("favIconUrl", self.icon.clone().map(Value::from));
+/// A change as somebody sees it who may or may not see the page.
+struct ShownChange<'v> {
+    change: &'v Change,
+    shows_page: bool,
+}
+
+impl Serialize for ShownChange<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn put<M: SerializeMap, T: Serialize>(
+            out: &mut M,
+            name: &'static str,
+            value: Option<T>,
+        ) -> Result<(), M::Error> {
+            value.map_or(Ok(()), |value| out.serialize_entry(name, &value))
         }
-        Value::Object(out)
+        let page = |text: &'_ Option<Arc<str>>| text.clone().filter(|_| self.shows_page);
+        let (change, mut out) = (self.change, serializer.serialize_map(None)?);
+        put(&mut out, "audible", change.audible)?;
+        put(&mut out, "autoDiscardable", change.auto_discardable)?;
+        put(&mut out, "discarded", change.discarded)?;
+        put(&mut out, "favIconUrl", page(&change.icon).as_deref())?;
+        put(&mut out, "frozen", change.frozen)?;
+        put(&mut out, "groupId", change.group)?;
+        put(&mut out, "mutedInfo", change.muted.as_ref())?;
+        put(&mut out, "pinned", change.pinned)?;
+        put(&mut out, "status", change.status.map(Status::word))?;
+        put(&mut out, "title", page(&change.title).as_deref())?;
+        put(&mut out, "url", page(&change.url).as_deref())?;
+        out.end()
     }
 }
 
@@ -99,7 +110,7 @@ pub enum Event {
         new: f64,
         zoom: ZoomState,
     },
-    WindowCreated(Value),
+    WindowCreated(WindowView),
     WindowRemoved(i64),
     WindowFocused(i64),
     GroupCreated(Group),
@@ -145,47 +156,59 @@ impl Event {
 
     /// The arguments of the listener, as somebody with this access gets them.
     #[must_use]
-    pub fn arguments(&self, access: &Access<'_>) -> Value {
-        match self {
-            Self::TabCreated(tab) => json!([tab.render(access)]),
-            Self::TabUpdated { change, tab } => {
-                json!([tab.id, change.render(tab, access), tab.render(access)])
+    pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownEvent<'v> {
+        ShownEvent {
+            event: self,
+            access,
+        }
+    }
+}
+
+/// The arguments of an event as somebody sees them; serializes to their list.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownEvent<'v> {
+    event: &'v Event,
+    access: &'v Access<'v>,
+}
+
+impl Serialize for ShownEvent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let arguments = match self.event {
+            Event::TabCreated(tab) => return [tab.shown(self.access)].serialize(serializer),
+            Event::TabUpdated { change, tab } => {
+                let change = ShownChange {
+                    change,
+                    shows_page: tab.shows_page(self.access),
+                };
+                return (tab.id, change, tab.shown(self.access)).serialize(serializer);
             }
-            Self::TabMoved {
+            Event::TabMoved {
                 tab,
                 window,
                 from,
                 to,
-            } => {
-                json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }])
-            }
-            Self::TabActivated { tab, window } => json!([{ "tabId": tab, "windowId": window }]),
-            Self::TabHighlighted { tabs, window } => {
+            } => json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }]),
+            Event::TabActivated { tab, window } => json!([{ "tabId": tab, "windowId": window }]),
+            Event::TabHighlighted { tabs, window } => {
                 json!([{ "tabIds": tabs, "windowId": window }])
             }
-            Self::TabDetached {
+            Event::TabDetached {
                 tab,
                 window,
                 position,
-            } => {
-                json!([tab, { "oldPosition": position, "oldWindowId": window }])
-            }
-            Self::TabAttached {
+            } => json!([tab, { "oldPosition": position, "oldWindowId": window }]),
+            Event::TabAttached {
                 tab,
                 window,
                 position,
-            } => {
-                json!([tab, { "newPosition": position, "newWindowId": window }])
-            }
-            Self::TabRemoved {
+            } => json!([tab, { "newPosition": position, "newWindowId": window }]),
+            Event::TabRemoved {
                 tab,
                 window,
                 is_window_closing,
-            } => {
-                json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }])
-            }
-            Self::TabReplaced { added, removed } => json!([added, removed]),
-            Self::TabZoomed {
+            } => json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }]),
+            Event::TabReplaced { added, removed } => json!([added, removed]),
+            Event::TabZoomed {
                 tab,
                 old,
                 new,
@@ -196,17 +219,16 @@ impl Event {
                 "tabId": tab,
                 "zoomSettings": zoom_settings(zoom),
             }]),
-            Self::WindowCreated(window) => json!([window]),
-            Self::WindowRemoved(window) | Self::WindowFocused(window) => json!([window]),
-            Self::GroupCreated(group)
-            | Self::GroupUpdated(group)
-            | Self::GroupMoved(group)
-            | Self::GroupRemoved(group) => {
-                json!([group.render()])
-            }
-            Self::PortMessage { port, message } => json!([port, message]),
-            Self::PortDisconnected { port, error } => json!([port, error]),
-        }
+            Event::WindowCreated(window) => json!([window]),
+            Event::WindowRemoved(window) | Event::WindowFocused(window) => json!([window]),
+            Event::GroupCreated(group)
+            | Event::GroupUpdated(group)
+            | Event::GroupMoved(group)
+            | Event::GroupRemoved(group) => json!([group.render()]),
+            Event::PortMessage { port, message } => json!([port, message]),
+            Event::PortDisconnected { port, error } => json!([port, error]),
+        };
+        arguments.serialize(serializer)
     }
 }
 

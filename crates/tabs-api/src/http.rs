@@ -20,6 +20,7 @@ use bytes::Bytes;
 use http::request::Parts as Head;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
+use serde::Serialize;
 use serde_json::{Value, json};
 use triptych_core::error::Coded;
 use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Stopping, Streaming};
@@ -207,6 +208,13 @@ impl Builder {
     }
 }
 
+/// The body that answers a call.
+#[derive(Serialize)]
+struct AnswerBody {
+    result: Answer,
+    seq: u64,
+}
+
 /// Who sent a request.
 struct Principal {
     entry: Entry,
@@ -315,8 +323,14 @@ impl TabsApi {
         let command = Command::read(row.name, given, style);
         let Outcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
         match answer {
-            Ok(Answer::Value(result)) => json_reply(200, &json!({ "result": result, "seq": seq })),
-            Ok(Answer::Undefined | Answer::Later(_)) => json_reply(200, &json!({ "seq": seq })),
+            Ok(answer) if answer.is_value() => json_reply(
+                200,
+                &AnswerBody {
+                    result: answer,
+                    seq,
+                },
+            ),
+            Ok(_) => json_reply(200, &json!({ "seq": seq })),
             Err(error) => call_refused(&error, Some(seq)),
         }
     }

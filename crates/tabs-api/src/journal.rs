@@ -4,6 +4,7 @@
 //! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::Key;
@@ -150,11 +151,7 @@ impl Dirty {
                 self.windows.insert(WindowId(*window));
             }
             Event::WindowCreated(view) => {
-                self.windows.extend(
-                    view.get("id")
-                        .and_then(serde_json::Value::as_i64)
-                        .map(WindowId),
-                );
+                self.windows.insert(WindowId(view.id));
             }
             Event::GroupCreated(group)
             | Event::GroupUpdated(group)
@@ -378,9 +375,9 @@ impl Browser {
         tab.group = row.group.map(GroupId);
         tab.opener = row.opener.map(TabId);
         tab.is_fresh = row.url.is_empty() || row.discarded;
-        tab.url = row.url;
-        tab.title = row.title;
-        tab.icon = row.icon;
+        tab.url = row.url.into();
+        tab.title = row.title.into();
+        tab.icon = row.icon.map(Arc::from);
         tab.discarded = row.discarded;
         tab.status = if row.discarded {
             Status::Unloaded
@@ -393,9 +390,9 @@ impl Browser {
             reason: row.mute_reason.as_deref().map(mute_reason),
         };
         tab.was_shown = row.was_shown;
-        let entry = |(url, title, was_used)| Entry {
-            url,
-            title,
+        let entry = |(url, title, was_used): (String, String, bool)| Entry {
+            url: url.into(),
+            title: title.into(),
             was_used,
             is_cached: false,
         };
@@ -404,7 +401,7 @@ impl Browser {
         tab.language = row.language;
         self.tabs.insert(id, tab);
         if let Some(url) = row.pending {
-            self.navigate(id, url, Kind::Push);
+            self.navigate(id, &url, Kind::Push);
         }
         Some(())
     }
@@ -445,7 +442,7 @@ fn mute_reason(text: &str) -> MuteReason {
     match text {
         "user" => MuteReason::User,
         "capture" => MuteReason::Capture,
-        extension => MuteReason::Extension(extension.to_owned()),
+        extension => MuteReason::Extension(extension.into()),
     }
 }
 
@@ -486,22 +483,28 @@ fn tab_row(tab: &Tab) -> TabRow {
         pinned: tab.pinned,
         group: tab.group.map(|group| group.0),
         opener: tab.opener.map(|opener| opener.0),
-        url: tab.url.clone(),
-        title: tab.title.clone(),
-        icon: tab.icon.clone(),
-        pending: tab.pending.as_ref().map(|pending| pending.url.clone()),
+        url: tab.url.to_string(),
+        title: tab.title.to_string(),
+        icon: tab.icon.as_deref().map(str::to_owned),
+        pending: tab.pending.as_ref().map(|pending| pending.url.to_string()),
         discarded: tab.discarded,
         auto_discardable: tab.auto_discardable,
         muted: tab.muted.muted,
         mute_reason: tab.muted.reason.as_ref().map(|reason| match reason {
             MuteReason::User => "user".to_owned(),
             MuteReason::Capture => "capture".to_owned(),
-            MuteReason::Extension(id) => id.clone(),
+            MuteReason::Extension(id) => id.to_string(),
         }),
         last_accessed: tab.last_accessed.micros(),
         was_shown: tab.was_shown,
         history: kept
-            .map(|entry| (entry.url.clone(), entry.title.clone(), entry.was_used))
+            .map(|entry| {
+                (
+                    entry.url.to_string(),
+                    entry.title.to_string(),
+                    entry.was_used,
+                )
+            })
             .collect(),
         history_at: tab.history_at - skipped,
         language: tab.language.clone(),
@@ -532,7 +535,7 @@ mod tests {
     }
 
     fn shown(browser: &Browser) -> serde_json::Value {
-        let mut all = browser.render_all(&Access::Full);
+        let mut all = serde_json::json!(browser.all_windows(&Access::Full));
         for tab in all
             .as_array_mut()
             .unwrap()

@@ -14,7 +14,7 @@ use crate::engine::Request;
 use crate::error::Error;
 use crate::js::Js;
 use crate::page::Pages;
-use crate::permission::{ContentScript, Extension, Manifest};
+use crate::permission::{Access, ContentScript, Extension, Manifest};
 use crate::session::{Output, Session};
 use crate::simulation::SimEngine;
 use crate::tab::TabId;
@@ -85,19 +85,12 @@ impl Lab {
         *self = Self::new(std::mem::take(&mut self.pages), now);
         self.session = session_of(&self.pages, now, variant);
         let mut ids = json!({ "extension_id": EXTENSION });
-        let windows = self
-            .session
-            .browser()
-            .render_all(&crate::permission::Access::Full);
+        let windows = self.session.browser().all_windows(&Access::Full);
+        let window = windows.first();
+        let tab = window.and_then(|window| window.tabs.as_ref()?.first());
         if let Some(members) = ids.as_object_mut() {
-            members.insert(
-                "W1".into(),
-                windows.pointer("/0/id").cloned().unwrap_or_default(),
-            );
-            members.insert(
-                "T1".into(),
-                windows.pointer("/0/tabs/0/id").cloned().unwrap_or_default(),
-            );
+            members.insert("W1".into(), json!(window.map(|window| window.id)));
+            members.insert("T1".into(), json!(tab.map(|tab| tab.id)));
         }
         ids
     }
@@ -170,7 +163,7 @@ impl Lab {
                     if !access.hears(event.name()) {
                         continue;
                     }
-                    let mut args = event.arguments(&access);
+                    let mut args = json!(event.shown(&access));
                     if event.name().starts_with("port.")
                         && let Some(first) = args.get_mut(0)
                         && let Some(name) = first.as_str().and_then(|port| self.ports.get(port))
@@ -272,21 +265,12 @@ impl Lab {
     /// The tab of the extension's own page, for calls that come from there.
     fn extension_page(&self) -> Option<TabId> {
         let own = format!("chrome-extension://{EXTENSION}/");
-        let windows = self
-            .session
-            .browser()
-            .render_all(&crate::permission::Access::Full);
-        let tabs = windows
-            .as_array()?
+        let windows = self.session.browser().all_windows(&Access::Full);
+        let mut tabs = windows
             .iter()
-            .filter_map(|window| window.get("tabs")?.as_array())
-            .flatten();
-        let mut pages = tabs.filter(|tab| {
-            tab.get("url")
-                .and_then(Value::as_str)
-                .is_some_and(|url| url.starts_with(&own))
-        });
-        pages.next()?.get("id")?.as_i64().map(TabId)
+            .flat_map(|window| window.tabs.iter().flatten());
+        let page = tabs.find(|tab| tab.url.as_deref().is_some_and(|url| url.starts_with(&own)))?;
+        Some(TabId(page.id))
     }
 
     fn gesture(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
@@ -374,12 +358,10 @@ fn constant(args: &[Js]) -> Value {
 
 fn render(answer: Result<Answer, Error>, style: Style) -> Value {
     match answer {
-        Ok(Answer::Value(value)) => json!({ "result": value }),
+        Ok(answer) if answer.is_value() => json!({ "result": answer }),
         // A callback without an argument is recorded as one that got nothing.
-        Ok(Answer::Undefined | Answer::Later(_)) if style == Style::Callback => {
-            json!({ "result": null })
-        }
-        Ok(Answer::Undefined | Answer::Later(_)) => json!({ "result": null, "undef": true }),
+        Ok(_) if style == Style::Callback => json!({ "result": null }),
+        Ok(_) => json!({ "result": null, "undef": true }),
         Err(error) => {
             let kind = match style {
                 _ if error.is_thrown() => "throw",

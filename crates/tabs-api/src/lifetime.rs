@@ -64,7 +64,7 @@ impl Browser {
             Some(normal) => Ok(*normal),
             None => {
                 let window = self.add_window(WindowKind::Normal);
-                let view = self.window(window)?.render(false);
+                let view = self.window(window)?.view(false, None);
                 self.emit(Event::WindowCreated(view));
                 Ok(window)
             }
@@ -73,7 +73,7 @@ impl Browser {
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     pub(crate) fn start(&mut self, id: TabId, url: &str) {
-        self.navigate(id, url.to_owned(), Kind::Push);
+        self.navigate(id, url, Kind::Push);
         if url == NEW_TAB
             && let Some(tab) = self.tabs.get_mut(&id)
         {
@@ -155,7 +155,7 @@ impl Browser {
         tab.language.clone_from(&source.language);
         // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
         if !source.url.is_empty() && self.focus_order.first() == Some(&window) {
-            self.navigate(copy, source.url, Kind::Reload);
+            self.navigate(copy, &source.url, Kind::Reload);
         }
         self.place(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
@@ -213,7 +213,7 @@ impl Browser {
         tab.title.clone_from(&closed.tab.title);
         tab.history.clone_from(&closed.tab.history);
         tab.history_at = closed.tab.history_at;
-        self.navigate(id, closed.tab.url.clone(), Kind::Reload);
+        self.navigate(id, &closed.tab.url, Kind::Reload);
         let state = self.window(window)?;
         let mut index = self.clamped(state, closed.tab.pinned, closed.index);
         // Its group may be gone or another: it comes back beside the one that stands there now.
@@ -223,7 +223,7 @@ impl Browser {
         self.place(id, window, index)?;
         self.create_and_activate(id)?;
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
-        let tab = view.render(&self.access_of(call));
+        let tab = view.seen_by(&self.access_of(call));
         Ok(Answer::Value(
             serde_json::json!({ "lastModified": closed.at.seconds(), "tab": tab }),
         ))
@@ -242,7 +242,7 @@ impl Browser {
         tab.group = group;
         self.place(id, window, index)?;
         self.create_and_activate(id)?;
-        self.navigate(id, url.to_owned(), Kind::Push);
+        self.navigate(id, url, Kind::Push);
         Ok(())
     }
 }

@@ -31,7 +31,7 @@ impl Browser {
         let frames: Vec<_> = here
             .filter(|frame| wanted.is_none_or(|wanted| wanted == i64::from(*frame)))
             .collect();
-        (!frames.is_empty()).then(|| (tab.id, tab.url.clone(), frames))
+        (!frames.is_empty()).then(|| (tab.id, tab.url.to_string(), frames))
     }
 
     /// `tabs.sendMessage`: the first answer of any frame is the result.

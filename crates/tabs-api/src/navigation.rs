@@ -1,5 +1,6 @@
 //! Where tabs go: navigation, reload, history, and what the engine tells of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::address::{host, is_same_document, title};
@@ -17,7 +18,7 @@ fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
         .history
         .get(tab.history_at)
         .is_some_and(|entry| entry.was_used);
-    let is_same_url = tab.url == url;
+    let is_same_url = *tab.url == *url;
     let stays = is_same_document
         || kind == Kind::Reload
         || kind == Kind::Push && is_same_url && !tab.history.is_empty();
@@ -33,8 +34,8 @@ fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
             let is_same_host = host(&tab.url) == host(url);
             let was_used = was_used && (is_same_document || is_same_host);
             tab.history.push(Entry {
-                url: url.to_owned(),
-                title: String::new(),
+                url: url.into(),
+                title: "".into(),
                 was_used,
                 is_cached: false,
             });
@@ -54,14 +55,14 @@ fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
 
 impl Browser {
     /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
-    pub(crate) fn navigate(&mut self, id: TabId, url: String, kind: Kind) {
+    pub(crate) fn navigate(&mut self, id: TabId, url: &str, kind: Kind) {
         let Some(tab) = self.tabs.get_mut(&id) else {
             return;
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
         tab.load += 1;
         tab.pending = Some(Pending {
-            url: url.clone(),
+            url: url.into(),
             is_shown: true,
             kind,
         });
@@ -69,8 +70,8 @@ impl Browser {
         let command = EngineCommand::Navigate {
             tab: id,
             load: tab.load,
-            url,
-            from: tab.url.clone(),
+            url: url.to_owned(),
+            from: tab.url.to_string(),
             kind,
         };
         if was_discarded {
@@ -95,7 +96,7 @@ impl Browser {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
             _ => tab.url.clone(),
         };
-        self.navigate(id, url, Kind::Reload);
+        self.navigate(id, &url, Kind::Reload);
         if let Some(tab) = self.tabs.get_mut(&id)
             && let Some(pending) = &mut tab.pending
         {
@@ -140,7 +141,7 @@ impl Browser {
             .get(target)
             .map(|entry| entry.url.clone())
             .ok_or(Error::NoHistory)?;
-        self.navigate(id, url, Kind::Traverse(target));
+        self.navigate(id, &url, Kind::Traverse(target));
         Ok(Answer::Undefined)
     }
 
@@ -167,11 +168,12 @@ impl Browser {
             }
             EngineNews::Ended { tab, load } if is_current(&tab, &load) => self.end(tab),
             EngineNews::Title { tab, load, title } if is_current(&tab, &load) => {
-                self.set_title(tab, title)
+                self.set_title(tab, &title)
             }
             EngineNews::Icon { tab, load, url } if is_current(&tab, &load) => {
+                let url = Arc::<str>::from(url);
                 if let Some(state) = self.tabs.get_mut(&tab) {
-                    state.icon = Some(url.clone());
+                    state.icon = Some(Arc::clone(&url));
                 }
                 self.updated(
                     tab,
@@ -186,12 +188,12 @@ impl Browser {
                 self.set_audible(tab, audible)
             }
             EngineNews::Goes { tab, load, url } if is_current(&tab, &load) => {
-                self.navigate(tab, url, Kind::Push)
+                self.navigate(tab, &url, Kind::Push)
             }
             EngineNews::Pushed { tab, load, url } if is_current(&tab, &load) => {
                 if let Some(state) = self.tabs.get_mut(&tab) {
                     state.pending = Some(Pending {
-                        url: url.clone(),
+                        url: url.as_str().into(),
                         is_shown: false,
                         kind: Kind::Push,
                     });
@@ -227,8 +229,9 @@ impl Browser {
         let Some(pending) = tab.pending.take() else {
             return;
         };
-        let is_same_url = tab.url == url;
-        let change_url = (!is_same_url || tab.is_fresh).then(|| url.to_owned());
+        let is_same_url = *tab.url == *url;
+        let committed = Arc::<str>::from(url);
+        let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal = matches!(pending.kind, Kind::Traverse(_));
         let was_cached = enter(tab, url, pending.kind, is_same_document);
         let restored = tab
@@ -238,11 +241,11 @@ impl Browser {
             .filter(|_| is_traversal);
         if !is_same_document && pending.kind != Kind::Reload {
             tab.title_is_address = restored.is_none();
-            tab.title = restored.unwrap_or_else(|| title(url));
+            tab.title = restored.unwrap_or_else(|| title(url).into());
             tab.icon = None;
         }
         tab.is_fresh = false;
-        tab.url = url.to_owned();
+        tab.url = committed;
         tab.status = Status::Loading;
         // The browser keeps a tab unzoomable where it goes; the specification restores the defaults.
         let stays_disabled = self.compat == Compat::Browser && tab.zoom.mode == ZoomMode::Disabled;
@@ -314,13 +317,14 @@ impl Browser {
         self.answer_languages(id);
     }
 
-    fn set_title(&mut self, id: TabId, title: String) {
-        let is_news = |tab: &&mut Tab| tab.title != title || tab.title_is_address;
+    fn set_title(&mut self, id: TabId, title: &str) {
+        let is_news = |tab: &&mut Tab| *tab.title != *title || tab.title_is_address;
         let Some(tab) = self.tabs.get_mut(&id).filter(is_news) else {
             return;
         };
         tab.title_is_address = false;
-        tab.title.clone_from(&title);
+        let title = Arc::<str>::from(title);
+        tab.title = Arc::clone(&title);
         self.keep_title(id);
         self.updated(
             id,
@@ -385,7 +389,7 @@ impl Browser {
         let command = EngineCommand::Gesture {
             tab: id,
             load: tab.load,
-            url: tab.url.clone(),
+            url: tab.url.to_string(),
             script,
         };
         self.command(command);

@@ -115,8 +115,9 @@ impl Extension {
     /// Whether a host permission or an invocation covers a page.
     #[must_use]
     pub fn may_read(&self, tab: i64, url: &str) -> bool {
-        let own = format!("chrome-extension://{}/", self.id);
-        if url.starts_with(&own) {
+        let own = url.strip_prefix("chrome-extension://");
+        let own = own.and_then(|rest| rest.strip_prefix(self.id.as_str()));
+        if own.is_some_and(|path| path.starts_with('/')) {
             return true;
         }
         let is_readable = ["http:", "https:", "ftp:"]

@@ -15,7 +15,7 @@ impl Browser {
             self.set_muted(
                 id,
                 muted,
-                MuteReason::Extension(call.caller.extension.clone()),
+                MuteReason::Extension(call.caller.extension.as_str().into()),
             )?;
         }
         if let Some(opener) = call.number(1, "openerTabId") {
@@ -40,7 +40,7 @@ impl Browser {
         }
         if let Some(url) = call.text(1, "url") {
             let url = resolve(url, &call.caller.extension)?;
-            self.navigate(id, url, Kind::Push);
+            self.navigate(id, &url, Kind::Push);
         }
         self.shown(call, id)
     }

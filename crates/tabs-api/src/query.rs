@@ -1,7 +1,5 @@
 //! Reading tabs: get, getCurrent, query.
 
-use serde_json::Value;
-
 use crate::browser::{Answer, Browser, Call, Compat, Context, text_of};
 use crate::error::Error;
 use crate::js::Js;
@@ -39,11 +37,11 @@ impl Browser {
                 if let Some(tab) = self.tabs.get(id)
                     && filter.takes_tab(tab, window, index, &access)
                 {
-                    found.push(self.view_at(tab, window, index).render(&access));
+                    found.push(self.view_at(tab, window, index).seen_by(&access));
                 }
             }
         }
-        Ok(Answer::Value(Value::Array(found)))
+        Ok(Answer::Tabs(found))
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use triptych_core::time::Timestamp;
 
-use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
+use crate::browser::{Browser, Caller, Command, Compat, Context, Style};
 use crate::js::Js;
 use crate::page::Pages;
 use crate::permission::{Extension, Manifest};
@@ -237,10 +237,9 @@ fn call(
         context: Context::Worker,
     };
     let command = Command::read(name, &arguments, Style::Promise)?;
-    match session.apply(now, &caller, &command)? {
-        Answer::Value(value) => Ok(value),
-        Answer::Undefined | Answer::Later(_) => Ok(Value::Null),
-    }
+    Ok(serde_json::to_value(
+        session.apply(now, &caller, &command)?,
+    )?)
 }
 
 impl Install {
@@ -317,9 +316,9 @@ mod tests {
         assert!(session.poll().is_none());
         let windows = session
             .browser()
-            .render_all(&crate::permission::Access::Full);
-        assert_eq!(windows.as_array().unwrap().len(), 1);
-        let tabs = &windows[0]["tabs"];
+            .all_windows(&crate::permission::Access::Full);
+        assert_eq!(windows.len(), 1);
+        let tabs = serde_json::json!(windows[0].tabs);
         assert_eq!(tabs[0]["pinned"], true);
         assert_eq!(tabs[1]["active"], true);
         assert_eq!(tabs[1]["url"], "https://b.test/");

@@ -1,6 +1,8 @@
 //! A tab: its state, and the view of it that events and results carry.
 
-use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use triptych_core::time::Timestamp;
 
 use crate::group::GroupId;
@@ -47,7 +49,7 @@ pub enum MuteReason {
     /// A capture of the tab began.
     Capture,
     /// The extension of this id said so.
-    Extension(String),
+    Extension(Arc<str>),
 }
 
 /// Whether a tab is muted, and why. Without a reason the state never changed.
@@ -59,18 +61,20 @@ pub struct MutedInfo {
     pub reason: Option<MuteReason>,
 }
 
-impl MutedInfo {
-    /// As events and results show it.
-    #[must_use]
-    pub fn render(&self) -> Value {
-        match &self.reason {
-            None => json!({ "muted": self.muted }),
-            Some(MuteReason::User) => json!({ "muted": self.muted, "reason": "user" }),
-            Some(MuteReason::Capture) => json!({ "muted": self.muted, "reason": "capture" }),
-            Some(MuteReason::Extension(id)) => {
-                json!({ "muted": self.muted, "reason": "extension", "extensionId": id })
-            }
+impl Serialize for MutedInfo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        if let Some(MuteReason::Extension(id)) = &self.reason {
+            out.serialize_entry("extensionId", id.as_ref())?;
         }
+        out.serialize_entry("muted", &self.muted)?;
+        match &self.reason {
+            Some(MuteReason::User) => out.serialize_entry("reason", "user")?,
+            Some(MuteReason::Capture) => out.serialize_entry("reason", "capture")?,
+            Some(MuteReason::Extension(_)) => out.serialize_entry("reason", "extension")?,
+            None => {}
+        }
+        out.end()
     }
 }
 
@@ -110,9 +114,9 @@ impl Default for ZoomState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its URL.
-    pub url: String,
+    pub url: Arc<str>,
     /// Its title, as last shown.
-    pub title: String,
+    pub title: Arc<str>,
     /// Whether the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
     /// Whether its page is kept in memory for going back to it.
@@ -123,7 +127,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
     /// Where to.
-    pub url: String,
+    pub url: Arc<str>,
     /// Whether the interface still shows it.
     pub is_shown: bool,
     /// What it does to the history.
@@ -161,11 +165,11 @@ pub struct Tab {
     /// The tab that opened it, while that one exists in the same window.
     pub opener: Option<TabId>,
     /// The committed URL; empty before the first commit.
-    pub url: String,
+    pub url: Arc<str>,
     /// The title as shown.
-    pub title: String,
+    pub title: Arc<str>,
     /// The icon's URL, once known.
-    pub icon: Option<String>,
+    pub icon: Option<Arc<str>>,
     /// Where it is going.
     pub pending: Option<Pending>,
     /// Numbers its navigations; news of an older one is ignored.
@@ -217,8 +221,8 @@ impl Tab {
             pinned: false,
             group: None,
             opener: None,
-            url: String::new(),
-            title: String::new(),
+            url: "".into(),
+            title: "".into(),
             icon: None,
             pending: None,
             load: 0,
@@ -243,8 +247,8 @@ impl Tab {
     }
 }
 
-/// A tab as it was at one moment: what an event carries, before it is known who will see it.
-#[derive(Debug, Clone)]
+/// A tab as it was at one moment. Its texts are shared with the tab, so that a view costs no copy of them.
+#[derive(Debug, Clone, PartialEq)]
 #[expect(
     missing_docs,
     reason = "each field is the field of its name of Spec tabs-api §2"
@@ -270,63 +274,108 @@ pub struct TabView {
     pub muted: MutedInfo,
     pub last_accessed: Timestamp,
     pub status: Status,
-    pub url: String,
-    pub pending_url: Option<String>,
-    pub title: String,
-    pub icon: Option<String>,
+    /// This and the next three are `None` also where the one it was made for may not see them.
+    pub url: Option<Arc<str>>,
+    pub title: Option<Arc<str>>,
+    pub icon: Option<Arc<str>>,
+    pub pending_url: Option<Arc<str>>,
     pub width: i64,
     pub height: i64,
 }
 
 impl TabView {
-    /// As somebody with this access sees it: without permission the four sensitive fields are absent (Spec tabs-api §5.1).
+    /// The view without what somebody with this access may not see: without permission the four sensitive fields are absent
+    /// (Spec tabs-api §5.1).
     #[must_use]
-    pub fn render(&self, access: &Access<'_>) -> Value {
-        let mut out = Map::new();
-        let mut put = |name: &str, value: Value| out.insert(name.to_owned(), value);
-        put("active", self.active.into());
-        put("audible", self.audible.into());
-        put("autoDiscardable", self.auto_discardable.into());
-        put("discarded", self.discarded.into());
-        put("frozen", self.frozen.into());
-        put("groupId", self.group.into());
-        put("height", self.height.into());
-        put("highlighted", self.highlighted.into());
-        put("id", self.id.into());
-        put("incognito", self.incognito.into());
-        put("index", self.index.into());
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "the interface counts milliseconds in a double"
-        )]
-        put(
-            "lastAccessed",
-            (self.last_accessed.micros() as f64 / 1_000.0).into(),
-        );
-        put("mutedInfo", self.muted.render());
-        if let Some(opener) = self.opener {
-            put("openerTabId", opener.into());
+    pub fn seen_by(mut self, access: &Access<'_>) -> Self {
+        if !self.shows_page(access) {
+            (self.url, self.title, self.icon) = (None, None, None);
         }
-        put("pinned", self.pinned.into());
-        put("selected", self.active.into());
-        put("splitViewId", (-1).into());
-        put("status", self.status.word().into());
-        put("width", self.width.into());
-        put("windowId", self.window.into());
-        if access.sees(self.id, &self.url) {
-            put("title", self.title.clone().into());
-            put("url", self.url.clone().into());
-            if let Some(icon) = &self.icon {
-                put("favIconUrl", icon.clone().into());
-            }
+        if !self.shows_pending(access) {
+            self.pending_url = None;
         }
-        if let Some(pending) = self
-            .pending_url
-            .as_deref()
-            .filter(|url| access.sees(self.id, url))
-        {
-            put("pendingUrl", pending.into());
-        }
-        Value::Object(out)
+        self
     }
+
+    /// The same for one who only reads it, as JSON.
+    #[must_use]
+    pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownTab<'v> {
+        ShownTab { tab: self, access }
+    }
+
+    /// Whether title, URL and icon are visible.
+    pub(crate) fn shows_page(&self, access: &Access<'_>) -> bool {
+        let url = self.url.as_deref();
+        url.is_some_and(|url| access.sees(self.id, url))
+    }
+
+    fn shows_pending(&self, access: &Access<'_>) -> bool {
+        let url = self.pending_url.as_deref();
+        url.is_some_and(|url| access.sees(self.id, url))
+    }
+}
+
+impl Serialize for TabView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown(&Access::Full).serialize(serializer)
+    }
+}
+
+/// A tab as somebody sees it; serializes to the `Tab` of the interface.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownTab<'v> {
+    tab: &'v TabView,
+    access: &'v Access<'v>,
+}
+
+impl Serialize for ShownTab<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (tab, access) = (self.tab, self.access);
+        let shows_page = tab.shows_page(access);
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("active", &tab.active)?;
+        out.serialize_entry("audible", &tab.audible)?;
+        out.serialize_entry("autoDiscardable", &tab.auto_discardable)?;
+        out.serialize_entry("discarded", &tab.discarded)?;
+        if let Some(icon) = tab.icon.as_deref().filter(|_| shows_page) {
+            out.serialize_entry("favIconUrl", icon)?;
+        }
+        out.serialize_entry("frozen", &tab.frozen)?;
+        out.serialize_entry("groupId", &tab.group)?;
+        out.serialize_entry("height", &tab.height)?;
+        out.serialize_entry("highlighted", &tab.highlighted)?;
+        out.serialize_entry("id", &tab.id)?;
+        out.serialize_entry("incognito", &tab.incognito)?;
+        out.serialize_entry("index", &tab.index)?;
+        out.serialize_entry("lastAccessed", &milliseconds(tab.last_accessed))?;
+        out.serialize_entry("mutedInfo", &tab.muted)?;
+        if let Some(opener) = tab.opener {
+            out.serialize_entry("openerTabId", &opener)?;
+        }
+        if let Some(url) = tab.pending_url.as_deref()
+            && tab.shows_pending(access)
+        {
+            out.serialize_entry("pendingUrl", url)?;
+        }
+        out.serialize_entry("pinned", &tab.pinned)?;
+        out.serialize_entry("selected", &tab.active)?;
+        out.serialize_entry("splitViewId", &-1)?;
+        out.serialize_entry("status", tab.status.word())?;
+        if shows_page {
+            out.serialize_entry("title", &tab.title.as_deref())?;
+            out.serialize_entry("url", &tab.url.as_deref())?;
+        }
+        out.serialize_entry("width", &tab.width)?;
+        out.serialize_entry("windowId", &tab.window)?;
+        out.end()
+    }
+}
+
+/// A time as the interface counts it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the interface counts milliseconds in a double"
+)]
+fn milliseconds(time: Timestamp) -> f64 {
+    time.micros() as f64 / 1_000.0
 }

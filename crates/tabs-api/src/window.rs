@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::tab::TabId;
+use crate::tab::{TabId, TabView};
 
 /// A window's id, unique within a session and never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,20 +117,41 @@ impl Window {
             .collect()
     }
 
-    /// The window as the interface shows it, without tabs.
+    /// The window as the interface shows it, with these tabs if any are asked for.
     #[must_use]
-    pub fn render(&self, is_focused: bool) -> Value {
-        json!({
-            "alwaysOnTop": false,
-            "focused": is_focused,
-            "height": self.bounds.height,
-            "id": self.id.0,
-            "incognito": self.incognito,
-            "left": self.bounds.left,
-            "state": self.state,
-            "top": self.bounds.top,
-            "type": self.kind.word(),
-            "width": self.bounds.width,
-        })
+    pub fn view(&self, focused: bool, tabs: Option<Vec<TabView>>) -> WindowView {
+        WindowView {
+            always_on_top: false,
+            focused,
+            height: self.bounds.height,
+            id: self.id.0,
+            incognito: self.incognito,
+            left: self.bounds.left,
+            state: self.state.clone(),
+            tabs,
+            top: self.bounds.top,
+            kind: self.kind.word(),
+            width: self.bounds.width,
+        }
     }
+}
+
+/// A window as it was at one moment; serializes to the `Window` of the interface.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each field is the field of its name")]
+pub struct WindowView {
+    pub always_on_top: bool,
+    pub focused: bool,
+    pub height: i64,
+    pub id: i64,
+    pub incognito: bool,
+    pub left: i64,
+    pub state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tabs: Option<Vec<TabView>>,
+    pub top: i64,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub width: i64,
 }

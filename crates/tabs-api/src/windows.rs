@@ -1,7 +1,5 @@
 //! The `windows` operations, as far as tabs need them.
 
-use serde_json::Value;
-
 use crate::address::{NEW_TAB, resolve};
 use crate::browser::{Answer, Browser, Call, text_of};
 use crate::error::Error;
@@ -9,28 +7,22 @@ use crate::event::Event;
 use crate::js::Js;
 use crate::permission::Access;
 use crate::tab::TabId;
-use crate::window::{Window, WindowId, WindowKind};
+use crate::window::{Window, WindowId, WindowKind, WindowView};
 
 impl Browser {
-    pub(crate) fn render_window(
+    /// A window as somebody with this access sees it, with its tabs if they are asked for.
+    pub(crate) fn window_view(
         &self,
         window: &Window,
         populate: bool,
         access: &Access<'_>,
-    ) -> Value {
+    ) -> WindowView {
         let is_focused = self.has_focus && self.focus_order.first() == Some(&window.id);
-        let mut out = window.render(is_focused);
-        if populate && let Some(members) = out.as_object_mut() {
-            let tabs = window.tabs.iter().enumerate();
-            let tabs = tabs.filter_map(|(index, id)| {
-                Some(
-                    self.view_at(self.tabs.get(id)?, window, index)
-                        .render(access),
-                )
-            });
-            members.insert("tabs".into(), tabs.collect());
-        }
-        out
+        let tabs = window.tabs.iter().enumerate().filter_map(|(index, id)| {
+            let tab = self.tabs.get(id)?;
+            Some(self.view_at(tab, window, index).seen_by(access))
+        });
+        window.view(is_focused, populate.then(|| tabs.collect()))
     }
 
     fn window_answer(
@@ -40,11 +32,9 @@ impl Browser {
         options: usize,
     ) -> Result<Answer, Error> {
         let populate = call.boolean(options, "populate").unwrap_or(false);
-        Ok(Answer::Value(self.render_window(
-            self.window(window)?,
-            populate,
-            &self.access_of(call),
-        )))
+        let window = self.window(window)?;
+        let view = self.window_view(window, populate, &self.access_of(call));
+        Ok(Answer::Window(Box::new(view)))
     }
 
     /// `windows.get`.
@@ -83,13 +73,9 @@ impl Browser {
             )
         };
         let access = self.access_of(call);
-        Ok(Answer::Value(
-            self.windows
-                .values()
-                .filter(wanted)
-                .map(|window| self.render_window(window, populate, &access))
-                .collect(),
-        ))
+        let windows = self.windows.values().filter(wanted);
+        let views = windows.map(|window| self.window_view(window, populate, &access));
+        Ok(Answer::Windows(views.collect()))
     }
 
     /// `windows.create`: a new tab, one for each URL, or a tab that exists.
@@ -120,7 +106,7 @@ impl Browser {
         };
         let window = self.add_window(kind);
         self.set_bounds(call, 0, window)?;
-        let view = self.window(window)?.render(false);
+        let view = self.window(window)?.view(false, None);
         self.emit(Event::WindowCreated(view));
         match moved {
             Some(tab) => self.fill_with(window, tab)?,
@@ -128,14 +114,12 @@ impl Browser {
         }
         // As recorded: the new window has not got the focus yet when it is given back.
         let shown = self.window(window)?;
-        let mut answer = self.render_window(shown, true, &self.access_of(call));
-        if let Some(members) = answer.as_object_mut() {
-            members.insert("focused".into(), false.into());
-        }
+        let mut answer = self.window_view(shown, true, &self.access_of(call));
+        answer.focused = false;
         if call.boolean(0, "focused").unwrap_or(true) {
             self.focus(window);
         }
-        Ok(Answer::Value(answer))
+        Ok(Answer::Window(Box::new(answer)))
     }
 
     fn fill_with(&mut self, window: WindowId, tab: TabId) -> Result<(), Error> {
@@ -186,7 +170,7 @@ impl Browser {
     pub(crate) fn window_update(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let window = self.named_window(call, call.arguments.integer(0))?;
         // The window manager acts later: what is given back is how the window was.
-        let before = self.render_window(self.window(window)?, false, &self.access_of(call));
+        let before = self.window_view(self.window(window)?, false, &self.access_of(call));
         self.set_bounds(call, 1, window)?;
         self.dirty.note_window(window);
         match call.boolean(1, "focused") {
@@ -199,7 +183,7 @@ impl Browser {
             }
             _ => {}
         }
-        Ok(Answer::Value(before))
+        Ok(Answer::Window(Box::new(before)))
     }
 
     /// `windows.remove`.

@@ -95,7 +95,7 @@ impl World {
     }
 
     fn all(&self) -> Value {
-        self.session.browser().render_all(&Access::Full)
+        json!(self.session.browser().all_windows(&Access::Full))
     }
 
     /// The ids of this kind, in the order of windows and strips.
@@ -169,7 +169,7 @@ impl World {
                 self.log.push(format!(
                     "{} {}",
                     event.name(),
-                    event.arguments(&Access::Full)
+                    json!(event.shown(&Access::Full))
                 ));
             }
         }

@@ -67,7 +67,7 @@ impl TabsApi {
                 let entry = self.entry(&profile)?;
                 let windows = entry
                     .profile
-                    .change(|browser, _| browser.render_all(&Access::Full))
+                    .change(|browser, _| browser.all_windows(&Access::Full))
                     .await?;
                 Ok(json_reply(200, &json!({ "windows": windows })))
             }

@@ -28,7 +28,7 @@ pub(super) struct Keeper {
     store: Arc<dyn KeyValue>,
     prefix: Vec<u8>,
     queue: mpsc::UnboundedSender<(u64, Vec<Commit>)>,
-    settled: watch::Receiver<Settled>,
+    settled: Arc<watch::Sender<Settled>>,
 }
 
 /// How far turns are kept.
@@ -46,7 +46,8 @@ impl Keeper {
         heard: impl Fn() + Send + 'static,
     ) -> Self {
         let (queue, mut waiting) = mpsc::unbounded_channel::<(u64, Vec<Commit>)>();
-        let (settle, settled) = watch::channel(Settled::default());
+        let settled = Arc::new(watch::Sender::new(Settled::default()));
+        let settle = Arc::clone(&settled);
         tokio::spawn(async move {
             while let Some((turn, commits)) = waiting.recv().await {
                 for commit in commits {
@@ -68,6 +69,15 @@ impl Keeper {
         }
     }
 
+    /// Whether a turn that changed nothing is kept at once, which it is if all before it are.
+    fn passes(&self, turn: u64) -> bool {
+        self.settled.send_if_modified(|settled| {
+            let passes = settled.turn + 1 == turn && settled.failed.is_none();
+            settled.turn += u64::from(passes);
+            passes
+        })
+    }
+
     /// The last turn that is kept.
     pub(super) fn kept(&self) -> u64 {
         self.settled.borrow().turn
@@ -78,6 +88,9 @@ impl Keeper {
     /// # Errors
     /// [`StoreError`] of reading what there is to forget.
     pub(super) fn keep(&self, turn: u64, rows: Vec<Row>, wipes: bool) -> Result<(), StoreError> {
+        if rows.is_empty() && !wipes && self.passes(turn) {
+            return Ok(());
+        }
         let mut writes: Vec<(Bytes, Option<Bytes>)> = Vec::new();
         if wipes {
             let old = rows_under(&*self.store, &self.prefix)?;
@@ -114,7 +127,7 @@ impl Keeper {
     /// # Errors
     /// Why it cannot be.
     pub(super) async fn until_kept(&self, turn: u64) -> Result<(), StoreError> {
-        let mut settled = self.settled.clone();
+        let mut settled = self.settled.subscribe();
         let is_over = |settled: &Settled| settled.turn >= turn || settled.failed.is_some();
         let outcome = match settled.wait_for(is_over).await {
             Ok(settled) if settled.turn >= turn => Ok(()),

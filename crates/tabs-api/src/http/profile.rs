@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hyper_tungstenite::tungstenite::Utf8Bytes;
+use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use triptych_core::kv::{KeyValue, StoreError};
 use triptych_core::time::{Clock, Timestamp};
 
@@ -16,7 +18,7 @@ use super::keeper::Keeper;
 use crate::browser::{Answer, Browser, Caller, Command};
 use crate::engine::Request;
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, ShownEvent};
 use crate::js::Js;
 use crate::session::{Output, Session};
 
@@ -53,6 +55,8 @@ struct State {
     /// The place of the newest event.
     seq: u64,
     listeners: HashMap<u64, Listening>,
+    /// The extensions that somebody listens as, and how many.
+    audience: BTreeMap<Arc<str>, usize>,
     listener_next: u64,
     waiting: HashMap<Request, Waiter>,
     /// Open ports by the browser's name for them.
@@ -67,8 +71,8 @@ struct State {
 struct Logged {
     turn: u64,
     event: Logs,
-    /// The frame, by the extension that it was written for.
-    frames: Vec<(String, Arc<str>)>,
+    /// The frame, by the extension that it was written for; nothing for one that does not hear of it.
+    frames: Vec<(Arc<str>, Option<Utf8Bytes>)>,
 }
 
 enum Logs {
@@ -77,7 +81,9 @@ enum Logs {
 }
 
 struct Listening {
-    extension: String,
+    extension: Arc<str>,
+    /// Wakes it for what is for it alone.
+    woken: Arc<Notify>,
     /// Frames for this listener alone.
     own: VecDeque<Own>,
 }
@@ -86,7 +92,7 @@ struct Own {
     turn: u64,
     /// The place in the log that it follows.
     place: u64,
-    frame: Arc<str>,
+    frame: Utf8Bytes,
 }
 
 struct PortOwner {
@@ -128,6 +134,7 @@ impl Profile {
                 log: VecDeque::new(),
                 seq: 0,
                 listeners: HashMap::new(),
+                audience: BTreeMap::new(),
                 listener_next: 1,
                 waiting: HashMap::new(),
                 ports: BTreeMap::new(),
@@ -280,17 +287,21 @@ impl Profile {
         let mut state = self.state();
         let id = state.listener_next;
         state.listener_next += 1;
+        let (extension, woken) = (Arc::<str>::from(extension), Arc::new(Notify::new()));
+        *state.audience.entry(Arc::clone(&extension)).or_default() += 1;
         state.listeners.insert(
             id,
             Listening {
-                extension: extension.to_owned(),
+                extension: Arc::clone(&extension),
+                woken: Arc::clone(&woken),
                 own: VecDeque::new(),
             },
         );
         let now = state.seq;
         Listener {
             id,
-            extension: extension.to_owned(),
+            extension,
+            woken,
             // A place in the future is one of another run: nothing of it can be resumed.
             place: since.filter(|since| *since <= now).unwrap_or(now),
             session: state.generation,
@@ -304,7 +315,8 @@ impl Profile {
 pub(super) struct Listener {
     profile: Arc<Profile>,
     id: u64,
-    extension: String,
+    extension: Arc<str>,
+    woken: Arc<Notify>,
     /// The newest event that was handed out.
     place: u64,
     /// The generation of the browser at the beginning.
@@ -320,13 +332,15 @@ impl Listener {
 
     /// Returns once there may be something to take.
     pub(super) async fn changed(&mut self) {
-        if self.changed.changed().await.is_err() {
-            std::future::pending::<()>().await;
+        tokio::select! {
+            // The profile outlives its listeners, and with it the sender.
+            _ = self.changed.changed() => {}
+            () = self.woken.notified() => {}
         }
     }
 
     /// The next frames, in their order, `max` at the most.
-    pub(super) fn take(&mut self, max: usize) -> Vec<Arc<str>> {
+    pub(super) fn take(&mut self, max: usize) -> Vec<Utf8Bytes> {
         self.changed.mark_unchanged();
         let told = self.profile.told();
         let mut state = self.profile.state();
@@ -336,7 +350,7 @@ impl Listener {
             let missed = oldest - self.place;
             self.place = oldest;
             let frame = json!({ "type": "lagged", "missed": missed, "seq": oldest });
-            out.push(frame.to_string().into());
+            out.push(written(&frame));
         }
         while out.len() < max {
             let own = state.listeners.get_mut(&self.id).and_then(|listening| {
@@ -367,7 +381,7 @@ impl Listener {
                     let listener = self.id;
                     state.wait(request, Waiter::Listener { listener, id });
                 }
-                answer => state.tell(self.id, |seq| reply(id, seq, answer)),
+                answer => state.tell(self.id, |seq| reply(id, seq, &answer)),
             }
         });
     }
@@ -376,10 +390,9 @@ impl Listener {
     pub(super) fn refuse(&self, id: &Value, name: &str, message: &str) {
         let error = json!({ "kind": "throw", "name": name, "message": message });
         self.profile.with(|state, _| {
-            state.tell(
-                self.id,
-                |seq| json!({ "type": "error", "id": id, "error": error, "seq": seq }),
-            );
+            state.tell(self.id, |seq| {
+                written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
+            });
         });
     }
 
@@ -396,7 +409,7 @@ impl Listener {
                         state.ports.insert(port.to_owned(), owner);
                     }
                 }
-                Ok(Answer::Undefined | Answer::Later(_)) => {}
+                Ok(_) => {}
                 Err(error) => {
                     let reason = error.to_string();
                     state.tell(self.id, |_| closed(name, Some(&reason)));
@@ -433,7 +446,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.profile.with(|state, now| {
-            state.listeners.remove(&self.id);
+            state.leave(self.id);
             let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
             let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
             for port in owned {
@@ -452,10 +465,11 @@ impl State {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Event(Event::PortMessage { port, message }) => {
-                    self.tell_port(
-                        &port,
-                        |name| json!({ "type": "port.message", "port": name, "message": message }),
-                    );
+                    self.tell_port(&port, |name| {
+                        written(
+                            &json!({ "type": "port.message", "port": name, "message": message }),
+                        )
+                    });
                 }
                 Output::Event(Event::PortDisconnected { port, error }) => {
                     self.tell_port(&port, |name| closed(name, error.as_deref()));
@@ -463,6 +477,19 @@ impl State {
                 }
                 Output::Event(event) => self.append(Logs::Event(Box::new(event))),
                 Output::Answer(request, answer) => self.settle(request, answer),
+            }
+        }
+    }
+
+    /// A listener goes; with the last one of an extension nothing more is written for it.
+    fn leave(&mut self, listener: u64) {
+        let Some(gone) = self.listeners.remove(&listener) else {
+            return;
+        };
+        if let Some(count) = self.audience.get_mut(&gone.extension) {
+            *count -= 1;
+            if *count == 0 {
+                self.audience.remove(&gone.extension);
             }
         }
     }
@@ -476,8 +503,8 @@ impl State {
             event,
             frames: Vec::new(),
         };
-        for listening in self.listeners.values() {
-            logged.frame(self.seq, &listening.extension, &self.session);
+        for extension in self.audience.keys() {
+            logged.frame(self.seq, extension, &self.session);
         }
         if self.log.len() == EVENTS_KEPT {
             self.log.pop_front();
@@ -486,7 +513,7 @@ impl State {
     }
 
     /// The frame of the event at a place, for an extension.
-    fn frame(&mut self, place: u64, extension: &str) -> Option<Arc<str>> {
+    fn frame(&mut self, place: u64, extension: &Arc<str>) -> Option<Utf8Bytes> {
         let index = self.index_of(place)?;
         let logged = self.log.get_mut(index)?;
         logged.frame(place, extension, &self.session)
@@ -505,7 +532,7 @@ impl State {
     fn settle(&mut self, request: Request, answer: Result<Answer, Error>) {
         match self.waiting.remove(&request) {
             Some(Waiter::Listener { listener, id }) => {
-                self.tell(listener, |seq| reply(&id, seq, answer));
+                self.tell(listener, |seq| reply(&id, seq, &answer));
             }
             Some(Waiter::Request(sender)) => {
                 // Whoever asked may be gone.
@@ -524,19 +551,19 @@ impl State {
     }
 
     /// Queues a frame for one listener, after everything that has happened so far.
-    fn tell(&mut self, listener: u64, frame: impl FnOnce(u64) -> Value) {
+    fn tell(&mut self, listener: u64, frame: impl FnOnce(u64) -> Utf8Bytes) {
         let place = self.seq;
-        self.has_news = true;
         if let Some(listening) = self.listeners.get_mut(&listener) {
             listening.own.push_back(Own {
                 turn: self.turn,
                 place,
-                frame: frame(place).to_string().into(),
+                frame: frame(place),
             });
+            listening.woken.notify_one();
         }
     }
 
-    fn tell_port(&mut self, port: &str, frame: impl FnOnce(&str) -> Value) {
+    fn tell_port(&mut self, port: &str, frame: impl FnOnce(&str) -> Utf8Bytes) {
         if let Some(owner) = self.ports.get(port) {
             let (listener, frame) = (owner.listener, frame(&owner.name));
             self.tell(listener, |_| frame);
@@ -553,41 +580,71 @@ impl State {
 }
 
 impl Logged {
-    fn frame(&mut self, seq: u64, extension: &str, session: &Session) -> Option<Arc<str>> {
+    fn frame(&mut self, seq: u64, extension: &Arc<str>, session: &Session) -> Option<Utf8Bytes> {
         let known = self.frames.iter().find(|(owner, _)| owner == extension);
         if let Some((_, frame)) = known {
-            return Some(Arc::clone(frame));
+            return frame.clone();
         }
-        let value = match &self.event {
-            Logs::Reset => json!({ "type": "reset", "seq": seq }),
+        let frame = match &self.event {
+            Logs::Reset => Some(written(&json!({ "type": "reset", "seq": seq }))),
             Logs::Event(event) => {
                 let access = session.browser().access(extension)?;
-                if !access.hears(event.name()) {
-                    return None;
-                }
-                let args = event.arguments(&access);
-                json!({ "type": "event", "name": event.name(), "args": args, "seq": seq })
+                let frame = || {
+                    written(&EventFrame {
+                        kind: "event",
+                        name: event.name(),
+                        args: event.shown(&access),
+                        seq,
+                    })
+                };
+                access.hears(event.name()).then(frame)
             }
         };
-        let frame: Arc<str> = value.to_string().into();
-        self.frames.push((extension.to_owned(), Arc::clone(&frame)));
-        Some(frame)
+        self.frames.push((Arc::clone(extension), frame.clone()));
+        frame
     }
 }
 
-fn closed(port: &str, error: Option<&str>) -> Value {
-    json!({ "type": "port.close", "port": port, "error": error })
+/// The frame of an event.
+#[derive(Serialize)]
+struct EventFrame<'e> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'static str,
+    args: ShownEvent<'e>,
+    seq: u64,
+}
+
+/// The frame that answers a call with a value, or with the absence of one.
+#[derive(Serialize)]
+struct ResultFrame<'r> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: &'r Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'r Answer>,
+    seq: u64,
+}
+
+/// The bytes of a frame.
+fn written(frame: &impl Serialize) -> Utf8Bytes {
+    // Texts, numbers and views of the browser always serialize.
+    serde_json::to_string(frame).unwrap_or_default().into()
+}
+
+fn closed(port: &str, error: Option<&str>) -> Utf8Bytes {
+    written(&json!({ "type": "port.close", "port": port, "error": error }))
 }
 
 /// The frame that answers a call.
-fn reply(id: &Value, seq: u64, answer: Result<Answer, Error>) -> Value {
+fn reply(id: &Value, seq: u64, answer: &Result<Answer, Error>) -> Utf8Bytes {
     match answer {
-        Ok(Answer::Value(result)) => {
-            json!({ "type": "result", "id": id, "result": result, "seq": seq })
-        }
-        Ok(Answer::Undefined | Answer::Later(_)) => {
-            json!({ "type": "result", "id": id, "seq": seq })
-        }
+        Ok(answer) => written(&ResultFrame {
+            kind: "result",
+            id,
+            result: answer.is_value().then_some(answer),
+            seq,
+        }),
         Err(error) => {
             let (kind, name) = if error.is_thrown() {
                 ("throw", "TypeError")
@@ -595,7 +652,7 @@ fn reply(id: &Value, seq: u64, answer: Result<Answer, Error>) -> Value {
                 ("reject", "Error")
             };
             let error = json!({ "kind": kind, "name": name, "message": error.to_string() });
-            json!({ "type": "error", "id": id, "error": error, "seq": seq })
+            written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Why the surface refuses a request before any engine sees it.
 
 use http::{Response, StatusCode, header};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use triptych_core::error::{Coded, Row};
 use triptych_core::host::ReplyBody;
 
@@ -65,8 +66,10 @@ impl Coded for Refusal {
 }
 
 /// A reply of JSON.
-pub(super) fn json_reply(status: u16, value: &Value) -> Response<ReplyBody> {
-    let mut response = Response::new(ReplyBody::whole(value.to_string()));
+pub(super) fn json_reply(status: u16, value: &impl Serialize) -> Response<ReplyBody> {
+    // Texts, numbers and views of the browser always serialize.
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    let mut response = Response::new(ReplyBody::whole(body));
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

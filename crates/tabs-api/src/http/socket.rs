@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use hyper_tungstenite::HyperWebsocket;
+use hyper_tungstenite::tungstenite::Message;
 use hyper_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use hyper_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
-use hyper_tungstenite::tungstenite::{Message, Utf8Bytes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::host::Stopping;
@@ -85,7 +85,7 @@ pub(super) async fn converse(
         if !frames.is_empty() {
             let write = async {
                 for frame in frames {
-                    socket.feed(Message::Text(text(&frame))).await?;
+                    socket.feed(Message::Text(frame)).await?;
                 }
                 socket.flush().await
             };
@@ -128,10 +128,6 @@ pub(super) async fn converse(
             }
         }
     }
-}
-
-fn text(frame: &str) -> Utf8Bytes {
-    Utf8Bytes::from(frame)
 }
 
 fn hear(listener: &Listener, extension: &str, text: &str) {
