@@ -153,7 +153,9 @@ fn is_shell(package: &str, name: &str) -> bool {
         return CORE_SHELL.iter().any(|start| name.starts_with(start));
     }
     // `testing.rs` starts the server for other crates' tests; it is compiled with the server alone.
-    matches!(name.as_str(), "http.rs" | "main.rs" | "testing.rs") || name.starts_with("http/")
+    matches!(name.as_str(), "http.rs" | "main.rs" | "testing.rs")
+        || name.starts_with("http/")
+        || name.starts_with("main/")
 }
 
 /// Banned words in a file, outside comments and outside its tests.

@@ -21,6 +21,7 @@ pub mod picture;
 pub mod quota;
 pub mod search;
 pub mod seed;
+pub mod state;
 pub mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;

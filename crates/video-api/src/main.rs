@@ -1,5 +1,10 @@
 //! The `video-api` binary: flags to a service under the host.
 
+#[path = "main/offline.rs"]
+mod offline;
+#[path = "main/spill.rs"]
+mod spill;
+
 use std::process::ExitCode;
 
 use clap::ArgMatches;
@@ -18,8 +23,14 @@ const PRODUCT: Product = Product {
 
 fn main() -> ExitCode {
     let about = "A video-platform data service that unmodified Data API v3 clients drive";
-    let command = launch::command(&PRODUCT, about, |command| command);
+    let command = launch::command(&PRODUCT, about, offline::augment);
     let matches = command.clone().get_matches();
+    if let Some(code) = matches
+        .subcommand()
+        .and_then(|(name, matches)| offline::run(name, matches))
+    {
+        return code;
+    }
     launch::run(&PRODUCT, &command, &matches, make)
 }
 

@@ -79,24 +79,42 @@ impl<H: Serialize> Stored<H> {
 
     fn encode_to(&self, out: &mut Vec<u8>) {
         let head = serde_json::to_vec(&self.head).unwrap_or_default();
-        put(out, &head);
-        for (name, text) in &self.parts {
-            put(out, name);
-            put(out, text);
-        }
+        pack(out, &head, &self.parts);
     }
 }
 
 /// How JSON writes the character that stands for the service's address.
 const ESCAPE: &[u8] = b"\\u0001";
 
+/// The name and the text of each part, as it is served.
+pub(crate) type Parts = Vec<(Bytes, Bytes)>;
+
+/// Writes a record: its head, then name and text of each part.
+pub(crate) fn pack(out: &mut Vec<u8>, head: &[u8], parts: &[(Bytes, Bytes)]) {
+    put(out, head);
+    for (name, text) in parts {
+        put(out, name);
+        put(out, text);
+    }
+}
+
+/// Head and parts of what [`pack`] wrote; `None` if it is not that.
+pub(crate) fn unpack(mut bytes: Bytes) -> Option<(Bytes, Parts)> {
+    let head = take(&mut bytes)?;
+    let mut parts = Vec::new();
+    while !bytes.is_empty() {
+        parts.push((take(&mut bytes)?, take(&mut bytes)?));
+    }
+    Some((head, parts))
+}
+
 /// The text as JSON that any reader takes: no string of JSON holds the bare character.
-fn escape_base(text: &[u8]) -> Vec<u8> {
+pub(crate) fn escape_base(text: &[u8]) -> Vec<u8> {
     let pieces: Vec<&[u8]> = text.split(|byte| *byte == crate::envelope::BASE).collect();
     pieces.join(ESCAPE)
 }
 
-fn unescape_base(text: Bytes) -> Bytes {
+pub(crate) fn unescape_base(text: Bytes) -> Bytes {
     if !text.windows(ESCAPE.len()).any(|window| window == ESCAPE) {
         return text;
     }
@@ -138,15 +156,12 @@ impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
         self.encode_to(out);
     }
 
-    fn decode(format: u8, mut bytes: Bytes) -> Option<Self> {
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
         if format != Self::FORMAT {
             return None;
         }
-        let head = serde_json::from_slice(&take(&mut bytes)?).ok()?;
-        let mut parts = Vec::new();
-        while !bytes.is_empty() {
-            parts.push((take(&mut bytes)?, take(&mut bytes)?));
-        }
+        let (head, parts) = unpack(bytes)?;
+        let head = serde_json::from_slice(&head).ok()?;
         Some(Self { head, parts })
     }
 }

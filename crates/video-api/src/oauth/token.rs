@@ -33,7 +33,7 @@ pub struct IdentitySecret([u8; 32]);
 impl JsonRecord for IdentitySecret {}
 
 /// The one row of the key.
-const IDENTITY: Table<(), IdentitySecret> = Table::new(tables::OAUTH_IDENTITY);
+pub(crate) const IDENTITY: Table<(), IdentitySecret> = Table::new(tables::OAUTH_IDENTITY);
 
 /// What a request to the token endpoint is answered in: who the issuer is, and the time.
 #[derive(Debug, Clone, Copy)]

@@ -198,7 +198,8 @@ pub(super) fn word_changes(group: &[Work]) -> BTreeMap<(String, u64), Vec<Change
     changes
 }
 
-fn all_words(document: &Document) -> BTreeMap<String, Counts> {
+/// Every word under which a document is found.
+pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
     let mut words = words::counts(document);
     words.insert(postings::channel_word(&document.channel), Counts::default());
     if !document.facets.category.is_empty() {
@@ -218,7 +219,10 @@ fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
             forget(tx, work.number, &before, &mut totals);
         }
         match &work.current {
-            Some(document) => remember(tx, work, document, &mut totals),
+            Some(document) => {
+                let found = (work.kind, work.key.1.as_str());
+                remember(tx, found, work.number, document, &mut totals);
+            }
             None => NUMBERS.delete(tx, &work.key),
         }
         if DOCUMENTS.get(tx, &work.key)? == work.current {
@@ -238,11 +242,18 @@ fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn remember(tx: &mut Tx<'_>, work: &Work, document: &Document, totals: &mut Totals) {
+/// Puts the entry, the orders and the totals of a document that the index comes to hold.
+pub(super) fn remember(
+    tx: &mut Tx<'_>,
+    (kind, id): (Kind, &str),
+    number: Number,
+    document: &Document,
+    totals: &mut Totals,
+) {
     let title = document.title.to_lowercase();
     let entry = Entry {
-        kind: work.kind,
-        id: work.key.1.clone(),
+        kind,
+        id: id.to_owned(),
         channel: document.channel.clone(),
         title: title
             .get(..title.floor_char_boundary(96))
@@ -261,10 +272,10 @@ fn remember(tx: &mut Tx<'_>, work: &Work, document: &Document, totals: &mut Tota
             *count += 1;
         }
         for key in order_keys(&entry) {
-            ORDERED.put(tx, &key, &Numbered(work.number));
+            ORDERED.put(tx, &key, &Numbered(number));
         }
     }
-    ENTRIES.put(tx, &work.number, &entry);
+    ENTRIES.put(tx, &number, &entry);
 }
 
 fn forget(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {

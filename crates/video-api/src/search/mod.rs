@@ -7,9 +7,11 @@
 //! |---|---|
 //! | [`words`] | texts and queries as words |
 //! | [`postings`] | the documents of a word, in blocks |
+//! | [`bulk`] | an index that is made at once |
 //! | [`index`] | bringing the index to what the documents say |
 //! | [`query`] | filters, orders, ranks, pages and totals |
 
+pub mod bulk;
 pub mod index;
 pub mod postings;
 pub mod query;

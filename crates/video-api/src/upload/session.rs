@@ -113,9 +113,9 @@ impl JsonRecord for Session {}
 /// Sessions by their id.
 pub const SESSIONS: Table<String, Session> = Table::new(tables::UPLOAD_SESSIONS);
 /// Slices of a session's texts: its id, which text, which slice.
-const TEXTS: Table<(String, u8, u16), Bytes> = Table::new(tables::UPLOAD_TEXTS);
+pub(crate) const TEXTS: Table<(String, u8, u16), Bytes> = Table::new(tables::UPLOAD_TEXTS);
 /// Sessions by when they were opened.
-const AGES: Table<(u64, String), ()> = Table::new(tables::UPLOAD_AGES);
+pub(crate) const AGES: Table<(u64, String), ()> = Table::new(tables::UPLOAD_AGES);
 
 /// A text that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

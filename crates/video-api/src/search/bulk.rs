@@ -1,0 +1,47 @@
+//! An index that is made at once, for documents that no index holds yet: a block of words is written once it is full, and never read.
+
+use std::collections::BTreeMap;
+
+use triptych_core::kv::Tx;
+
+use super::index::{self, NUMBERS, Numbered, TOTALS, Totals};
+use super::postings::{self, Block, POSTINGS};
+use super::{Document, Kind};
+
+/// Documents on their way into an index that was empty.
+#[derive(Debug, Default)]
+pub struct Bulk {
+    totals: Totals,
+    block: u64,
+    words: BTreeMap<String, Block>,
+}
+
+impl Bulk {
+    /// Numbers a document and indexes it.
+    pub fn add(&mut self, tx: &mut Tx<'_>, kind: Kind, id: &str, document: &Document) {
+        let number = self.totals.next;
+        self.totals.next += 1;
+        NUMBERS.put(tx, &(kind as u8, id.to_owned()), &Numbered(number));
+        index::remember(tx, (kind, id), number, document, &mut self.totals);
+        let (block, place) = postings::place(number);
+        if block != self.block {
+            self.flush(tx);
+            self.block = block;
+        }
+        for (word, counts) in index::all_words(document) {
+            self.words.entry(word).or_default().0.insert(place, counts);
+        }
+    }
+
+    /// Writes what is not yet written: the last block, and the totals.
+    pub fn finish(&mut self, tx: &mut Tx<'_>) {
+        self.flush(tx);
+        TOTALS.put(tx, &(), &self.totals);
+    }
+
+    fn flush(&mut self, tx: &mut Tx<'_>) {
+        for (word, rows) in std::mem::take(&mut self.words) {
+            POSTINGS.put(tx, &(word, self.block), &rows);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Channels, videos and playlists that follow from a seed: the same numbers give the same rows, whenever and wherever they are made.
+//!
+//! Rows are made by the functions that requests use, a part of a channel at a time, in a transaction that nobody commits: what it
+//! recorded is handed out, in no order, to be sorted and loaded.
+
+use bytes::Bytes;
+use serde_json::{Map, json};
+use std::time::Duration;
+use triptych_core::id::{Ids, SeededIds};
+use triptych_core::kv::{Batch, KeyValue, Memory, Tx};
+use triptych_core::time::Timestamp;
+
+use super::StateError;
+use super::vocabulary::{name, phrase, sentence, tag};
+use crate::account::{self, Account};
+use crate::error::Error;
+use crate::media::{AudioStream, Facts, VideoStream};
+use crate::model::channel::{self, Channel};
+use crate::model::playlist_item::{Order, PlaylistItem};
+use crate::model::stored::Stored;
+use crate::model::text::Body;
+use crate::model::video::{self, Writing};
+use crate::model::{findable, id, playlist};
+use crate::search::bulk::Bulk;
+use crate::search::{CHANGED, DOCUMENTS, Kind};
+use crate::tables::{CHANNEL_COUNTS, CHANNELS, PLAYLIST_COUNT, RATED_COUNT};
+
+/// What is to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// How many channels, each with an account of its own.
+    pub channels: u64,
+    /// How many videos, spread evenly over the channels.
+    pub videos: u64,
+    /// What everything follows from.
+    pub seed: u64,
+}
+
+/// Nothing is younger than this: 2026-01-01T00:00:00Z.
+const LATEST: Timestamp = Timestamp::from_seconds(1_767_225_600);
+/// Videos are at most so many seconds older: five years.
+const VIDEO_SECONDS_MAX: u64 = 5 * 365 * 86_400;
+/// Videos of one part of a channel; a part's rows are in memory together.
+const PART_VIDEOS: u64 = 500;
+/// A series has so many videos, and a name that nothing else has: a search for it finds so many, however many videos there are.
+pub const SERIES_VIDEOS: u64 = 20;
+/// A playlist is made of every so many videos of a channel, and holds the first half of them.
+const PLAYLIST_VIDEOS: u64 = 100;
+/// Categories of generated videos.
+const CATEGORIES: [&str; 8] = ["22", "10", "20", "24", "27", "28", "26", "17"];
+/// Width and height of generated videos.
+const SIZES: [(u32, u32); 4] = [(1920, 1080), (1280, 720), (640, 360), (3840, 2160)];
+
+/// Rows of a part, in no order.
+pub type Rows = Vec<(Bytes, Bytes)>;
+
+/// Makes a plan's rows part by part. A later row replaces an earlier one with the same key.
+#[derive(Debug)]
+pub struct Generator {
+    plan: Plan,
+    channel: u64,
+    /// Videos that were made, of all channels.
+    videos: u64,
+    /// Rows of the channel that its next part reads again: counters, and the channel itself.
+    carried: Memory,
+    index: Bulk,
+    finished: bool,
+}
+
+impl Generator {
+    /// A generator at the beginning of a plan.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            channel: 0,
+            videos: 0,
+            carried: Memory::new(),
+            index: Bulk::default(),
+            finished: false,
+        }
+    }
+
+    /// How many videos were made so far.
+    #[must_use]
+    pub const fn videos(&self) -> u64 {
+        self.videos
+    }
+
+    /// The next rows; `None` after the last.
+    ///
+    /// # Errors
+    /// [`StateError::Rule`], [`StateError::Store`].
+    pub fn part(&mut self) -> Result<Option<Rows>, StateError> {
+        if self.channel == self.plan.channels {
+            if std::mem::replace(&mut self.finished, true) {
+                return Ok(None);
+            }
+            let nothing = Memory::new();
+            let mut tx = Tx::new(&nothing);
+            self.index.finish(&mut tx);
+            return Ok(Some(rows(tx)));
+        }
+        let carried = std::mem::take(&mut self.carried);
+        let mut tx = Tx::new(&carried);
+        let ended = self
+            .videos_and_channel(&mut tx)
+            .map_err(|error| match error {
+                Error::Backend(error) => StateError::Store(error),
+                other => StateError::Rule(other.to_string()),
+            })?;
+        let mut rows = rows(tx);
+        if !ended {
+            self.carried = carried;
+            self.carry(&rows)?;
+        }
+        self.index_rows(&mut rows)?;
+        Ok(Some(rows))
+    }
+
+    /// Videos `[first, last)` are those of the channel.
+    fn share(&self, channel: u64) -> (u64, u64) {
+        let Plan {
+            channels, videos, ..
+        } = self.plan;
+        let of = |channel: u64| {
+            // Their product may be larger than either.
+            let share = u128::from(videos) * u128::from(channel) / u128::from(channels.max(1));
+            u64::try_from(share).unwrap_or(videos)
+        };
+        (of(channel), of(channel + 1))
+    }
+
+    /// Makes the next part of the channel, and says whether it was the last one.
+    fn videos_and_channel(&mut self, tx: &mut Tx<'_>) -> Result<bool, Error> {
+        let (first, end) = self.share(self.channel);
+        let mut ids = self.ids(self.channel, self.videos);
+        let owner = id::channel(&mut self.ids(self.channel, u64::MAX));
+        if self.videos == first {
+            make_channel(tx, self.channel, &owner, &mut ids)?;
+        }
+        let last = end.min(self.videos + PART_VIDEOS);
+        let title = channel::title(tx, &owner)?;
+        let mut made: Vec<String> = Vec::new();
+        while self.videos < last {
+            made.push(make_video(tx, self.videos, &owner, &title, &mut ids)?);
+            self.videos += 1;
+        }
+        for (number, videos) in (0_u64..).zip(made.chunks(PLAYLIST_VIDEOS as usize)) {
+            make_playlist(tx, &owner, &title, self.videos + number, videos, &mut ids)?;
+        }
+        let ended = last == end;
+        if ended {
+            if let Some(channel) = CHANNELS.get(tx, &owner)? {
+                findable::channel(tx, &owner, &channel)?;
+            }
+            self.channel += 1;
+        }
+        Ok(ended)
+    }
+
+    /// A generator of ids that belongs to this place of the plan alone.
+    fn ids(&self, channel: u64, at: u64) -> SeededIds {
+        let mut seed = [0; 32];
+        let numbers = [self.plan.seed, channel, at].map(u64::to_be_bytes);
+        for (byte, from) in seed.iter_mut().zip(numbers.as_flattened()) {
+            *byte = *from;
+        }
+        SeededIds::from_seed(seed)
+    }
+
+    fn carry(&self, rows: &Rows) -> Result<(), StateError> {
+        let starts = [
+            CHANNELS.span(&()).prefix,
+            CHANNEL_COUNTS.span(&()).prefix,
+            PLAYLIST_COUNT.span(&()).prefix,
+            RATED_COUNT.span(&()).prefix,
+        ];
+        let carried = rows
+            .iter()
+            .filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
+        let batch = Batch {
+            writes: carried
+                .map(|(key, value)| (key.clone(), Some(value.clone())))
+                .collect(),
+            ..Batch::default()
+        };
+        self.carried.commit(batch).wait()?;
+        Ok(())
+    }
+
+    /// Puts the index of the part's documents in the place of the notes that an index would have to follow.
+    fn index_rows(&mut self, rows: &mut Rows) -> Result<(), StateError> {
+        let (documents, notes) = (DOCUMENTS.span(&()).prefix, CHANGED.span(&()).prefix);
+        rows.retain(|(key, _)| !key.starts_with(&notes));
+        let nothing = Memory::new();
+        let mut tx = Tx::new(&nothing);
+        for (key, value) in rows.iter().filter(|(key, _)| key.starts_with(&documents)) {
+            let (kind, id) = DOCUMENTS.read_key(key)?;
+            if let Some(kind) = Kind::ALL.get(usize::from(kind)) {
+                let document = DOCUMENTS.decode(value.clone())?;
+                self.index.add(&mut tx, *kind, &id, &document);
+            }
+        }
+        rows.extend(self::rows(tx));
+        Ok(())
+    }
+}
+
+/// What a transaction recorded.
+fn rows(tx: Tx<'_>) -> Rows {
+    let writes = tx.into_batch([0; 16]).writes;
+    writes
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect()
+}
+
+/// A number below `most`.
+fn below(ids: &mut dyn Ids, most: u64) -> u64 {
+    ids.next() % most
+}
+
+fn make_channel(tx: &mut Tx<'_>, number: u64, id: &str, ids: &mut SeededIds) -> Result<(), Error> {
+    let title = format!("{} {}", name(number), tag(ids));
+    let account = Account {
+        id: format!("user-{number}"),
+        email: format!("user-{number}@example.com"),
+        channel: Some(id.to_owned()),
+    };
+    account::put(tx, &account)?;
+    let age = Duration::from_secs(VIDEO_SECONDS_MAX + below(ids, VIDEO_SECONDS_MAX));
+    let mut made = Stored::new(Channel {
+        account: account.id,
+        title: title.clone(),
+        handle: Some(format!("@{}{number}", name(number).to_lowercase())),
+        published: LATEST.minus(age),
+        language: None,
+        hides_subscribers: below(ids, 20) == 0,
+        browse_view: false,
+    });
+    let settings =
+        json!({"brandingSettings": {"channel": {"title": title, "description": sentence(ids)}}});
+    let empty = Map::new();
+    let body = Body::of(settings.as_object().unwrap_or(&empty));
+    channel::write(tx, id, &mut made, body, &["brandingSettings"])?;
+    channel::insert(tx, id, None, &mut made)?;
+    // Each view of a video would change what is found of its channel; once at the end is enough.
+    DOCUMENTS.delete(tx, &(Kind::Channel as u8, id.to_owned()));
+    Ok(())
+}
+
+fn make_video(
+    tx: &mut Tx<'_>,
+    number: u64,
+    owner: &str,
+    channel_title: &str,
+    ids: &mut SeededIds,
+) -> Result<String, Error> {
+    let id = video::new_id(tx, ids)?;
+    let age = Duration::from_secs(below(ids, VIDEO_SECONDS_MAX));
+    let published = LATEST.minus(age);
+    let mut made = Stored::uploaded(&id, owner, channel_title, published);
+    made.head.facts = Some(facts(ids));
+    let privacy = match below(ids, 20) {
+        0 => "private",
+        1 => "unlisted",
+        _ => "public",
+    };
+    let (series, episode) = (number / SERIES_VIDEOS, number % SERIES_VIDEOS + 1);
+    let tags: Vec<_> = (0..3).map(|_| tag(ids)).collect();
+    let category = CATEGORIES
+        .get(usize::try_from(below(ids, 8)).unwrap_or(0))
+        .copied()
+        .unwrap_or("22");
+    let body = json!({
+        "snippet": {
+            "title": format!("{} | {} {episode}", phrase(ids), name(series)),
+            "description": format!("{} {}", sentence(ids), sentence(ids)),
+            "tags": tags,
+            "categoryId": category,
+        },
+        "status": {"privacyStatus": privacy},
+    });
+    let empty = Map::new();
+    Writing {
+        body: Body::of(body.as_object().unwrap_or(&empty)),
+        parts: &["snippet", "status"],
+        now: published,
+        is_new: true,
+    }
+    .apply(&id, channel_title, &mut made)?;
+    video::insert(tx, &id, &made)?;
+    // Each step more is ten times as rare.
+    let magnitude = (ids.next().trailing_zeros() / 3).min(6);
+    let views = below(ids, 10_u64.pow(magnitude + 1));
+    video::add_views(tx, &id, &made.head, views)?;
+    if below(ids, 50) == 0 {
+        video::rate(tx, owner, &id, Some(true), published)?;
+    }
+    Ok(id)
+}
+
+fn facts(ids: &mut SeededIds) -> Facts {
+    let (width, height) = SIZES
+        .get(usize::try_from(below(ids, 4)).unwrap_or(0))
+        .copied()
+        .unwrap_or((1280, 720));
+    Facts {
+        container: "mp4".into(),
+        duration_ms: 10_000 + below(ids, 3_600_000),
+        video: vec![VideoStream {
+            width,
+            height,
+            codec: "h264".into(),
+            rotation: 0,
+            frame_rate: Some(30.0),
+        }],
+        audio: vec![AudioStream {
+            codec: "aac".into(),
+            channels: 2,
+        }],
+        created: None,
+    }
+}
+
+fn make_playlist(
+    tx: &mut Tx<'_>,
+    owner: &str,
+    channel_title: &str,
+    number: u64,
+    videos: &[String],
+    ids: &mut SeededIds,
+) -> Result<(), Error> {
+    let id = id::playlist(ids);
+    let made_at = LATEST.minus(Duration::from_secs(below(ids, VIDEO_SECONDS_MAX)));
+    let mut made = Stored::made(owner.to_owned(), made_at);
+    let body = json!({"snippet": {"title": format!("{} {number}", phrase(ids)), "description": sentence(ids)}});
+    let empty = Map::new();
+    let body = Body::of(body.as_object().unwrap_or(&empty));
+    playlist::write(&mut made, channel_title, body, &["snippet"])?;
+    playlist::insert(tx, &id, &made)?;
+    let mut order = Order::load(tx, &id)?;
+    for video in videos.iter().take(videos.len().div_ceil(2)) {
+        let item = PlaylistItem {
+            video: video.clone(),
+            added: made_at,
+            chunk: 0,
+            note: None,
+            start_at: None,
+            end_at: None,
+        };
+        order.insert(tx, ids, None, item)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! The state of a whole store as one thing: written out as text, read back, or made up from a number.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`dump`] | the list of all tables, and a row as a line of text |
+//! | [`export`] | a store as lines |
+//! | [`import`] | lines as a store |
+//! | [`generate`] | channels, videos and playlists that follow from a seed |
+//! | [`load`] | many rows into an engine at once |
+//!
+//! Everything here blocks: it is for a thread of its own, and for stores that nobody else writes to.
+
+pub mod dump;
+pub mod export;
+pub mod generate;
+pub mod import;
+pub mod load;
+mod vocabulary;
+
+#[cfg(test)]
+mod tests;
+
+/// Why a state could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The text cannot be read or written.
+    #[error("the file cannot be used")]
+    Text(#[from] std::io::Error),
+    /// The text is no export, or not a whole one.
+    #[error("line {line}: {reason}")]
+    Refused {
+        /// Which line, counted from 1.
+        line: u64,
+        /// Why.
+        reason: String,
+    },
+    /// What is made up breaks a rule of its own.
+    #[error("what was generated was refused: {0}")]
+    Rule(String),
+    /// The records cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] triptych_core::kv::StoreError),
+    /// The bodies cannot be read or written.
+    #[error(transparent)]
+    Blob(#[from] triptych_core::blobs::BlobError),
+}
+
+impl From<crate::upload::media::MediaError> for StateError {
+    fn from(error: crate::upload::media::MediaError) -> Self {
+        match error {
+            crate::upload::media::MediaError::Store(error) => error.into(),
+            crate::upload::media::MediaError::Blob(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use triptych_core::blobs::{Blobs, MemoryBlobs};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{self, KeyValue, Memory, Span, Tx};
+use triptych_core::time::Timestamp;
+
+use super::dump::TABLES;
+use super::export::export;
+use super::generate::{Generator, Plan, SERIES_VIDEOS};
+use super::import::import;
+use super::load::Loader;
+use super::vocabulary::name;
+use crate::picture::{self, VIDEO};
+use crate::search::index;
+use crate::search::query::{self, Query};
+use crate::search::words::Wanted;
+use crate::tables::{CHANNEL_COUNTS, CHART, ORDER, PLAYLISTS, UPLOADS, VIDEO_COUNTS, VIDEOS};
+use crate::upload::media::{PIECES, Piece};
+
+const ALL: usize = 1_000_000;
+
+struct Stores {
+    kv: Memory,
+    blobs: MemoryBlobs,
+}
+
+impl Stores {
+    fn empty() -> Self {
+        Self {
+            kv: Memory::new(),
+            blobs: MemoryBlobs::new(SeededIds::from_number(1)),
+        }
+    }
+
+    fn generated(plan: Plan) -> Self {
+        let stores = Self::empty();
+        let mut rows = BTreeMap::new();
+        let mut generator = Generator::new(plan);
+        while let Some(part) = generator.part().unwrap() {
+            rows.extend(part);
+        }
+        assert_eq!(generator.videos(), plan.videos);
+        let mut loader = Loader::new(&stores.kv, &mut SeededIds::from_number(2));
+        for (key, value) in rows {
+            loader.put(key, value).unwrap();
+        }
+        loader.finish().unwrap();
+        stores
+    }
+
+    fn export(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut ids = SeededIds::from_number(3);
+        export(&self.kv, &self.blobs, &mut ids, &mut out, |_| ()).unwrap();
+        out
+    }
+
+    fn import(&self, text: &[u8]) -> Result<u64, String> {
+        let mut ids = SeededIds::from_number(4);
+        import(
+            &self.kv,
+            &self.blobs,
+            &mut ids,
+            Timestamp::EPOCH,
+            &mut &*text,
+            |_| (),
+        )
+        .map_err(|error| error.to_string())
+    }
+
+    /// Names a body of `length` bytes in the table of pieces, in pieces of two lengths.
+    fn upload(&self, media: u8, length: usize) {
+        let piece = |bytes: Vec<u8>| {
+            let stat = self
+                .blobs
+                .put_small(Timestamp::EPOCH, bytes.into())
+                .wait()
+                .unwrap();
+            Piece {
+                blob: stat.id,
+                bytes: stat.bytes,
+            }
+        };
+        let pieces = [piece(vec![media; length]), piece(vec![1; 7])];
+        kv::run_blocking(&self.kv, &mut SeededIds::from_number(5), 1, |tx, _| {
+            PIECES.put(tx, &([media; 16], 0), &pieces[0]);
+            PIECES.put(tx, &([media; 16], length as u64), &pieces[1]);
+            picture::set(tx, &format!("vi/{media}"), &[(VIDEO[0], pieces[1])])
+        })
+        .unwrap();
+    }
+
+    fn rows(&self) -> Vec<(Bytes, Bytes)> {
+        self.kv.scan(&Span::default(), ALL).unwrap().rows
+    }
+}
+
+const SMALL: Plan = Plan {
+    channels: 3,
+    videos: 130,
+    seed: 7,
+};
+
+#[test]
+fn every_table_has_a_name_and_they_stand_in_the_order_of_their_keys() {
+    let ids: Vec<u8> = TABLES.iter().map(|table| table.rows.id()).collect();
+    assert!(ids.is_sorted() && BTreeSet::from_iter(&ids).len() == ids.len());
+    let names: BTreeSet<_> = TABLES.iter().map(|table| table.name).collect();
+    assert_eq!(names.len(), TABLES.len());
+    // The source is the list of all tables: a new one must not be forgotten here.
+    let source = include_str!("../tables.rs");
+    let written: BTreeSet<u8> = source
+        .lines()
+        .filter(|line| line.starts_with("pub const"))
+        .flat_map(|line| line.split("0x").skip(1))
+        .filter_map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok())
+        .collect();
+    assert!(written.len() > 40, "the source is read as it is written");
+    assert_eq!(written, ids.into_iter().collect());
+}
+
+#[test]
+fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
+    let first = Stores::generated(SMALL);
+    for (media, length) in [(1, 1), (2, 48 * 1024), (3, 48 * 1024 + 1), (4, 3_000_000)] {
+        first.upload(media, length);
+    }
+    let text = first.export();
+    let second = Stores::empty();
+    let rows = second.import(&text).unwrap();
+    assert_eq!(rows, first.rows().len() as u64);
+    assert!(second.export() == text, "the second export differs");
+    let strip = |stores: &Stores| -> Vec<_> {
+        let rows = stores.rows().into_iter();
+        rows.filter(|(key, _)| ![0x83, 0x85].contains(&key[0]))
+            .collect()
+    };
+    assert!(strip(&first) == strip(&second), "a row differs");
+    let mut tx = Tx::new(&second.kv);
+    let piece = PIECES.get(&mut tx, &([4; 16], 0)).unwrap().unwrap();
+    let body = second.blobs.read_small(piece.blob, piece.bytes).unwrap();
+    assert!(body == vec![4; 3_000_000], "the body differs");
+}
+
+#[test]
+fn a_damaged_export_is_refused_with_its_line() {
+    let stores = Stores::generated(Plan {
+        channels: 1,
+        videos: 2,
+        seed: 1,
+    });
+    stores.upload(1, 100);
+    let text = stores.export();
+    let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    for cut in 0..lines.len() {
+        let error = Stores::empty().import(&lines[..cut].concat()).unwrap_err();
+        assert!(
+            error.starts_with(&format!("line {}:", cut + 1)),
+            "{cut}: {error}"
+        );
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let mut other = lines.clone();
+        other.remove(at);
+        assert!(
+            Stores::empty().import(&other.concat()).is_err(),
+            "without line {at}"
+        );
+        other.insert(at, line);
+        other.insert(at, line);
+        assert!(
+            Stores::empty().import(&other.concat()).is_err(),
+            "line {at} twice"
+        );
+    }
+    for at in (0..text.len()).step_by(97) {
+        let mut other = text.clone();
+        other[at] ^= 1;
+        assert!(Stores::empty().import(&other).is_err(), "byte {at}");
+    }
+    let error = stores.import(&text).unwrap_err();
+    assert!(error.contains("not empty"), "{error}");
+    let error = Stores::empty().import(b"{}\n").unwrap_err();
+    assert_eq!(error, "line 1: it is no export of video-api");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows_and_another_gives_others() {
+    assert!(Stores::generated(SMALL).rows() == Stores::generated(SMALL).rows());
+    let other = Plan { seed: 8, ..SMALL };
+    assert!(Stores::generated(SMALL).rows() != Stores::generated(other).rows());
+}
+
+/// One channel of more videos than a part holds, so that what is carried from part to part counts.
+#[test]
+fn what_is_generated_is_what_requests_would_have_made() {
+    let plan = Plan {
+        channels: 1,
+        videos: 1_203,
+        seed: 3,
+    };
+    let stores = Stores::generated(plan);
+    let mut tx = Tx::new(&stores.kv);
+    index::verify(&mut tx).unwrap();
+    let (videos, _) = VIDEOS.scan(&mut tx, &VIDEOS.span(&()), ALL).unwrap();
+    assert_eq!(videos.len(), 1_203);
+    let (mut public, mut views) = (0, 0);
+    for (id, video) in &videos {
+        public += u64::from(video.head.is_listed());
+        views += VIDEO_COUNTS.get(&mut tx, id).unwrap().unwrap().views;
+    }
+    let (channels, _) = CHANNEL_COUNTS
+        .scan(&mut tx, &CHANNEL_COUNTS.span(&()), ALL)
+        .unwrap();
+    assert_eq!(channels.len(), 1);
+    let counts = channels[0].1;
+    assert_eq!(
+        (counts.uploads, counts.videos, counts.views),
+        (1_203, public, views)
+    );
+    let count = |tx: &mut Tx<'_>, span: Span| tx.scan(&span, ALL).unwrap().rows.len() as u64;
+    assert_eq!(count(&mut tx, UPLOADS.span(&())), 1_203 + public);
+    assert_eq!(count(&mut tx, CHART.span(&())), 2 * public);
+    let (playlists, _) = PLAYLISTS.scan(&mut tx, &PLAYLISTS.span(&()), ALL).unwrap();
+    let items: u32 = playlists
+        .iter()
+        .map(|(id, _)| ORDER.get(&mut tx, id).unwrap().unwrap().total())
+        .sum();
+    assert!(
+        playlists.len() >= 12 && items >= 600,
+        "{} {items}",
+        playlists.len()
+    );
+    let query = Query {
+        wanted: Wanted::parse(&name(2)),
+        mine: Some(channels[0].0.clone()),
+        ..Query::default()
+    };
+    let found = query::run(&mut tx, &query, None, false, 50).unwrap();
+    assert_eq!(found.total, SERIES_VIDEOS, "a series is found whole");
+}
