@@ -55,6 +55,9 @@ pub enum Error {
     /// A parameter that the operation does not know, under `--strict`.
     #[error("Unknown parameter: '{0}'.")]
     UnknownParameter(String),
+    /// `alt=proto`: answers are JSON alone.
+    #[error("The output format proto is not supported; use json.")]
+    OutputFormat,
     /// `alt` names a form that this operation has not.
     #[error("Invalid string value: '{0}'. Allowed values: [json, media]")]
     AltUnsupported(String),
@@ -132,7 +135,7 @@ pub enum Error {
     /// A part that the resource has not.
     #[error("'{0}'")]
     UnknownPart(String),
-    /// A part that this operation cannot write.
+    /// A part that this operation cannot write, or one that the body holds and `part` does not name.
     #[error("'{0}'")]
     UnexpectedPart(String),
     /// No filter, where one is needed.
@@ -147,9 +150,15 @@ pub enum Error {
     /// A page token of another request, or none of ours.
     #[error("The request specifies an invalid page token.")]
     InvalidPageToken,
+    /// `hl` is no language tag.
+    #[error("'{0}' is not a language code.")]
+    InvalidLanguage(String),
     /// `hl` names no language of ours.
     #[error("'{0}' is not a supported language code.")]
     UnsupportedLanguage(String),
+    /// `regionCode` is no region code.
+    #[error("'{0}' is not a region code: two letters of ISO 3166-1.")]
+    InvalidRegion(String),
     /// `regionCode` names no region of ours.
     #[error("'{0}' is not a supported region code.")]
     UnsupportedRegion(String),
@@ -256,6 +265,8 @@ named! {
     Absent {
         /// A video.
         Video = 404 "youtube.video" "videoNotFound" parameter("id") => "The video that you are trying to retrieve cannot be found.",
+        /// The video of a thumbnail.
+        ThumbnailVideo = 404 "youtube.thumbnail" "videoNotFound" parameter("videoId") => "The video that you are trying to insert a thumbnail image for cannot be found. Check the value of the request's <code>videoId</code> parameter to ensure that it is correct.",
         /// The video of a playlist item.
         ItemVideo = 404 "youtube.playlistItem" "videoNotFound" Place::None => "Video not found.",
         /// A channel.
@@ -270,8 +281,10 @@ named! {
         ItemPlaylist = 404 "youtube.playlistItem" "playlistNotFound" parameter("playlistId") => "The playlist identified with the request's <code>playlistId</code> parameter cannot be found.",
         /// A playlist item.
         PlaylistItem = 404 "youtube.playlistItem" "playlistItemNotFound" parameter("id") => "The playlist item identified with the request's <code>id</code> parameter cannot be found.",
-        /// A guide or video category by its id or region.
-        Listed = 404 "global" "notFound" Place::None => "One or more of the categories could not be found.",
+        /// A guide category by its id.
+        GuideCategory = 404 "global" "notFound" parameter("id") => "One or more of the categories could not be found.",
+        /// A video category by its id.
+        VideoCategory = 404 "youtube.videoCategory" "videoCategoryNotFound" parameter("id") => "The video category identified by the <code>id</code> parameter cannot be found. Use the videoCategories.list method to retrieve a list of valid values.",
     }
 }
 
@@ -312,7 +325,7 @@ named! {
         /// Category.
         VideoCategory = 400 "youtube.video" "invalidCategoryId" body("snippet.categoryId") => "The snippet.categoryId property specifies an invalid category ID. Use the videoCategories.list method to retrieve supported categories.",
         /// Publication time.
-        VideoPublishAt = 400 "youtube.video" "invalidPublishAt" body("status.publishAt") => "The request metadata specifies an invalid scheduled publishing time: the video must be private and the time must be later than now.",
+        VideoPublishAt = 400 "youtube.video" "invalidPublishAt" body("status.publishAt") => "The request metadata specifies an invalid scheduled publishing time: the video must be private, and the time a moment in RFC 3339.",
         /// Recording details.
         VideoRecording = 400 "youtube.video" "invalidRecordingDetails" body("recordingDetails") => "The recordingDetails object in the request specifies invalid recording details.",
         /// Snippet without title or category, or none at all.
@@ -332,10 +345,28 @@ named! {
         Branding = 400 "youtube.channel" "brandingValidationError" body("brandingSettings") => "One of the values in the request's brandingSettings object cannot be validated.",
         /// Title of a channel.
         ChannelTitle = 400 "youtube.channel" "channelTitleUpdateForbidden" body("brandingSettings.channel.title") => "When updating a channel's brandingSettings part, you must either set the brandingSettings.channel.title property's value to the channel's current title or omit the property. The channel title cannot be updated.",
-        /// Promotion timing.
-        PromotionTiming = 400 "youtube.channel" "invalidTimingType" body("invideoPromotion.defaultTiming.type") => "The request specifies an invalid timing: type offsetFromStart or offsetFromEnd, offsetMs and durationMs numbers.",
+        /// Localizations of a channel without a default language.
+        ChannelDefaultLanguage = 400 "youtube.channel" "defaultLanguageNotSetError" body("brandingSettings.channel.defaultLanguage") => "The defaultLanguage must be set to update localizations.",
+        /// Localizations of a channel that are none.
+        ChannelLocalizations = 400 "youtube.channel" "localizationValidationError" body("localizations") => "One of the values in the localizations object failed validation.",
+        /// A promotion's position or list of items that is none.
+        Promotion = 400 "youtube.channel" "invalidBrandingOption" body("invideoPromotion") => "The request specifies an invalid promotion: the position is a corner (topLeft, topRight, bottomLeft or bottomRight), the items are a list.",
+        /// Timing type.
+        TimingType = 400 "youtube.channel" "invalidTimingType" body("timing.type") => "The request specifies an invalid timing type: offsetFromStart or offsetFromEnd.",
+        /// Timing without its offset.
+        TimingOffsetRequired = 400 "youtube.channel" "requiredTimingOffset" body("timing.offsetMs") => "The request does not specify the timing offset, offsetMs.",
+        /// Timing offset.
+        TimingOffset = 400 "youtube.channel" "invalidTimingOffset" body("timing.offsetMs") => "The request specifies an invalid timing offset: offsetMs is a whole number of milliseconds.",
+        /// Timing duration.
+        TimingDuration = 400 "youtube.channel" "invalidDuration" body("timing.durationMs") => "The request specifies an invalid duration: durationMs is a whole number of milliseconds.",
         /// Promotion item.
         PromotionItem = 400 "youtube.channel" "requiredItemIdType" body("invideoPromotion.items.id.type") => "Every promoted item needs an id with the type video, website or recentUpload.",
+        /// A promotion's message.
+        PromotionMessage = 400 "youtube.channel" "invalidCustomMessage" body("invideoPromotion.items.customMessage") => "The request specifies an invalid custom message: at most 500 characters, and no < or >.",
+        /// A promoted video that is not the channel's.
+        PromotedVideo = 403 "youtube.channel" "promotedVideoNotAllowed" body("invideoPromotion.items.id.videoId") => "The video that the request promotes is not a video of the channel.",
+        /// A promoted page.
+        PromotedWebsite = 403 "youtube.channel" "websiteLinkNotAllowed" body("invideoPromotion.items.id.websiteUrl") => "The website that the request promotes is not allowed: an address with http or https.",
         // Playlists.
         /// Title missing.
         PlaylistTitle = 400 "youtube.playlist" "playlistTitleRequired" body("snippet.title") => "The request must specify a playlist title.",
@@ -381,11 +412,15 @@ named! {
         SearchLanguage = 400 "youtube.search" "invalidRelevanceLanguage" parameter("relevanceLanguage") => "The relevanceLanguage parameter value was formatted incorrectly.",
         // Pictures.
         /// Not a picture.
-        Image = 400 "youtube.thumbnail" "invalidImage" Place::None => "The provided image content is invalid: a JPEG or PNG, of at most 25 million pixels.",
+        Image = 400 "youtube.thumbnail" "invalidImage" Place::None => "The provided image content is invalid: a JPEG or PNG, of at most 40 million pixels.",
         /// Banner too small or of the wrong shape. Ours.
         BannerShape = 400 "youtube.channelBanner" "bannerValidationError" Place::None => "The banner must be a JPEG or PNG of 16:9, at least 2048 by 1152 pixels.",
         /// A watermark that is no picture.
-        WatermarkFormat = 400 "youtube.watermark" "imageFormatUnsupported" Place::None => "The image format is unsupported: a JPEG or PNG.",
+        WatermarkFormat = 400 "youtube.watermark" "imageFormatUnsupported" Place::None => "The image you provided is in an unsupported format: a JPEG or PNG.",
+        /// A watermark that is wider than can be decoded.
+        WatermarkWide = 400 "youtube.watermark" "imageTooWide" Place::None => "The image you provided is too wide: at most 16384 pixels.",
+        /// A watermark that is taller than can be decoded.
+        WatermarkTall = 400 "youtube.watermark" "imageTooTall" Place::None => "The image you provided is too tall: at most 16384 pixels.",
         /// A watermark without its values.
         WatermarkResource = 400 "youtube.watermark" "required" body("timing") => "Required",
         /// A watermark with a value that cannot be.
@@ -419,6 +454,7 @@ impl Error {
                 "unexpectedParameter",
                 Place::Parameter(name.clone().into()),
             ),
+            Self::OutputFormat => of(400, "global", "unsupportedOutputFormat", parameter("alt")),
             Self::AltUnsupported(_) => of(400, "global", "invalidAltValue", parameter("alt")),
             Self::InvalidFields(_) => of(400, "global", "invalidParameter", parameter("fields")),
             Self::KeyInvalid => of(400, "usageLimits", "keyInvalid", parameter("key")),
@@ -469,11 +505,20 @@ impl Error {
                 "invalidPageToken",
                 parameter("pageToken"),
             ),
+            Self::InvalidLanguage(_) => {
+                of(400, "youtube.parameter", "invalidLanguage", parameter("hl"))
+            }
             Self::UnsupportedLanguage(_) => of(
                 400,
                 "youtube.parameter",
                 "unsupportedLanguageCode",
                 parameter("hl"),
+            ),
+            Self::InvalidRegion(_) => of(
+                400,
+                "youtube.parameter",
+                "invalidRegionCode",
+                parameter("regionCode"),
             ),
             Self::UnsupportedRegion(_) => of(
                 400,

@@ -337,7 +337,7 @@ impl VideoApi {
     /// The handler with everything that it is given, ready to run in a transaction.
     ///
     /// # Errors
-    /// [`Error::NotImplemented`], [`Error::ParseError`].
+    /// [`Error::NotImplemented`], [`Error::ParseError`], [`Error::UnexpectedPart`].
     pub(crate) fn work<S>(
         &self,
         asked: &Asked,
@@ -360,6 +360,7 @@ impl VideoApi {
         } else {
             serde_json::Map::new()
         };
+        operation::check_body(admitted.operation, &admitted.parts, &body)?;
         let if_match = asked.if_match.clone();
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {

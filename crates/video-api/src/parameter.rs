@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use triptych_core::time::Timestamp;
 
-use crate::error::Error;
+use crate::error::{Error, Rule};
 
 /// The type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,8 @@ pub struct Param {
     pub private: bool,
     /// Whether new clients should leave it out.
     pub deprecated: bool,
+    /// What is said of a value that its list does not hold, where the operation documents a reason of its own.
+    pub unlisted: Option<Rule>,
 }
 
 impl Param {
@@ -60,6 +62,7 @@ impl Param {
             default: None,
             private: false,
             deprecated: false,
+            unlisted: None,
         }
     }
 
@@ -126,6 +129,15 @@ impl Param {
         }
     }
 
+    /// The same, and a value that its list does not hold is refused with this.
+    #[must_use]
+    pub const fn unlisted(self, rule: Rule) -> Self {
+        Self {
+            unlisted: Some(rule),
+            ..self
+        }
+    }
+
     fn check(&self, value: &str) -> Result<(), Error> {
         let invalid = |kind| Error::InvalidValue {
             name: self.name,
@@ -147,11 +159,14 @@ impl Param {
                 .map(|_| ())
                 .ok_or_else(|| invalid("date-time")),
             Kind::OneOf(allowed) if allowed.contains(&value) => Ok(()),
-            Kind::OneOf(allowed) => Err(Error::UnknownValue {
-                name: self.name,
-                value: value.to_owned(),
-                allowed,
-            }),
+            Kind::OneOf(allowed) => Err(self.unlisted.map_or_else(
+                || Error::UnknownValue {
+                    name: self.name,
+                    value: value.to_owned(),
+                    allowed,
+                },
+                Error::from,
+            )),
         }
     }
 
@@ -180,7 +195,12 @@ fn boolean(value: &str) -> Option<bool> {
 pub const GLOBAL: &[Param] = &[
     Param::of("$.xgafv", Kind::OneOf(&["1", "2"]), "V1 error format."),
     Param::text("access_token", "OAuth access token."),
-    Param::text("alt", "Data format for response.").default("json"),
+    Param::of(
+        "alt",
+        Kind::OneOf(&["json", "media", "proto"]),
+        "Data format for response.",
+    )
+    .default("json"),
     Param::text("callback", "JSONP"),
     Param::text(
         "fields",
@@ -201,6 +221,22 @@ pub const GLOBAL: &[Param] = &[
     Param::text("uploadType", "Legacy upload protocol for media."),
     Param::text("upload_protocol", "Upload protocol for media."),
 ];
+
+/// Checks what every operation takes; `alt` depends on the operation and is checked with it.
+///
+/// # Errors
+/// The fault of the first value that has one.
+pub fn check_global(pairs: &[(String, String)]) -> Result<(), Error> {
+    let given = pairs
+        .iter()
+        .filter(|(name, value)| name != "alt" && !value.is_empty());
+    for (name, value) in given {
+        if let Some(param) = GLOBAL.iter().find(|param| param.name == name) {
+            param.check(value)?;
+        }
+    }
+    Ok(())
+}
 
 /// The parameters of one request, checked against its operation.
 #[derive(Debug, Clone, Default)]

@@ -13,9 +13,15 @@ mod authority;
 mod model;
 #[path = "wire/parameters.rs"]
 mod parameters;
+#[path = "wire/parts.rs"]
+mod parts;
 #[path = "wire/recorded.rs"]
 mod recorded;
 #[path = "wire/resources.rs"]
 mod resources;
+#[path = "wire/rules.rs"]
+mod rules;
+#[path = "wire/schema.rs"]
+mod schema;
 #[path = "wire/service.rs"]
 mod service;

@@ -14,6 +14,7 @@ use crate::envelope::Reply;
 use crate::error::Error;
 use crate::fields::Mask;
 use crate::operation::Operation;
+use crate::parameter::check_global;
 use crate::upload::location::{Seen, base_url};
 
 /// What is read of a refused body, so that the client gets to read the answer.
@@ -222,13 +223,15 @@ impl Asked {
     /// Checks what decides the form of the answer.
     ///
     /// # Errors
-    /// [`Error::AltUnsupported`], [`Error::InvalidFields`].
+    /// [`Error::OutputFormat`], [`Error::AltUnsupported`], the fault of another common parameter, [`Error::InvalidFields`].
     pub fn check_form(&self, operation: &Operation) -> Result<(), Error> {
         match self.value("alt") {
             None | Some("" | "json") => {}
             Some("media") if operation.download => {}
+            Some("proto") => return Err(Error::OutputFormat),
             Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
         }
+        check_global(&self.pairs)?;
         self.mask().map(|_| ())
     }
 

@@ -1,5 +1,7 @@
 //! Channels: what is stored of one, what is counted, and its branding.
 
+pub mod promotion;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -14,9 +16,7 @@ use crate::model::stored::Stored;
 use crate::model::text::{Body, is_description, localizations};
 use crate::model::{findable, language, thumbnail};
 use crate::search::{self, Kind};
-use crate::tables::{
-    BANNERS, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES, VIDEOS,
-};
+use crate::tables::{BANNERS, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES};
 
 /// A localized title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
@@ -24,6 +24,8 @@ const TITLE_CHARS_MAX: usize = 100;
 const DESCRIPTION_CHARS_MAX: usize = 1_000;
 /// Keywords have at most this many characters.
 const KEYWORDS_CHARS_MAX: usize = 500;
+/// At most so many hints.
+const HINTS_MAX: usize = 20;
 /// At most so many featured channels.
 const FEATURED_MAX: usize = 100;
 
@@ -174,12 +176,12 @@ pub fn write(
     parts: &[&'static str],
 ) -> Result<(), Error> {
     if parts.contains(&"brandingSettings") {
-        let branding = branding(tx, channel, body)?;
+        let branding = branding(tx, id, channel, body)?;
         channel.set("brandingSettings", &branding);
         refresh(id, channel);
     }
     if parts.contains(&"invideoPromotion") {
-        let promotion = promotion(tx, id, body)?;
+        let promotion = promotion::read(tx, id, body)?;
         channel.set("invideoPromotion", &promotion);
     }
     if parts.contains(&"localizations") {
@@ -187,8 +189,11 @@ pub fn write(
         let given = body
             .get("localizations")
             .map_or(Some(&empty), Value::as_object)
-            .ok_or(Rule::Branding)?;
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::Branding)?;
+            .ok_or(Rule::ChannelLocalizations)?;
+        if !given.is_empty() && channel.head.language.is_none() {
+            return Err(Rule::ChannelDefaultLanguage.into());
+        }
+        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::ChannelLocalizations)?;
         channel.set("localizations", &kept);
     }
     Ok(())
@@ -196,6 +201,7 @@ pub fn write(
 
 fn branding(
     tx: &mut Tx<'_>,
+    id: &str,
     channel: &Stored<Channel>,
     body: Body<'_>,
 ) -> Result<Map<String, Value>, Error> {
@@ -228,7 +234,10 @@ fn branding(
                     .rsplit_once("/banner/")
                     .map(|(_, id)| id.to_owned())
                     .ok_or(Rule::Branding)?;
-                BANNERS.get(tx, &banner)?.ok_or(Rule::Branding)?;
+                BANNERS
+                    .get(tx, &banner)?
+                    .filter(|owner| owner.0 == id)
+                    .ok_or(Rule::Branding)?;
                 out.insert(
                     "image".into(),
                     json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}),
@@ -245,7 +254,22 @@ fn branding(
         }
         out.insert("watch".into(), Value::Object(kept));
     }
+    if let Some(hints) = given.get("hints") {
+        out.insert("hints".into(), self::hints(hints).ok_or(Rule::Branding)?);
+    }
     Ok(out)
+}
+
+/// Pairs of property and value, which the service keeps and does not read.
+fn hints(given: &Value) -> Option<Value> {
+    let list = given.as_array().filter(|list| list.len() <= HINTS_MAX)?;
+    let hints = list.iter().map(|hint| {
+        let property = hint.get("property")?.as_str()?;
+        let value = hint.get("value").map_or(Some(""), Value::as_str)?;
+        let short = property.len() + value.len() <= KEYWORDS_CHARS_MAX;
+        short.then(|| json!({"property": property, "value": value}))
+    });
+    hints.collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
 fn channel_settings(
@@ -277,7 +301,7 @@ fn channel_settings(
         let valid = match name {
             "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
             "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX,
-            "country" => text.is_empty() || language::is_region(&text),
+            "country" => text.is_empty() || language::region(&text).is_some(),
             "defaultLanguage" => text.is_empty() || language::is_tag(&text),
             "profileColor" => text.is_empty() || (text.starts_with('#') && text.len() == 7),
             _ => text.chars().count() <= KEYWORDS_CHARS_MAX,
@@ -299,66 +323,6 @@ fn channel_settings(
             return Err(Rule::Branding.into());
         }
         out.insert("featuredChannelsUrls".into(), featured.into());
-    }
-    Ok(out)
-}
-
-fn promotion(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Value>, Error> {
-    let Some(given) = body.object("invideoPromotion", "invideoPromotion")? else {
-        return Ok(Map::new());
-    };
-    let mut out = Map::new();
-    if let Some(timing) = given.object("defaultTiming", "invideoPromotion.defaultTiming")? {
-        out.insert("defaultTiming".into(), self::timing(timing)?);
-    }
-    if let Some(position) = given.get("position") {
-        out.insert("position".into(), position.clone());
-    }
-    if let Some(smart) = given.flag("useSmartTiming")? {
-        out.insert("useSmartTiming".into(), smart.into());
-    }
-    let items = given
-        .get("items")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    for item in &items {
-        let name = item
-            .pointer("/id/type")
-            .and_then(Value::as_str)
-            .ok_or(Rule::PromotionItem)?;
-        let video = item.pointer("/id/videoId").and_then(Value::as_str);
-        match (name, video) {
-            ("video", Some(video)) => {
-                let found = VIDEOS.peek(tx, &video.to_owned())?;
-                if found.is_none_or(|found| found.head.channel != id) {
-                    return Err(Rule::PromotionItem.into());
-                }
-            }
-            ("website" | "recentUpload", _) => {}
-            _ => return Err(Rule::PromotionItem.into()),
-        }
-    }
-    if !items.is_empty() {
-        out.insert("items".into(), items.into());
-    }
-    Ok(out)
-}
-
-/// When a promotion or a watermark is shown: type, offset and duration, numbers as text.
-///
-/// # Errors
-/// [`Rule::PromotionTiming`].
-pub fn timing(given: Body<'_>) -> Result<Value, Error> {
-    let kind = given.text("type")?.ok_or(Rule::PromotionTiming)?;
-    if !["offsetFromStart", "offsetFromEnd"].contains(&kind.as_str()) {
-        return Err(Rule::PromotionTiming.into());
-    }
-    let mut out = json!({"type": kind});
-    for name in ["offsetMs", "durationMs"] {
-        if let (Some(number), Some(map)) = (given.number(name)?, out.as_object_mut()) {
-            map.insert(name.into(), number.to_string().into());
-        }
     }
     Ok(out)
 }

@@ -45,6 +45,7 @@ pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Err
             creative_commons: head.license == "creativeCommon",
             embeddable: head.embeddable,
             syndicated: true,
+            sponsored: is_sponsored(video),
             location: location(&video.value("recordingDetails")),
             language: head.language.clone().unwrap_or_default(),
             ..Facets::default()
@@ -134,7 +135,7 @@ fn result(
     let published = text(snippet, "publishedAt");
     let shown = json!({
         "publishedAt": published, "channelId": channel, "title": text(snippet, "title"), "description": text(snippet, "description"),
-        "thumbnails": thumbnails, "channelTitle": channel_title, "liveBroadcastContent": "none", "publishTime": published,
+        "thumbnails": thumbnails, "channelTitle": channel_title, "liveBroadcastContent": "none",
     });
     shown.as_object().map_or_else(Bytes::new, super::print)
 }
@@ -144,6 +145,11 @@ fn text(map: &Map<String, Value>, name: &str) -> String {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned()
+}
+
+fn is_sponsored(video: &Stored<Video>) -> bool {
+    let placement = video.value("paidProductPlacementDetails");
+    placement.get("hasPaidProductPlacement") == Some(&Value::Bool(true))
 }
 
 /// Degrees north and east of `recordingDetails.location`.

@@ -277,12 +277,13 @@ pub fn is_tag(text: &str) -> bool {
         })
 }
 
-/// Whether a region is known; case does not count.
+/// The code of a region as it is listed; case does not count.
 #[must_use]
-pub fn is_region(code: &str) -> bool {
+pub fn region(code: &str) -> Option<&'static str> {
     REGIONS
         .iter()
-        .any(|(known, _)| known.eq_ignore_ascii_case(code))
+        .map(|(known, _)| *known)
+        .find(|known| known.eq_ignore_ascii_case(code))
 }
 
 /// The title of an assignable video category.

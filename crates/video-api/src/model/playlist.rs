@@ -210,7 +210,16 @@ fn index(tx: &mut Tx<'_>, id: &str, head: &Playlist, more: bool) -> Result<(), E
     Ok(())
 }
 
-/// The resource. Its picture is that of its first video.
+/// What a playlist holds, as its resource shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contents {
+    /// How many items.
+    pub total: u64,
+    /// The video of the first item.
+    pub first_video: Option<String>,
+}
+
+/// The resource of a playlist that is in an order of its own.
 ///
 /// # Errors
 /// As the store.
@@ -221,19 +230,34 @@ pub fn render(
     parts: &[&'static str],
     language: Option<&str>,
 ) -> Result<Item, Error> {
-    let mut item = Item::begin("playlist", &playlist.etag(), Some(id));
     let needs_order = parts
         .iter()
         .any(|part| ["snippet", "contentDetails"].contains(part));
-    let order = if needs_order {
-        ORDER.peek(tx, &id.to_owned())?.unwrap_or_default()
-    } else {
-        Directory::default()
-    };
+    let mut contents = Contents::default();
+    if needs_order {
+        let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
+        contents = Contents {
+            total: order.total().into(),
+            first_video: order.first_video,
+        };
+    }
+    Ok(show(id, playlist, &contents, parts, language))
+}
+
+/// The resource of a playlist that holds this. Its picture is that of its first video.
+#[must_use]
+pub fn show(
+    id: &str,
+    playlist: &Stored<Playlist>,
+    contents: &Contents,
+    parts: &[&'static str],
+    language: Option<&str>,
+) -> Item {
+    let mut item = Item::begin("playlist", &playlist.etag(), Some(id));
     for part in parts {
         let text: Bytes = match *part {
             "id" => continue,
-            "snippet" => snippet_text(playlist, &order, language),
+            "snippet" => snippet_text(playlist, contents, language),
             "status" => {
                 let mut status = json!({"privacyStatus": playlist.head.privacy.name()});
                 if let (Some(podcast), Some(map)) = (&playlist.head.podcast, status.as_object_mut())
@@ -242,7 +266,7 @@ pub fn render(
                 }
                 status.to_string().into()
             }
-            "contentDetails" => format!("{{\"itemCount\":{}}}", order.total()).into(),
+            "contentDetails" => format!("{{\"itemCount\":{}}}", contents.total).into(),
             "player" => {
                 let html = format!(
                     "<iframe width=\"640\" height=\"360\" src=\"http://www.youtube.com/embed/videoseries?list={id}\" frameborder=\"0\" allow=\"autoplay; encrypted-media\" allowfullscreen></iframe>"
@@ -256,10 +280,10 @@ pub fn render(
         };
         item.part(part, &text);
     }
-    Ok(item.end())
+    item.end()
 }
 
-fn snippet_text(playlist: &Stored<Playlist>, order: &Directory, language: Option<&str>) -> Bytes {
+fn snippet_text(playlist: &Stored<Playlist>, contents: &Contents, language: Option<&str>) -> Bytes {
     let mut text = playlist.part("snippet").cloned().unwrap_or_default();
     if let Some(language) = language {
         let localizations = playlist.value("localizations");
@@ -270,7 +294,7 @@ fn snippet_text(playlist: &Stored<Playlist>, order: &Directory, language: Option
         }
     }
     let mut thumbnails = Map::new();
-    let video = order.first_video.as_deref().unwrap_or("none");
+    let video = contents.first_video.as_deref().unwrap_or("none");
     thumbnails.insert("thumbnails".into(), thumbnail::of_video(video, false));
     let thumbnails = super::print(&thumbnails);
     let mut out = Vec::with_capacity(text.len() + thumbnails.len());

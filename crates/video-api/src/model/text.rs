@@ -33,6 +33,12 @@ impl<'b> Body<'b> {
         self.map.get(name).filter(|value| !value.is_null())
     }
 
+    /// All members that are there and not null.
+    pub fn members(&self) -> impl Iterator<Item = (String, Value)> + 'b {
+        let given = self.map.iter().filter(|(_, value)| !value.is_null());
+        given.map(|(name, value)| (name.clone(), value.clone()))
+    }
+
     /// An object; `path` is its own for messages.
     ///
     /// # Errors

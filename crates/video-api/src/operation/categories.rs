@@ -4,7 +4,7 @@ use serde_json::json;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::i18n::{check_language, list};
+use super::i18n::{check_language, check_region, list};
 use super::{Call, Filters, HL, IDS, Operation, PART, Param, Part, Run};
 use crate::account::{Scope, Scopes};
 use crate::envelope::Reply;
@@ -66,7 +66,7 @@ pub(super) const VIDEO_LIST: Operation = Operation {
 };
 
 fn video_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    check(call, |id| {
+    check(call, Absent::VideoCategory, |id| {
         language::VIDEO_CATEGORIES
             .iter()
             .any(|(known, _, _)| *known == id)
@@ -91,7 +91,7 @@ fn video_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 }
 
 fn guide_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    check(call, |id| {
+    check(call, Absent::GuideCategory, |id| {
         language::GUIDE_CATEGORIES
             .iter()
             .any(|(known, _)| *known == id)
@@ -114,17 +114,11 @@ fn guide_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     ))
 }
 
-fn check(call: &Call<'_>, is_known: impl Fn(&str) -> bool) -> Result<(), Error> {
+fn check(call: &Call<'_>, absent: Absent, is_known: impl Fn(&str) -> bool) -> Result<(), Error> {
     check_language(call)?;
-    if let Some(region) = call
-        .params
-        .get("regionCode")
-        .filter(|region| !language::is_region(region))
-    {
-        return Err(Error::UnsupportedRegion(region.to_owned()));
-    }
+    check_region(call)?;
     if call.params.list("id").iter().any(|id| !is_known(id)) {
-        return Err(Absent::Listed.into());
+        return Err(absent.into());
     }
     Ok(())
 }

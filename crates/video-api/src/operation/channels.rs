@@ -83,6 +83,7 @@ pub(super) const UPDATE: Operation = Operation {
     doc: "Update metadata; only brandingSettings and invideoPromotion (and their children) are updatable.",
     params: &[PART, OWNER],
     parts: CHANNEL_PARTS,
+    written_parts_only: true,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
     request: Some("Channel"),
     response: Some("Channel"),
@@ -135,7 +136,13 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         call.caller.channel()?;
         Vec::new()
     } else {
-        vec![call.caller.channel()?.to_owned()]
+        // An account without a channel owns none: that is an answer and no fault.
+        call.caller
+            .channel()
+            .ok()
+            .map(str::to_owned)
+            .into_iter()
+            .collect()
     };
     let mut list = List::new("channelListResponse");
     for id in &ids {

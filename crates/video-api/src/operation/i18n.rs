@@ -65,10 +65,25 @@ fn regions(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Repl
 /// Names are English whatever language is asked for, but it has to be one.
 pub(super) fn check_language(call: &Call<'_>) -> Result<(), Error> {
     match call.params.get("hl") {
+        Some(code) if !language::is_tag(code) => Err(Error::InvalidLanguage(code.to_owned())),
         Some(code) if language::language(code).is_none() => {
             Err(Error::UnsupportedLanguage(code.to_owned()))
         }
         _ => Ok(()),
+    }
+}
+
+/// The region that is asked for, as it is listed.
+pub(super) fn check_region(call: &Call<'_>) -> Result<Option<&'static str>, Error> {
+    let Some(code) = call.params.get("regionCode") else {
+        return Ok(None);
+    };
+    match language::region(code) {
+        Some(region) => Ok(Some(region)),
+        None if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            Err(Error::UnsupportedRegion(code.to_owned()))
+        }
+        None => Err(Error::InvalidRegion(code.to_owned())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Playlist items, also of the special playlists: a like is an item of the likes, a play is one of the watch history.
 
+mod home;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
@@ -8,14 +10,15 @@ use super::{
 };
 use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
-use crate::error::{Absent, Error, Forbidden, Rule};
-use crate::model::id::{self, PlaylistName, Special};
-use crate::model::playlist_item::{self, Order, PlaylistItem, Shown};
+use crate::error::{Absent, Error, Rule};
+use crate::model::id::{self, Special};
+use crate::model::playlist_item::{ITEMS_MAX, Order, PlaylistItem};
 use crate::model::text::Body;
-use crate::model::time_list::{Entry, TimeList, watch};
-use crate::model::{channel, video};
+use crate::model::time_list::{Entry, watch};
+use crate::model::video;
 use crate::page_token::{Binding, Direction, PageToken};
-use crate::tables::{CHANNELS, ITEMS, ITEMS_OF_VIDEO, PLAYLISTS, VIDEOS};
+use crate::tables::{ITEMS, ITEMS_OF_VIDEO, VIDEOS};
+use home::{Home, Place};
 
 /// The parts of a playlistItem.
 const PLAYLIST_ITEM_PARTS: &[Part] = &[
@@ -82,104 +85,6 @@ pub(super) const UPDATE: Operation = Operation {
 /// A note has at most this many characters (facts: playlistItems.insert).
 const NOTE_CHARS_MAX: usize = 280;
 
-/// Where items live: in an order of their own, or in a list by time.
-enum Place {
-    Ordered,
-    Timed(Special),
-}
-
-/// A playlist that the caller may read.
-struct Home {
-    /// Its id, in full.
-    id: String,
-    owner: String,
-    title: String,
-    place: Place,
-}
-
-impl Home {
-    /// The playlist with this id, if the caller may see its items.
-    fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
-        let caller = call
-            .caller
-            .account
-            .as_ref()
-            .and_then(|account| account.channel.as_deref());
-        let (id, owner, place) = match id::playlist_name(id, caller) {
-            PlaylistName::Made(id) => {
-                let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
-                if !found.head.is_visible(call.caller) {
-                    return Err(Forbidden::PlaylistItems.into());
-                }
-                (id, found.head.channel, Place::Ordered)
-            }
-            PlaylistName::Special(special, owner) => {
-                CHANNELS.peek(tx, &owner)?.ok_or(Absent::ItemPlaylist)?;
-                if special != Special::Uploads && !call.caller.owns(&owner) {
-                    return Err(Forbidden::PlaylistItems.into());
-                }
-                let place = if special == Special::Later {
-                    Place::Ordered
-                } else {
-                    Place::Timed(special)
-                };
-                (special.of(&owner), owner, place)
-            }
-        };
-        let title = channel::title(tx, &owner)?;
-        Ok(Self {
-            id,
-            owner,
-            title,
-            place,
-        })
-    }
-
-    /// The same, if the caller may change its items.
-    fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
-        let home = Self::open(call, tx, id)?;
-        if !call.caller.owns(&home.owner) {
-            return Err(Forbidden::PlaylistItems.into());
-        }
-        if matches!(home.place, Place::Timed(Special::Uploads)) {
-            return Err(Rule::ItemsUnsupported.into());
-        }
-        Ok(home)
-    }
-
-    fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
-        TimeList {
-            special,
-            channel: &self.owner,
-            owner: call.caller.owns(&self.owner),
-        }
-    }
-
-    fn show(
-        &self,
-        call: &Call<'_>,
-        tx: &mut Tx<'_>,
-        number: &str,
-        position: u32,
-        item: &PlaylistItem,
-    ) -> Result<Item, Error> {
-        let video = VIDEOS.peek(tx, &item.video)?;
-        let visible = video
-            .as_ref()
-            .is_some_and(|video| video.head.is_visible(call.caller));
-        let shown = Shown {
-            playlist: &self.id,
-            owner: (&self.owner, &self.title),
-            number,
-            position,
-            item,
-            video: video.as_ref(),
-            visible,
-        };
-        Ok(playlist_item::render(&shown, &call.parts))
-    }
-}
-
 fn number_text(number: u64) -> String {
     format!("{number:016X}")
 }
@@ -206,7 +111,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let token = call.page_token(binding)?;
     let paging = match (&home.place, video) {
         (Place::Ordered, None) => ordered(call, tx, &home, token.as_ref(), binding, &mut list)?,
-        (Place::Ordered, Some(video)) => of_video(call, tx, &home, video, &mut list)?,
+        (Place::Ordered, Some(video)) => {
+            of_video(call, tx, &home, video, token.as_ref(), binding, &mut list)?
+        }
         (Place::Timed(special), None) => {
             let page = home
                 .timed(call, *special)
@@ -253,26 +160,14 @@ fn ordered(
 ) -> Result<Paging, Error> {
     let size = call.page_size(5);
     let order = Order::load(tx, &home.id)?;
-    let total = order.total();
     let mut start = 0;
     if let Some(token) = token {
-        let number: [u8; 8] = token
-            .key
-            .as_slice()
-            .try_into()
-            .map_err(|_| Error::InvalidPageToken)?;
-        let number = u64::from_be_bytes(number);
+        let number = number_of(token)?;
         let here = match ITEMS.get(tx, &(home.id.clone(), number))? {
             Some(item) => order.position(tx, number, &item)?,
             None => None,
         };
-        start = match token.direction {
-            Direction::Next => here.map_or(token.position, |at| at + 1),
-            Direction::Previous => here.unwrap_or(token.position).saturating_sub(size),
-        };
-        if token.direction == Direction::Previous && here.unwrap_or(token.position) < size {
-            start = 0;
-        }
+        start = start_of(token, here, size);
     }
     let numbers = order.slice(tx, start, size)?;
     for (number, position) in numbers.iter().zip(start..) {
@@ -280,11 +175,32 @@ fn ordered(
             list.push(&home.show(call, tx, &number_text(*number), position, &item)?);
         }
     }
+    Ok(paging(&numbers, start, order.total(), size, binding))
+}
+
+/// The number that a token names.
+fn number_of(token: &PageToken) -> Result<u64, Error> {
+    let number = token.key.as_slice().try_into();
+    number
+        .map(u64::from_be_bytes)
+        .map_err(|_| Error::InvalidPageToken)
+}
+
+/// Where the page of a token starts, if what it names is `here` now.
+fn start_of(token: &PageToken, here: Option<u32>, size: u32) -> u32 {
+    match token.direction {
+        Direction::Next => here.map_or(token.position, |at| at + 1),
+        Direction::Previous => here.unwrap_or(token.position).saturating_sub(size),
+    }
+}
+
+/// What the envelope says of a page of numbers, the first of which is at `start` of `total`.
+fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
     let end = start + u32::try_from(numbers.len()).unwrap_or_default();
     let print = |direction, position, number: &u64| {
         PageToken::print(direction, position, &number.to_be_bytes(), binding)
     };
-    Ok(Paging {
+    Paging {
         next: numbers
             .last()
             .filter(|_| end < total)
@@ -295,39 +211,48 @@ fn ordered(
             .map(|number| print(Direction::Previous, start, number)),
         total: total.into(),
         size,
-    })
+    }
 }
 
-/// The items of an order that are this video: few, so they are one page.
+/// A page of the items of an order that are this video. It costs what all of them do, and they are few.
 fn of_video(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     home: &Home,
     video: &str,
+    token: Option<&PageToken>,
+    binding: Binding,
     list: &mut List,
 ) -> Result<Paging, Error> {
+    let size = call.page_size(5);
     let order = Order::load(tx, &home.id)?;
     let span = ITEMS_OF_VIDEO.span(&(home.id.clone(), video.to_owned()));
-    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, 50)?;
+    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, ITEMS_MAX as usize)?;
     let mut found = Vec::new();
     for ((_, _, number), ()) in rows {
         if let Some(item) = ITEMS.get(tx, &(home.id.clone(), number))? {
-            found.push((
-                order.position(tx, number, &item)?.unwrap_or_default(),
-                number,
-                item,
-            ));
+            let position = order.position(tx, number, &item)?.unwrap_or_default();
+            found.push((position, number, item));
         }
     }
     found.sort_by_key(|(position, ..)| *position);
-    for (position, number, item) in &found {
+    let mut start = 0;
+    if let Some(token) = token {
+        let number = number_of(token)?;
+        let here = found.iter().position(|(_, known, _)| *known == number);
+        start = start_of(token, here.and_then(|at| u32::try_from(at).ok()), size);
+    }
+    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let page: Vec<_> = found
+        .into_iter()
+        .skip(start as usize)
+        .take(size as usize)
+        .collect();
+    for (position, number, item) in &page {
         list.push(&home.show(call, tx, &number_text(*number), *position, item)?);
     }
-    Ok(Paging {
-        total: found.len() as u64,
-        size: call.page_size(5),
-        ..Paging::default()
-    })
+    let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
+    Ok(paging(&numbers, start, total, size, binding))
 }
 
 /// What an item's id names.

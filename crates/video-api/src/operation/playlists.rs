@@ -11,9 +11,10 @@ use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::model::id::{self, PlaylistName, Special};
-use crate::model::playlist::{self, Playlist};
+use crate::model::playlist::{self, Contents, Playlist};
 use crate::model::stored::Stored;
 use crate::model::text::Body;
+use crate::model::time_list::TimeList;
 use crate::model::{channel, count, page};
 use crate::page_token::Binding;
 use crate::tables::{CHANNEL_PLAYLISTS, CHANNELS, PLAYLIST_COUNT, PLAYLISTS};
@@ -163,18 +164,35 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
                 "snippet": {"title": special.title()},
                 "status": {"privacyStatus": if special == Special::Uploads { "public" } else { "private" }},
             });
-            let mut made = Stored::made(owner, channel.head.published);
+            let list = TimeList {
+                special,
+                channel: &owner,
+                owner: is_owner,
+            };
+            let id = special.of(&owner);
+            let mut made = Stored::made(owner.clone(), channel.head.published);
             let empty = serde_json::Map::new();
             let body = Body::of(body.as_object().unwrap_or(&empty));
             playlist::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
-            playlist::render(
-                tx,
-                &special.of(&made.head.channel),
+            if special == Special::Later {
+                return playlist::render(tx, &id, &made, &call.parts, None).map(Some);
+            }
+            let page = list.page(tx, None, 1, Binding::of(&[]))?;
+            let contents = Contents {
+                total: page.total,
+                first_video: page
+                    .entries
+                    .into_iter()
+                    .next()
+                    .map(|entry| entry.item.video),
+            };
+            Ok(Some(playlist::show(
+                &id,
                 &made,
+                &contents,
                 &call.parts,
                 None,
-            )
-            .map(Some)
+            )))
         }
     }
 }

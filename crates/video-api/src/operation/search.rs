@@ -9,7 +9,7 @@ use super::{
 use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply, etag};
 use crate::error::{Error, Rule};
-use crate::model::{findable, language, video};
+use crate::model::{findable, video};
 use crate::page_token::{Binding, Direction, PageToken};
 use crate::search;
 use crate::search::query::{self, Around, Cursor, Hit, Length, Order, Query};
@@ -173,6 +173,17 @@ const VIDEO_FILTERS: &[&str] = &[
     "videoSyndicated",
     "videoType",
 ];
+/// Parameters that a search for the caller's own videos does not take (facts: search.list, forMine and forContentOwner).
+const NOT_OF_OWN: &[&str] = &[
+    "videoDefinition",
+    "videoDimension",
+    "videoDuration",
+    "videoEmbeddable",
+    "videoLicense",
+    "videoPaidProductPlacement",
+    "videoSyndicated",
+    "videoType",
+];
 /// Parameters that shape the answer and not the list, so that a page token holds when they change.
 const NOT_BINDING: &[&str] = &["pageToken", "maxResults", "part"];
 
@@ -207,7 +218,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         total: found.total,
         size,
     };
-    let region = call.params.get("regionCode").unwrap_or(DEFAULT_REGION);
+    let region = super::i18n::check_region(call)?.unwrap_or(DEFAULT_REGION);
     Ok(list.end_with(
         Some(&paging),
         &[("regionCode", format!("\"{region}\"").into_bytes())],
@@ -256,25 +267,28 @@ fn cursor_of(mut bytes: &[u8]) -> Result<Cursor, Error> {
 /// The query that the parameters stand for.
 fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     let params = call.params;
-    let kinds = kinds(params.list("type"))?;
+    let mut kinds = kinds(params.list("type"))?;
     let only_videos = kinds == [search::Kind::Video];
-    let asks = |name: &str| {
+    let sets = |name: &str| {
         params
             .get(name)
-            .is_some_and(|value| value != "any" && !value.ends_with("Unspecified"))
+            .is_some_and(|value| !value.ends_with("Unspecified"))
     };
-    let own = ["forMine", "forContentOwner", "forDeveloper"]
+    let asks = |name: &str| sets(name) && params.get(name) != Some("any");
+    let owned = ["forMine", "forContentOwner"]
         .into_iter()
         .any(|name| params.flag(name));
-    if (own || VIDEO_FILTERS.iter().any(|name| asks(name))) && !only_videos {
+    let own = owned || params.flag("forDeveloper");
+    let needs_videos = owned || VIDEO_FILTERS.iter().any(|name| sets(name));
+    let clash = owned && NOT_OF_OWN.iter().any(|name| sets(name));
+    if needs_videos && !only_videos || clash {
         return Err(Rule::SearchFilter.into());
     }
-    if let Some(region) = params
-        .get("regionCode")
-        .filter(|region| !language::is_region(region))
-    {
-        return Err(Error::UnsupportedRegion(region.to_owned()));
+    if own && !only_videos {
+        // What a developer uploaded is videos, whatever the type.
+        kinds = vec![search::Kind::Video];
     }
+    let region = super::i18n::check_region(call)?;
     if params
         .get("relevanceLanguage")
         .is_some_and(|tag| !is_language(tag))
@@ -325,13 +339,11 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
             .map(str::to_owned),
         around: around(params.get("location"), params.get("locationRadius"))?,
         topic: params.get("topicId").map(str::to_owned),
-        region: params.get("regionCode").map(str::to_owned),
+        region: region.map(str::to_owned),
         language: params.get("relevanceLanguage").map(str::to_owned),
         strict: params.get("safeSearch") == Some("strict"),
-        nothing: ["videoType", "videoPaidProductPlacement"]
-            .into_iter()
-            .any(asks)
-            || params.get("channelType") == Some("show"),
+        sponsored: is("videoPaidProductPlacement", "true").unwrap_or_default(),
+        nothing: asks("videoType") || params.get("channelType") == Some("show"),
         order: order(params.get("order")),
     })
 }

@@ -36,7 +36,10 @@ pub(super) const SET: Operation = Operation {
 
 fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("videoId").unwrap_or_default().to_owned();
-    let old = VIDEOS.get(tx, &id)?.ok_or(Absent::Video)?;
+    let old = VIDEOS
+        .get(tx, &id)?
+        .filter(|video| video.head.is_visible(call.caller))
+        .ok_or(Absent::ThumbnailVideo)?;
     if !call.caller.owns(&old.head.channel) {
         return Err(Forbidden::Thumbnail.into());
     }

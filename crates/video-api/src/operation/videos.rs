@@ -9,7 +9,7 @@ use super::{
 };
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
-use crate::error::{Absent, Error, Forbidden};
+use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::media::{Made, Treatment};
 use crate::model::stored::Stored;
 use crate::model::text::Body;
@@ -165,7 +165,8 @@ pub(super) const RATE: Operation = Operation {
             Kind::OneOf(&["none", "like", "dislike"]),
             "The rating to give.",
         )
-        .required(),
+        .required()
+        .unlisted(Rule::Rating),
     ],
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
@@ -222,11 +223,11 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         &id,
         &video,
         video::VideoCounts::default(),
-        &serving(call, &video, true),
+        &serving(call, true),
     )))
 }
 
-fn serving<'s>(call: &'s Call<'_>, _video: &Stored<Video>, owner: bool) -> Serving<'s> {
+fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
     let side = |name| call.params.get(name).and_then(|text| text.parse().ok());
     Serving {
         parts: &call.parts,
@@ -239,21 +240,10 @@ fn serving<'s>(call: &'s Call<'_>, _video: &Stored<Video>, owner: bool) -> Servi
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     super::i18n::check_language(call)?;
-    if let Some(region) = call
-        .params
-        .get("regionCode")
-        .filter(|region| !language::is_region(region))
-    {
-        return Err(Error::UnsupportedRegion(region.to_owned()));
-    }
-    if let Some(name) = ["pageToken", "maxResults"]
-        .into_iter()
-        .find(|name| call.params.has("id") && call.params.has(name))
-    {
-        // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
-        if name == "pageToken" {
-            return Err(Error::IncompatibleParameters("id, pageToken".into()));
-        }
+    super::i18n::check_region(call)?;
+    // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
+    if call.params.has("id") && call.params.has("pageToken") {
+        return Err(Error::IncompatibleParameters("id, pageToken".into()));
     }
     let (ids, mut paging) = if call.params.has("id") {
         let ids = call.params.list("id").to_vec();
@@ -293,7 +283,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             id,
             &video,
             counts.unwrap_or_default(),
-            &serving(call, &video, owner),
+            &serving(call, owner),
         ));
     }
     if call.params.has("id") {
@@ -406,7 +396,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         &id,
         &new,
         counts,
-        &serving(call, &new, true),
+        &serving(call, true),
     )))
 }
 

@@ -9,9 +9,9 @@ use crate::account::{Scope, Scopes};
 use crate::envelope::Reply;
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::media::{Made, Treatment};
-use crate::model::channel;
+use crate::model::channel::promotion;
 use crate::model::text::Body;
-use crate::picture;
+use crate::picture::{self, PictureError};
 use crate::tables::{CHANNELS, WATERMARKS};
 use crate::upload::media;
 
@@ -47,9 +47,9 @@ pub(super) const UNSET: Operation = Operation {
     ..Operation::insert("watermarks.unset", "/watermarks/unset", Run::Call(unset))
 };
 
-fn owned(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
+fn owned(call: &Call<'_>) -> Result<String, Error> {
     let id = call.params.get("channelId").unwrap_or_default().to_owned();
-    CHANNELS.peek(tx, &id)?.ok_or(Absent::Channel)?;
+    // A channel that is not there is as forbidden as somebody else's: the documented error has both reasons.
     if call.caller.owns(&id) {
         Ok(id)
     } else {
@@ -58,35 +58,43 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
 }
 
 fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let id = owned(call, tx)?;
+    let id = owned(call)?;
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
     let body = Body::of(call.body);
     let mut resource = Map::new();
+    if call.body.is_empty() {
+        return Err(Error::NoFilter(&["resource"]));
+    }
     let timing = body
         .object("timing", "timing")?
         .ok_or(Rule::WatermarkResource)?;
-    if timing.number("durationMs")? == Some(0) {
+    // Without type or offset a watermark is shown from the start (facts: probes of the real service).
+    let mut given = Map::from_iter([
+        ("type".to_owned(), "offsetFromStart".into()),
+        ("offsetMs".to_owned(), 0.into()),
+    ]);
+    given.extend(timing.members());
+    let timing = promotion::timing(Body::of(&given)).map_err(|_| Rule::WatermarkTiming)?;
+    if timing
+        .get("durationMs")
+        .is_some_and(|duration| duration == "0")
+    {
         return Err(Rule::WatermarkTiming.into());
     }
-    resource.insert("timing".into(), channel::timing(timing)?);
+    resource.insert("timing".into(), timing);
     if let Some(position) = body.object("position", "position")? {
-        let corner = position
-            .text("cornerPosition")?
-            .unwrap_or_else(|| "topRight".into());
-        if !["topLeft", "topRight", "bottomLeft", "bottomRight"].contains(&corner.as_str()) {
-            return Err(Rule::WatermarkTiming.into());
-        }
-        resource.insert(
-            "position".into(),
-            serde_json::json!({"type": "corner", "cornerPosition": corner}),
-        );
+        let corner = promotion::corner(position).ok_or(Rule::WatermarkTiming)?;
+        resource.insert("position".into(), corner);
     }
     if let Some(target) = body.text("targetChannelId")? {
         CHANNELS.peek(tx, &target)?.ok_or(Absent::Channel)?;
         resource.insert("targetChannelId".into(), target.into());
     }
-    let Made::Pictures(Ok(pictures)) = &sent.made else {
-        return Err(Rule::WatermarkFormat.into());
+    let pictures = match &sent.made {
+        Made::Pictures(Ok(pictures)) => pictures,
+        Made::Pictures(Err(PictureError::TooWide { .. })) => return Err(Rule::WatermarkWide.into()),
+        Made::Pictures(Err(PictureError::TooTall { .. })) => return Err(Rule::WatermarkTall.into()),
+        _ => return Err(Rule::WatermarkFormat.into()),
     };
     picture::set(tx, &format!("watermark/{id}"), pictures)?;
     // What is shown are the renderings; the file itself is not needed again.
@@ -96,7 +104,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
 }
 
 fn unset(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let id = owned(call, tx)?;
+    let id = owned(call)?;
     picture::unset(tx, &format!("watermark/{id}"))?;
     WATERMARKS.delete(tx, &id);
     Ok(Reply::empty())

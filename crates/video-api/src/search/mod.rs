@@ -97,6 +97,8 @@ pub struct Facets {
     pub embeddable: bool,
     /// Whether it can be played outside the site.
     pub syndicated: bool,
+    /// Whether its owner says that somebody paid for what is shown.
+    pub sponsored: bool,
     /// `live`, `upcoming` or `completed` for broadcasts, else empty.
     pub broadcast: String,
     /// Where it was made: degrees north and east.

@@ -1,14 +1,18 @@
 //! Answering a query: which documents, in which order, from where on, and how many there are.
 
+mod filter;
+
+pub use filter::{Around, Length};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{StoreError, Tx};
 
-use super::Kind;
 use super::index::{BY_DATE, BY_VIEWS, ENTRIES, Entry, ORDERED, TOTALS, Totals, ascending};
 use super::postings::{self, Number};
-use super::words::{Counts, Wanted};
+use super::words::{Counts, Term, Wanted};
+use super::{DOCUMENTS, Kind};
 
 /// The order of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,28 +30,6 @@ pub enum Order {
     VideoCount,
     /// Most viewed first.
     ViewCount,
-}
-
-/// How long a video is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// Less than four minutes.
-    Short,
-    /// Four to twenty minutes.
-    Medium,
-    /// More than twenty minutes.
-    Long,
-}
-
-/// A place on earth, and how far around it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Around {
-    /// Degrees north.
-    pub latitude: f64,
-    /// Degrees east.
-    pub longitude: f64,
-    /// Metres, at most 1,000,000.
-    pub metres: f64,
 }
 
 /// What is asked for. Every field that is `None` or empty asks for nothing.
@@ -81,6 +63,8 @@ pub struct Query {
     pub embeddable: bool,
     /// `videoSyndicated=true`.
     pub syndicated: bool,
+    /// `videoPaidProductPlacement=true`.
+    pub sponsored: bool,
     /// `eventType`.
     pub broadcast: Option<String>,
     /// `location` with `locationRadius`.
@@ -187,9 +171,9 @@ pub fn run(
             };
             let mut ranked = Vec::new();
             for candidate in &candidates {
-                if let Some(entry) = ENTRIES
-                    .peek(tx, &candidate.number)?
-                    .filter(|entry| query.admits(entry))
+                let entry = ENTRIES.peek(tx, &candidate.number)?;
+                if let Some(entry) = entry.filter(|entry| query.admits(entry))
+                    && query.reads(tx, &entry)?
                 {
                     ranked.push(query.rank(&scorer, &entry, &candidate.counts));
                 }
@@ -359,6 +343,27 @@ impl Scorer<'_> {
     }
 }
 
+/// The documents that hold every word of a term, each with how often it can stand there at most.
+fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<BTreeMap<Number, Counts>, StoreError> {
+    let mut all: Option<BTreeMap<Number, Counts>> = None;
+    for word in term {
+        let mut list: BTreeMap<_, _> = postings::of(tx, word)?.into_iter().collect();
+        if let Some(before) = &all {
+            list.retain(|number, counts| {
+                let Some(other) = before.get(number) else {
+                    return false;
+                };
+                counts.title = counts.title.min(other.title);
+                counts.tags = counts.tags.min(other.tags);
+                counts.description = counts.description.min(other.description);
+                true
+            });
+        }
+        all = Some(list);
+    }
+    Ok(all.unwrap_or_default())
+}
+
 impl Query {
     /// The stored order that answers this query alone, if there is one.
     fn plain_order(&self) -> Option<u8> {
@@ -380,8 +385,8 @@ impl Query {
         let mut lists: Vec<BTreeMap<Number, Counts>> = Vec::new();
         for group in &self.wanted.groups {
             let mut list: BTreeMap<Number, Counts> = BTreeMap::new();
-            for word in group {
-                for (number, counts) in postings::of(tx, word)? {
+            for term in group {
+                for (number, counts) in documents_of(tx, term)? {
                     let sum = list.entry(number).or_default();
                     sum.title = sum.title.saturating_add(counts.title);
                     sum.tags = sum.tags.saturating_add(counts.tags);
@@ -411,14 +416,7 @@ impl Query {
         let Some(shortest) = lists.iter().chain(&narrow).min_by_key(|list| list.len()) else {
             return Ok(None);
         };
-        let mut unwanted = Vec::new();
-        for word in &self.wanted.unwanted {
-            unwanted.push(
-                postings::of(tx, word)?
-                    .into_iter()
-                    .collect::<BTreeMap<_, _>>(),
-            );
-        }
+        let unwanted = self.unwanted(tx)?;
         let candidates = shortest
             .keys()
             .filter(|number| narrow.iter().all(|list| list.contains_key(*number)));
@@ -440,16 +438,24 @@ impl Query {
         }))
     }
 
+    /// The documents of each single word that must not be there; terms of several words are looked for in the text.
+    fn unwanted(&self, tx: &mut Tx<'_>) -> Result<Vec<BTreeMap<Number, Counts>>, StoreError> {
+        let words = self.wanted.unwanted.iter().filter(|term| term.len() == 1);
+        words.map(|term| documents_of(tx, term)).collect()
+    }
+
+    /// Whether the text of a document is what is wanted, where its words alone do not say it.
+    fn reads(&self, tx: &mut Tx<'_>, entry: &Entry) -> Result<bool, StoreError> {
+        if !self.wanted.needs_text() {
+            return Ok(true);
+        }
+        let document = DOCUMENTS.peek(tx, &(entry.kind as u8, entry.id.clone()))?;
+        Ok(document.is_some_and(|document| self.wanted.holds(&document)))
+    }
+
     /// Looks at every document.
     fn sift_all(&self, tx: &mut Tx<'_>) -> Result<Vec<Ranked>, StoreError> {
-        let mut unwanted = Vec::new();
-        for word in &self.wanted.unwanted {
-            unwanted.push(
-                postings::of(tx, word)?
-                    .into_iter()
-                    .collect::<BTreeMap<_, _>>(),
-            );
-        }
+        let unwanted = self.unwanted(tx)?;
         let scorer = Scorer {
             totals: &Totals::default(),
             frequencies: &[],
@@ -460,77 +466,16 @@ impl Query {
             let admitted = entries.iter().filter(|(number, entry)| {
                 self.admits(entry) && !unwanted.iter().any(|list| list.contains_key(number))
             });
-            ranked.extend(admitted.map(|(_, entry)| self.rank(&scorer, entry, &[])));
+            for (_, entry) in admitted {
+                if self.reads(tx, entry)? {
+                    ranked.push(self.rank(&scorer, entry, &[]));
+                }
+            }
             match entries.last() {
                 Some((number, _)) if more => span.from = Some(ENTRIES.key(number).to_vec()),
                 _ => return Ok(ranked),
             }
         }
-    }
-
-    /// Whether a document that holds the words is a result.
-    fn admits(&self, entry: &Entry) -> bool {
-        let facets = &entry.facets;
-        let own = self.mine.as_deref() == Some(entry.channel.as_str());
-        let is = |asked: Option<bool>, is: bool| asked.is_none_or(|asked| asked == is);
-        let visible = if self.mine.is_some() {
-            own
-        } else {
-            facets.public
-        };
-        let is_video = entry.kind == Kind::Video;
-        let asks_for_videos = self.length.is_some()
-            || self.high_definition.is_some()
-            || self.captions.is_some()
-            || self.three_d.is_some()
-            || self.creative_commons.is_some()
-            || self.embeddable
-            || self.syndicated
-            || self.category.is_some()
-            || self.around.is_some();
-        visible
-            && !self.nothing
-            && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
-            && (is_video || !asks_for_videos)
-            && self
-                .channel
-                .as_ref()
-                .is_none_or(|channel| *channel == entry.channel)
-            && self
-                .published_after
-                .is_none_or(|moment| facets.published >= moment)
-            && self
-                .published_before
-                .is_none_or(|moment| facets.published < moment)
-            && self
-                .category
-                .as_ref()
-                .is_none_or(|category| *category == facets.category)
-            && self
-                .length
-                .is_none_or(|length| length == Length::of(facets.duration_ms))
-            && is(self.high_definition, facets.high_definition)
-            && is(self.captions, facets.captions)
-            && is(self.three_d, facets.three_d)
-            && is(self.creative_commons, facets.creative_commons)
-            && (!self.embeddable || facets.embeddable)
-            && (!self.syndicated || facets.syndicated)
-            && self
-                .broadcast
-                .as_ref()
-                .is_none_or(|broadcast| *broadcast == facets.broadcast)
-            && self
-                .around
-                .is_none_or(|around| facets.location.is_some_and(|place| around.holds(place)))
-            && self
-                .topic
-                .as_ref()
-                .is_none_or(|topic| facets.topics.contains(topic))
-            && self
-                .region
-                .as_ref()
-                .is_none_or(|region| !facets.blocked.contains(region))
-            && !(self.strict && facets.restricted)
     }
 
     /// What the results are ordered by: the least bytes first, then by kind and id.
@@ -559,30 +504,6 @@ impl Query {
             Order::ViewCount => falling(facets.views),
         };
         (key, entry.kind, entry.id.clone())
-    }
-}
-
-impl Length {
-    /// The class of a length in milliseconds.
-    #[must_use]
-    pub const fn of(duration_ms: u64) -> Self {
-        match duration_ms {
-            0..240_000 => Self::Short,
-            240_000..=1_200_000 => Self::Medium,
-            _ => Self::Long,
-        }
-    }
-}
-
-impl Around {
-    /// Whether a place (degrees north, east) is within the radius, on a sphere.
-    fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
-        const EARTH_METRES: f64 = 6_371_008.8;
-        let (from, to) = (self.latitude.to_radians(), latitude.to_radians());
-        let turn = (longitude - self.longitude).to_radians();
-        let haversine =
-            ((to - from) / 2.0).sin().powi(2) + from.cos() * to.cos() * (turn / 2.0).sin().powi(2);
-        2.0 * EARTH_METRES * haversine.sqrt().min(1.0).asin() <= self.metres
     }
 }
 

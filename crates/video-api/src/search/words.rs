@@ -59,41 +59,47 @@ pub fn counts(document: &Document) -> BTreeMap<String, Counts> {
     all
 }
 
-/// A query: documents that hold a word of every group, and none of the words that are not wanted.
+/// What is looked for in a text: a word, or words that follow one another.
+pub type Term = Vec<String>;
+
+/// A query: documents that hold a term of every group, and none of the terms that are not wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
-    /// Each group is words of which one is enough (`a|b`).
-    pub groups: Vec<Vec<String>>,
-    /// Words that must not be there (`-a`).
-    pub unwanted: Vec<String>,
+    /// Each group is terms of which one is enough (`a|b`).
+    pub groups: Vec<Vec<Term>>,
+    /// Terms that must not be there (`-a`, `-"a b"`).
+    pub unwanted: Vec<Term>,
 }
 
 impl Wanted {
-    /// Reads the parameter `q`: words are all wanted; `-` before one and `|` between two stand for not and or.
+    /// Reads the parameter `q`: terms are all wanted; `-` before one and `|` between two stand for not and or, and quotation marks make
+    /// one term of several words. What is written together is one term too, so that a name like `wi-fi` is found as it stands.
     #[must_use]
     pub fn parse(query: &str) -> Self {
         let mut wanted = Self::default();
-        let spaced = query.replace('|', " | ");
-        let mut joins = false;
-        let mut left = QUERY_WORDS_MAX;
-        for token in spaced.split_whitespace() {
-            if token == "|" {
+        let (mut joins, mut left) = (false, QUERY_WORDS_MAX);
+        let mut rest = query.trim_start();
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix('|') {
                 joins = !wanted.groups.is_empty();
+                rest = after.trim_start();
                 continue;
             }
-            let unwanted = token.strip_prefix('-');
-            for word in words(unwanted.unwrap_or(token)) {
-                let Some(less) = left.checked_sub(1) else {
-                    return wanted;
-                };
-                left = less;
-                match wanted.groups.last_mut() {
-                    _ if unwanted.is_some() => wanted.unwanted.push(word),
-                    Some(group) if joins => group.push(word),
-                    _ => wanted.groups.push(vec![word]),
-                }
-                joins = false;
+            let plain = rest.strip_prefix('-');
+            let is_unwanted = plain.is_some();
+            let (text, after) = token(plain.unwrap_or(rest));
+            rest = after.trim_start();
+            let term: Term = words(text).take(left).collect();
+            left -= term.len();
+            if term.is_empty() {
+                continue;
             }
+            match wanted.groups.last_mut() {
+                _ if is_unwanted => wanted.unwanted.push(term),
+                Some(group) if joins => group.push(term),
+                _ => wanted.groups.push(vec![term]),
+            }
+            joins = false;
         }
         wanted
     }
@@ -103,6 +109,41 @@ impl Wanted {
     pub const fn is_empty(&self) -> bool {
         self.groups.is_empty() && self.unwanted.is_empty()
     }
+
+    /// Whether the words of a document are not enough to know, because some have to follow one another.
+    #[must_use]
+    pub fn needs_text(&self) -> bool {
+        let mut terms = self.groups.iter().flatten().chain(&self.unwanted);
+        terms.any(|term| term.len() > 1)
+    }
+
+    /// Whether a document is what is wanted, by its text.
+    #[must_use]
+    pub fn holds(&self, document: &Document) -> bool {
+        let tags = document.tags.iter().map(String::as_str);
+        let texts: Vec<Term> = [document.title.as_str(), document.description.as_str()]
+            .into_iter()
+            .chain(tags)
+            .map(|text| words(text).collect())
+            .collect();
+        let stands = |term: &Term| {
+            texts
+                .iter()
+                .any(|text| text.windows(term.len()).any(|run| run == term))
+        };
+        self.groups.iter().all(|group| group.iter().any(stands))
+            && !self.unwanted.iter().any(stands)
+    }
+}
+
+/// The first term of a query that does not begin with a blank, and what follows. A quotation mark that is never closed is no sign at all.
+fn token(text: &str) -> (&str, &str) {
+    if let Some(found) = text.strip_prefix('"').and_then(|text| text.split_once('"')) {
+        return found;
+    }
+    let start = text.strip_prefix('"').unwrap_or(text);
+    let ends = |letter: char| letter.is_whitespace() || ['|', '"'].contains(&letter);
+    start.split_at(start.find(ends).unwrap_or(start.len()))
 }
 
 #[cfg(test)]
@@ -126,11 +167,52 @@ mod tests {
         let parsed = Wanted::parse("boating|sailing -fishing blue sea");
         assert_eq!(
             parsed.groups,
-            [vec!["boating", "sailing"], vec!["blue"], vec!["sea"]]
+            [
+                vec![vec!["boating"], vec!["sailing"]],
+                vec![vec!["blue"]],
+                vec![vec!["sea"]]
+            ]
         );
-        assert_eq!(parsed.unwanted, ["fishing"]);
+        assert_eq!(parsed.unwanted, [["fishing"]]);
         assert!(Wanted::parse(" | - … ").is_empty());
-        assert_eq!(Wanted::parse("a | b").groups, [["a", "b"]]);
+        assert_eq!(Wanted::parse("a | b").groups, [[["a"], ["b"]]]);
+    }
+
+    #[test]
+    fn quotation_marks_make_one_term_of_several_words() {
+        let parsed = Wanted::parse(r#"red "Blue Sea"|lake -"dead fish" wi-fi "#);
+        assert_eq!(
+            parsed.groups,
+            [
+                vec![vec!["red"]],
+                vec![vec!["blue", "sea"], vec!["lake"]],
+                vec![vec!["wi", "fi"]]
+            ]
+        );
+        assert_eq!(parsed.unwanted, [["dead", "fish"]]);
+        assert_eq!(
+            Wanted::parse(r#""open end"#).groups,
+            [[["open"]], [["end"]]]
+        );
+        assert!(Wanted::parse(r#"" "" -" -"#).is_empty());
+    }
+
+    #[test]
+    fn words_of_a_term_follow_one_another_in_one_text() {
+        let holds = |query: &str, title: &str, tag: &str| {
+            let document = Document {
+                title: title.to_owned(),
+                tags: vec![tag.to_owned()],
+                ..Document::default()
+            };
+            Wanted::parse(query).holds(&document)
+        };
+        assert!(holds(r#""blue sea""#, "The Blue, Sea!", ""));
+        assert!(!holds(r#""blue sea""#, "sea blue", ""));
+        assert!(!holds(r#""blue sea""#, "blue", "sea"), "not across texts");
+        assert!(holds(r#""blue sea"|lake"#, "a lake", ""));
+        assert!(!holds(r#"blue -"blue sea""#, "x", "blue sea"));
+        assert!(holds(r#"blue -"blue sea""#, "blue deep sea", ""));
     }
 
     #[test]

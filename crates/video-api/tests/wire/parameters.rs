@@ -1,7 +1,9 @@
 //! Every parameter of every operation: missing, of the wrong type, out of its range, unknown, repeated.
 
+use triptych_core::error::Coded;
+use video_api::error::{Error, Rule};
 use video_api::operation::{OPERATIONS, Operation, Run};
-use video_api::parameter::{Kind, Param};
+use video_api::parameter::{GLOBAL, Kind, Param};
 
 use crate::service::Service;
 
@@ -60,6 +62,11 @@ fn query(operation: &Operation, replaced: Option<(&str, Option<&str>)>) -> Strin
         }
     }
     pairs.join("&")
+}
+
+/// The reason of a rule.
+fn reason(rule: Rule) -> &'static str {
+    Error::from(rule).row().code
 }
 
 async fn check(
@@ -122,7 +129,7 @@ async fn every_fault_of_every_parameter_is_told_with_its_place() {
                     &service,
                     operation,
                     &query(operation, Some((name, Some(&fault)))),
-                    "invalidParameter",
+                    param.unlisted.map_or("invalidParameter", reason),
                     name,
                 )
                 .await;
@@ -149,6 +156,29 @@ async fn every_fault_of_every_parameter_is_told_with_its_place() {
         }
     }
     assert!(checked > 100, "{checked}");
+}
+
+#[tokio::test]
+async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
+    let service = Service::new().await;
+    for operation in OPERATIONS
+        .iter()
+        .filter(|operation| !matches!(operation.run, Run::Unsupported))
+    {
+        for param in GLOBAL.iter().filter(|param| param.name != "alt") {
+            for fault in faults(param) {
+                let more = format!("{}&{}={fault}", query(operation, None), param.name);
+                check(&service, operation, &more, "invalidParameter", param.name).await;
+            }
+        }
+        for (alt, reason) in [
+            ("proto", "unsupportedOutputFormat"),
+            ("xml", "invalidAltValue"),
+        ] {
+            let more = format!("{}&alt={alt}", query(operation, None));
+            check(&service, operation, &more, reason, "alt").await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use triptych_core::time::{ManualClock, Timestamp};
 use video_api::http::VideoApi;
 use video_api::seed::Seed;
 
-/// Alice has everything, Bob is somebody else, and two more tokens are Alice's with less in them.
+/// Alice has everything, Bob is somebody else, Carol has no channel, and two more tokens are Alice's with less in them.
 pub(crate) const SEED: &str = r#"{
     "projects": [{"id": "demo", "apiKeys": ["KEY", "LOCALKEY", "K"]}, {"id": "poor", "apiKeys": ["POOR"], "quota": "buckets"}],
     "accounts": [
@@ -24,7 +24,8 @@ pub(crate) const SEED: &str = r#"{
             {"token": "NOTHING", "scopes": []}],
          "channel": {"id": "UCx", "title": "Alice", "handle": "@alice", "username": "alice"}},
         {"id": "bob", "tokens": [{"token": "BOB", "scopes": ["youtube", "youtube.force-ssl", "youtube.channel-memberships.creator"]}],
-         "channel": {"id": "UCbob", "title": "Bob"}}],
+         "channel": {"id": "UCbob", "title": "Bob"}},
+        {"id": "carol", "tokens": [{"token": "CAROL", "scopes": ["youtube"]}]}],
     "videos": [
         {"id": "v", "owner": "alice", "snippet": {"title": "First", "categoryId": "22", "description": "d", "tags": ["t"]}},
         {"id": "w", "owner": "alice", "snippet": {"title": "Second", "categoryId": "10"}},

@@ -141,9 +141,14 @@ impl Writing<'_> {
             None => None,
             Some(text) => Some(Timestamp::from_rfc3339(&text).ok_or(Rule::VideoPublishAt)?),
         };
-        if publish_at.is_some_and(|at| privacy != Privacy::Private || at <= self.now) {
+        if publish_at.is_some() && privacy != Privacy::Private {
             return Err(Rule::VideoPublishAt.into());
         }
+        // A moment that is over publishes right away (facts: videos, status.publishAt).
+        let (privacy, publish_at) = match publish_at {
+            Some(at) if at <= self.now => (Privacy::Public, None),
+            later => (privacy, later),
+        };
         if privacy == Privacy::Public && head.privacy != Privacy::Public && !self.is_new {
             head.published = self.now;
         }

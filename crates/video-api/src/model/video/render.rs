@@ -32,9 +32,13 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
         let text = match *part {
             "id" => continue,
             "snippet" => Some(snippet(video, serving.language)),
-            "status" => Some(status(&video.head, serving.now).to_string().into()),
+            "status" => Some(status(&video.head, serving).to_string().into()),
             "statistics" => Some(statistics(&video.head, counts, serving.owner)),
-            "contentDetails" => Some(content_details(&video.head).to_string().into()),
+            "contentDetails" => Some(
+                content_details(&video.head, serving.owner)
+                    .to_string()
+                    .into(),
+            ),
             "player" => Some(player(id, &video.head, serving.player).to_string().into()),
             "fileDetails" => Some(file_details(&video.head).to_string().into()),
             "processingDetails" => Some(processing(&video.head, serving.now).to_string().into()),
@@ -89,7 +93,8 @@ fn snippet(video: &Stored<Video>, language: Option<&str>) -> Bytes {
     crate::model::print(&snippet)
 }
 
-fn status(head: &Video, now: Timestamp) -> Value {
+fn status(head: &Video, serving: &Serving<'_>) -> Value {
+    let now = serving.now;
     let mut status = json!({
         "uploadStatus": head.upload_status(now), "privacyStatus": head.privacy.name(), "license": head.license,
         "embeddable": head.embeddable, "publicStatsViewable": head.public_stats,
@@ -109,7 +114,9 @@ fn status(head: &Video, now: Timestamp) -> Value {
     set("publishAt", head.publish_at.map(|at| at.rfc3339().into()));
     set(
         "selfDeclaredMadeForKids",
-        head.made_for_kids.map(Value::from),
+        head.made_for_kids
+            .filter(|_| serving.owner)
+            .map(Value::from),
     );
     set("containsSyntheticMedia", head.synthetic.map(Value::from));
     status
@@ -135,13 +142,16 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
     text.into()
 }
 
-fn content_details(head: &Video) -> Value {
-    json!({
+fn content_details(head: &Video, owner: bool) -> Value {
+    let mut details = json!({
         "duration": duration(head.facts.as_ref().map_or(0, |facts| facts.duration_ms)), "dimension": "2d",
         "definition": head.facts.as_ref().map_or("sd", Facts::definition),
         "caption": "false", "licensedContent": false, "contentRating": {}, "projection": "rectangular",
-        "hasCustomThumbnail": head.has_thumbnail,
-    })
+    });
+    if let (true, Some(map)) = (owner, details.as_object_mut()) {
+        map.insert("hasCustomThumbnail".into(), head.has_thumbnail.into());
+    }
+    details
 }
 
 /// ISO 8601, as the service writes it: `PT15M51S`, `P1DT2S`, and `P0D` for nothing. Whole seconds, rounded down.
@@ -249,6 +259,10 @@ fn file_details(head: &Video) -> Value {
         .map(|stream| json!({"channelCount": stream.channels, "codec": stream.codec}))
         .collect();
     map.insert("container".into(), facts.container.clone().into());
+    if let Some(seconds) = facts.created {
+        let created = Timestamp::from_micros(seconds.saturating_mul(1_000_000));
+        map.insert("creationTime".into(), created.rfc3339().into());
+    }
     map.insert("durationMs".into(), facts.duration_ms.to_string().into());
     map.insert("bitrateBps".into(), bits.to_string().into());
     for (name, streams) in [("videoStreams", pictures), ("audioStreams", sound)] {

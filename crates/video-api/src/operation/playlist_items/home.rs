@@ -1,0 +1,110 @@
+//! The playlist that items live in, opened for a caller.
+
+use triptych_core::kv::Tx;
+
+use crate::envelope::Item;
+use crate::error::{Absent, Error, Forbidden, Rule};
+use crate::model::channel;
+use crate::model::id::{self, PlaylistName, Special};
+use crate::model::playlist_item::{self, PlaylistItem, Shown};
+use crate::model::time_list::TimeList;
+use crate::operation::Call;
+use crate::tables::{CHANNELS, PLAYLISTS, VIDEOS};
+
+/// Where items live: in an order of their own, or in a list by time.
+pub(super) enum Place {
+    Ordered,
+    Timed(Special),
+}
+
+/// A playlist that the caller may read.
+pub(super) struct Home {
+    /// Its id, in full.
+    pub(super) id: String,
+    pub(super) owner: String,
+    title: String,
+    pub(super) place: Place,
+}
+
+impl Home {
+    /// The playlist with this id, if the caller may see its items.
+    pub(super) fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
+        let caller = call
+            .caller
+            .account
+            .as_ref()
+            .and_then(|account| account.channel.as_deref());
+        let (id, owner, place) = match id::playlist_name(id, caller) {
+            PlaylistName::Made(id) => {
+                let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
+                if !found.head.is_visible(call.caller) {
+                    return Err(Forbidden::PlaylistItems.into());
+                }
+                (id, found.head.channel, Place::Ordered)
+            }
+            PlaylistName::Special(special, owner) => {
+                CHANNELS.peek(tx, &owner)?.ok_or(Absent::ItemPlaylist)?;
+                if special != Special::Uploads && !call.caller.owns(&owner) {
+                    return Err(Forbidden::PlaylistItems.into());
+                }
+                let place = if special == Special::Later {
+                    Place::Ordered
+                } else {
+                    Place::Timed(special)
+                };
+                (special.of(&owner), owner, place)
+            }
+        };
+        let title = channel::title(tx, &owner)?;
+        Ok(Self {
+            id,
+            owner,
+            title,
+            place,
+        })
+    }
+
+    /// The same, if the caller may change its items.
+    pub(super) fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
+        let home = Self::open(call, tx, id)?;
+        if !call.caller.owns(&home.owner) {
+            return Err(Forbidden::PlaylistItems.into());
+        }
+        if matches!(home.place, Place::Timed(Special::Uploads)) {
+            return Err(Rule::ItemsUnsupported.into());
+        }
+        Ok(home)
+    }
+
+    pub(super) fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
+        TimeList {
+            special,
+            channel: &self.owner,
+            owner: call.caller.owns(&self.owner),
+        }
+    }
+
+    pub(super) fn show(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        number: &str,
+        position: u32,
+        item: &PlaylistItem,
+    ) -> Result<Item, Error> {
+        let video = VIDEOS.peek(tx, &item.video)?;
+        let visible = video
+            .as_ref()
+            .is_some_and(|video| video.head.is_visible(call.caller));
+        let shown = Shown {
+            playlist: &self.id,
+            owner: (&self.owner, &self.title),
+            number,
+            position,
+            item,
+            video: video.as_ref(),
+            visible,
+        };
+        Ok(playlist_item::render(&shown, &call.parts))
+    }
+}

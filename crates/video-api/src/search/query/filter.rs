@@ -1,0 +1,119 @@
+//! Whether a document that holds the words passes the filters of a query.
+
+use super::Query;
+use crate::search::Kind;
+use crate::search::index::Entry;
+
+/// How long a video is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Less than four minutes.
+    Short,
+    /// Four to twenty minutes.
+    Medium,
+    /// More than twenty minutes.
+    Long,
+}
+
+/// A place on earth, and how far around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Around {
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east.
+    pub longitude: f64,
+    /// Metres, at most 1,000,000.
+    pub metres: f64,
+}
+
+impl Query {
+    /// Whether a document that holds the words is a result.
+    pub(super) fn admits(&self, entry: &Entry) -> bool {
+        let facets = &entry.facets;
+        let own = self.mine.as_deref() == Some(entry.channel.as_str());
+        let is = |asked: Option<bool>, is: bool| asked.is_none_or(|asked| asked == is);
+        let visible = if self.mine.is_some() {
+            own
+        } else {
+            facets.public
+        };
+        let is_video = entry.kind == Kind::Video;
+        let asks_for_videos = self.length.is_some()
+            || self.high_definition.is_some()
+            || self.captions.is_some()
+            || self.three_d.is_some()
+            || self.creative_commons.is_some()
+            || self.embeddable
+            || self.syndicated
+            || self.category.is_some()
+            || self.around.is_some();
+        visible
+            && !self.nothing
+            && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
+            && (is_video || !asks_for_videos)
+            && self
+                .channel
+                .as_ref()
+                .is_none_or(|channel| *channel == entry.channel)
+            && self
+                .published_after
+                .is_none_or(|moment| facets.published >= moment)
+            && self
+                .published_before
+                .is_none_or(|moment| facets.published < moment)
+            && self
+                .category
+                .as_ref()
+                .is_none_or(|category| *category == facets.category)
+            && self
+                .length
+                .is_none_or(|length| length == Length::of(facets.duration_ms))
+            && is(self.high_definition, facets.high_definition)
+            && is(self.captions, facets.captions)
+            && is(self.three_d, facets.three_d)
+            && is(self.creative_commons, facets.creative_commons)
+            && (!self.embeddable || facets.embeddable)
+            && (!self.syndicated || facets.syndicated)
+            && (!self.sponsored || facets.sponsored)
+            && self
+                .broadcast
+                .as_ref()
+                .is_none_or(|broadcast| *broadcast == facets.broadcast)
+            && self
+                .around
+                .is_none_or(|around| facets.location.is_some_and(|place| around.holds(place)))
+            && self
+                .topic
+                .as_ref()
+                .is_none_or(|topic| facets.topics.contains(topic))
+            && self
+                .region
+                .as_ref()
+                .is_none_or(|region| !facets.blocked.contains(region))
+            && !(self.strict && facets.restricted)
+    }
+}
+
+impl Length {
+    /// The class of a length in milliseconds.
+    #[must_use]
+    pub const fn of(duration_ms: u64) -> Self {
+        match duration_ms {
+            0..240_000 => Self::Short,
+            240_000..=1_200_000 => Self::Medium,
+            _ => Self::Long,
+        }
+    }
+}
+
+impl Around {
+    /// Whether a place (degrees north, east) is within the radius, on a sphere.
+    fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
+        const EARTH_METRES: f64 = 6_371_008.8;
+        let (from, to) = (self.latitude.to_radians(), latitude.to_radians());
+        let turn = (longitude - self.longitude).to_radians();
+        let haversine =
+            ((to - from) / 2.0).sin().powi(2) + from.cos() * to.cos() * (turn / 2.0).sin().powi(2);
+        2.0 * EARTH_METRES * haversine.sqrt().min(1.0).asin() <= self.metres
+    }
+}

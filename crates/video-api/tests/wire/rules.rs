@@ -1,0 +1,365 @@
+//! Rules of single resources that their documentation states, each by a request that breaks or shows it.
+
+use serde_json::{Value, json};
+
+use crate::service::Service;
+
+/// Status and reason of a refusal.
+async fn refusal(service: &Service, method: &str, target: &str, body: &Value) -> (u16, String) {
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    let target = format!("/youtube/v3{target}");
+    let answer = service.ask(method, &target, "ALICE", &body).await;
+    (answer.status, answer.reason())
+}
+
+async fn assert_refused(service: &Service, method: &str, rows: &[(&str, Value, u16, &str)]) {
+    for (target, body, status, reason) in rows {
+        let told = refusal(service, method, target, body).await;
+        assert_eq!(told, (*status, (*reason).to_owned()), "{target} {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_schedule_that_is_over_publishes_right_away() {
+    let service = Service::new().await;
+    let body = json!({"id": "p", "status": {"privacyStatus": "private", "publishAt": "2026-05-01T11:00:00Z"}});
+    let answer = service
+        .ask(
+            "PUT",
+            "/youtube/v3/videos?part=status",
+            "ALICE",
+            &body.to_string(),
+        )
+        .await;
+    let status = &answer.json()["status"];
+    assert_eq!(
+        (&status["privacyStatus"], &status["publishAt"]),
+        (&json!("public"), &Value::Null)
+    );
+    let everyone = service
+        .ask("GET", "/youtube/v3/videos?part=id&id=p&key=KEY", "", "")
+        .await;
+    assert_eq!(everyone.json()["items"][0]["id"], "p");
+}
+
+#[tokio::test]
+async fn what_only_the_owner_sees_of_a_video_is_not_in_the_answer_of_others() {
+    let service = Service::new().await;
+    let body = json!({"id": "v", "status": {"selfDeclaredMadeForKids": true}});
+    let update = "/youtube/v3/videos?part=status";
+    service.ask("PUT", update, "ALICE", &body.to_string()).await;
+    let list = "/youtube/v3/videos?part=status,contentDetails,statistics&id=v";
+    for (token, sees) in [("ALICE", true), ("BOB", false)] {
+        let item = service.ask("GET", list, token, "").await.json()["items"][0].clone();
+        for (part, name) in [
+            ("status", "selfDeclaredMadeForKids"),
+            ("contentDetails", "hasCustomThumbnail"),
+            ("statistics", "dislikeCount"),
+        ] {
+            assert_eq!(
+                item[part].get(name).is_some(),
+                sees,
+                "{token} {name}: {item}"
+            );
+        }
+        assert_eq!(item["status"]["madeForKids"], true, "{token}");
+    }
+}
+
+#[tokio::test]
+async fn special_playlists_count_what_they_hold_for_whoever_asks() {
+    let service = Service::new().await;
+    let add = |list: &str| {
+        json!({"snippet": {"playlistId": list, "resourceId": {"kind": "youtube#video", "videoId": "w"}}}).to_string()
+    };
+    for list in ["LL", "HL", "HL", "WL"] {
+        let target = "/youtube/v3/playlistItems?part=snippet";
+        assert_eq!(
+            service
+                .ask("POST", target, "ALICE", &add(list))
+                .await
+                .status,
+            200
+        );
+    }
+    let found = service
+        .list("/playlists?part=contentDetails,snippet&id=UUx,LL,HL,WL")
+        .await;
+    let counts: Vec<_> = found["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["contentDetails"]["itemCount"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [3, 1, 2, 1]);
+    let picture = found["items"][1]["snippet"]["thumbnails"]["default"]["url"].as_str();
+    assert!(
+        picture.unwrap().ends_with("/vi/w/default.jpg"),
+        "{picture:?}"
+    );
+    let target = "/youtube/v3/playlists?part=contentDetails&id=UUx,LLx,HLx,WLx";
+    let others = service.ask("GET", target, "BOB", "").await.json();
+    assert_eq!(others["items"].as_array().unwrap().len(), 1);
+    assert_eq!(others["items"][0]["contentDetails"]["itemCount"], 2);
+}
+
+#[tokio::test]
+async fn items_of_one_video_come_in_pages_too() {
+    let service = Service::new().await;
+    let body = json!({"snippet": {"playlistId": "PLx", "resourceId": {"kind": "youtube#video", "videoId": "w"}, "position": 0}});
+    for _ in 0..4 {
+        let target = "/youtube/v3/playlistItems?part=snippet";
+        service
+            .ask("POST", target, "ALICE", &body.to_string())
+            .await;
+    }
+    let target = "/playlistItems?part=snippet&playlistId=PLx&videoId=w&maxResults=2";
+    let (mut positions, mut page) = (Vec::new(), service.list(target).await);
+    loop {
+        assert_eq!(
+            page["pageInfo"],
+            json!({"totalResults": 5, "resultsPerPage": 2})
+        );
+        let items = page["items"].as_array().unwrap();
+        positions.extend(
+            items
+                .iter()
+                .map(|item| item["snippet"]["position"].as_u64()),
+        );
+        let Some(token) = page["nextPageToken"].as_str() else {
+            break;
+        };
+        page = service.list(&format!("{target}&pageToken={token}")).await;
+    }
+    assert_eq!(positions, [0, 1, 2, 3, 5].map(Some));
+    let back = page["prevPageToken"].as_str().unwrap();
+    let back = service.list(&format!("{target}&pageToken={back}")).await;
+    assert_eq!(back["items"][0]["snippet"]["position"], 2);
+}
+
+#[tokio::test]
+async fn a_search_for_ones_own_videos_takes_no_filter_of_their_form() {
+    let service = Service::new().await;
+    let refused = (400, "invalidSearchFilter".to_owned());
+    for query in [
+        "forMine=true",
+        "forMine=true&type=channel",
+        "forMine=true&type=video&videoDuration=short",
+        "forMine=true&type=video&videoLicense=any",
+        "forContentOwner=true&type=video&videoSyndicated=true",
+        "videoDefinition=high",
+        "videoCaption=any",
+        "type=video,channel&videoEmbeddable=true",
+        "location=1,2&locationRadius=5km",
+        "eventType=live",
+    ] {
+        let target = format!("/search?part=id&{query}");
+        let told = refusal(&service, "GET", &target, &Value::Null).await;
+        assert_eq!(told, refused, "{query}");
+    }
+    let own = service
+        .list("/search?part=id&forMine=true&type=video")
+        .await;
+    assert_eq!(own["pageInfo"]["totalResults"], 3);
+    let developer = service.list("/search?part=id&forDeveloper=true").await;
+    assert_eq!(developer["pageInfo"]["totalResults"], 3);
+}
+
+#[tokio::test]
+async fn a_search_knows_sponsored_videos_and_words_that_follow_one_another() {
+    let service = Service::new().await;
+    let body = json!({"id": "w", "paidProductPlacementDetails": {"hasPaidProductPlacement": true},
+        "snippet": {"title": "Wi-Fi at the blue sea", "categoryId": "22", "tags": ["deep water"]}});
+    let target = "/youtube/v3/videos?part=snippet,paidProductPlacementDetails";
+    assert_eq!(
+        service
+            .ask("PUT", target, "ALICE", &body.to_string())
+            .await
+            .status,
+        200
+    );
+    for (query, total) in [
+        ("videoPaidProductPlacement=true", 1),
+        ("videoPaidProductPlacement=any", 2),
+        ("q=%22blue+sea%22", 1),
+        ("q=%22sea+blue%22", 0),
+        ("q=sea+blue", 1),
+        ("q=%22deep+water%22+wi-fi", 1),
+        ("q=%22blue+water%22%7C%22deep+water%22", 1),
+        ("q=-%22blue+sea%22", 1),
+        ("q=-%22sea+blue%22", 2),
+        ("q=WIFI", 0),
+    ] {
+        let found = service
+            .list(&format!("/search?part=id&type=video&{query}"))
+            .await;
+        assert_eq!(found["pageInfo"]["totalResults"], total, "{query}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn languages_regions_and_categories_that_are_none_are_told_apart() {
+    let service = Service::new().await;
+    let rows = [
+        (
+            "/videos?part=id&id=v&hl=x",
+            Value::Null,
+            400,
+            "invalidLanguage",
+        ),
+        (
+            "/videos?part=id&id=v&hl=tlh",
+            Value::Null,
+            400,
+            "unsupportedLanguageCode",
+        ),
+        (
+            "/videoCategories?part=id&regionCode=usa",
+            Value::Null,
+            400,
+            "invalidRegionCode",
+        ),
+        (
+            "/search?part=id&regionCode=ZZ",
+            Value::Null,
+            400,
+            "unsupportedRegionCode",
+        ),
+        (
+            "/videoCategories?part=id&id=999",
+            Value::Null,
+            404,
+            "videoCategoryNotFound",
+        ),
+        (
+            "/guideCategories?part=id&id=none",
+            Value::Null,
+            404,
+            "notFound",
+        ),
+        (
+            "/channels?part=id&categoryId=none",
+            Value::Null,
+            404,
+            "categoryNotFound",
+        ),
+    ];
+    assert_refused(&service, "GET", &rows).await;
+    let found = service.list("/search?part=id&regionCode=de").await;
+    assert_eq!(found["regionCode"], "DE");
+    let found = service
+        .list("/videos?part=id&id=v&hl=en_US&regionCode=gb")
+        .await;
+    assert_eq!(found["pageInfo"]["totalResults"], 1);
+}
+
+#[tokio::test]
+async fn a_promotion_is_refused_with_the_reason_of_what_is_wrong_in_it() {
+    let service = Service::new().await;
+    let promotion = |inner: Value| json!({"id": "UCx", "invideoPromotion": inner});
+    let item = |inner: Value| promotion(json!({"items": [inner]}));
+    let target = "/channels?part=invideoPromotion";
+    let rows = [
+        (
+            promotion(json!({"defaultTiming": {"type": "never", "offsetMs": 1}})),
+            400,
+            "invalidTimingType",
+        ),
+        (
+            promotion(json!({"defaultTiming": {"type": "offsetFromEnd"}})),
+            400,
+            "requiredTimingOffset",
+        ),
+        (
+            promotion(json!({"defaultTiming": {"type": "offsetFromEnd", "offsetMs": -1}})),
+            400,
+            "invalidTimingOffset",
+        ),
+        (
+            promotion(
+                json!({"defaultTiming": {"type": "offsetFromEnd", "offsetMs": 1, "durationMs": "x"}}),
+            ),
+            400,
+            "invalidDuration",
+        ),
+        (
+            promotion(json!({"position": {"type": "corner", "cornerPosition": "middle"}})),
+            400,
+            "invalidBrandingOption",
+        ),
+        (item(json!({})), 400, "requiredItemIdType"),
+        (
+            item(json!({"id": {"type": "song"}})),
+            400,
+            "requiredItemIdType",
+        ),
+        (
+            item(json!({"id": {"type": "video", "videoId": "none"}})),
+            403,
+            "promotedVideoNotAllowed",
+        ),
+        (
+            item(json!({"id": {"type": "website", "websiteUrl": "ftp://x"}})),
+            403,
+            "websiteLinkNotAllowed",
+        ),
+        (
+            item(json!({"id": {"type": "recentUpload"}, "customMessage": "<b>"})),
+            400,
+            "invalidCustomMessage",
+        ),
+    ];
+    for (body, status, reason) in rows {
+        assert_refused(&service, "PUT", &[(target, body, status, reason)]).await;
+    }
+    let rows = [
+        (
+            "/channels?part=localizations",
+            json!({"id": "UCx", "localizations": {"de": {"title": "T"}}}),
+            400,
+            "defaultLanguageNotSetError",
+        ),
+        (
+            "/channels?part=brandingSettings",
+            json!({"id": "UCx", "brandingSettings": {"image": {"bannerExternalUrl": "http://x/banner/y"}}}),
+            400,
+            "brandingValidationError",
+        ),
+        (
+            "/channels?part=brandingSettings",
+            json!({"id": "UCbob", "brandingSettings": {}}),
+            403,
+            "channelForbidden",
+        ),
+        (
+            "/channels?part=brandingSettings",
+            json!({"id": "none", "brandingSettings": {}}),
+            404,
+            "channelNotFound",
+        ),
+    ];
+    assert_refused(&service, "PUT", &rows).await;
+}
+
+#[tokio::test]
+async fn an_account_without_a_channel_owns_none_and_can_make_nothing() {
+    let service = Service::new().await;
+    let channels = service
+        .ask("GET", "/youtube/v3/channels?part=id&mine=true", "CAROL", "")
+        .await;
+    assert_eq!(
+        (channels.status, &channels.json()["items"]),
+        (200, &json!([]))
+    );
+    let body = r#"{"snippet": {"title": "New"}}"#;
+    let target = "/youtube/v3/playlists?part=snippet";
+    let made = service.ask("POST", target, "CAROL", body).await;
+    assert_eq!(
+        (made.status, made.reason().as_str()),
+        (401, "youtubeSignupRequired")
+    );
+}
