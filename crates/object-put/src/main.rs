@@ -19,6 +19,7 @@ const PRODUCT: Product = Product {
     version: env!("CARGO_PKG_VERSION"),
     prefix: "OBJECT_PUT",
     port: 7802,
+    record_bytes_max: 65_536,
 };
 
 fn main() -> ExitCode {

@@ -20,6 +20,7 @@ const PRODUCT: Product = Product {
     version: env!("CARGO_PKG_VERSION"),
     prefix: "TABS_API",
     port: 7803,
+    record_bytes_max: 65_536,
 };
 
 fn main() -> ExitCode {

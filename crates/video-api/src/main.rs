@@ -19,6 +19,8 @@ const PRODUCT: Product = Product {
     version: env!("CARGO_PKG_VERSION"),
     prefix: "VIDEO_API",
     port: 7801,
+    // Resources, what search reads of them and postings are longer: only what points at them has to fit the cache.
+    record_bytes_max: 256,
 };
 
 fn main() -> ExitCode {

@@ -22,7 +22,7 @@ use self::compaction::Compactor;
 pub use self::disk::{Disk, DiskFile, SystemDisk};
 use self::large::{Large, LargeFile};
 use self::pack::Place;
-use self::packer::Packer;
+use self::packer::{Packer, Pen};
 use self::shelf::Shelf;
 use self::worker::Workers;
 use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
@@ -76,8 +76,18 @@ impl Directory {
         let path = path.into();
         let large = Large::open(path.join("large"), Arc::clone(&disk))?;
         let shelf = Arc::new(Shelf::open(path.join("packs"), disk)?);
+        // First: a pack that is to grow on is never compacted, or what is appended would go into the old file.
+        let next = shelf.current();
+        let growing = shelf.resume()?;
         let compactor = Compactor::start(Arc::clone(&shelf))?;
-        let packer = Packer::start(Arc::clone(&shelf), compactor.due(), pack_bytes_max)?;
+        let pen = Pen::new(
+            Arc::clone(&shelf),
+            compactor.due(),
+            next,
+            growing,
+            pack_bytes_max,
+        );
+        let packer = Packer::start(pen)?;
         let workers = Workers::start()?;
         Ok(Self(Arc::new(Inner {
             large,
@@ -118,6 +128,26 @@ impl Directory {
             stats.dead_bytes += self.0.shelf.graves.dead_bytes(pack);
         }
         Ok(stats)
+    }
+
+    /// [`Blobs::put_small`] of bodies that each fit a pack: they go together, with one sync for all.
+    pub(crate) fn put_all(
+        &self,
+        now: Timestamp,
+        bodies: Vec<Bytes>,
+    ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
+        let bodies = bodies.into_iter().map(|body| (self.salt(), body));
+        self.0.packer.put_all(now, bodies)
+    }
+
+    /// The body of a packed blob, whose length its name says.
+    pub(crate) fn read_named(&self, id: BlobId) -> Result<Bytes, BlobError> {
+        self.0.shelf.read(id)
+    }
+
+    /// The names of the blobs in the last few packs.
+    pub(crate) fn latest(&self, packs: usize) -> Result<Vec<BlobId>, BlobError> {
+        self.0.shelf.latest(packs)
     }
 
     fn ids(&self) -> MutexGuard<'_, SeededIds> {

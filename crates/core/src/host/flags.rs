@@ -19,6 +19,8 @@ pub struct Product {
     pub prefix: &'static str,
     /// The default port.
     pub port: u16,
+    /// Values longer than this many bytes are kept in packs beside the records; at 64 KiB there are none.
+    pub record_bytes_max: u64,
 }
 
 /// The common flags, as given.
@@ -48,6 +50,8 @@ pub struct Flags {
     pub external_url: Option<String>,
     /// Memory for the key-value store's cache, in bytes.
     pub cache_bytes: u64,
+    /// Values longer than this many bytes are kept in packs beside the records.
+    pub record_bytes_max: usize,
     /// What is bounded.
     pub limits: Limits,
     /// Certificate chain and key in PEM files.
@@ -158,6 +162,11 @@ pub fn augment(command: Command, product: &Product) -> Command {
             1_024,
         ))
         .arg(number(
+            "record-bytes-max",
+            "Longer values are kept in packs beside the records, which have to fit the cache",
+            product.record_bytes_max,
+        ))
+        .arg(number(
             "connections-max",
             "Connections at once",
             limits.connections_max as u64,
@@ -241,6 +250,7 @@ impl Flags {
                 .collect(),
             external_url: text("external-url"),
             cache_bytes: number("cache").saturating_mul(1024 * 1024),
+            record_bytes_max: usize::try_from(number("record-bytes-max")).unwrap_or(usize::MAX),
             limits: Limits {
                 connections_max: usize::try_from(number("connections-max"))
                     .unwrap_or(usize::MAX >> 4)
@@ -267,6 +277,7 @@ mod tests {
         version: "1",
         prefix: "THING",
         port: 7,
+        record_bytes_max: 65_536,
     };
 
     #[test]

@@ -71,6 +71,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     use crate::kv::{Sled, SledConfig};
     let settings = SledConfig {
         cache_bytes: flags.cache_bytes,
+        record_bytes_max: flags.record_bytes_max,
         ..SledConfig::new(directory.join("kv"))
     };
     let kv = Sled::open(&settings)?;

@@ -4,12 +4,14 @@
 //! only checks its expectations and joins a group in memory, which every read looks at first. One thread
 //! takes the oldest group, applies it as one batch, flushes, calls `fdatasync` on sled's file itself, and
 //! only then acknowledges. See docs/decisions/2026-11-21-sled-as-measured.md.
+//! What is too long for a record lies in packs beside the tree, since sled must fit its cache: docs/decisions/2026-11-21-long-values.md.
 
 mod open;
+mod scan;
+mod values;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::{JoinHandle, Thread};
@@ -18,10 +20,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 pub use self::open::{OpenError, SledConfig};
-use super::memory::past_prefix;
+use self::scan::{Bounds, merge};
+use self::values::{LastVersion, Row, Values};
 use super::{
     Batch, Durability, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key,
 };
+use crate::blobs::BlobId;
 use crate::pending::{Pending, Resolver};
 
 /// A group is closed once it holds this much, so that one sync never carries more.
@@ -30,6 +34,8 @@ const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
 /// How long a group may wait for the writers of the one before it.
 const GATHER_MAX: Duration = Duration::from_micros(100);
+/// How often a value is read that is replaced between the reading of its row and its own.
+const READS_MAX: usize = 100;
 /// Where the last version is kept. No user's key is empty.
 const VERSION_KEY: &[u8] = b"";
 
@@ -43,6 +49,8 @@ pub struct Sled {
 struct Shared {
     tree: sled::Tree,
     file: File,
+    /// Long values; none where all stand in their rows.
+    values: Option<Values>,
     state: RwLock<State>,
     /// Held for reading by a scan, for writing while a group is applied: a scan sees one moment.
     applying: RwLock<()>,
@@ -104,7 +112,8 @@ impl Sled {
         SledStats {
             syncs,
             last_sync,
-            disk_bytes: self.shared.file.metadata().map_or(0, |meta| meta.len()),
+            disk_bytes: self.shared.file.metadata().map_or(0, |meta| meta.len())
+                + self.shared.values.as_ref().map_or(0, Values::disk_bytes),
         }
     }
 
@@ -123,6 +132,7 @@ impl Sled {
     fn start(
         tree: sled::Tree,
         file: File,
+        values: Option<Values>,
         last: Version,
         sync_is_left_out: bool,
     ) -> std::io::Result<Self> {
@@ -131,6 +141,7 @@ impl Sled {
         let shared = Arc::new(Shared {
             tree,
             file,
+            values,
             state: RwLock::new(State {
                 last,
                 settled: last,
@@ -209,22 +220,43 @@ impl Shared {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What the tree holds at `key`. A value that was replaced since its row was read is looked for again.
     fn stored(&self, key: &[u8]) -> Result<Found, StoreError> {
-        let Some(value) = self.tree.get(key).map_err(unavailable)? else {
-            return Ok(Found::default());
-        };
-        let (version, value) = split(&value)?;
-        Ok(Found {
-            value: Some(Bytes::copy_from_slice(value)),
-            version,
-        })
+        for _ in 0..READS_MAX {
+            let Some(stored) = self.tree.get(key).map_err(unavailable)? else {
+                return Ok(Found::default());
+            };
+            let row = Row::read(&stored)?;
+            let version = row.version();
+            if let Some(value) = self.value(row)? {
+                return Ok(Found {
+                    value: Some(value),
+                    version,
+                });
+            }
+        }
+        Err(StoreError::Corrupt(
+            "a row names a value that is not there".into(),
+        ))
+    }
+
+    /// The value of a row, or nothing if it was replaced meanwhile.
+    fn value(&self, row: Row<'_>) -> Result<Option<Bytes>, StoreError> {
+        match (row, &self.values) {
+            (Row::Here(_, value), _) => Ok(Some(Bytes::copy_from_slice(value))),
+            (Row::Elsewhere(_, name), Some(values)) => values.get(name),
+            (Row::Elsewhere(..), None) => Ok(None),
+        }
     }
 
     fn version(&self, state: &State, key: &[u8]) -> Result<Version, StoreError> {
-        match state.waiting(key) {
-            Some((_, version)) => Ok(*version),
-            None => self.stored(key).map(|found| found.version),
+        if let Some((_, version)) = state.waiting(key) {
+            return Ok(*version);
         }
+        let stored = self.tree.get(key).map_err(unavailable)?;
+        stored.map_or(Ok(Version::ABSENT), |stored| {
+            Ok(Row::read(&stored)?.version())
+        })
     }
 
     /// Checks and numbers a batch and puts it into a group; the answer is still to come.
@@ -257,6 +289,7 @@ impl Shared {
     /// The sync thread: groups in order, until the store is closed or the disk fails.
     fn run(&self) {
         let mut unsynced: Option<Instant> = None;
+        let mut replaced: Vec<BlobId> = Vec::new();
         loop {
             let (group, closed) = self.take();
             let Some((rows, last, needs_disk)) = group else {
@@ -276,12 +309,12 @@ impl Shared {
                 continue;
             };
             let begun = now();
-            if let Err(reason) = self.apply(&rows, last) {
+            if let Err(reason) = self.apply(&rows, last, &mut replaced) {
                 return self.fail(&reason);
             }
             self.acknowledge(Durability::Process);
             if needs_disk || unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX) {
-                if let Err(reason) = self.sync() {
+                if let Err(reason) = self.sync().and_then(|()| self.bury(&mut replaced)) {
                     return self.fail(&reason);
                 }
                 unsynced = None;
@@ -318,21 +351,35 @@ impl Shared {
         (group, closed)
     }
 
-    /// Hands a group to sled and the operating system.
-    fn apply(&self, rows: &Rows, last: Version) -> Result<(), String> {
+    /// Hands a group to sled and the operating system, its long values to the disk before it. What it replaces joins `replaced`.
+    fn apply(&self, rows: &Rows, last: Version, replaced: &mut Vec<BlobId>) -> Result<(), String> {
+        let mut names = Vec::new();
+        if let Some(values) = &self.values {
+            names = values.put(rows, last).map_err(|error| error.to_string())?;
+            for key in rows.keys() {
+                let old = self.tree.get(key).map_err(|error| error.to_string())?;
+                let old = old.as_deref().map(Row::read).transpose();
+                if let Some(Row::Elsewhere(_, name)) = old.map_err(|error| error.to_string())? {
+                    replaced.push(name);
+                }
+            }
+        }
+        let mut names = names.into_iter();
         let mut batch = sled::Batch::default();
         for (key, (value, version)) in rows {
             match value {
                 Some(value) => {
-                    let mut stored = Vec::with_capacity(8 + value.len());
-                    stored.extend_from_slice(&version.0.to_be_bytes());
-                    stored.extend_from_slice(value);
-                    batch.insert(key.as_ref(), stored);
+                    let is_long = self
+                        .values
+                        .as_ref()
+                        .is_some_and(|values| values.is_long(value));
+                    let name = if is_long { names.next() } else { None };
+                    batch.insert(key.as_ref(), Row::write(*version, value, name));
                 }
                 None => batch.remove(key.as_ref()),
             }
         }
-        batch.insert(VERSION_KEY, &last.0.to_be_bytes());
+        batch.insert(VERSION_KEY, LastVersion::write(last, replaced));
         let applied = std::panic::catch_unwind(AssertUnwindSafe(|| {
             let applying = self
                 .applying
@@ -347,6 +394,17 @@ impl Shared {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("the engine panicked".into()),
         }
+    }
+
+    /// Gives back the space of replaced values, once what replaced them is on disk and they are many.
+    fn bury(&self, replaced: &mut Vec<BlobId>) -> Result<(), String> {
+        if let Some(values) = &self.values
+            && Values::is_burial_due(replaced)
+        {
+            values.bury(replaced).map_err(|error| error.to_string())?;
+            replaced.clear();
+        }
+        Ok(())
     }
 
     fn sync(&self) -> Result<(), String> {
@@ -464,9 +522,16 @@ impl KeyValue for Sled {
             .tree
             .range::<&[u8], _>((bounds.lower(), bounds.upper()));
         match span.order {
-            Order::Ascending => merge(stored, waiting.into_iter(), |a, b| a < b, limit),
+            Order::Ascending => merge(
+                &self.shared,
+                stored,
+                waiting.into_iter(),
+                |a, b| a < b,
+                limit,
+            ),
             Order::Descending => {
-                merge(stored.rev(), waiting.into_iter().rev(), |a, b| a > b, limit)
+                let waiting = waiting.into_iter().rev();
+                merge(&self.shared, stored.rev(), waiting, |a, b| a > b, limit)
             }
         }
     }
@@ -494,99 +559,6 @@ impl KeyValue for Sled {
         group.waiting.push(Waiter::Settled(resolver));
         Some(pending)
     }
-}
-
-/// The keys between which a span lies.
-struct Bounds {
-    lower: Bound<Vec<u8>>,
-    upper: Bound<Vec<u8>>,
-}
-
-impl Bounds {
-    fn of(span: &Span) -> Self {
-        let lower = match &span.from {
-            Some(from) if *from >= span.prefix => Bound::Excluded(from.clone()),
-            // The empty key is the engine's own.
-            _ if span.prefix.is_empty() => Bound::Excluded(VERSION_KEY.to_vec()),
-            _ => Bound::Included(span.prefix.clone()),
-        };
-        let upper = match (span.to.clone(), past_prefix(&span.prefix)) {
-            (Some(to), Some(past)) => Bound::Excluded(to.min(past)),
-            (Some(bound), None) | (None, Some(bound)) => Bound::Excluded(bound),
-            (None, None) => Bound::Unbounded,
-        };
-        Self { lower, upper }
-    }
-
-    fn lower(&self) -> Bound<&[u8]> {
-        self.lower.as_ref().map(Vec::as_slice)
-    }
-
-    fn upper(&self) -> Bound<&[u8]> {
-        self.upper.as_ref().map(Vec::as_slice)
-    }
-
-    fn is_empty(&self) -> bool {
-        match (&self.lower, &self.upper) {
-            (Bound::Included(low) | Bound::Excluded(low), Bound::Excluded(high)) => low >= high,
-            _ => false,
-        }
-    }
-}
-
-/// Rows of the disk and rows that wait for it as one page; a waiting row hides the stored one of its key.
-fn merge(
-    stored: impl Iterator<Item = sled::Result<(sled::IVec, sled::IVec)>>,
-    waiting: impl Iterator<Item = (Bytes, (Option<Bytes>, Version))>,
-    before: impl Fn(&[u8], &[u8]) -> bool,
-    limit: usize,
-) -> Result<Page, StoreError> {
-    let mut page = Page::default();
-    let (mut stored, mut waiting) = (stored.peekable(), waiting.peekable());
-    loop {
-        let takes_waiting = match (stored.peek(), waiting.peek()) {
-            (None, None) => return Ok(page),
-            (None, Some(_)) => true,
-            (Some(_), None) => false,
-            (Some(Err(_)), Some(_)) => false,
-            (Some(Ok((on_disk, _))), Some((key, _))) => {
-                if key.as_ref() == on_disk.as_ref() {
-                    stored.next();
-                    true
-                } else {
-                    before(key, on_disk)
-                }
-            }
-        };
-        let row = if takes_waiting {
-            let Some((key, (value, version))) = waiting.next() else {
-                continue;
-            };
-            page.seen = page.seen.max(version);
-            value.map(|value| (key, value))
-        } else {
-            let Some(row) = stored.next() else { continue };
-            let (key, value) = row.map_err(unavailable)?;
-            let (version, value) = split(&value)?;
-            page.seen = page.seen.max(version);
-            Some((Bytes::copy_from_slice(&key), Bytes::copy_from_slice(value)))
-        };
-        if let Some(row) = row {
-            if page.rows.len() == limit {
-                page.more = true;
-                return Ok(page);
-            }
-            page.rows.push(row);
-        }
-    }
-}
-
-/// The version in front of a stored value, and the value.
-fn split(stored: &[u8]) -> Result<(Version, &[u8]), StoreError> {
-    let (version, value) = stored
-        .split_first_chunk()
-        .ok_or_else(|| StoreError::Corrupt("a stored row is cut short".into()))?;
-    Ok((Version(u64::from_be_bytes(*version)), value))
 }
 
 fn unavailable(error: sled::Error) -> StoreError {

@@ -48,29 +48,31 @@ struct Put {
     resolver: Resolver<Result<BlobStat, BlobError>>,
 }
 
+impl Put {
+    /// An order, and its answer.
+    fn new(
+        now: Timestamp,
+        salt: [u8; 12],
+        body: Bytes,
+    ) -> (Self, Pending<Result<BlobStat, BlobError>>) {
+        let (resolver, pending) = Pending::new(Err(closed()));
+        let put = Self {
+            now,
+            salt,
+            body,
+            resolver,
+        };
+        (put, pending)
+    }
+}
+
 impl Packer {
-    pub(super) fn start(
-        shelf: Arc<Shelf>,
-        due: Arc<Due>,
-        pack_bytes_max: u64,
-    ) -> Result<Self, BlobError> {
-        let next = shelf.current();
-        let pack = shelf.last()?;
-        if let Some(growing) = &pack {
-            shelf.set_current(growing.pack);
-        }
+    pub(super) fn start(mut pen: Pen) -> Result<Self, BlobError> {
         let queue = Arc::new(Queue::default());
         let taken = Arc::clone(&queue);
         let thread = std::thread::Builder::new()
             .name("blob-pack".into())
             .spawn(move || {
-                let mut pen = Pen {
-                    shelf,
-                    due,
-                    next,
-                    pack_bytes_max,
-                    pack,
-                };
                 while let Some(group) = taken.take() {
                     pen.write(group);
                 }
@@ -88,19 +90,27 @@ impl Packer {
         salt: [u8; 12],
         body: Bytes,
     ) -> Pending<Result<BlobStat, BlobError>> {
-        let (resolver, pending) = Pending::new(Err(closed()));
-        self.queue.push(Order::Put(Put {
-            now,
-            salt,
-            body,
-            resolver,
-        }));
+        let (put, pending) = Put::new(now, salt, body);
+        self.queue.push([Order::Put(put)]);
         pending
+    }
+
+    /// Bodies that go together, as far as a group takes them.
+    pub(super) fn put_all(
+        &self,
+        now: Timestamp,
+        bodies: impl Iterator<Item = ([u8; 12], Bytes)>,
+    ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
+        let puts = bodies.map(|(salt, body)| Put::new(now, salt, body));
+        let (orders, answers): (Vec<_>, Vec<_>) =
+            puts.map(|(put, answer)| (Order::Put(put), answer)).unzip();
+        self.queue.push(orders);
+        answers
     }
 
     pub(super) fn bury(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
         let (resolver, pending) = Pending::new(Err(closed()));
-        self.queue.push(Order::Bury(id, resolver));
+        self.queue.push([Order::Bury(id, resolver)]);
         pending
     }
 }
@@ -124,8 +134,8 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, order: Order) {
-        self.lock().orders.push(order);
+    fn push(&self, orders: impl IntoIterator<Item = Order>) {
+        self.lock().orders.extend(orders);
         self.arrived.notify_one();
     }
 
@@ -164,7 +174,7 @@ impl Order {
 }
 
 /// Where the next record goes.
-struct Pen {
+pub(super) struct Pen {
     shelf: Arc<Shelf>,
     due: Arc<Due>,
     next: u32,
@@ -173,6 +183,23 @@ struct Pen {
 }
 
 impl Pen {
+    /// A pen that goes on in `pack`, or begins the pack of number `next`.
+    pub(super) const fn new(
+        shelf: Arc<Shelf>,
+        due: Arc<Due>,
+        next: u32,
+        pack: Option<Growing>,
+        pack_bytes_max: u64,
+    ) -> Self {
+        Self {
+            shelf,
+            due,
+            next,
+            pack_bytes_max,
+            pack,
+        }
+    }
+
     fn write(&mut self, group: Vec<Order>) {
         let (mut puts, mut burials) = (Vec::new(), Vec::new());
         for order in group {

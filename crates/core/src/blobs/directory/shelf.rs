@@ -99,9 +99,18 @@ impl Shelf {
         Ok(file)
     }
 
+    /// [`Shelf::last`], which is the current pack from now on.
+    pub(super) fn resume(&self) -> Result<Option<Growing>, BlobError> {
+        let growing = self.last()?;
+        if let Some(growing) = &growing {
+            self.set_current(growing.pack);
+        }
+        Ok(growing)
+    }
+
     /// The last pack, to be written on, with its end; `None` if there is none, or none that can grow. What a
     /// group that was never acknowledged left at its end is cut off.
-    pub(super) fn last(&self) -> Result<Option<Growing>, BlobError> {
+    fn last(&self) -> Result<Option<Growing>, BlobError> {
         let Some(pack) = self.packs()?.last().copied() else {
             return Ok(None);
         };
@@ -172,6 +181,19 @@ impl Shelf {
         found: &mut dyn FnMut(&Head, u64),
     ) -> Result<bool, BlobError> {
         Ok(self.volume(pack)?.walk(found)?.is_none())
+    }
+
+    /// The blobs of the last `count` packs, deleted ones left out.
+    pub(super) fn latest(&self, count: usize) -> Result<Vec<BlobId>, BlobError> {
+        let mut found = Vec::new();
+        for pack in self.packs()?.into_iter().rev().take(count) {
+            self.walk(pack, &mut |head, _| {
+                if head.kind == Kind::Body && !self.graves.contains(head.id) {
+                    found.push(head.id);
+                }
+            })?;
+        }
+        Ok(found)
     }
 
     /// Adds the blobs that belong on `page`. Packs that cannot hold one are not read.

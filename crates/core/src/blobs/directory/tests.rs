@@ -439,3 +439,26 @@ fn a_body_that_looks_like_a_pack_is_one_blob() {
     std::fs::write(&path, &bytes).unwrap();
     assert_eq!(open(directory.path()).list(None, 9).unwrap(), [first]);
 }
+
+#[test]
+fn what_is_appended_to_the_pack_of_an_earlier_process_stays_where_half_of_that_pack_is_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..40 {
+        let store = open(directory.path());
+        let put = |body: &'static [u8]| {
+            store
+                .put_small(Timestamp::from_millis(round), Bytes::from_static(body))
+                .wait()
+                .unwrap()
+                .id
+        };
+        let (kept, gone) = (put(b"kept"), put(b"gone, and longer"));
+        store.delete(gone).wait().unwrap();
+        assert_eq!(store.read_named(kept).unwrap().as_ref(), b"kept");
+        drop(store);
+        assert_eq!(
+            open(directory.path()).read_named(kept).unwrap().as_ref(),
+            b"kept"
+        );
+    }
+}

@@ -4,14 +4,17 @@ use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
+use super::values::{LastVersion, Values};
 use super::{Sled, VERSION_KEY};
-use crate::kv::Version;
+use crate::kv::{VALUE_BYTES_MAX, Version};
 
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
 const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The file that says that the directory holds a store.
 const MARK: &str = "format";
+/// The directory of the packs.
+const VALUES: &str = "values";
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -20,18 +23,22 @@ pub struct SledConfig {
     pub directory: PathBuf,
     /// Memory for the cache. The records must fit it: sled slows down tenfold when they do not.
     pub cache_bytes: u64,
+    /// Values longer than this many bytes lie in packs beside the records, which keeps the records within the cache. A group
+    /// that has such values costs one more sync. At 64 KiB there are none.
+    pub record_bytes_max: usize,
     /// Acknowledge without the sync: only there to show that the power-cut test can fail.
     #[cfg(feature = "testing")]
     pub sync_is_left_out: bool,
 }
 
 impl SledConfig {
-    /// The store in `directory`, with a cache of 1 GiB.
+    /// The store in `directory`, with a cache of 1 GiB and all values in their records.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
             cache_bytes: 1024 * 1024 * 1024,
+            record_bytes_max: VALUE_BYTES_MAX,
             #[cfg(feature = "testing")]
             sync_is_left_out: false,
         }
@@ -122,17 +129,15 @@ impl Sled {
             }
             Ok(None) => {
                 begin(&tree, &file).map_err(|error| refused(&path, &error))?;
-                Version::ABSENT
-            }
-            Ok(Some(bytes)) => match bytes.as_ref().try_into() {
-                Ok(bytes) => Version(u64::from_be_bytes(bytes)),
-                Err(_) => {
-                    return Err(OpenError::Corrupt {
-                        path,
-                        reason: "its last version cannot be read".into(),
-                    });
+                LastVersion {
+                    version: Version::ABSENT,
+                    replaced: Vec::new(),
                 }
-            },
+            }
+            Ok(Some(stored)) => LastVersion::read(&stored).ok_or_else(|| OpenError::Corrupt {
+                path: path.clone(),
+                reason: "its last version cannot be read".into(),
+            })?,
             Err(error) => return Err(refused(&path, &error)),
         };
         // Also where the first start was killed before it came to this.
@@ -143,8 +148,22 @@ impl Sled {
         let left_out = config.sync_is_left_out;
         #[cfg(not(feature = "testing"))]
         let left_out = false;
-        Self::start(tree, file, last, left_out).map_err(unusable)
+        let values = values(config, &last)?;
+        Self::start(tree, file, values, last.version, left_out).map_err(unusable)
     }
+}
+
+/// The packs, if values go there, or went there once.
+fn values(config: &SledConfig, last: &LastVersion) -> Result<Option<Values>, OpenError> {
+    let path = config.directory.join(VALUES);
+    if config.record_bytes_max >= VALUE_BYTES_MAX && !path.exists() {
+        return Ok(None);
+    }
+    let opened = Values::open(&path, config.record_bytes_max, last);
+    opened.map(Some).map_err(|error| OpenError::Directory {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })
 }
 
 /// Puts the first version on disk, before the mark says that there is a store.

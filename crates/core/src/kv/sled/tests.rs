@@ -9,6 +9,15 @@ fn open(directory: &std::path::Path) -> Sled {
     .unwrap()
 }
 
+fn open_packed(directory: &std::path::Path) -> Sled {
+    Sled::open(&SledConfig {
+        cache_bytes: 32 * 1024 * 1024,
+        record_bytes_max: 16,
+        ..SledConfig::new(directory)
+    })
+    .unwrap()
+}
+
 fn put(key: &'static str, value: Vec<u8>, durability: Durability) -> Batch {
     Batch {
         writes: vec![(Bytes::from(key), Some(Bytes::from(value)))],
@@ -31,6 +40,105 @@ fn sled_obeys_the_laws_of_every_engine() {
 fn sled_keeps_what_it_acknowledged_when_it_is_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     conformance::reopening(&mut || Arc::new(open(directory.path())));
+}
+
+#[test]
+fn sled_with_long_values_in_packs_obeys_the_laws_of_every_engine() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    conformance::all(&mut || {
+        number += 1;
+        Arc::new(open_packed(&directory.path().join(number.to_string())))
+    });
+    let kept = directory.path().join("kept");
+    conformance::reopening(&mut || Arc::new(open_packed(&kept)));
+}
+
+/// The names of the values that rows name, and of those that lie in the packs.
+fn named_and_kept(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
+    let rows = store.shared.tree.iter().map(|row| row.unwrap());
+    let named = rows.filter(|(key, _)| key.as_ref() != VERSION_KEY);
+    let mut named: Vec<_> = named
+        .filter_map(|(_, row)| match Row::read(&row).unwrap() {
+            Row::Elsewhere(_, name) => Some(name),
+            Row::Here(..) => None,
+        })
+        .collect();
+    let mut kept = store.shared.values.as_ref().unwrap().names();
+    named.sort_unstable();
+    kept.sort_unstable();
+    (named, kept)
+}
+
+#[test]
+fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open_packed(directory.path());
+    for round in 0..150_u8 {
+        let long = vec![round; 100];
+        store
+            .commit(put("a", long.clone(), Durability::Disk))
+            .wait()
+            .unwrap();
+        store
+            .commit(put("b", long, Durability::Process))
+            .wait()
+            .unwrap();
+    }
+    store
+        .commit(put("b", b"short".to_vec(), Durability::Disk))
+        .wait()
+        .unwrap();
+    // As a kill leaves it between the values and their rows.
+    let values = store.shared.values.as_ref().unwrap();
+    let row = (Some(Bytes::from(vec![7; 100])), Version(10_000));
+    let rows = [(Bytes::from("never"), row)].into_iter().collect();
+    values.put(&rows, Version(10_000)).unwrap();
+    let (named, kept) = named_and_kept(&store);
+    assert!(
+        named.len() == 1 && (2..100).contains(&kept.len()),
+        "{}",
+        kept.len()
+    );
+    drop(store);
+    let store = open_packed(directory.path());
+    let (named, kept) = named_and_kept(&store);
+    assert_eq!(named, kept);
+    assert_eq!(
+        store.get(b"a").unwrap().value,
+        Some(Bytes::from(vec![149; 100]))
+    );
+    drop(store);
+    // Once there are packs they are read, whatever the bound is now.
+    assert_eq!(
+        open(directory.path()).get(b"a").unwrap().value,
+        Some(Bytes::from(vec![149; 100]))
+    );
+}
+
+#[test]
+fn a_value_that_is_replaced_while_it_is_read_is_read_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(open_packed(directory.path()));
+    store
+        .commit(put("a", vec![0; 100], Durability::Disk))
+        .wait()
+        .unwrap();
+    let writer = {
+        let store = Arc::clone(&store);
+        std::thread::spawn(move || {
+            for round in 0..400_u16 {
+                let batch = put("a", vec![round as u8; 100], Durability::Disk);
+                store.commit(batch).wait().unwrap();
+            }
+        })
+    };
+    while !writer.is_finished() {
+        let read = store.get(b"a").unwrap().value.unwrap();
+        assert!(read.len() == 100 && read.iter().all(|byte| *byte == read[0]));
+        assert_eq!(store.scan(&Span::of("a"), 1).unwrap().rows.len(), 1);
+    }
+    writer.join().unwrap();
 }
 
 #[test]
