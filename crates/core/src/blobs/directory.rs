@@ -14,6 +14,7 @@ mod worker;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -48,6 +49,8 @@ struct Inner {
     _compactor: Compactor,
     workers: Workers,
     ids: Mutex<SeededIds>,
+    orphans: AtomicU64,
+    orphan_bytes: AtomicU64,
 }
 
 impl Directory {
@@ -96,6 +99,8 @@ impl Directory {
             _compactor: compactor,
             workers,
             ids: Mutex::new(ids),
+            orphans: AtomicU64::new(0),
+            orphan_bytes: AtomicU64::new(0),
         })))
     }
 
@@ -112,12 +117,16 @@ impl Directory {
             .sum()
     }
 
-    /// What the packs take on disk, for metrics.
+    /// What the packs take on disk and what sweeps took away, for metrics.
     ///
     /// # Errors
     /// `Unavailable`.
     pub fn stats(&self) -> Result<DirectoryStats, BlobError> {
-        let mut stats = DirectoryStats::default();
+        let mut stats = DirectoryStats {
+            orphans: self.0.orphans.load(Ordering::Relaxed),
+            orphan_bytes: self.0.orphan_bytes.load(Ordering::Relaxed),
+            ..DirectoryStats::default()
+        };
         for pack in self.0.shelf.packs()? {
             match self.0.shelf.volume(pack).and_then(|volume| volume.length()) {
                 Ok(bytes) => stats.pack_bytes += bytes,
@@ -217,6 +226,13 @@ impl Blobs for Directory {
         }
     }
 
+    fn orphan_swept(&self, orphan: BlobStat) {
+        self.0.orphans.fetch_add(1, Ordering::Relaxed);
+        self.0
+            .orphan_bytes
+            .fetch_add(orphan.bytes, Ordering::Relaxed);
+    }
+
     fn read_small(&self, id: BlobId, bytes: u64) -> Result<Bytes, BlobError> {
         match Place::of(id) {
             Place::Pack { bytes: length, .. } if u64::from(length) == bytes => {
@@ -272,6 +288,10 @@ pub struct DirectoryStats {
     pub pack_bytes: u64,
     /// Those of them that belong to deleted blobs, and come back when their pack is compacted.
     pub dead_bytes: u64,
+    /// Blobs that a sweep found without a record and deleted, large ones too, since the directory was opened.
+    pub orphans: u64,
+    /// Their bytes.
+    pub orphan_bytes: u64,
 }
 
 /// The least names after one, as they are found in any order.

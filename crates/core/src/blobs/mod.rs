@@ -106,6 +106,9 @@ pub trait Blobs: Send + Sync {
     /// # Errors
     /// `Unavailable`, `Corrupt`.
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError>;
+
+    /// Told by [`sweep`] of each orphan that it deleted, for an engine that counts them for its operator.
+    fn orphan_swept(&self, _orphan: BlobStat) {}
 }
 
 /// A blob that is being written. Dropping it without `finish` leaves nothing.
@@ -160,6 +163,7 @@ pub fn sweep(
             swept.seen += 1;
             if !is_named(stat.id) {
                 blobs.delete(stat.id).wait()?;
+                blobs.orphan_swept(*stat);
                 swept.orphans += 1;
                 swept.bytes += stat.bytes;
             }

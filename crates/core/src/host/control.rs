@@ -1,5 +1,6 @@
 //! The control plane under `/_ops/`: health, metrics, reset, clock, requests, faults.
 
+use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
@@ -101,7 +102,7 @@ where
         let host = self.host;
         match (path.as_str(), &method) {
             ("/_ops/health/live", &Method::GET | &Method::HEAD) => {
-                Ok(text(StatusCode::OK, "live\n".into()))
+                Ok(text(StatusCode::OK, "live\n"))
             }
             ("/_ops/health/ready", &Method::GET | &Method::HEAD) => {
                 let ready = host.service.ready() && !host.stopping.is_stopping();
@@ -110,7 +111,7 @@ where
                 } else {
                     (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
                 };
-                Ok(text(status, word.into()))
+                Ok(text(status, word))
             }
             ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, host.metrics.text())),
             ("/_ops/requests", &Method::GET) => json(&json!({ "requests": host.requests.list() })),
@@ -210,7 +211,7 @@ async fn read<T: serde::de::DeserializeOwned>(request: Request<Body>) -> Result<
     serde_json::from_slice(&bytes).map_err(|error| Refusal::BadControlRequest(error.to_string()))
 }
 
-fn text(status: StatusCode, body: String) -> Response<ReplyBody> {
+fn text(status: StatusCode, body: impl Into<Bytes>) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::whole(body));
     *response.status_mut() = status;
     response.headers_mut().insert(

@@ -221,11 +221,15 @@ where
         .clone()
         .unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::open(&flags)?;
+    #[cfg(feature = "sled")]
+    if let Some(figures) = storage.figures.take() {
+        config.metrics.collect(figures);
+    }
     let (directory, failure) = (storage.directory.clone(), storage.failure.take());
     let start = Start {
         storage,
         clock: Arc::clone(&config.clock),
-        metrics: std::mem::take(&mut config.metrics),
+        metrics: config.metrics.clone(),
         address,
         url: url.clone(),
         flags: flags.clone(),

@@ -4,11 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Bytes that wait to be written at the most; lines beyond that are dropped and counted.
 const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How long the first line of a batch waits for others: a busy service then wakes the writer a hundred times a second, not once a line.
+const GATHERING: Duration = Duration::from_millis(10);
 
 /// Where lines go. Dropping it writes what waits.
 #[derive(Debug)]
@@ -35,19 +38,22 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for lines and takes them; `None` once the log is closed and empty.
+    /// Waits for lines and takes them with those that follow shortly; `None` once the log is closed and empty.
     fn take(&self, mut into: Vec<u8>) -> Option<Vec<u8>> {
         into.clear();
-        let mut state = self.lock();
-        while state.waiting.is_empty() {
-            if state.closed {
-                return None;
-            }
-            state = self
-                .arrived
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self
+            .arrived
+            .wait_while(self.lock(), |state| {
+                state.waiting.is_empty() && !state.closed
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        if state.waiting.is_empty() {
+            return None;
         }
+        let gathered = self
+            .arrived
+            .wait_timeout_while(state, GATHERING, |state| !state.closed);
+        (state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut state.waiting, &mut into);
         if state.dropped > 0 {
             into.extend_from_slice(

@@ -1,14 +1,16 @@
 //! Counters by operation and status, in the Prometheus text form.
 
 use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
@@ -21,10 +23,10 @@ struct ByOperation {
     operation: &'static str,
 }
 
-/// What the host counts. A service may add its own to [`Metrics::registry`] before it starts.
-#[derive(Debug)]
+/// What the host counts. Clones count together; a service may [`Metrics::register`] its own.
+#[derive(Debug, Clone)]
 pub struct Metrics {
-    registry: Registry,
+    registry: Arc<Mutex<Registry>>,
     requests: Family<Answered, Counter<u64, AtomicU64>>,
     seconds: Family<ByOperation, Histogram, fn() -> Histogram>,
     running: Gauge<i64, AtomicI64>,
@@ -66,7 +68,7 @@ impl Metrics {
         registry.register("http_connections", "Open connections", connections.clone());
         registry.register("http_panics", "Handlers that panicked", panics.clone());
         Self {
-            registry,
+            registry: Arc::new(Mutex::new(registry)),
             requests,
             seconds,
             running,
@@ -75,9 +77,18 @@ impl Metrics {
         }
     }
 
-    /// Where a service registers counters of its own.
-    pub const fn registry(&mut self) -> &mut Registry {
-        &mut self.registry
+    /// Adds a counter or gauge of a service's own to the page; `help` is a sentence without its full stop.
+    pub fn register(&self, name: &str, help: &str, metric: impl Metric) {
+        self.lock().register(name, help, metric);
+    }
+
+    /// Adds figures that are read when the page is.
+    pub fn collect(&self, collector: impl Collector) {
+        self.lock().register_collector(Box::new(collector));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn begin(&self) {
@@ -107,7 +118,7 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a string fails for no metric.
-        let _ = text::encode(&mut out, &self.registry);
+        let _ = text::encode(&mut out, &self.lock());
         out
     }
 }

@@ -9,6 +9,8 @@ mod body;
 mod control;
 mod drain;
 mod faults;
+#[cfg(feature = "sled")]
+mod figures;
 pub mod flags;
 mod hosted;
 pub mod launch;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[cfg(feature = "sled")]
+use super::figures::Figures;
 use super::flags::Flags;
 use crate::blobs::{Blobs, MemoryBlobs};
 use crate::id::{Ids, SystemIds};
@@ -19,6 +21,8 @@ pub struct Storage {
     pub directory: Option<PathBuf>,
     /// Answers once the disk has failed, with the reason; the service then stops.
     pub failure: Option<Pending<String>>,
+    #[cfg(feature = "sled")]
+    pub(super) figures: Option<Figures>,
 }
 
 /// Why the stores cannot be opened. Each says what to do.
@@ -62,6 +66,8 @@ pub fn memory() -> Storage {
         blobs: Arc::new(MemoryBlobs::new(SystemIds.fork())),
         directory: None,
         failure: None,
+        #[cfg(feature = "sled")]
+        figures: None,
     }
 }
 
@@ -85,9 +91,14 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         path: directory.join("blobs").display().to_string(),
         reason: error.to_string(),
     })?;
+    let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
     Ok(Storage {
-        kv: Arc::new(kv),
-        blobs: Arc::new(blobs),
+        figures: Some(Figures {
+            kv: Arc::downgrade(&kv),
+            blobs: Arc::downgrade(&blobs),
+        }),
+        kv,
+        blobs,
         directory: Some(directory.to_owned()),
         failure,
     })
