@@ -1,7 +1,7 @@
 //! The key-value store on disk: acknowledged commits against the disk's own append and fdatasync, and reads.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +17,10 @@ use crate::workspace::target;
 
 /// How long each number is measured.
 const SPAN: Duration = Duration::from_secs(3);
+/// How often the numbers of one writer are measured; the middle one counts.
+const TURNS: usize = 3;
+/// More than one writer fills in a [`SPAN`].
+const ROOM_BYTES: usize = 16 << 20;
 const VALUE_BYTES: usize = 200;
 const ROWS: u64 = 100_000;
 /// More tries than any writer of one key should need; one that needs more has given up, and the measurement fails.
@@ -29,10 +33,13 @@ const ATTEMPTS_MAX: u32 = 50;
 pub(crate) fn measure() -> Result<Vec<Row>> {
     std::fs::create_dir_all(target())?;
     let folder = tempdir_in(target())?;
-    let append = appends(&folder.path().join("append"))?;
-    let one = commits(&open(&folder.path().join("spread-1"))?, 1, spread)?;
+    let (one, append, in_place) = one_writer(folder.path())?;
     let alone = "append + fdatasync, alone";
-    let mut rows = vec![row("1 writer", one, (alone, append), Some(0.5))];
+    let room = "fdatasync of a file that has its room, alone";
+    let mut rows = vec![
+        row("1 writer", one, (alone, append), Some(0.5)),
+        row("1 writer", one, (room, in_place), None),
+    ];
     for writers in [16, 64] {
         let grouped = grouped_appends(&folder.path().join(format!("group-{writers}")), writers)?;
         let store = open(&folder.path().join(format!("spread-{writers}")))?;
@@ -75,13 +82,36 @@ fn open(directory: &Path) -> Result<Sled> {
     Ok(Sled::open(&SledConfig::new(directory))?)
 }
 
+/// One writer of the store, of a file that grows, and of one that does not; turn about, and the middle of each.
+fn one_writer(folder: &Path) -> Result<(f64, f64, f64)> {
+    let store = open(&folder.join("spread-1"))?;
+    let (mut ones, mut grown, mut steady) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        let own = |writer, number| format!("{turn}/{}", spread(writer, number));
+        ones.push(commits(&store, 1, own)?);
+        let file = File::create(folder.join("append"))?;
+        grown.push(syncs(file)?);
+        let file = File::create(folder.join("in-place"))?;
+        // Written, not only reserved: the sync of a reserved block still changes the file's map.
+        (&file).write_all(&vec![0; ROOM_BYTES])?;
+        file.sync_all()?;
+        (&file).rewind()?;
+        steady.push(syncs(file)?);
+    }
+    Ok((middle(ones), middle(grown), middle(steady)))
+}
+
+fn middle(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or_default()
+}
+
 fn rate(count: u64, begun: Instant) -> f64 {
     count as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// What the disk can do for one writer: append a record, `fdatasync`, again.
-fn appends(path: &Path) -> Result<f64> {
-    let mut file = File::create(path)?;
+/// What the disk can do for one writer: write the next record, `fdatasync`, again.
+fn syncs(mut file: File) -> Result<f64> {
     let begun = Instant::now();
     let mut count = 0;
     while begun.elapsed() < SPAN {

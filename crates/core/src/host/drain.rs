@@ -47,25 +47,33 @@ impl Stopping {
     }
 }
 
-/// Returns at the first SIGTERM or SIGINT (Ctrl-C).
-pub async fn signals() {
+/// Ends at the first SIGTERM or SIGINT (Ctrl-C) from this call on: it listens before its future is polled, so that a
+/// signal that follows on the ready line is not met by the system's default. Call it inside a tokio runtime.
+pub fn signals() -> impl Future<Output = ()> + Send {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = tokio::signal::ctrl_c() => {}
-                }
+        let listen = |kind| signal(kind).ok();
+        let (terminate, interrupt) = (
+            listen(SignalKind::terminate()),
+            listen(SignalKind::interrupt()),
+        );
+        async fn heard(signal: Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(mut signal) => drop(signal.recv().await),
+                // One that cannot be listened to keeps the system's default, which ends the process.
+                None => std::future::pending().await,
             }
-            Err(_) => {
-                let _ = tokio::signal::ctrl_c().await;
+        }
+        async move {
+            tokio::select! {
+                () = heard(terminate) => {}
+                () = heard(interrupt) => {}
             }
         }
     }
     #[cfg(not(unix))]
-    {
+    async {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

@@ -206,16 +206,17 @@ where
             address: asked,
             reason,
         })?;
-    let mut config = Config {
+    let config = Config {
         limits: flags.limits,
         admin_token: admin_token(&flags)?,
         base_hosts: flags.base_hosts.clone(),
         ..Config::default()
     };
     #[cfg(feature = "tls")]
-    {
-        config.tls = super::tls::config(&flags).map_err(LaunchError::Tls)?;
-    }
+    let config = Config {
+        tls: super::tls::config(&flags).map_err(LaunchError::Tls)?,
+        ..config
+    };
     let url = flags
         .external_url
         .clone()
@@ -243,6 +244,7 @@ where
     }
     let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
     banner(product, &url, &data, &made);
+    let asked_to_stop = signals();
     if let Some(path) = &flags.ready_file {
         write_ready_file(path, product, &url, &data).map_err(LaunchError::ReadyFile)?;
     }
@@ -250,7 +252,7 @@ where
     let mut failed = None;
     let stop = async {
         tokio::select! {
-            () = signals() => {
+            () = asked_to_stop => {
                 // The second signal does not wait for anything.
                 tokio::spawn(async {
                     signals().await;
