@@ -8,6 +8,7 @@ pub mod findable;
 pub mod id;
 pub mod language;
 pub mod page;
+pub mod play;
 pub mod playlist;
 pub mod playlist_item;
 pub mod stored;

@@ -12,6 +12,8 @@ use crate::error::Error;
 const TOKEN_BYTES_MAX: usize = 1_024;
 /// The form of the tokens.
 const FORM: u8 = 1;
+/// The bytes at the end of a token that tell it from a changed one.
+const SEAL_BYTES: usize = 4;
 
 /// Which way a page lies from its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub struct PageToken {
 
 /// What binds a token to its list: the operation and its filter, so that a token of one list is refused by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Binding([u8; 4]);
+pub struct Binding([u8; 32]);
 
 impl Binding {
     /// The binding of the list that these name.
@@ -46,8 +48,16 @@ impl Binding {
             hash.update(name.as_bytes());
             hash.update([0]);
         }
+        Self(hash.finalize().into())
+    }
+
+    /// What stands at the end of a token that holds `bytes`: a token that was changed is none. It keeps nothing secret.
+    fn seal(&self, bytes: &[u8]) -> [u8; SEAL_BYTES] {
+        let mut hash = Sha256::new();
+        hash.update(self.0);
+        hash.update(bytes);
         let [a, b, c, d, ..] = <[u8; 32]>::from(hash.finalize());
-        Self([a, b, c, d])
+        [a, b, c, d]
     }
 }
 
@@ -56,9 +66,10 @@ impl PageToken {
     #[must_use]
     pub fn print(direction: Direction, position: u32, key: &[u8], binding: Binding) -> String {
         let mut bytes = vec![FORM, u8::from(direction == Direction::Previous)];
-        bytes.extend_from_slice(&binding.0);
         bytes.extend_from_slice(&position.to_be_bytes());
         bytes.extend_from_slice(key);
+        let seal = binding.seal(&bytes);
+        bytes.extend_from_slice(&seal);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -73,11 +84,14 @@ impl PageToken {
         let bytes = URL_SAFE_NO_PAD
             .decode(text)
             .map_err(|_| Error::InvalidPageToken)?;
-        let (head, key) = bytes
-            .split_first_chunk::<10>()
+        let (sealed, seal) = bytes
+            .split_last_chunk::<SEAL_BYTES>()
             .ok_or(Error::InvalidPageToken)?;
-        let [form, direction, b0, b1, b2, b3, position @ ..] = *head;
-        if form != FORM || direction > 1 || [b0, b1, b2, b3] != binding.0 {
+        let (head, key) = sealed
+            .split_first_chunk::<6>()
+            .ok_or(Error::InvalidPageToken)?;
+        let [form, direction, position @ ..] = *head;
+        if form != FORM || direction > 1 || *seal != binding.seal(sealed) {
             return Err(Error::InvalidPageToken);
         }
         let direction = if direction == 1 {
@@ -136,6 +150,27 @@ mod tests {
             PageToken::parse("CAUQAA", binding),
             Err(Error::InvalidPageToken)
         );
+    }
+
+    #[test]
+    fn a_token_that_was_changed_anywhere_is_refused() {
+        let binding = Binding::of(&["playlists.list", "mine"]);
+        let text = PageToken::print(Direction::Next, 40, b"a longer key", binding);
+        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        for at in 0..text.len() {
+            for letter in letters {
+                let mut changed = text.clone().into_bytes();
+                changed[at] = *letter;
+                let changed = String::from_utf8(changed).unwrap();
+                let is_same = changed == text;
+                assert_eq!(
+                    PageToken::parse(&changed, binding).is_ok(),
+                    is_same,
+                    "{changed}"
+                );
+            }
+        }
+        assert!(PageToken::parse(&text[..text.len() - 4], binding).is_err());
     }
 
     proptest! {

@@ -3,44 +3,19 @@
 
 use bytes::Bytes;
 use http::{Request, Response, header};
-use serde::Deserialize;
 use serde_json::json;
 use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
-use triptych_core::id::Ids;
 use triptych_core::kv::{Span, StoreError, Tx, run};
 
 use super::reply::{Answer, Body, error_body, response};
 use super::{ATTEMPTS_MAX, Asked, JSON_BYTES_MAX, VideoApi, whole};
-use crate::error::{Absent, Error, Place};
-use crate::model::{time_list, video};
+use crate::error::{Error, Place};
+use crate::model::play::{self, Plays};
 use crate::quota;
-use crate::tables::{ACCOUNTS, VIDEO_COUNTS, VIDEOS};
 
 /// How many rows or blobs a step of the wipe takes.
 const WIPE_STEP: usize = 500;
-/// Entries of the history that one call adds at most.
-const HISTORY_MAX: u64 = 50;
-
-/// `POST /_ops/plays`: somebody watched a video.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Plays {
-    video: String,
-    /// Who; nobody known if absent, and then no history holds it.
-    account: Option<String>,
-    #[serde(default = "one")]
-    count: u64,
-    /// How long each; it is taken and not kept yet, because nothing of the interface shows it.
-    #[serde(default)]
-    #[expect(dead_code, reason = "part of the call, shown by no operation yet")]
-    seconds: u64,
-}
-
-const fn one() -> u64 {
-    1
-}
-
 impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
@@ -112,28 +87,11 @@ impl VideoApi {
             serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
         let now = self.0.clock.now();
         let mut ids = self.draw();
-        run(
-            &*self.0.store,
-            &mut ids,
-            ATTEMPTS_MAX,
-            |tx, ids: &mut dyn Ids| {
-                let found = VIDEOS.get(tx, &plays.video)?.ok_or(Absent::Video)?;
-                if let Some(account) = &plays.account {
-                    let account = ACCOUNTS.peek(tx, account)?.ok_or(Absent::Channel)?;
-                    let channel = account.channel.ok_or(Error::NoChannel)?;
-                    for _ in 0..plays.count.min(HISTORY_MAX) {
-                        time_list::watch(tx, ids, &channel, &plays.video, now)?;
-                    }
-                }
-                video::add_views(tx, &plays.video, &found.head, plays.count)?;
-                let views = VIDEO_COUNTS
-                    .get(tx, &plays.video)?
-                    .unwrap_or_default()
-                    .views;
-                Ok(json!({"video": plays.video, "viewCount": views.to_string()}))
-            },
-        )
-        .await
+        let views = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            play::record(tx, ids, &plays, now)
+        })
+        .await?;
+        Ok(json!({"video": plays.video, "viewCount": views.to_string()}))
     }
 
     /// Deletes every row, then every body.
