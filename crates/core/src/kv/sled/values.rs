@@ -5,6 +5,7 @@
 //! is opened: bytes that no row came to name are younger than the last version, and the names of what was replaced stand in
 //! the row of the last version until they are buried.
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use bytes::Bytes;
 
 use super::{Rows, StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory, SystemDisk};
-use crate::id::{Ids, SystemIds};
+use crate::id::SeededIds;
 use crate::time::Timestamp;
 
 /// Set in the version of a row that names a blob.
@@ -97,7 +98,9 @@ impl Values {
         record_bytes_max: usize,
         last: &LastVersion,
     ) -> Result<Self, BlobError> {
-        let packs = Directory::open(path, Arc::new(SystemDisk), SystemIds.fork())?;
+        // Names are told apart by their places; chance only keeps them from being foreseen.
+        let chance = SeededIds::from_number(RandomState::new().hash_one(last.version));
+        let packs = Directory::open(path, Arc::new(SystemDisk), chance)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
         let values = Self {
