@@ -7,6 +7,7 @@ mod oauth;
 mod picture;
 mod reply;
 mod request;
+mod tend;
 mod upload;
 
 pub use reply::Answer;
@@ -402,18 +403,22 @@ impl VideoApi {
         }
         let service = self.clone();
         tokio::task::spawn_blocking(move || {
-            let (store, blobs) = (&*service.0.store, &*service.0.blobs);
-            let swept = media::sweep(store, blobs, &mut service.draw())
-                .and_then(|_| crate::picture::sweep(store, blobs, &mut service.draw()));
-            let lists = service.sweep_playlists();
+            service.sweep();
             service.0.sweeping.store(false, Ordering::Release);
-            if let Err(error) = lists {
-                tracing::warn!(%error, "rows of deleted playlists are swept again later");
-            }
-            if let Err(error) = swept {
-                tracing::warn!(%error, "space could not be freed and is swept again later");
-            }
         });
+    }
+
+    /// Frees the space of what was deleted or replaced. It blocks.
+    fn sweep(&self) {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        let swept = media::sweep(store, blobs, &mut self.draw())
+            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.draw()));
+        if let Err(error) = self.sweep_playlists() {
+            tracing::warn!(%error, "rows of deleted playlists are swept again later");
+        }
+        if let Err(error) = swept {
+            tracing::warn!(%error, "space could not be freed and is swept again later");
+        }
     }
 
     /// Removes the rows of playlists that are gone, in steps that a restart continues.

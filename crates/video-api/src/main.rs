@@ -49,6 +49,7 @@ fn make(
             .fill()
             .await
             .map_err(|error| LaunchError::Service(error.to_string()))?;
+        made.service.tend();
         if start.flags.seed.is_some() {
             made.banner.push(("seed", format!("{new} new things")));
         }

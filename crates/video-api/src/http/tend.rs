@@ -1,0 +1,56 @@
+//! What goes on beside the requests: upload sessions end when their week is over, and space is given back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use triptych_core::kv::run_blocking;
+
+use super::{ATTEMPTS_MAX, VideoApi};
+use crate::error::Error;
+use crate::upload::session;
+
+/// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
+const EVERY: Duration = Duration::from_secs(2);
+/// Sessions that one transaction ends: each has a few dozen rows at the most.
+const SESSIONS_PER_STEP: usize = 8;
+
+impl VideoApi {
+    /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
+    pub fn tend(&self) {
+        let service = Arc::downgrade(&self.0);
+        // What an earlier process deleted and did not free.
+        self.sweep_soon();
+        tokio::spawn(async move {
+            while let Some(inner) = service.upgrade() {
+                let service = Self(inner);
+                if let Ok(Err(error)) =
+                    tokio::task::spawn_blocking(move || service.end_sessions()).await
+                {
+                    tracing::warn!(%error, "expired upload sessions are ended later");
+                }
+                tokio::time::sleep(EVERY).await;
+            }
+        });
+    }
+
+    /// Ends the sessions whose week is over, and frees what had arrived for them.
+    fn end_sessions(&self) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        let mut ended = false;
+        loop {
+            let (any, more) =
+                run_blocking(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
+                    let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
+                    Ok::<_, Error>((!tx.is_read_only(), more))
+                })?;
+            ended |= any;
+            if !more {
+                break;
+            }
+        }
+        if ended {
+            self.sweep();
+        }
+        Ok(())
+    }
+}
