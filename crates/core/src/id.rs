@@ -79,11 +79,11 @@ impl std::fmt::Debug for SeededIds {
 }
 
 /// The operating system's generator.
-#[cfg(feature = "host")]
+#[cfg(any(feature = "host", feature = "sled"))]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemIds;
 
-#[cfg(feature = "host")]
+#[cfg(any(feature = "host", feature = "sled"))]
 impl Ids for SystemIds {
     fn fill(&mut self, bytes: &mut [u8]) {
         #[expect(
