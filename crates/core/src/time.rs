@@ -112,14 +112,15 @@ impl Timestamp {
         Some(Self(text.parse::<jiff::Timestamp>().ok()?.as_microsecond()))
     }
 
-    /// Reads the three forms of an HTTP date; `None` if it is none of them.
+    /// Reads the three forms of an HTTP date, and the one with a numeric zone that mail has and clients send too; `None` if
+    /// it is none of them.
     #[must_use]
     pub fn from_http_date(text: &str) -> Option<Self> {
-        let since = httpdate::parse_http_date(text)
-            .ok()?
-            .duration_since(UNIX_EPOCH)
-            .ok()?;
-        Some(Self::EPOCH.plus(since))
+        let Ok(time) = httpdate::parse_http_date(text) else {
+            let time = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text);
+            return Some(Self(time.ok()?.as_microsecond()));
+        };
+        Some(Self::EPOCH.plus(time.duration_since(UNIX_EPOCH).ok()?))
     }
 
     fn jiff(self) -> jiff::Timestamp {
@@ -274,12 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn the_three_http_dates_are_one_moment() {
+    fn all_forms_of_a_date_are_one_moment() {
         let moment = Timestamp::from_seconds(784_111_777);
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",
             "Sun Nov  6 08:49:37 1994",
+            "Sun, 06 Nov 1994 08:49:37 -0000",
+            "Sun, 06 Nov 1994 10:49:37 +0200",
         ] {
             assert_eq!(Timestamp::from_http_date(text), Some(moment), "{text}");
         }

@@ -113,6 +113,11 @@ fn judge(
         Some(key) => format!("{}/{key}", bucket.name),
         None => bucket.name.clone(),
     };
+    let object = match visit.key {
+        Some(key) if policy.looks_at_tags() => object(visit, bucket, key, tx)?,
+        _ => None,
+    };
+    let stored = object.and_then(|object| object.stored);
     let effect = policy.judge(&Question {
         caller: visit.caller,
         permission,
@@ -120,6 +125,7 @@ fn judge(
         fields: visit.fields,
         query: visit.query,
         secure: visit.secure,
+        tags: stored.as_ref().map(|stored| &stored.tags),
     });
     let owns = owns(visit.caller, bucket);
     if effect == Some(Effect::Allow) && !owns && policy.is_public() {

@@ -42,6 +42,8 @@ pub enum Ownership {
     BucketOwnerPreferred,
     /// Who uploads owns.
     ObjectWriter,
+    /// As [`Ownership::ObjectWriter`]: what a bucket has whose controls were deleted.
+    Unset,
 }
 
 impl Ownership {
@@ -88,6 +90,25 @@ pub enum RequestPayment {
     BucketOwner,
     /// Whoever sends the request, and says so.
     Requester,
+}
+
+impl RequestPayment {
+    /// The setting with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::BucketOwner, Self::Requester]
+            .into_iter()
+            .find(|own| own.name() == name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BucketOwner => "BucketOwner",
+            Self::Requester => "Requester",
+        }
+    }
 }
 
 /// A bucket, as stored under its name. It is read by every request, so what is long has a row of its own.

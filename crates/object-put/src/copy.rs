@@ -1,12 +1,11 @@
 //! CopyObject without its transport: the source is looked at and judged, and what the copy keeps of it is settled.
 
-use percent_encoding::percent_decode_str;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::access::{self, Visit};
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, check_name};
 use crate::checksum::Algorithm;
 use crate::commit::parts;
 use crate::dialect::Dialect;
@@ -17,6 +16,7 @@ use crate::key::Key;
 use crate::object::{ObjectVersion, Part, StorageClass, Stored};
 use crate::operation::object::{locate, shown_version};
 use crate::operation::{Call, OPERATIONS, Operation, Reply};
+use crate::percent::decoded;
 use crate::put::Admission;
 use crate::request::Query;
 use crate::signature::Payload;
@@ -50,37 +50,30 @@ struct Source {
 impl Source {
     fn read(header: &str, dialect: Dialect) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
-        let invalid = || {
-            let name = dialect.header(SOURCE);
-            Error::argument(SOURCE, Some(&name), "Invalid copy source object key")
-        };
+        let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
+        let no_key = || invalid("Invalid copy source object key");
         let (path, query) = match header.split_once("?versionId=") {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),
         };
-        let path = percent_decode_str(path)
-            .decode_utf8()
-            .map_err(|_| invalid())?;
+        let path = decoded(path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
         let path = path.strip_prefix('/').unwrap_or(&path);
-        let (bucket, key) = path.split_once('/').ok_or_else(invalid)?;
+        let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
+        check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
         Ok(Self {
             bucket: bucket.to_owned(),
-            key: Key::new(key.to_owned()).map_err(|_| invalid())?,
+            key: Key::new(key.to_owned()).map_err(|_| no_key())?,
             query: Query::parse(&query)?,
         })
     }
 }
 
 /// How a copy gets one of the things that an object has: from its source, or from the request.
-fn replaces(call: &Call<'_>, header: &'static str) -> Result<bool, Error> {
+fn replaces(call: &Call<'_>, header: &'static str, unknown: &'static str) -> Result<bool, Error> {
     match call.fields.get(header)?.as_deref() {
         None | Some("COPY") => Ok(false),
         Some("REPLACE") => Ok(true),
-        Some(other) => Err(Error::argument(
-            header,
-            Some(other),
-            "Unknown metadata directive.",
-        )),
+        Some(other) => Err(Error::argument(header, Some(other), unknown)),
     }
 }
 
@@ -111,8 +104,16 @@ impl Copying {
                 class: stored.class.name().to_owned(),
             });
         }
-        let replaces_metadata = replaces(call, "x-store-metadata-directive")?;
-        let replaces_tags = replaces(call, "x-store-tagging-directive")?;
+        let replaces_metadata = replaces(
+            call,
+            "x-store-metadata-directive",
+            "Unknown metadata directive.",
+        )?;
+        let replaces_tags = replaces(
+            call,
+            "x-store-tagging-directive",
+            "Unknown tagging directive.",
+        )?;
         let onto_itself = from.id == call.bucket()?.id && source.key == *call.key()?;
         let changes = [
             "x-store-storage-class",

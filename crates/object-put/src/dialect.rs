@@ -144,6 +144,8 @@ impl Dialect {
         };
         fields.iter().any(|(name, value)| {
             name.starts_with(words.header_prefix)
+                // Stock clients say so even where they sign nothing.
+                || (self == Self::Amz && name.starts_with("amz-sdk-"))
                 || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
         }) || query.iter().any(|(name, _)| {
             name.get(..words.query_prefix.len())
@@ -232,6 +234,7 @@ mod tests {
         );
         assert_eq!(of(&[], "X-Amz-Date=1"), Ok(Dialect::Amz));
         assert_eq!(of(&[], "AWSAccessKeyId=1"), Ok(Dialect::Amz));
+        assert_eq!(of(&[("amz-sdk-request", "a=1")], ""), Ok(Dialect::Amz));
         assert_eq!(of(&[("x-store-acl", "private")], ""), Ok(Dialect::Store));
     }
 

@@ -51,7 +51,7 @@ pub enum Error {
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// What it was sent to: SERVICE, BUCKET, OBJECT or DeleteMarker.
+        /// What it was sent to: SERVICE, BUCKET or OBJECT.
         resource: &'static str,
     },
     /// An operation of the wider API that is not there.
@@ -92,6 +92,11 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A presigned URL of the older scheme that lacks a parameter.
+    #[error(
+        "Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters"
+    )]
+    MissingQueryParameters,
     /// Neither Date nor x-store-date, or one that cannot be read.
     #[error("AWS authentication requires a valid Date or x-store-date header")]
     MissingDate,
@@ -288,9 +293,12 @@ pub enum Error {
         /// The rule.
         reason: &'static str,
     },
-    /// More than ten tags.
-    #[error("Object tags cannot be greater than 10")]
-    TooManyTags,
+    /// More tags than an object, or a bucket, has.
+    #[error("{reason}")]
+    TooManyTags {
+        /// How many there may be.
+        reason: &'static str,
+    },
     /// User metadata of more than 2 KiB.
     #[error("Your metadata headers exceed the maximum allowed metadata size")]
     MetadataTooLarge {
@@ -320,6 +328,24 @@ pub enum Error {
     NoSuchKey {
         /// The key.
         key: String,
+    },
+    /// A delete marker is the key's current version.
+    #[error("The specified key does not exist.")]
+    Deleted {
+        /// The key.
+        key: String,
+        /// The version id of the marker.
+        marker: String,
+    },
+    /// The version that is named is a delete marker, which can only be deleted.
+    #[error("The specified method is not allowed against this resource.")]
+    IsDeleteMarker {
+        /// The method of the request.
+        method: &'static str,
+        /// The version id of the marker.
+        marker: String,
+        /// When it was made, as an HTTP date.
+        modified: String,
     },
     /// The version is absent.
     #[error("The specified version does not exist.")]
@@ -355,6 +381,12 @@ pub enum Error {
         requested: String,
         /// Bytes of the object.
         size: u64,
+    },
+    /// An object that was put whole has one part.
+    #[error("The requested partnumber is not satisfiable")]
+    InvalidPartNumber {
+        /// The part that was asked for.
+        number: u32,
     },
     /// The object's storage class does not allow this.
     #[error("The operation is not valid for the object's storage class")]
@@ -418,7 +450,7 @@ pub enum Error {
     /// The body's MD5 is not the one that was sent.
     #[error("The Content-MD5 you specified did not match what we received.")]
     Md5Mismatch {
-        /// What was sent, base64.
+        /// What was sent, in hexadecimal digits, as the real service shows it.
         expected: String,
         /// What was computed, base64.
         calculated: String,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::Tx;
 
 use crate::account::{Account, Caller};
-use crate::bucket::{Bucket, Ownership};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::request::Fields;
@@ -330,7 +329,9 @@ impl Acl {
     }
 }
 
-fn full_control(canonical: &str) -> Grant {
+/// Full control for the account with this canonical id.
+#[must_use]
+pub fn full_control(canonical: &str) -> Grant {
     Grant {
         grantee: Grantee::User(canonical.to_owned()),
         permission: Permission::FullControl,
@@ -431,53 +432,6 @@ fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Gr
         Some("AmazonCustomerByEmail") => roster.email(text("EmailAddress")?),
         _ => Err(Error::MalformedAcl),
     }
-}
-
-/// Who will own an object that `caller` puts into `bucket`, and its list (spec §1, §4).
-///
-/// # Errors
-/// [`Error::AccessControlListNotSupported`] where ACLs are disabled and the request asks for more than the bucket owner's
-/// full control; else those of [`Acl::from_headers`].
-pub fn of_put(
-    fields: &Fields<'_>,
-    bucket: &Bucket,
-    caller: &Caller,
-    tx: &mut Tx<'_>,
-) -> Result<(String, Acl), Error> {
-    let writer = caller
-        .account()
-        .map_or(bucket.owner.as_str(), |account| &account.id);
-    let is_named = Acl::is_named(fields);
-    let yields = bucket.ownership == Ownership::BucketOwnerPreferred
-        && fields.get(ACL)?.as_deref() == Some("bucket-owner-full-control");
-    let owner = match bucket.ownership {
-        Ownership::BucketOwnerEnforced => &bucket.owner,
-        Ownership::BucketOwnerPreferred if yields => &bucket.owner,
-        _ => writer,
-    };
-    if !is_named {
-        return Ok((owner.to_owned(), Acl::default()));
-    }
-    let roster = Roster::read(tx)?;
-    let bucket_owner = roster.canonical(&bucket.owner);
-    let parties = Parties {
-        roster: &roster,
-        owner: roster.canonical(owner),
-        bucket_owner,
-        is_bucket: false,
-    };
-    let acl = Acl::from_headers(fields, &parties);
-    if bucket.ownership == Ownership::BucketOwnerEnforced {
-        // `private` comes to the same grants, but the real service takes only the one name.
-        let is_private = fields.get(ACL)?.as_deref() == Some("private");
-        return match acl {
-            Ok(Some(acl)) if !is_private && acl.entries("") == [full_control(bucket_owner)] => {
-                Ok((owner.to_owned(), Acl::default()))
-            }
-            _ => Err(Error::AccessControlListNotSupported),
-        };
-    }
-    Ok((owner.to_owned(), acl?.unwrap_or_default()))
 }
 
 #[cfg(test)]

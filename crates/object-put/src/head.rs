@@ -74,7 +74,7 @@ const fn rule(name: &'static str, for_buckets: For, grammar: Grammar) -> HeaderR
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
 pub static HEADERS: [HeaderRule; 38] = [
-    // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::grant::of_put`.
+    // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::owner::of_put`.
     rule("x-store-acl", For::GeneralPurpose, any),
     rule("x-store-grant-full-control", For::GeneralPurpose, any),
     rule("x-store-grant-read", For::GeneralPurpose, any),
@@ -457,7 +457,7 @@ pub struct PutHead {
 }
 
 impl PutHead {
-    /// Reads the headers of a PutObject into `bucket`, but those of its ACL: see [`crate::grant::of_put`].
+    /// Reads the headers of a PutObject into `bucket`, but those of its ACL: see [`crate::owner::of_put`].
     ///
     /// # Errors
     /// The first fault in the order of [`HEADERS`]; then those of [`BodyHead::read`]; `InvalidStorageClass` for a class of another
@@ -552,10 +552,9 @@ pub fn storage_class(fields: &Fields<'_>, kind: BucketKind) -> Result<StorageCla
         });
     };
     let fits = |class: &StorageClass| match kind {
-        BucketKind::GeneralPurpose => !matches!(
-            class,
-            StorageClass::Outposts | StorageClass::Snow | StorageClass::ExpressOnezone
-        ),
+        BucketKind::GeneralPurpose => {
+            !matches!(class, StorageClass::Outposts | StorageClass::ExpressOnezone)
+        }
         BucketKind::Directory => {
             matches!(
                 class,

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::percent::decoded;
 
 /// The most bytes that a key has.
 pub const KEY_BYTES_MAX: usize = 1024;
@@ -19,10 +19,9 @@ impl Key {
     /// The key that a percent-encoded path names, decoded exactly once.
     ///
     /// # Errors
-    /// [`Error::InvalidUri`] for what is empty, no UTF-8 or holds a NUL; [`Error::KeyTooLong`].
+    /// [`Error::InvalidUri`] for what is empty, no percent-encoded UTF-8 or holds a NUL; [`Error::KeyTooLong`].
     pub fn from_path(encoded: &str) -> Result<Self, Error> {
-        let decoded = percent_decode_str(encoded).decode_utf8();
-        Self::new(decoded.map_err(|_| Error::InvalidUri)?.into_owned())
+        Self::new(decoded(encoded).ok_or(Error::InvalidUri)?)
     }
 
     /// The key that is `text`, as a body carries it.
@@ -79,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused() {
-        for path in ["", "%00", "a%00b", "%ff", "%c3"] {
+        for path in ["", "%00", "a%00b", "%ff", "%c3", "%", "%zz"] {
             assert_eq!(Key::from_path(path), Err(Error::InvalidUri), "{path}");
         }
     }

@@ -23,6 +23,8 @@ pub mod list;
 pub mod lock;
 pub mod object;
 pub mod operation;
+pub mod owner;
+pub mod percent;
 pub mod policy;
 pub mod precondition;
 pub mod put;

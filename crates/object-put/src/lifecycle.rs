@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::key::Key;
 use crate::object::{ObjectVersion, Stored};
 use crate::tables::SETTINGS;
-use crate::tagging::Tags;
+use crate::tagging::{Bearer, Tags};
 use crate::xml::{Element, Writer};
 
 /// Under which name the rules of a bucket are kept.
@@ -307,7 +307,7 @@ fn read_filter(element: &Element) -> Result<Filter, Error> {
         text.map(|text| text.parse().map_err(|_| Error::MalformedXml))
             .transpose()
     };
-    let tags = Tags::of_element(scope).map_err(|error| match error {
+    let tags = Tags::of_element(scope, Bearer::Object).map_err(|error| match error {
         Error::InvalidTag { .. } => Error::request("Duplicate Tag Keys are not allowed."),
         error => error,
     })?;

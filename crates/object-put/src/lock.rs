@@ -90,13 +90,11 @@ impl Retention {
         })
     }
 
-    /// Whether `next` may take this one's place: a longer time of the same or a firmer mode may, anything less needs
-    /// `bypass`, and that lifts governance alone.
+    /// Whether `next` may take this one's place: a longer time of the same mode may, anything else needs `bypass`, and that
+    /// lifts governance alone.
     #[must_use]
     pub fn yields_to(&self, next: Option<&Self>, now: Timestamp, bypass: bool) -> bool {
-        let stronger = next.is_some_and(|next| {
-            next.until >= self.until && (next.mode == self.mode || next.mode == Mode::Compliance)
-        });
+        let stronger = next.is_some_and(|next| next.until >= self.until && next.mode == self.mode);
         self.until <= now || stronger || (bypass && self.mode == Mode::Governance)
     }
 }
@@ -330,7 +328,8 @@ mod tests {
         assert!(!long.yields_to(Some(&short), now(), false));
         assert!(long.yields_to(Some(&short), now(), true));
         assert!(!long.yields_to(None, now(), false));
-        assert!(short.yields_to(Some(&retention(Compliance, 1)), now(), false));
+        assert!(!short.yields_to(Some(&retention(Compliance, 1)), now(), false));
+        assert!(short.yields_to(Some(&retention(Compliance, 1)), now(), true));
         let firm = retention(Compliance, 1);
         assert!(!firm.yields_to(None, now(), true));
         assert!(!firm.yields_to(Some(&retention(Governance, 9)), now(), true));

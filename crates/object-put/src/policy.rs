@@ -8,8 +8,10 @@ use triptych_core::kv::Tx;
 
 use crate::account::{Caller, matches};
 use crate::error::Error;
+use crate::grant::Acl;
 use crate::request::{Fields, Query};
 use crate::tables::SETTINGS;
+use crate::tagging::Tags;
 use crate::xml::Element;
 
 /// Under which name the policy of a bucket is kept.
@@ -68,6 +70,10 @@ enum Subject {
     Parameter(&'static str),
     /// A header of the service, by the spec's name.
     Header(String),
+    /// A tag of the object that is there, by its key.
+    ExistingTag(String),
+    /// A tag that the request brings in a header, by its key.
+    RequestTag(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +108,8 @@ pub struct Question<'a> {
     pub query: &'a Query,
     /// Whether it came over TLS.
     pub secure: bool,
+    /// The tags of the object that is there, where [`Policy::looks_at_tags`].
+    pub tags: Option<&'a Tags>,
 }
 
 fn malformed(reason: impl Into<String>) -> Error {
@@ -160,6 +168,13 @@ impl Policy {
             return Some(Effect::Deny);
         }
         said(Effect::Allow).then_some(Effect::Allow)
+    }
+
+    /// Whether a condition of it looks at the tags of the object that is there.
+    #[must_use]
+    pub fn looks_at_tags(&self) -> bool {
+        let mut tests = self.statements.iter().flat_map(|own| &own.tests);
+        tests.any(|test| matches!(test.subject, Subject::ExistingTag(_)))
     }
 
     /// Whether it allows anything to anyone, without a condition.
@@ -236,6 +251,15 @@ impl Subject {
                     "max-keys" => Self::Parameter("max-keys"),
                     "VersionId" => Self::Parameter("versionId"),
                     _ => {
+                        match own.split_once('/') {
+                            Some(("ExistingObjectTag", key)) => {
+                                return Some(Self::ExistingTag(key.to_owned()));
+                            }
+                            Some(("RequestObjectTag", key)) => {
+                                return Some(Self::RequestTag(key.to_owned()));
+                            }
+                            _ => {}
+                        }
                         let name = own
                             .strip_prefix("x-amz-")
                             .or_else(|| own.strip_prefix("x-store-"))?;
@@ -254,6 +278,11 @@ impl Subject {
             Self::UserAgent => header("user-agent").map(Into::into),
             Self::Parameter(name) => question.query.get(name).map(str::to_owned),
             Self::Header(name) => header(name).map(Into::into),
+            Self::ExistingTag(key) => question.tags?.get(key).map(str::to_owned),
+            Self::RequestTag(key) => {
+                let tags = Tags::from_header(&header("x-store-tagging")?).ok()?;
+                tags.get(key).map(str::to_owned)
+            }
         }
     }
 }
@@ -445,6 +474,17 @@ impl PublicAccessBlock {
         Ok(block.transpose()?.unwrap_or_default())
     }
 
+    /// Checks a list that is to be set in a bucket.
+    ///
+    /// # Errors
+    /// [`Error::AccessDenied`] for a public one where the bucket blocks those.
+    pub fn check(tx: &mut Tx<'_>, bucket: u64, acl: &Acl) -> Result<(), Error> {
+        if acl.is_public() && Self::of_bucket(tx, bucket)?.block_public_acls {
+            return Err(Error::AccessDenied);
+        }
+        Ok(())
+    }
+
     /// The block of a `PublicAccessBlockConfiguration` document; what it does not name is off.
     ///
     /// # Errors
@@ -491,6 +531,7 @@ mod tests {
             fields: &Fields::default(),
             query: &Query::parse(query).unwrap(),
             secure: false,
+            tags: Some(&Tags::from_header("kind=open").unwrap()),
         })
     }
 
@@ -514,6 +555,19 @@ mod tests {
         assert_eq!(list("prefix=open/x"), Some(Effect::Allow));
         assert_eq!(list("prefix=shut"), None);
         assert_eq!(list(""), None);
+    }
+
+    #[test]
+    fn conditions_look_at_the_tags_of_the_object() {
+        let with = |kind: &str| {
+            let statement = format!(
+                r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
+                "Condition": {{"StringEquals": {{"s3:ExistingObjectTag/kind": "{kind}"}}}}}}]"#
+            );
+            judge(&statement, "store:GetObject", "b/k", "")
+        };
+        assert_eq!(with("open"), Some(Effect::Allow));
+        assert_eq!(with("shut"), None);
     }
 
     #[test]

@@ -11,12 +11,13 @@ use crate::dialect::Dialect;
 use crate::encryption::{BodyKey, Keyring, SERVICE_MANAGED, Sealed};
 use crate::error::Error;
 use crate::etag::quoted;
-use crate::grant::{self, Acl};
+use crate::grant::Acl;
 use crate::head::{BodyHead, ChecksumPlan, PutHead};
 use crate::key::Key;
 use crate::lifecycle::{self, Lifecycle};
 use crate::object::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
 use crate::operation::{Call, Reply};
+use crate::owner;
 use crate::precondition::Sight;
 use crate::signature::chunk::ChunkSigner;
 use crate::signature::{Payload, Verified, hex};
@@ -60,7 +61,7 @@ impl Admission {
     ) -> Result<Self, Error> {
         let (bucket, key) = (call.bucket()?, call.key()?);
         let (owner, acl) = match bucket.kind {
-            BucketKind::GeneralPurpose => grant::of_put(call.fields, bucket, call.caller, tx)?,
+            BucketKind::GeneralPurpose => owner::of_put(call.fields, bucket, call.caller, tx)?,
             // The header table refuses every header of an ACL there.
             BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
         };
@@ -278,7 +279,7 @@ impl Verifier {
         }
         if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
             return Err(Error::Md5Mismatch {
-                expected: base64_of(&expected),
+                expected: hex(&expected),
                 calculated: base64_of(&digested.md5),
             });
         }

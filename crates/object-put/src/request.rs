@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
-
 use crate::dialect::Dialect;
 use crate::error::Error;
+use crate::percent::decoded_query;
 
 /// The header fields of a request: lower-case names and raw values, in the order they came.
 #[derive(Debug, Clone, Default)]
@@ -94,11 +93,7 @@ impl Query {
     /// # Errors
     /// [`Error::InvalidUri`] for percent-encoding that is no UTF-8.
     pub fn parse(raw: &str) -> Result<Self, Error> {
-        let decode = |text: &str| {
-            let text = text.replace('+', " ");
-            let decoded = percent_decode_str(&text).decode_utf8();
-            decoded.map(Cow::into_owned).map_err(|_| Error::InvalidUri)
-        };
+        let decode = |text: &str| decoded_query(text).ok_or(Error::InvalidUri);
         let pairs = raw.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Ok((decode(name)?, decode(value)?))

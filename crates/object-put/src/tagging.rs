@@ -1,13 +1,43 @@
-//! Tags of objects: the header grammar, the XML form and the rules for both.
+//! Tags of objects and buckets: the header grammar, the XML form and the rules for both.
 
-use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::percent::decoded_query;
 use crate::xml::{Element, Writer};
 
-/// The most tags that an object has.
-pub const TAGS_MAX: usize = 10;
+/// What bears tags: how many it may have, and in which words a rule is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bearer {
+    /// An object, or a rule about objects.
+    Object,
+    /// A bucket.
+    Bucket,
+}
+
+impl Bearer {
+    const fn most(self) -> usize {
+        match self {
+            Self::Object => 10,
+            Self::Bucket => 50,
+        }
+    }
+
+    const fn too_many(self) -> &'static str {
+        match self {
+            Self::Object => "Object tags cannot be greater than 10",
+            Self::Bucket => "Bucket tag count cannot be greater than 50",
+        }
+    }
+
+    const fn reserved(self) -> &'static str {
+        match self {
+            Self::Object => "Your TagKey cannot be prefixed with aws:",
+            Self::Bucket => "System tags cannot be added/updated by requester",
+        }
+    }
+}
+
 /// The most characters of a tag's key.
 const KEY_CHARACTERS_MAX: usize = 128;
 /// The most characters of a tag's value.
@@ -31,13 +61,7 @@ impl Tags {
                 "The header 'x-store-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
             )
         };
-        let decode = |text: &str| {
-            let text = text.replace('+', " ");
-            let decoded = percent_decode_str(&text).decode_utf8();
-            decoded
-                .map(std::borrow::Cow::into_owned)
-                .map_err(|_| malformed())
-        };
+        let decode = |text: &str| decoded_query(text).ok_or_else(malformed);
         let mut tags = Vec::new();
         for pair in value.split('&').filter(|pair| !pair.is_empty()) {
             let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
@@ -51,24 +75,24 @@ impl Tags {
         if tags.repeated().is_some() {
             return Err(malformed());
         }
-        tags.checked()
+        tags.checked(Bearer::Object)
     }
 
-    /// The tags of a `Tagging` document.
+    /// The tags of a `Tagging` document for `bearer`.
     ///
     /// # Errors
     /// `MalformedXml`; `InvalidTag` for a key that is there twice; `TooManyTags`; `InvalidTag`.
-    pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
+    pub fn from_xml(body: &[u8], bearer: Bearer) -> Result<Self, Error> {
         let document = Element::parse(body, "Tagging")?;
         let set = document.child("TagSet").ok_or(Error::MalformedXml)?;
-        Self::of_element(set)
+        Self::of_element(set, bearer)
     }
 
     /// The tags that are children of `set`.
     ///
     /// # Errors
     /// As [`Tags::from_xml`].
-    pub fn of_element(set: &Element) -> Result<Self, Error> {
+    pub fn of_element(set: &Element, bearer: Bearer) -> Result<Self, Error> {
         let pairs = set.all("Tag").map(|tag| {
             let text = |name| tag.child(name).map(|child| child.text.clone());
             Ok((
@@ -84,7 +108,14 @@ impl Tags {
                 reason: "Cannot provide multiple Tags with the same key",
             });
         }
-        tags.checked()
+        tags.checked(bearer)
+    }
+
+    /// The value of the tag with this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(own, _)| own == key);
+        found.map(|(_, value)| value.as_str())
     }
 
     fn repeated(&self) -> Option<&str> {
@@ -94,9 +125,11 @@ impl Tags {
             .map(|(_, key)| key)
     }
 
-    fn checked(self) -> Result<Self, Error> {
-        if self.0.len() > TAGS_MAX {
-            return Err(Error::TooManyTags);
+    fn checked(self, bearer: Bearer) -> Result<Self, Error> {
+        if self.0.len() > bearer.most() {
+            return Err(Error::TooManyTags {
+                reason: bearer.too_many(),
+            });
         }
         for (key, value) in &self.0 {
             let refused = |reason, with_value: bool| Error::InvalidTag {
@@ -108,7 +141,7 @@ impl Tags {
                 .get(..4)
                 .is_some_and(|start| start.eq_ignore_ascii_case("aws:"))
             {
-                return Err(refused("Your TagKey cannot be prefixed with aws:", false));
+                return Err(refused(bearer.reserved(), false));
             }
             if key.is_empty() || !fits(key, KEY_CHARACTERS_MAX) {
                 return Err(refused("The TagKey you have provided is invalid", false));
@@ -176,6 +209,8 @@ mod tests {
         assert_eq!(code("a=1&a=2"), "InvalidArgument");
         assert_eq!(code("a=1,b=2"), "InvalidArgument");
         assert_eq!(code("a=%ff"), "InvalidArgument");
+        assert_eq!(code("a%"), "InvalidArgument");
+        assert_eq!(code("a=%zz"), "InvalidArgument");
         assert_eq!(code("aws:a=1"), "InvalidTag");
         assert_eq!(code("=1"), "InvalidTag");
         assert_eq!(code("a%2Cb=1"), "InvalidTag");
@@ -189,12 +224,19 @@ mod tests {
         let tags = Tags::from_header("a=1&b=%3C").unwrap_err();
         assert!(matches!(tags, Error::InvalidTag { .. }));
         let tags = Tags::from_header("a=1&b=2+").unwrap();
-        assert_eq!(Tags::from_xml(tags.document("n").as_bytes()), Ok(tags));
+        let document = tags.document("n");
+        assert_eq!(
+            Tags::from_xml(document.as_bytes(), Bearer::Object),
+            Ok(tags)
+        );
         let twice = "<Tagging><TagSet><Tag><Key>a</Key><Value/></Tag><Tag><Key>a</Key><Value/></Tag></TagSet></Tagging>";
         assert!(matches!(
-            Tags::from_xml(twice.as_bytes()),
+            Tags::from_xml(twice.as_bytes(), Bearer::Bucket),
             Err(Error::InvalidTag { .. })
         ));
-        assert_eq!(Tags::from_xml(b"<Tagging/>"), Err(Error::MalformedXml));
+        assert_eq!(
+            Tags::from_xml(b"<Tagging/>", Bearer::Object),
+            Err(Error::MalformedXml)
+        );
     }
 }

@@ -28,6 +28,30 @@ impl Error {
         fields
     }
 
+    /// The headers that the answer carries beside those of every answer, by the spec's names.
+    #[must_use]
+    pub fn headers(&self) -> Vec<Detail> {
+        let of_marker = |marker: &String| {
+            [
+                field("x-store-delete-marker", &true),
+                field("x-store-version-id", marker),
+            ]
+        };
+        match self {
+            Self::Deleted { marker, .. } => of_marker(marker).into(),
+            Self::IsDeleteMarker {
+                marker, modified, ..
+            } => of_marker(marker)
+                .into_iter()
+                .chain([field("allow", &"DELETE"), field("last-modified", modified)])
+                .collect(),
+            Self::InvalidRange { size, .. } => {
+                vec![field("content-range", &format!("bytes */{size}"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Those of the request line and of the one who sends it.
     fn details_of_sender(&self, dialect: Dialect) -> Vec<Detail> {
         let words = dialect.words();
@@ -159,7 +183,11 @@ impl Error {
     fn details_of_object(&self, dialect: Dialect) -> Vec<Detail> {
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
-            Self::NoSuchKey { key } => vec![field("Key", key)],
+            Self::NoSuchKey { key } | Self::Deleted { key, .. } => vec![field("Key", key)],
+            Self::IsDeleteMarker { method, .. } => vec![
+                field("Method", method),
+                field("ResourceType", &"DeleteMarker"),
+            ],
             Self::NoSuchVersion { key, version } => {
                 vec![field("Key", key), field("VersionId", version)]
             }
@@ -170,6 +198,10 @@ impl Error {
                     field("ActualObjectSize", size),
                 ]
             }
+            Self::InvalidPartNumber { number } => vec![
+                field("PartNumberRequested", number),
+                field("ActualPartCount", &1),
+            ],
             Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
             Self::InvalidChunkSize { chunk, size } => {
                 vec![field("Chunk", chunk), field("BadChunkSize", size)]

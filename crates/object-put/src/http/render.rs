@@ -32,13 +32,8 @@ pub(super) fn reply(
     };
     let mut response = Response::new(body);
     *response.status_mut() = status(reply.status);
+    append(&mut response, &reply.headers, dialect);
     let headers = response.headers_mut();
-    for (name, value) in &reply.headers {
-        let name = HeaderName::from_bytes(dialect.header(name).as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
-            headers.append(name, value);
-        }
-    }
     if let Some(length) = length {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
@@ -63,19 +58,34 @@ pub(super) fn refusal(
     {
         tracing::error!(id = &*id.0, error = source, "a request failed");
     }
-    if row.status == 304 || *method == Method::HEAD {
+    let mut response = if row.status == 304 || *method == Method::HEAD {
         let mut response = Response::new(HostBody::empty());
         *response.status_mut() = status(row.status);
-        return response;
+        response
+    } else {
+        let details = error.details(dialect);
+        let fields = details
+            .iter()
+            .map(|(name, value)| (&**name, value.as_str()));
+        let body = error_body(row.code, &error.message(dialect), fields, id);
+        xml(row.status, body)
+    };
+    append(&mut response, &error.headers(), dialect);
+    response
+}
+
+/// Adds headers that have the spec's names.
+fn append<B>(
+    response: &mut Response<B>,
+    headers: &[(std::borrow::Cow<'static, str>, String)],
+    dialect: Dialect,
+) {
+    for (name, value) in headers {
+        let name = HeaderName::from_bytes(dialect.header(name).as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            response.headers_mut().append(name, value);
+        }
     }
-    let details = error.details(dialect);
-    let fields = details
-        .iter()
-        .map(|(name, value)| (&**name, value.as_str()));
-    xml(
-        row.status,
-        error_body(row.code, &error.message(dialect), fields, id),
-    )
 }
 
 /// A response with this XML.

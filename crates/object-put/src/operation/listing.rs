@@ -25,6 +25,25 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC
 /// The most buckets of a page of `ListBuckets`.
 const BUCKETS_MAX: usize = 10_000;
 
+/// The regions of the real service: an area, and its places.
+#[rustfmt::skip] // A table: one area a line.
+const REGIONS: [(&str, &[&str]); 14] = [
+    ("af", &["south-1"]),
+    ("ap", &["east-1", "east-2", "northeast-1", "northeast-2", "northeast-3", "south-1", "south-2", "southeast-1", "southeast-2", "southeast-3", "southeast-4", "southeast-5", "southeast-6", "southeast-7"]),
+    ("ca", &["central-1", "west-1"]),
+    ("cn", &["north-1", "northwest-1"]),
+    ("eu", &["central-1", "central-2", "north-1", "south-1", "south-2", "west-1", "west-2", "west-3"]),
+    ("eusc", &["de-east-1"]),
+    ("il", &["central-1"]),
+    ("me", &["central-1", "south-1"]),
+    ("mx", &["central-1"]),
+    ("sa", &["east-1", "west-1"]),
+    ("us", &["east-1", "east-2", "west-1", "west-2"]),
+    ("us-gov", &["east-1", "west-1"]),
+    ("us-iso", &["east-1", "west-1"]),
+    ("us-isob", &["east-1", "west-1"]),
+];
+
 /// `ListBuckets`: those of the caller's account.
 ///
 /// # Errors
@@ -36,6 +55,10 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     }
     let prefix = call.query.get("prefix").unwrap_or_default();
     let region = call.query.get("bucket-region");
+    if let Some(region) = region.filter(|region| !is_region(call, region)) {
+        let reason = format!("Argument value {region} is not a valid AWS Region");
+        return Err(Error::argument("bucket-region", None, reason));
+    }
     let most = match call.query.get("max-buckets") {
         None => BUCKETS_MAX,
         Some(_) => number(call, "max-buckets", BUCKETS_MAX)?.max(1),
@@ -98,6 +121,17 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     )))
 }
 
+/// Whether a region has this name: this one, or one of the real service.
+fn is_region(call: &Call<'_>, name: &str) -> bool {
+    let known = REGIONS.iter().any(|(area, places)| {
+        let place = name
+            .strip_prefix(area)
+            .and_then(|rest| rest.strip_prefix('-'));
+        place.is_some_and(|place| places.contains(&place))
+    });
+    known || name == call.settings.region
+}
+
 fn wrong_token() -> Error {
     Error::argument(
         "continuation-token",
@@ -144,9 +178,8 @@ impl<'c> Listing<'c> {
             None => false,
             Some("url") => true,
             Some(other) => {
-                let value = (!other.is_empty()).then_some(other);
                 let reason = "Invalid Encoding Method specified in Request";
-                return Err(Error::argument("encoding-type", value, reason));
+                return Err(Error::argument("encoding-type", Some(other), reason));
             }
         };
         Ok(Self {

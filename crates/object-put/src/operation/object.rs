@@ -115,24 +115,36 @@ fn wanted(
 /// The object that a request is about, by key and `versionId`.
 ///
 /// # Errors
-/// Those of [`locate`]; `MethodNotAllowed` for a delete marker that is named.
+/// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
 pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Stored), Error> {
-    let located = locate(
-        tx,
-        call.bucket()?.id,
-        call.key()?,
-        call.query.get("versionId"),
-    )?;
+    let (bucket, key) = (call.bucket()?, call.key()?);
+    let located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
+        Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
+            return Err(hidden(tx, bucket.id, key)?.unwrap_or(error));
+        }
+        located => located?,
+    };
     match &located.version.stored {
         Some(stored) => {
             let stored = Stored::clone(stored);
             Ok((located, stored))
         }
-        None => Err(Error::MethodNotAllowed {
-            method: call.operation.method.to_owned(),
-            resource: "DeleteMarker",
+        None => Err(Error::IsDeleteMarker {
+            method: call.operation.method,
+            marker: located.version.version.to_string(),
+            modified: located.version.modified.http_date(),
         }),
     }
+}
+
+/// Why a key without a current object is not found, if a delete marker hides it.
+fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Error> {
+    let span = NONCURRENT.span(&object_key(bucket, key));
+    let (rows, _) = NONCURRENT.scan(tx, &span, 1)?;
+    Ok(rows.first().map(|(_, newest)| Error::Deleted {
+        key: key.to_string(),
+        marker: newest.version.to_string(),
+    }))
 }
 
 /// The version id that a reply shows: none in a bucket that never kept versions.
@@ -192,10 +204,7 @@ fn range_of(
         return match number.parse::<u32>() {
             // An object that was put whole is its only part.
             Ok(1) => Ok((stored.size > 0).then_some(0..stored.size)),
-            Ok(2..=10_000) => Err(Error::InvalidRange {
-                requested: format!("part {number}"),
-                size: stored.size,
-            }),
+            Ok(number @ 2..=10_000) => Err(Error::InvalidPartNumber { number }),
             _ => Err(Error::argument(
                 "partNumber",
                 Some(number),
@@ -222,7 +231,7 @@ fn range_of(
 ///
 /// # Errors
 /// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
-/// an archived object; `InvalidRange`.
+/// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let (located, stored) = find(call, tx)?;
     let object = located.version;

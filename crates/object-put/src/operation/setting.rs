@@ -1,10 +1,10 @@
-//! Settings of a bucket: versioning, ownership, ACL, object lock, lifecycle, encryption, policy, public access.
+//! Settings of a bucket: versioning, ownership, ACL, object lock, lifecycle, encryption, tags, payment, policy, public access.
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use super::{Call, Reply};
-use crate::bucket::{Bucket, Ownership, Versioning};
+use crate::bucket::{Bucket, Ownership, RequestPayment, Versioning};
 use crate::encryption::SERVICE_MANAGED;
 use crate::error::Error;
 use crate::grant::{Acl, Parties, Roster};
@@ -12,17 +12,18 @@ use crate::lifecycle::{self, Lifecycle};
 use crate::lock::{self, DefaultRetention};
 use crate::policy::{self, Policy, PublicAccessBlock};
 use crate::tables::{BUCKETS, SETTINGS};
+use crate::tagging::{Bearer, Tags};
 use crate::xml::{Element, Writer};
 
 /// The most bytes that a long setting is kept in.
 const SETTING_BYTES_MAX: usize = 60 * 1024;
 
-fn document(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
+pub(super) fn document(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
     let namespace = call.dialect().words().namespace;
     Reply::xml(Writer::document(root, namespace, fill))
 }
 
-fn not_set(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
+pub(super) fn not_set(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
     Error::NotSet {
         code,
         bucket: call.bucket_name.to_owned(),
@@ -118,13 +119,21 @@ pub fn put_versioning(
 /// `GetBucketOwnershipControls`.
 ///
 /// # Errors
-/// As [`location`].
+/// `NotSet` for a bucket whose controls were deleted.
 pub fn get_ownership(
     call: &Call<'_>,
     _tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    let name = call.bucket()?.ownership.name();
+    let ownership = call.bucket()?.ownership;
+    if ownership == Ownership::Unset {
+        return Err(not_set(
+            call,
+            "OwnershipControlsNotFoundError",
+            "The bucket ownership controls were not found",
+        ));
+    }
+    let name = ownership.name();
     Ok(document(call, "OwnershipControls", |writer| {
         writer.element("Rule", |writer| writer.text("ObjectOwnership", name));
     }))
@@ -153,7 +162,7 @@ pub fn put_ownership(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     Ok(Reply::empty(200))
 }
 
-/// `DeleteBucketOwnershipControls`: what a bucket without them has, is the default.
+/// `DeleteBucketOwnershipControls`.
 ///
 /// # Errors
 /// As [`location`].
@@ -162,7 +171,7 @@ pub fn delete_ownership(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    change(call, tx, |bucket| bucket.ownership = Ownership::default())?;
+    change(call, tx, |bucket| bucket.ownership = Ownership::Unset)?;
     Ok(Reply::empty(204))
 }
 
@@ -225,9 +234,7 @@ pub fn put_list(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties<'_>) -> Resu
         };
     }
     let acl = acl?;
-    if acl.is_public() && PublicAccessBlock::of_bucket(tx, bucket.id)?.block_public_acls {
-        return Err(Error::AccessDenied);
-    }
+    PublicAccessBlock::check(tx, bucket.id, &acl)?;
     Ok(acl)
 }
 
@@ -371,6 +378,66 @@ pub fn delete_encryption(
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     Ok(Reply::empty(204))
+}
+
+/// Under which name the tags of a bucket are kept.
+const TAGS: &str = "tagging";
+
+/// `GetBucketTagging`.
+///
+/// # Errors
+/// `NotSet`.
+pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let key = (call.bucket()?.id, TAGS.to_owned());
+    let row = SETTINGS
+        .peek(tx, &key)?
+        .ok_or_else(|| not_set(call, "NoSuchTagSet", "The TagSet does not exist"))?;
+    let tags: Tags = serde_json::from_slice(&row).map_err(|_| Error::Damaged)?;
+    Ok(Reply::xml(tags.document(call.dialect().words().namespace)))
+}
+
+/// `PutBucketTagging`.
+///
+/// # Errors
+/// Those of [`Tags::from_xml`].
+pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let tags = Tags::from_xml(call.body, Bearer::Bucket)?;
+    keep(call, tx, TAGS, &tags)?;
+    Ok(Reply::empty(204))
+}
+
+/// `DeleteBucketTagging`.
+///
+/// # Errors
+/// As [`location`].
+pub fn delete_tagging(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    _ids: &mut dyn Ids,
+) -> Result<Reply, Error> {
+    forget(call, tx, TAGS)
+}
+
+/// `GetBucketRequestPayment`.
+///
+/// # Errors
+/// As [`location`].
+pub fn get_payment(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let payer = call.bucket()?.request_payment.name();
+    Ok(document(call, "RequestPaymentConfiguration", |writer| {
+        writer.text("Payer", payer);
+    }))
+}
+
+/// `PutBucketRequestPayment`.
+///
+/// # Errors
+/// `MalformedXml`.
+pub fn put_payment(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let root = Element::parse(call.body, "RequestPaymentConfiguration")?;
+    let payer = RequestPayment::parse(root.required("Payer")?).ok_or(Error::MalformedXml)?;
+    change(call, tx, |bucket| bucket.request_payment = payer)?;
+    Ok(Reply::empty(200))
 }
 
 fn policy_of(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {

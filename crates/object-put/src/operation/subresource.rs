@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::grant::{Parties, Roster};
 use crate::lock::{self, Retention};
 use crate::object::Stored;
-use crate::tagging::Tags;
+use crate::tagging::{Bearer, Tags};
 
 /// Changes the object that a request names, and answers with `status` and its version.
 fn change(
@@ -50,7 +50,7 @@ pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 /// # Errors
 /// Those of [`Tags::from_xml`]; those of [`find`].
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let tags = Tags::from_xml(call.body)?;
+    let tags = Tags::from_xml(call.body, Bearer::Object)?;
     change(call, tx, 200, |stored| {
         stored.tags = tags;
         Ok(())

@@ -78,7 +78,7 @@ impl Claim {
     ///
     /// # Errors
     /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
-    /// `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
+    /// `MissingQueryParameters`, `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
     pub fn read(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();

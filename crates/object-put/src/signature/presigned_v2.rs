@@ -59,11 +59,8 @@ pub struct ClaimV2 {
 impl ClaimV2 {
     pub(super) fn read(query: &Query) -> Result<Self, Error> {
         let need = |name: &str| {
-            query.get(name).filter(|value| !value.is_empty()).ok_or_else(|| {
-                Error::AuthorizationQueryParameters {
-                    reason: "Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters".to_owned(),
-                }
-            })
+            let value = query.get(name).filter(|value| !value.is_empty());
+            value.ok_or(Error::MissingQueryParameters)
         };
         let (access_key, signature) = (need("AWSAccessKeyId")?, need("Signature")?);
         let expires_text = need("Expires")?;

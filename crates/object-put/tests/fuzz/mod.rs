@@ -17,7 +17,7 @@ use object_put::key::{KEY_BYTES_MAX, Key};
 use object_put::lock::{DefaultRetention, Retention};
 use object_put::request::{Fields, Query};
 use object_put::signature::{Claim, Payload, canonical};
-use object_put::tagging::Tags;
+use object_put::tagging::{Bearer, Tags};
 use object_put::xml::Element;
 use triptych_core::time::Timestamp;
 
@@ -134,7 +134,10 @@ pub fn tagging(data: &[u8]) {
         return;
     };
     let document = tags.document("http://store/doc/2006-03-01/");
-    assert_eq!(Tags::from_xml(document.as_bytes()).as_ref(), Ok(&tags));
+    assert_eq!(
+        Tags::from_xml(document.as_bytes(), Bearer::Object).as_ref(),
+        Ok(&tags)
+    );
 }
 
 /// A key of a path: what was read has its length, and its own encoding names it again.
@@ -152,7 +155,7 @@ pub fn key(data: &[u8]) {
 
 /// The documents of request bodies.
 pub fn xml(data: &[u8]) {
-    let _ = Tags::from_xml(data);
+    let _ = Tags::from_xml(data, Bearer::Bucket);
     let _ = DefaultRetention::from_xml(data);
     let _ = Retention::from_xml(data, Timestamp::EPOCH);
     for root in ["Tagging", "Delete", "CreateBucketConfiguration"] {
