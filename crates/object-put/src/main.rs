@@ -1,5 +1,6 @@
 //! The `object-put` binary: flags to a service under the host.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use object_put::encryption::Keyring;
 use object_put::http::ObjectPut;
 use object_put::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::signature::unhex;
-use object_put::verify::verify;
+use object_put::verify::{Findings, Note, verify};
 use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, LaunchError, Made, Start};
 use triptych_core::host::storage::{self, Storage};
@@ -35,29 +36,69 @@ fn main() -> ExitCode {
 /// `verify`: 0 if all is well, 1 if something is damaged, 2 if the check could not be made.
 #[expect(clippy::print_stdout, reason = "the findings are the program's output")]
 fn check(matches: &ArgMatches) -> ExitCode {
-    let findings = (|| -> Result<_, String> {
-        let flags = Flags::from_matches(matches);
-        if flags.data.is_none() {
-            return Err("memory holds nothing to verify: name a directory with --data".to_owned());
-        }
-        let stores = storage::open(&flags).map_err(|error| error.to_string())?;
-        let ring = keyring(&stores, matches).map_err(|error| error.to_string())?;
-        verify(&*stores.kv, &*stores.blobs, &ring, matches.get_flag("deep"))
-            .map_err(|error| error.to_string())
-    })();
-    match findings {
+    match findings(matches) {
         Err(why) => {
             println!("object-put verify: {why}");
             ExitCode::from(2)
         }
-        Ok(findings) => {
-            findings.faults.iter().for_each(|fault| println!("{fault}"));
-            let (versions, bytes, faults) =
-                (findings.versions, findings.bytes, findings.faults.len());
+        Ok(Findings {
+            versions,
+            bytes,
+            faults,
+        }) => {
             println!("{versions} versions of {bytes} bytes, {faults} faults");
             ExitCode::from(u8::from(faults > 0))
         }
     }
+}
+
+/// Checks the store of `--data`, which must be there: nothing is made, neither a directory nor a key.
+#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
+fn findings(matches: &ArgMatches) -> Result<Findings, String> {
+    let flags = Flags::from_matches(matches);
+    let data = flags
+        .data
+        .as_deref()
+        .ok_or("memory holds nothing to verify: name a directory with --data")?;
+    if !data.join("kv").is_dir() {
+        let data = data.display();
+        return Err(format!(
+            "{data} keeps no store: name the directory of one with --data"
+        ));
+    }
+    let deep = matches.get_flag("deep");
+    let has_key = data.join("root-key").is_file()
+        || matches.contains_id("root-key")
+        || matches.contains_id("root-key-file");
+    if deep && !has_key {
+        return Err("without its root-key no body can be opened: give --root-key-file, or check without --deep".to_owned());
+    }
+    let stores = storage::open(&flags).map_err(|error| error.to_string())?;
+    let ring = if deep {
+        Some(keyring(&stores, matches).map_err(|error| error.to_string())?)
+    } else {
+        None
+    };
+    let shows = std::io::stderr().is_terminal();
+    verify(
+        &*stores.kv,
+        &*stores.blobs,
+        ring.as_ref(),
+        &mut |note| match note {
+            Note::Fault(fault) => println!("{fault}"),
+            Note::Progress(so_far) if shows => eprint!(
+                "\r{} versions, {} faults so far ",
+                so_far.versions, so_far.faults
+            ),
+            Note::Progress(_) => {}
+        },
+    )
+    .inspect(|_| {
+        if shows {
+            eprintln!();
+        }
+    })
+    .map_err(|error| error.to_string())
 }
 
 fn flags(command: Command) -> Command {

@@ -1,8 +1,6 @@
 //! `object-put verify`: records against bodies, and with `--deep` every byte of them.
 
-use std::collections::HashMap;
-
-use triptych_core::blobs::{BlobError, BlobId, Blobs};
+use triptych_core::blobs::{BlobError, Blobs};
 use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::checksum::Digests;
@@ -14,18 +12,27 @@ use crate::reclaim::each;
 use crate::signature::hex;
 use crate::tables::{CURRENT, NONCURRENT};
 
-/// How many bodies one step lists.
-const STEP: usize = 1_000;
+/// How many versions are checked between two notes of progress.
+const NOTED_EVERY: u64 = 1_000;
 
 /// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Findings {
     /// Versions that were checked, delete markers among them.
     pub versions: u64,
     /// Bytes of their bodies.
     pub bytes: u64,
-    /// What is wrong, a sentence each.
-    pub faults: Vec<String>,
+    /// How many of them are not as they should be.
+    pub faults: u64,
+}
+
+/// What a check tells while it goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// So much is checked; after every thousand versions.
+    Progress(Findings),
+    /// What is wrong with a version, as a sentence that names it.
+    Fault(String),
 }
 
 /// Why a check could not be made.
@@ -34,78 +41,64 @@ pub enum VerifyError {
     /// Records cannot be read.
     #[error("records cannot be read: {0}")]
     Store(#[from] StoreError),
-    /// Bodies cannot be listed.
-    #[error("bodies cannot be listed: {0}")]
-    Blobs(#[from] BlobError),
 }
 
-/// Checks that every version's body is there and as long as its record says; if `deep`, that it opens, and has the
-/// entity tag and the checksum of the record. It blocks, and changes nothing.
+/// Checks that every version's body is there and as long as its record says; with the keyring of `deep`, that it opens,
+/// and has the entity tag and the checksum of the record. Each fault goes to `note` as it is found: nothing is kept, so
+/// memory does not grow with the store. It blocks, and changes nothing.
 ///
 /// # Errors
 /// [`VerifyError`]; a fault of the data is a finding, not an error.
 pub fn verify(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
-    keyring: &Keyring,
-    deep: bool,
+    deep: Option<&Keyring>,
+    note: &mut dyn FnMut(Note),
 ) -> Result<Findings, VerifyError> {
-    let check = Check {
+    let mut check = Check {
         store,
         blobs,
-        keyring,
         deep,
-        lengths: lengths(blobs)?,
+        note,
+        findings: Findings::default(),
     };
-    let mut findings = Findings::default();
     each(store, CURRENT.span(&()), |key, value| {
         let (bucket, key) = CURRENT.read_key(key)?;
-        check.version(bucket, key, &CURRENT.decode(value)?, &mut findings);
+        check.version(bucket, &key, &CURRENT.decode(value)?);
         Ok(())
     })?;
     each(store, NONCURRENT.span(&()), |key, value| {
         let (bucket, key, _) = NONCURRENT.read_key(key)?;
-        check.version(bucket, key, &NONCURRENT.decode(value)?, &mut findings);
+        check.version(bucket, &key, &NONCURRENT.decode(value)?);
         Ok(())
     })?;
-    Ok(findings)
-}
-
-/// The length of every body.
-fn lengths(blobs: &dyn Blobs) -> Result<HashMap<BlobId, u64>, BlobError> {
-    let mut lengths = HashMap::new();
-    let mut after = None;
-    loop {
-        let page = blobs.list(after, STEP)?;
-        let Some(last) = page.last() else {
-            return Ok(lengths);
-        };
-        after = Some(last.id);
-        lengths.extend(page.iter().map(|stat| (stat.id, stat.bytes)));
-    }
+    Ok(check.findings)
 }
 
 struct Check<'a> {
     store: &'a dyn KeyValue,
     blobs: &'a dyn Blobs,
-    keyring: &'a Keyring,
-    deep: bool,
-    lengths: HashMap<BlobId, u64>,
+    deep: Option<&'a Keyring>,
+    note: &'a mut dyn FnMut(Note),
+    findings: Findings,
 }
 
 impl Check<'_> {
-    fn version(&self, bucket: u64, key: Vec<u8>, version: &ObjectVersion, findings: &mut Findings) {
-        findings.versions += 1;
-        let Some(stored) = version.stored.as_deref() else {
-            return;
-        };
-        findings.bytes += stored.size;
-        let shown = String::from_utf8_lossy(&key).into_owned();
-        if let Err(fault) = self.stored(bucket, &shown, version, stored) {
-            let id = version.version;
-            findings.faults.push(format!(
-                "bucket {bucket}, key {shown:?}, version {id}: {fault}"
-            ));
+    fn version(&mut self, bucket: u64, key: &[u8], version: &ObjectVersion) {
+        if let Some(stored) = version.stored.as_deref() {
+            self.findings.bytes += stored.size;
+            let shown = String::from_utf8_lossy(key);
+            if let Err(fault) = self.stored(bucket, &shown, version, stored) {
+                self.findings.faults += 1;
+                let id = version.version;
+                (self.note)(Note::Fault(format!(
+                    "bucket {bucket}, key {shown:?}, version {id}: {fault}"
+                )));
+            }
+        }
+        self.findings.versions += 1;
+        if self.findings.versions.is_multiple_of(NOTED_EVERY) {
+            (self.note)(Note::Progress(self.findings));
         }
     }
 
@@ -122,22 +115,23 @@ impl Check<'_> {
             return Err("its parts are not as long as it is".to_owned());
         }
         for part in &parts {
-            match self.lengths.get(&part.blob) {
-                None => return Err("its body is missing".to_owned()),
-                Some(bytes) if *bytes != sealed_bytes(part.bytes) => {
+            match self.blobs.stat(part.blob) {
+                Err(BlobError::Absent) => return Err("its body is missing".to_owned()),
+                Err(error) => return Err(format!("its body cannot be read: {error}")),
+                Ok(stat) if stat.bytes != sealed_bytes(part.bytes) => {
                     return Err("its body has another length".to_owned());
                 }
-                Some(_) => {}
+                Ok(_) => {}
             }
         }
-        if !self.deep {
+        let Some(keyring) = self.deep else {
             return Ok(());
-        }
+        };
         let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
         let context = sealing_context(bucket, &key, version.version.random);
         let mut digests = Digests::new(stored.checksum.algorithm, false);
         for part in &parts {
-            self.read(part, &context, &mut digests)?;
+            self.read(part, keyring, &context, &mut digests)?;
         }
         let digested = digests.finish();
         // The entity tag of several parts is no digest of the whole.
@@ -150,9 +144,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn read(&self, part: &Part, context: &[u8], digests: &mut Digests) -> Result<(), String> {
-        let key = self
-            .keyring
+    fn read(
+        &self,
+        part: &Part,
+        keyring: &Keyring,
+        context: &[u8],
+        digests: &mut Digests,
+    ) -> Result<(), String> {
+        let key = keyring
             .open(&part.sealed, context)
             .map_err(|error| error.to_string())?;
         let range = SealedRange::of(&(0..part.bytes), part.bytes);

@@ -64,6 +64,7 @@ fn bodies_of_every_size_come_back(store: &dyn Blobs) {
             let stat = write(store, NOW, &body, piece, hinted);
             assert_eq!(stat.bytes, bytes as u64);
             assert_eq!(stat.id.created(), NOW, "a name begins with its time");
+            assert_eq!(store.stat(stat.id), Ok(stat));
             assert!(
                 read(store, stat.id, 0..stat.bytes).unwrap() == body,
                 "{bytes} bytes come back"
@@ -133,6 +134,7 @@ fn what_is_deleted_is_absent(store: &dyn Blobs) {
         store.delete(stat.id).wait().unwrap();
         store.delete(stat.id).wait().unwrap();
         assert_eq!(read(store, stat.id, 0..1), Err(BlobError::Absent));
+        assert_eq!(store.stat(stat.id), Err(BlobError::Absent));
         assert!(
             read(store, kept.id, 0..kept.bytes).unwrap() == body(bytes, 2),
             "its neighbour stays"

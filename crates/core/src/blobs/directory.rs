@@ -266,6 +266,14 @@ impl Blobs for Directory {
         })
     }
 
+    fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError> {
+        let bytes = match Place::of(id) {
+            Place::Pack { .. } => self.0.shelf.length(id)?,
+            Place::File => self.0.large.find(id)?.1,
+        };
+        Ok(BlobStat { id, bytes })
+    }
+
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
         let mut page = Page {
             after,

@@ -66,6 +66,13 @@ impl Blobs for MemoryBlobs {
         Pending::ready(Ok(()))
     }
 
+    fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError> {
+        let state = self.state();
+        let blob = state.blobs.get(&id).ok_or(BlobError::Absent)?;
+        let bytes = blob.len() as u64;
+        Ok(BlobStat { id, bytes })
+    }
+
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
         let state = self.state();
         let later = state

@@ -101,6 +101,12 @@ pub trait Blobs: Send + Sync {
         }
     }
 
+    /// A finished blob without its bytes: that it is there, and its length.
+    ///
+    /// # Errors
+    /// `Absent`, `Corrupt`, `Unavailable`.
+    fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError>;
+
     /// At most `limit` finished blobs with names after `after`, in the order of their names: for sweeps and `verify`.
     ///
     /// # Errors

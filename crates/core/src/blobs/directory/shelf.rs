@@ -144,14 +144,20 @@ impl Shelf {
         Ok(!self.graves.contains(id) && lies(&self.directory, &*self.disk, &self.open, id)?)
     }
 
-    /// The body of a blob in one read, checked against its record.
-    pub(super) fn read(&self, id: BlobId) -> Result<Bytes, BlobError> {
-        let Place::Pack {
-            pack,
-            offset,
-            bytes,
-        } = Place::of(id)
-        else {
+    /// The length of a packed blob: its record's head is there, and the pack reaches to the end of its body.
+    pub(super) fn length(&self, id: BlobId) -> Result<u64, BlobError> {
+        let (volume, at) = self.find(id)?;
+        let record = read_exactly(&*volume.file, at, HEAD_BYTES)?;
+        let bytes = u64::from(head_of(id, &record)?.bytes);
+        if at + HEAD_BYTES as u64 + bytes > volume.length()? {
+            return Err(BlobError::Corrupt("a pack ends within a body".into()));
+        }
+        Ok(bytes)
+    }
+
+    /// Where the record of a packed blob begins.
+    fn find(&self, id: BlobId) -> Result<(Arc<Volume>, u64), BlobError> {
+        let Place::Pack { pack, offset, .. } = Place::of(id) else {
             return Err(BlobError::Absent);
         };
         if self.graves.contains(id) {
@@ -159,13 +165,18 @@ impl Shelf {
         }
         let volume = self.volume(pack)?;
         let at = volume.offset_now(offset).ok_or(BlobError::Absent)?;
+        Ok((volume, at))
+    }
+
+    /// The body of a blob in one read, checked against its record.
+    pub(super) fn read(&self, id: BlobId) -> Result<Bytes, BlobError> {
+        let Place::Pack { bytes, .. } = Place::of(id) else {
+            return Err(BlobError::Absent);
+        };
+        let (volume, at) = self.find(id)?;
         let mut record = read_exactly(&*volume.file, at, HEAD_BYTES + bytes as usize)?;
         let body = record.split_off(HEAD_BYTES);
-        let head = Head::read(&record)
-            .filter(|head| head.kind == Kind::Body && head.id == id && head.bytes == bytes);
-        let head = head.ok_or_else(|| {
-            BlobError::Corrupt("a pack holds no such record where its name says".into())
-        })?;
+        let head = head_of(id, &record)?;
         if crc32c::crc32c(&body) != head.sum {
             return Err(BlobError::Corrupt(
                 "a packed body differs from its checksum".into(),
@@ -235,6 +246,17 @@ impl Shelf {
     fn bounds(&self) -> std::sync::MutexGuard<'_, HashMap<u32, (BlobId, BlobId)>> {
         self.bounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The head of the record of a packed blob, if these bytes begin with it.
+fn head_of(id: BlobId, record: &[u8]) -> Result<Head, BlobError> {
+    let belongs = |head: &Head| {
+        let is_long = matches!(Place::of(id), Place::Pack { bytes, .. } if bytes == head.bytes);
+        head.kind == Kind::Body && head.id == id && is_long
+    };
+    Head::read(record)
+        .filter(belongs)
+        .ok_or_else(|| BlobError::Corrupt("a pack holds no such record where its name says".into()))
 }
 
 fn path(directory: &std::path::Path, pack: u32) -> PathBuf {
