@@ -9,8 +9,8 @@ use crate::key::Key;
 use crate::object::{ObjectVersion, Parts, Stored, VersionId};
 use crate::precondition::{Condition, Sight};
 use crate::tables::{
-    BUCKETS, CURRENT, DELETES, GARBAGE, NONCURRENT, NULLS, PARTS, delete_slot, object_key,
-    version_place,
+    BUCKETS, CURRENT, DELETES, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, PARTS, delete_slot,
+    object_key, version_place,
 };
 
 /// An object whose body is on disk, to be made visible.
@@ -123,7 +123,7 @@ pub fn retire(
     if null && let Some(older) = NULLS.get(tx, &place)? {
         let at = (bucket, place.1.clone(), version_place(older.sequence));
         if let Some(version) = NONCURRENT.get(tx, &at)? {
-            discard(tx, &version, now)?;
+            discard(tx, &version, now);
         }
         NONCURRENT.delete(tx, &at);
         NULLS.delete(tx, &place);
@@ -132,7 +132,8 @@ pub fn retire(
         return Ok(());
     };
     if null && current.version.null {
-        return discard(tx, &current, now);
+        discard(tx, &current, now);
+        return Ok(());
     }
     if current.version.null {
         NULLS.put(tx, &place, &current.version);
@@ -142,24 +143,14 @@ pub fn retire(
     Ok(())
 }
 
-/// Records that the bodies of a version are named no more.
-///
-/// # Errors
-/// As reads of the store.
-pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) -> Result<(), Error> {
-    let Some(stored) = &version.stored else {
-        return Ok(());
-    };
+/// Records that the bodies of a version are named no more: one row, however many parts there are.
+pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
     let since = u64::try_from(now.millis()).unwrap_or_default();
-    for part in parts(tx, &stored.parts)? {
-        GARBAGE.put(tx, &(since, part.blob.0), &());
+    match version.stored.as_deref().map(|stored| &stored.parts) {
+        None => {}
+        Some(Parts::One(part)) => GARBAGE.put(tx, &(since, part.blob.0), &()),
+        Some(Parts::Chunks { list, .. }) => DISCARDED_LISTS.put(tx, &(since, *list), &()),
     }
-    if let Parts::Chunks { list, count } = stored.parts {
-        for chunk in 0..chunks(count) {
-            PARTS.delete(tx, &(list, chunk));
-        }
-    }
-    Ok(())
 }
 
 /// All parts of a body, in order.

@@ -4,10 +4,11 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use triptych_core::blobs::BlobId;
 use triptych_core::id::Ids;
-use triptych_core::kv::JsonRecord;
+use triptych_core::kv::{JsonRecord, Record};
 use triptych_core::time::Timestamp;
 
 use crate::checksum::Checksum;
@@ -189,12 +190,52 @@ impl ObjectVersion {
     }
 }
 
-/// A chunk of a part list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+/// A chunk of a part list. It is kept as plain bytes: 500 parts as JSON are longer than a value may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartChunk(pub Vec<Part>);
 
-impl JsonRecord for PartChunk {}
+impl Record for PartChunk {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        for part in &self.0 {
+            out.extend_from_slice(&part.blob.0);
+            out.extend_from_slice(&part.bytes.to_be_bytes());
+            for field in [part.sealed.root_id.as_bytes(), &part.sealed.wrapped] {
+                // Both are short by how they are made: the name of a root key, and one wrapped key.
+                out.push(u8::try_from(field.len()).unwrap_or(u8::MAX));
+                out.extend_from_slice(field);
+            }
+        }
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        fn part(rest: &mut &[u8]) -> Option<Part> {
+            let (blob, after) = rest.split_first_chunk()?;
+            let (bytes, mut after) = after.split_first_chunk()?;
+            let mut field = || {
+                let (length, fields) = after.split_first()?;
+                let (field, behind) = fields.split_at_checked(usize::from(*length))?;
+                after = behind;
+                Some(field.to_vec())
+            };
+            let (root_id, wrapped) = (String::from_utf8(field()?).ok()?, field()?);
+            *rest = after;
+            Some(Part {
+                blob: BlobId(*blob),
+                bytes: u64::from_be_bytes(*bytes),
+                sealed: Sealed { root_id, wrapped },
+            })
+        }
+        (format == Self::FORMAT).then_some(())?;
+        let mut rest = &*bytes;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            parts.push(part(&mut rest)?);
+        }
+        Some(Self(parts))
+    }
+}
 
 /// Storage classes (spec §4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -309,6 +350,24 @@ mod tests {
         for text in ["", "null", "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD", "a b"] {
             assert_eq!(VersionId::parse(text), None);
         }
+    }
+
+    #[test]
+    fn a_full_chunk_of_parts_fits_a_value_and_reads_back() {
+        let mut ids = triptych_core::id::SeededIds::from_number(1);
+        let ring = crate::encryption::Keyring::new(&[9; 32]);
+        let part = |number: u64| Part {
+            blob: BlobId([7; BlobId::BYTES]),
+            bytes: number,
+            sealed: ring.draw(b"context", &mut ids).1,
+        };
+        let chunk = PartChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
+        let mut bytes = Vec::new();
+        chunk.encode(&mut bytes);
+        assert!(bytes.len() < 64 * 1024, "{} bytes", bytes.len());
+        assert_eq!(PartChunk::decode(1, bytes.clone().into()), Some(chunk));
+        bytes.pop();
+        assert_eq!(PartChunk::decode(1, bytes.into()), None);
     }
 
     #[test]

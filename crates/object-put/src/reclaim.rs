@@ -12,7 +12,7 @@ use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
 use triptych_core::time::Timestamp;
 
 use crate::object::{ObjectVersion, Part, Parts};
-use crate::tables::{CURRENT, GARBAGE, NONCURRENT, PARTS};
+use crate::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS};
 
 /// How long a body stays after it was replaced, for those who are still reading it.
 const GRACE: Duration = Duration::from_secs(60);
@@ -43,6 +43,7 @@ pub fn collect(
     now: Timestamp,
 ) -> Result<u64, ReclaimError> {
     let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
+    let lists = collect_lists(store, blobs, ids, until)?;
     let span = Span {
         to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()),
         ..GARBAGE.span(&())
@@ -59,8 +60,41 @@ pub fn collect(
         })?;
         freed += rows.len() as u64;
         if !more {
-            return Ok(freed);
+            return Ok(freed + lists);
         }
+    }
+}
+
+/// Frees the bodies of the part lists that were discarded before `until`, a chunk a step: first its bodies, then its row,
+/// and the row of the list last.
+fn collect_lists(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    ids: &mut dyn Ids,
+    until: u64,
+) -> Result<u64, ReclaimError> {
+    let span = Span {
+        to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()),
+        ..DISCARDED_LISTS.span(&())
+    };
+    let mut freed = 0;
+    loop {
+        let (lists, _) = DISCARDED_LISTS.scan(&mut Tx::new(store), &span, 1)?;
+        let Some((discarded, ())) = lists.first() else {
+            return Ok(freed);
+        };
+        let (chunks, _) = PARTS.scan(&mut Tx::new(store), &PARTS.span(&discarded.1), 1)?;
+        for part in chunks.iter().flat_map(|(_, chunk)| &chunk.0) {
+            blobs.delete(part.blob).wait()?;
+            freed += 1;
+        }
+        run_blocking(store, ids, 100, |tx, _| {
+            match chunks.first() {
+                Some((chunk, _)) => PARTS.delete(tx, chunk),
+                None => DISCARDED_LISTS.delete(tx, discarded),
+            }
+            Ok::<_, StoreError>(())
+        })?;
     }
 }
 
@@ -153,6 +187,7 @@ mod tests {
     use triptych_core::kv::Memory;
 
     use super::*;
+    use crate::object::{PARTS_PER_CHUNK, PartChunk};
 
     const START: Timestamp = Timestamp::from_seconds(1_790_000_000);
 
@@ -189,6 +224,50 @@ mod tests {
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
         assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), 0);
+    }
+
+    #[test]
+    fn an_object_of_ten_thousand_parts_is_discarded_by_one_row_and_freed_chunk_by_chunk() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let mut ids = SeededIds::from_number(3);
+        let body = blobs
+            .put_small(START, Bytes::from_static(b"part"))
+            .wait()
+            .unwrap();
+        let part = Part {
+            blob: body.id,
+            bytes: 4,
+            sealed: crate::encryption::Keyring::new(&[9; 32])
+                .draw(b"", &mut ids)
+                .1,
+        };
+        let count = crate::object::PARTS_MAX;
+        let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();
+        for chunk in 0..chunks {
+            run_blocking(&store, &mut ids, 1, |tx, _| {
+                PARTS.put(
+                    tx,
+                    &(7, chunk),
+                    &PartChunk(vec![part.clone(); PARTS_PER_CHUNK]),
+                );
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+        }
+        run_blocking(&store, &mut ids, 1, |tx, _| {
+            let since = u64::try_from(START.millis()).unwrap();
+            DISCARDED_LISTS.put(tx, &(since, 7), &());
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+        assert_eq!(collect(&store, &blobs, &mut ids, START).unwrap(), 0);
+        let later = START.plus(GRACE).plus(Duration::from_secs(1));
+        assert_eq!(
+            collect(&store, &blobs, &mut ids, later).unwrap(),
+            u64::from(count)
+        );
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+        assert_eq!(store.scan(&Span::default(), 9).unwrap().rows, []);
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn remove_key(
     }
     if bucket.versioning == Versioning::Off {
         if let Some(current) = &current {
-            discard(tx, current, removal.now)?;
+            discard(tx, current, removal.now);
         }
         return Ok(Removed::default());
     }
@@ -153,7 +153,7 @@ fn remove_version(
     if lock.is_some_and(|lock| !lock.lets_go(removal.now, removal.bypass)) {
         return Err(Error::ObjectLocked);
     }
-    discard(tx, version, removal.now)?;
+    discard(tx, version, removal.now);
     let was_newest = if located.is_current {
         CURRENT.delete(tx, &place);
         true

@@ -40,6 +40,10 @@ pub const ACCESS_KEYS: Table<String, AccessKey> = Table::new(9);
 /// Long settings of a bucket (lifecycle, policy, ...) by bucket number and name of the setting, as they were put.
 pub const SETTINGS: Table<(u64, String), Bytes> = Table::new(10);
 
+/// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
+/// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.
+pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
+
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]
 pub fn object_key(bucket: u64, key: &Key) -> ObjectKey {
