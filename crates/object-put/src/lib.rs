@@ -13,6 +13,7 @@ pub mod dialect;
 pub mod encryption;
 pub mod error;
 pub mod etag;
+pub mod expiry;
 pub mod grant;
 pub mod head;
 #[cfg(feature = "server")]

@@ -18,7 +18,10 @@ use crate::xml::{Element, Writer};
 pub const SETTING: &str = "lifecycle";
 /// The most rules of a bucket.
 const RULES_MAX: usize = 1000;
-const DAY_SECONDS: i64 = 86_400;
+/// Seconds of a day.
+pub const DAY_SECONDS: i64 = 86_400;
+/// The most newer versions that a rule may keep beside the current one.
+const NEWER_MAX: u32 = 100;
 /// What the name of a rule keeps in a header.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -38,6 +41,17 @@ pub enum Expiration {
     DeleteMarker,
 }
 
+impl Expiration {
+    /// When what was written then ends; `None` for what only removes markers.
+    fn end(self, written: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Days(days) => Some(midnight_after(written, days)),
+            Self::Date(date) => Some(date),
+            Self::DeleteMarker => None,
+        }
+    }
+}
+
 /// What a rule counts for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -55,6 +69,12 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Whether it takes a delete marker, which has neither tags nor a size.
+    fn takes_marker(&self, key: &Key) -> bool {
+        let asks_more = !self.tags.0.is_empty() || self.larger.is_some() || self.smaller.is_some();
+        !asks_more && key.as_str().starts_with(&self.prefix)
+    }
+
     fn takes(&self, key: &Key, stored: &Stored) -> bool {
         key.as_str().starts_with(&self.prefix)
             && self.tags.0.iter().all(|tag| stored.tags.0.contains(tag))
@@ -76,6 +96,19 @@ pub struct Rule {
     /// When current objects end, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<Expiration>,
+    /// When versions end that are not current, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noncurrent: Option<NoncurrentExpiration>,
+}
+
+/// When a version ends that is not current any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoncurrentExpiration {
+    /// So many days after a newer one took its place, at the next midnight.
+    pub days: u32,
+    /// Only if as many newer ones lie between it and the current one.
+    pub newer: u32,
 }
 
 /// The rules of a bucket, and the document that they were put as: what is shown is what was put.
@@ -139,6 +172,10 @@ impl Lifecycle {
         })
     }
 
+    fn enabled(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.enabled)
+    }
+
     /// When the object ends, and by which rule: the earliest counts.
     #[must_use]
     pub fn end_of(
@@ -147,21 +184,59 @@ impl Lifecycle {
         object: &ObjectVersion,
         stored: &Stored,
     ) -> Option<(Timestamp, &str)> {
-        let mut ends: Vec<_> = self
-            .rules
-            .iter()
-            .filter(|rule| rule.enabled && rule.filter.takes(key, stored))
-            .filter_map(|rule| {
-                let end = match rule.expiration? {
-                    Expiration::Days(days) => midnight_after(object.modified, days),
-                    Expiration::Date(date) => date,
-                    Expiration::DeleteMarker => return None,
-                };
-                Some((end, rule.id.as_str()))
-            })
+        self.enabled()
+            .filter(|rule| rule.filter.takes(key, stored))
+            .filter_map(|rule| Some((rule.expiration?.end(object.modified)?, rule.id.as_str())))
+            .min_by_key(|(end, _)| *end)
+    }
+
+    /// Whether a rule has ended by `now` a version that has not been current since `since`, and below `newer` others that
+    /// are not.
+    #[must_use]
+    pub fn ends_noncurrent(
+        &self,
+        key: &Key,
+        version: &ObjectVersion,
+        since: Timestamp,
+        newer: u32,
+        now: Timestamp,
+    ) -> bool {
+        let takes = |rule: &&Rule| match version.stored.as_deref() {
+            Some(stored) => rule.filter.takes(key, stored),
+            None => rule.filter.takes_marker(key),
+        };
+        self.enabled()
+            .filter(takes)
+            .filter_map(|rule| rule.noncurrent)
+            .any(|end| newer >= end.newer && midnight_after(since, end.days) <= now)
+    }
+
+    /// Whether a rule has ended by `now` a delete marker that nothing lies below: one that says so, or one whose days or
+    /// date have come for the marker itself.
+    #[must_use]
+    pub fn ends_marker(&self, key: &Key, marker: &ObjectVersion, now: Timestamp) -> bool {
+        self.enabled()
+            .filter(|rule| rule.filter.takes_marker(key))
+            .filter_map(|rule| rule.expiration)
+            .any(|expiration| expiration.end(marker.modified).is_none_or(|end| end <= now))
+    }
+
+    /// How the keys start that rules may end something of: no key starts with two of them.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<&str> {
+        let mut prefixes: Vec<_> = self
+            .enabled()
+            .filter(|rule| rule.expiration.is_some() || rule.noncurrent.is_some())
+            .map(|rule| rule.filter.prefix.as_str())
             .collect();
-        ends.sort_by_key(|(end, _)| *end);
-        ends.into_iter().next()
+        prefixes.sort_unstable();
+        let mut scopes: Vec<&str> = Vec::new();
+        for prefix in prefixes {
+            if scopes.last().is_none_or(|last| !prefix.starts_with(last)) {
+                scopes.push(prefix);
+            }
+        }
+        scopes
     }
 }
 
@@ -257,6 +332,34 @@ fn rule(element: &Element) -> Result<Rule, Error> {
         enabled,
         filter,
         expiration: element.child("Expiration").map(read_end).transpose()?,
+        noncurrent: element
+            .child("NoncurrentVersionExpiration")
+            .map(read_noncurrent)
+            .transpose()?,
+    })
+}
+
+/// `NoncurrentVersionExpiration`: its days, and how many newer versions it keeps.
+fn read_noncurrent(element: &Element) -> Result<NoncurrentExpiration, Error> {
+    let number = |name: &'static str, most: u32| -> Result<Option<u32>, Error> {
+        let Some(text) = element.text_of(name) else {
+            return Ok(None);
+        };
+        let number = text.parse::<i64>().map_err(|_| Error::MalformedXml)?;
+        match u32::try_from(number) {
+            Ok(number) if number > 0 && number <= most => Ok(Some(number)),
+            _ => Err(Error::argument(
+                name,
+                Some(text),
+                format!(
+                    "'{name}' for NoncurrentVersionExpiration action must be a positive integer"
+                ),
+            )),
+        }
+    };
+    Ok(NoncurrentExpiration {
+        days: number("NoncurrentDays", u32::MAX)?.ok_or(Error::MalformedXml)?,
+        newer: number("NewerNoncurrentVersions", NEWER_MAX)?.unwrap_or(0),
     })
 }
 

@@ -7,10 +7,12 @@ use http::Response;
 use triptych_core::error::Coded;
 use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, run};
-use triptych_core::time::Timestamp;
+use triptych_core::time::{Clock, Timestamp};
 
 use super::{ATTEMPTS_MAX, ObjectPut, location, render};
 use crate::dialect::Dialect;
+use crate::expiry::{Expired, Expiry};
+use crate::lifecycle::DAY_SECONDS;
 use crate::operation::bucket::reopen;
 use crate::reclaim::{self, ReclaimError};
 use crate::request::{Fields, Query};
@@ -18,8 +20,14 @@ use crate::seed::SeedError;
 
 /// How often replaced bodies are freed.
 const TEND_EVERY: Duration = Duration::from_secs(60);
+/// How often the clock is looked at for a new day.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How many rows or blobs a step of the wipe takes.
 const WIPE_STEP: usize = 500;
+
+fn day_of(clock: &dyn Clock) -> i64 {
+    clock.now().seconds().div_euclid(DAY_SECONDS)
+}
 
 impl Hosted for ObjectPut {
     fn refuse(&self, refusal: &Refusal, request: &RequestHead<'_>) -> Response<ReplyBody> {
@@ -63,23 +71,53 @@ impl ObjectPut {
         .await
     }
 
-    /// Starts what goes on beside the requests: sweeping what an earlier process left, and freeing replaced bodies every
-    /// minute. It ends with the last handle of the service. Call it within a tokio runtime.
+    /// Starts what goes on beside the requests: sweeping what an earlier process left, and every minute deleting what
+    /// lifecycle rules have ended and freeing replaced bodies. A day that begins, by itself or because the clock was moved,
+    /// is seen within a second. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn tend(&self) {
         let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
         tokio::spawn(async move {
-            let mut is_swept = false;
+            let mut sweep_from = Some(start);
+            let mut expiry = Expiry::default();
             while let Some(inner) = service.upgrade() {
-                let service = Self(inner);
-                let sweeps = !std::mem::replace(&mut is_swept, true);
-                let pass =
-                    tokio::task::spawn_blocking(move || service.reclaim(sweeps.then_some(start)));
-                if let Ok(Err(error)) = pass.await {
+                let day = day_of(&*inner.clock);
+                let service_now = Self(inner);
+                let sweep_from = sweep_from.take();
+                let pass = tokio::task::spawn_blocking(move || {
+                    service_now.expire(&mut expiry);
+                    let freed = service_now.reclaim(sweep_from);
+                    (freed, expiry)
+                });
+                // A pass that panicked forgets what it knew, and looks at everything again.
+                let (freed, known) = pass.await.unwrap_or((Ok(()), Expiry::default()));
+                expiry = known;
+                if let Err(error) = freed {
                     tracing::warn!(%error, "space could not be freed and is tried again");
                 }
-                tokio::time::sleep(TEND_EVERY).await;
+                let next = tokio::time::Instant::now() + TEND_EVERY;
+                while tokio::time::Instant::now() < next
+                    && service
+                        .upgrade()
+                        .is_some_and(|inner| day_of(&*inner.clock) == day)
+                {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
             }
         });
+    }
+
+    /// Deletes what lifecycle rules have ended.
+    fn expire(&self, expiry: &mut Expiry) {
+        let now = self.0.clock.now();
+        match expiry.pass(&*self.0.store, &mut self.draw(), now) {
+            Ok(expired) if expired == Expired::default() => {}
+            Ok(Expired { objects, versions }) => {
+                tracing::info!(objects, versions, "lifecycle rules ended objects");
+            }
+            Err(error) => {
+                tracing::warn!(%error, source = ?std::error::Error::source(&error), "lifecycle rules are tried again");
+            }
+        }
     }
 
     fn reclaim(&self, sweep_from: Option<Timestamp>) -> Result<(), ReclaimError> {
