@@ -1,9 +1,13 @@
 //! `cargo xtask bench`: measurements, in a release build, each against the machine's own limit in the same run.
 
 #[cfg(feature = "bench")]
+mod bare;
+#[cfg(feature = "bench")]
 mod host;
 #[cfg(feature = "bench")]
 mod kv;
+#[cfg(feature = "bench")]
+mod object;
 #[cfg(feature = "bench")]
 mod report;
 
@@ -28,7 +32,11 @@ type Measure = fn() -> Result<Vec<report::Row>>;
 ///
 /// Each lives in its own file of `bench/`, compiled with the feature `bench` alone, so that no other task waits for it.
 #[cfg(feature = "bench")]
-const BENCHES: &[(&str, Measure)] = &[("kv", kv::measure), ("host", host::measure)];
+const BENCHES: &[(&str, Measure)] = &[
+    ("kv", kv::measure),
+    ("host", host::measure),
+    ("object", object::measure),
+];
 
 /// Builds this tool again, optimised and with the feature `bench`, and runs that.
 ///

@@ -7,13 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
+use hyper::body::Bytes;
 use tempfile::tempdir_in;
 
+use super::bare::with_bare;
 use super::report::Row;
 use crate::service::{Options, SERVICES, Server, Service, build_command};
 use crate::workspace::target;
@@ -68,7 +65,7 @@ fn of(service: &'static Service) -> Result<Vec<Row>> {
     // Turn about, so that both meet the same machine.
     let (mut own, mut bare) = (0.0, 0.0);
     for _ in 0..2 {
-        bare += with_bare(|address| rate(address, "/"))? / 2.0;
+        bare += with_bare(Bytes::from_static(BODY), |address| rate(address, "/"))? / 2.0;
         own += rate(address, PATH)? / 2.0;
     }
     server.stop()?;
@@ -121,41 +118,21 @@ fn options(service: &'static Service, data: &std::path::Path) -> Options {
 
 /// Resident memory of a process.
 fn resident_mib(pid: u32) -> Result<f64> {
+    memory_mib(pid, "VmRSS:")
+}
+
+/// Memory of a process by the kernel's name of it: `VmRSS:` is what it holds now, `VmHWM:` the most it held.
+///
+/// # Errors
+/// If there is no such process.
+pub(super) fn memory_mib(pid: u32, kind: &str) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix(kind))
         .context("the process has memory")?;
     let kib: f64 = line.trim().trim_end_matches(" kB").trim().parse()?;
     Ok(kib / 1_024.0)
-}
-
-/// Runs a measurement against a hyper server that does nothing else.
-fn with_bare<T>(measure: impl FnOnce(SocketAddr) -> Result<T>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))?;
-    let address = listener.local_addr()?;
-    runtime.spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let _ = stream.set_nodelay(true);
-            let hello = service_fn(|_: Request<Incoming>| async {
-                let mut response = Response::new(Full::new(Bytes::from_static(BODY)));
-                let plain = hyper::header::HeaderValue::from_static("text/plain; charset=utf-8");
-                response
-                    .headers_mut()
-                    .insert(hyper::header::CONTENT_TYPE, plain);
-                Ok::<_, std::convert::Infallible>(response)
-            });
-            let connection = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), hello);
-            tokio::spawn(connection);
-        }
-    });
-    let outcome = measure(address);
-    runtime.shutdown_background();
-    outcome
 }
 
 /// Requests a second over some connections that are kept.

@@ -1,0 +1,340 @@
+//! The object store over HTTP: PUT and GET of four sizes against the disk, the digests, bare hyper and two peers; memory of
+//! many uploads at once; and what a PUT costs when there are many keys.
+
+mod limit;
+mod load;
+mod peer;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use hyper::body::Bytes;
+use tempfile::{TempDir, tempdir_in};
+use triptych_core::id::{Ids, SeededIds};
+
+use self::load::{ACCESS_KEY, SECRET_KEY, Signer, Target, Work};
+use self::peer::{PEERS, Peer, Running};
+use super::bare::with_bare;
+use super::host::memory_mib;
+use super::report::Row;
+use crate::service::{Options, Server, Service};
+use crate::workspace::{cargo, target};
+
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+const SIZES: [usize; 4] = [4 * KIB, 64 * KIB, MIB, 64 * MIB];
+const CONNECTIONS: [usize; 3] = [1, 16, 64];
+/// How long each rate is measured, and how often; all take turns, so that each meets the same machine.
+const SPAN: Duration = Duration::from_millis(1_500);
+const ROUNDS: usize = 2;
+/// How many connections fill what is then read.
+const READ_FROM: usize = 4;
+/// What 64 uploads at once may add to the process.
+const UPLOADS: usize = 64;
+const UPLOAD_BYTES: usize = 128 * MIB;
+const UPLOADS_MIB_MAX: f64 = 200.0;
+/// The two stores whose costs are compared, and how they are.
+const FEW_KEYS: u64 = 1_000;
+const MANY_KEYS: u64 = 1_000_000;
+const FLAT_RUNS: usize = 9;
+const FLAT_PUTS: u64 = 2_000;
+/// How much dearer a PUT among many keys may be.
+const FLAT_WITHIN: f64 = 1.3;
+
+/// Everything about the object store; see the module.
+///
+/// # Errors
+/// If a server or a peer does not build, start or answer, or the disk fails.
+pub(crate) fn measure() -> Result<Vec<Row>> {
+    let mut build = cargo(&["build", "--release", "--locked", "-p", "object-put"]);
+    ensure!(build.status()?.success(), "object-put does not build");
+    std::fs::create_dir_all(target())?;
+    let mut rows = Vec::new();
+    for size in SIZES {
+        rows.extend(of_size(size)?);
+    }
+    rows.push(uploads_at_once()?);
+    rows.extend(flat_cost()?);
+    Ok(rows)
+}
+
+/// Our server in a directory of its own, which goes with it.
+struct Own {
+    server: Server,
+    target: Target,
+    folder: TempDir,
+}
+
+impl Own {
+    fn start() -> Result<Self> {
+        let folder = tempdir_in(target())?;
+        let service = Service::find("object")?;
+        let seed = folder.path().join("seed.json");
+        let account = serde_json::json!({
+            "id": "111122223333", "canonicalId": "a".repeat(64), "displayName": "bench", "email": "bench@example.com",
+            "keys": [{ "accessKeyId": ACCESS_KEY, "secretAccessKey": SECRET_KEY, "allow": ["store:*"] }],
+        });
+        let written = serde_json::json!({ "region": "us-east-1", "accounts": [account] });
+        std::fs::write(&seed, written.to_string())?;
+        let data = folder.path().join("data");
+        let log = folder.path().join("requests.log").display().to_string();
+        let options = Options {
+            binary: service.binary(true),
+            data,
+            seed,
+            port: Some(0),
+            flags: vec!["--log".into(), log],
+        };
+        let server = Server::start(service, &options)?;
+        let address = server.url.trim_start_matches("http://").parse();
+        let target = Target {
+            address: address.context("the service names its address")?,
+            signer: Signer::now()?,
+        };
+        target.make_bucket()?;
+        Ok(Self {
+            server,
+            target,
+            folder,
+        })
+    }
+
+    fn memory_mib(&self, kind: &str) -> Result<f64> {
+        memory_mib(self.server.pid(), kind)
+    }
+}
+
+/// Bytes that nothing can compress.
+fn body(bytes: usize) -> Bytes {
+    let mut body = vec![0; bytes];
+    SeededIds::from_number(bytes as u64).fill(&mut body);
+    body.into()
+}
+
+/// PUT and GET of one size over each number of connections.
+fn of_size(size: usize) -> Result<Vec<Row>> {
+    let own = Own::start()?;
+    let body = body(size);
+    let peers: Vec<(&Peer, Running)> = PEERS
+        .iter()
+        .map(|peer| Ok((peer, peer.start(own.folder.path())?)))
+        .collect::<Result<_>>()?;
+    let mut rows = Vec::new();
+    for connections in CONNECTIONS {
+        let peers: Vec<_> = peers
+            .iter()
+            .filter(|(peer, _)| size * connections <= peer.in_flight_max)
+            .map(|(peer, running)| (peer.name, &running.target))
+            .collect();
+        rows.extend(puts(&own, &peers, &body, connections)?);
+        rows.extend(gets(&own, &peers, &body, connections)?);
+    }
+    own.server.stop()?;
+    Ok(rows)
+}
+
+fn puts(
+    own: &Own,
+    peers: &[(&'static str, &Target)],
+    body: &Bytes,
+    connections: usize,
+) -> Result<Vec<Row>> {
+    let size = body.len();
+    let scratch = own.folder.path().join("disk");
+    let mut rates = Rates::of(peers);
+    for round in 0..ROUNDS {
+        let work = Work::Put {
+            prefix: format!("put-{connections}-{round}"),
+            body: body.clone(),
+        };
+        let of = |target: &Target| target.rate(&work, connections, SPAN);
+        rates.add(of(&own.target)?, peers, of)?;
+        rates.disk += limit::disk(&scratch, body, connections, SPAN)?;
+        std::fs::remove_dir_all(&scratch)?;
+        rates.hash += limit::hash(body, connections, SPAN)?;
+    }
+    let what = format!("PUT {}, {}", shown(size), over(connections));
+    let lower = match rates.disk < rates.hash {
+        true => ("the disk, same durable work", rates.disk),
+        false => ("MD5 + CRC64NVME alone", rates.hash),
+    };
+    let expected = (size == 64 * MIB).then_some(0.8);
+    let mut rows = vec![rates.row(&what, size, lower, expected)];
+    for (name, rate) in &rates.peers {
+        let expected = size == 4 * KIB && connections == 16 && name.starts_with("s3s-fs");
+        rows.push(rates.row(&what, size, (name, *rate), expected.then_some(3.0)));
+    }
+    Ok(rows)
+}
+
+fn gets(
+    own: &Own,
+    peers: &[(&'static str, &Target)],
+    body: &Bytes,
+    connections: usize,
+) -> Result<Vec<Row>> {
+    let size = body.len();
+    let keys = (4 * MIB / size).clamp(1, 64) as u64;
+    let fill = Work::Put {
+        prefix: "get".into(),
+        body: body.clone(),
+    };
+    let targets = peers.iter().map(|(_, target)| *target);
+    for target in targets.chain([&own.target]) {
+        target.rate_of(&fill, READ_FROM, keys)?;
+    }
+    let work = Work::Get {
+        prefix: "get".into(),
+        keys,
+        size,
+    };
+    let mut rates = Rates::of(peers);
+    for _ in 0..ROUNDS {
+        let of = |target: &Target| target.rate(&work, connections, SPAN);
+        rates.add(of(&own.target)?, peers, of)?;
+        rates.bare += with_bare(body.clone(), |address| {
+            of(&Target {
+                address,
+                signer: own.target.signer.clone(),
+            })
+        })?;
+    }
+    let what = format!("GET {}, {}", shown(size), over(connections));
+    let expected = (size == 4 * KIB).then_some(0.6);
+    let bare = ("bare hyper, same bytes", rates.bare);
+    let mut rows = vec![rates.row(&what, size, bare, expected)];
+    for (name, rate) in &rates.peers {
+        rows.push(rates.row(&what, size, (name, *rate), None));
+    }
+    Ok(rows)
+}
+
+/// Sums over the rounds of one point; a row shows the mean.
+struct Rates {
+    own: f64,
+    disk: f64,
+    hash: f64,
+    bare: f64,
+    peers: Vec<(&'static str, f64)>,
+}
+
+impl Rates {
+    fn of(peers: &[(&'static str, &Target)]) -> Self {
+        Self {
+            own: 0.0,
+            disk: 0.0,
+            hash: 0.0,
+            bare: 0.0,
+            peers: peers.iter().map(|(name, _)| (*name, 0.0)).collect(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        own: f64,
+        peers: &[(&'static str, &Target)],
+        of: impl Fn(&Target) -> Result<f64>,
+    ) -> Result<()> {
+        self.own += own;
+        for ((_, sum), (name, target)) in self.peers.iter_mut().zip(peers) {
+            *sum += of(target).with_context(|| (*name).to_owned())?;
+        }
+        Ok(())
+    }
+
+    /// Requests a second of small bodies, MiB a second of large ones.
+    fn row(&self, what: &str, size: usize, limit: (&str, f64), expected: Option<f64>) -> Row {
+        #[expect(clippy::cast_precision_loss, reason = "a size has no 53 bits")]
+        let (unit, factor) = match size < MIB {
+            true => ("requests/s", 1.0),
+            false => ("MiB/s", (size / MIB) as f64),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a handful of rounds")]
+        let factor = factor / ROUNDS as f64;
+        Row {
+            what: what.to_owned(),
+            value: self.own * factor,
+            unit,
+            limit: Some((limit.0.to_owned(), limit.1 * factor)),
+            expected,
+        }
+    }
+}
+
+fn shown(size: usize) -> String {
+    match size < MIB {
+        true => format!("{} KiB", size / KIB),
+        false => format!("{} MiB", size / MIB),
+    }
+}
+
+fn over(connections: usize) -> String {
+    match connections {
+        1 => "1 connection".to_owned(),
+        many => format!("{many} connections"),
+    }
+}
+
+/// How much memory many large uploads at once add to the process at the most.
+fn uploads_at_once() -> Result<Row> {
+    let own = Own::start()?;
+    let work = Work::Put {
+        prefix: "uploads".into(),
+        body: body(UPLOAD_BYTES),
+    };
+    let before = own.memory_mib("VmRSS:")?;
+    own.target.rate_of(&work, UPLOADS, 1)?;
+    let added = own.memory_mib("VmHWM:")? - before;
+    own.server.stop()?;
+    Ok(Row {
+        what: format!(
+            "{UPLOADS} uploads of {} at once add {added:.0} MiB to the process: how often that fits",
+            shown(UPLOAD_BYTES)
+        ),
+        value: UPLOADS_MIB_MAX / added,
+        unit: "times",
+        limit: Some(("once in 200 MiB".into(), 1.0)),
+        expected: Some(1.0),
+    })
+}
+
+/// The cost of a PUT among a thousand keys and among a million, turn about; the middle one of several runs counts.
+fn flat_cost() -> Result<Vec<Row>> {
+    let (few, many) = (Own::start()?, Own::start()?);
+    let small = Work::Put {
+        prefix: "filled".into(),
+        body: body(100),
+    };
+    few.target.rate_of(&small, 8, FEW_KEYS / 8)?;
+    many.target.rate_of(&small, 64, MANY_KEYS / 64)?;
+    let body = body(4 * KIB);
+    let (mut among_few, mut among_many) = (Vec::new(), Vec::new());
+    for run in 0..FLAT_RUNS {
+        let work = Work::Put {
+            prefix: format!("run-{run}"),
+            body: body.clone(),
+        };
+        among_few.push(few.target.rate_of(&work, 16, FLAT_PUTS / 16)?);
+        among_many.push(many.target.rate_of(&work, 16, FLAT_PUTS / 16)?);
+    }
+    let memory = |own: &Own| own.memory_mib("VmRSS:");
+    let what = format!(
+        "PUT 4 KiB, 16 connections, among {MANY_KEYS} keys ({:.0} MiB resident; {:.0} MiB among {FEW_KEYS})",
+        memory(&many)?,
+        memory(&few)?
+    );
+    few.server.stop()?;
+    many.server.stop()?;
+    Ok(vec![Row {
+        what,
+        value: median(among_many),
+        unit: "requests/s",
+        limit: Some((format!("among {FEW_KEYS} keys"), median(among_few))),
+        expected: Some(1.0 / FLAT_WITHIN),
+    }])
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or_default()
+}
