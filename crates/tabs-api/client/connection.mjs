@@ -1,5 +1,6 @@
 // One WebSocket: calls out; answers, events and port messages in, in one order.
 
+import { Event } from './event.mjs';
 import { openSocket } from './socket.mjs';
 
 const RECONNECTS_MAX = 5;
@@ -17,13 +18,18 @@ export class Connection {
   #nextId = 1;
   #nextPort = 1;
   #seq = 0;
+  #session;
   #whenOpen;
   /** Who the service says we are: `{ id, manifest }`. */
   extension;
   /** What hears of events: `(name, args)`. */
   onEvent = new Set();
-  /** What hears of the other frames, by `port`, `endpoint` or type. */
+  /** What hears of the other frames, by content script or by port. */
   routes = new Map();
+  /** What hears of each declared content script that begins to run. */
+  onScript;
+  /** Tells that events were missed, or that the browser was put back to its beginning. */
+  onGap = new Event();
 
   static async open(options) {
     const connection = new Connection();
@@ -34,7 +40,7 @@ export class Connection {
 
   #open() {
     const { base, token } = this.#options;
-    const since = this.#seq ? { since: String(this.#seq) } : {};
+    const since = this.#session ? { since: String(this.#seq), session: this.#session } : {};
     this.#whenOpen = new Promise((resolve, reject) => {
       openSocket({
         url: `${base.replace(/^http/, 'ws')}/v1/ws`,
@@ -54,11 +60,22 @@ export class Connection {
   /** Calls an operation; the promise is kept when the answer's turn has come. */
   call(method, params, extra = {}) {
     const id = this.#nextId++;
-    const { context } = this.#options;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
-      this.send({ id, method, params, ...(context && { context }), ...extra });
+      this.send({ id, method, params, ...this.context, ...extra });
     });
+  }
+
+  /** Where calls come from, as a part of their frames. */
+  get context() {
+    const { context } = this.#options;
+    return context && { context };
+  }
+
+  /** Plays the declared content scripts: `onScript` hears of each. */
+  async playScripts(onScript) {
+    this.onScript = onScript;
+    await this.call(undefined, undefined, { type: 'scripts' });
   }
 
   /** Sends a frame once the connection stands. */
@@ -77,13 +94,16 @@ export class Connection {
 
   close() {
     this.#isClosed = true;
-    this.#socket?.close();
+    const end = () => this.#socket?.close();
+    // What was sent before goes out before.
+    this.#whenOpen.then(end, end);
   }
 
   #receive(frame, opened) {
     if (frame.type === 'hello') {
       this.extension = frame.extension;
-      this.#seq = Math.max(this.#seq, frame.seq ?? 0);
+      this.#seq = frame.seq ?? 0;
+      this.#session = frame.session;
       opened();
       return;
     }
@@ -111,9 +131,13 @@ export class Connection {
       case 'event':
         for (const listener of this.onEvent) listener(frame.name, frame.args);
         return undefined;
+      case 'lagged':
+      case 'reset':
+        return this.onGap.trigger(frame.type === 'reset' ? { reset: true } : { missed: frame.missed });
+      case 'script.run':
+        return this.onScript?.(frame);
       default:
-        // A port that opens here belongs to the endpoint; everything later belongs to the port.
-        return this.routes.get(frame.type === 'port.open' ? frame.endpoint : frame.port ?? frame.endpoint)?.(frame);
+        return this.routes.get(frame.endpoint ?? frame.port)?.(frame);
     }
   }
 
@@ -123,14 +147,22 @@ export class Connection {
     if (call) how(call);
   }
 
+  /** What hung on the old connection is gone with it; declared scripts run anew. */
+  async #reopen() {
+    await this.#open();
+    if (this.onScript) await this.playScripts(this.onScript);
+  }
+
   async #lost(reason) {
     const error = new Error(`The connection to tabs-api was lost: ${reason}`);
     for (const id of [...this.#calls.keys()]) this.#settle(id, (call) => call.reject(error));
+    for (const hear of [...this.routes.values()]) hear({ type: 'gone' });
+    this.routes.clear();
     if (this.#isClosed || this.extension === undefined) return;
     for (let attempt = 1; attempt <= RECONNECTS_MAX && !this.#isClosed; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 100 * attempt));
       try {
-        return await this.#open();
+        return await this.#reopen();
       } catch {
         // The next attempt says more; after the last one every call is rejected with this reason.
       }

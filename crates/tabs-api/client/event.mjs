@@ -19,16 +19,23 @@ export class Event {
     return this.#listeners.size > 0;
   }
 
-  /** Calls every listener; one that throws does not keep the others from hearing. Returns what they returned. */
+  /** Calls every listener; one that throws does not keep the others from hearing, and the error is not lost. */
   trigger(...values) {
+    const rethrow = (error) =>
+      queueMicrotask(() => {
+        throw error;
+      });
+    this.collect(rethrow, ...values);
+  }
+
+  /** Calls every listener and returns what they returned; `failed` gets what one throws. */
+  collect(failed, ...values) {
     const answers = [];
     for (const listener of [...this.#listeners]) {
       try {
         answers.push(listener(...values));
       } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
+        failed(error);
       }
     }
     return answers;

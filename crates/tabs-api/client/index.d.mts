@@ -153,32 +153,55 @@ export interface Tabs {
   >;
 }
 
+export interface Runtime {
+  readonly id: string;
+  readonly lastError: { message: string } | undefined;
+  getManifest(): any;
+  getURL(path: string): string;
+}
+
 /** The namespaces of one extension. Every operation also takes a callback as its last argument. */
 export interface Browser {
   readonly tabs: Tabs;
   readonly windows: any;
   readonly tabGroups: any;
   readonly sessions: any;
-  readonly runtime: {
-    readonly id: string;
-    readonly lastError: { message: string } | undefined;
-    getManifest(): any;
-    getURL(path: string): string;
-  };
+  readonly runtime: Runtime;
 }
 
+export interface MessageSender {
+  /** The id of the extension that sent it. */
+  id?: string;
+}
+
+/** A content script in a frame of a tab. It ends with its document. */
 export interface ContentScript {
-  readonly runtime: {
+  readonly tabId: number;
+  /** 0 is the outermost frame. */
+  readonly frameId: number;
+  readonly documentId: string;
+  readonly url: string;
+  /** The files that the manifest names; none for an attached one. */
+  readonly files: string[];
+  readonly isRunning: boolean;
+  readonly runtime: Runtime & {
     readonly onConnect: ExtensionEvent<(port: Port) => void>;
-    readonly onMessage: ExtensionEvent<(message: any, sender: any, reply: (value: unknown) => void) => unknown>;
+    readonly onMessage: ExtensionEvent<
+      (message: any, sender: MessageSender, sendResponse: (value?: unknown) => void) => unknown
+    >;
   };
-  detach(): void;
+  readonly onGone: ExtensionEvent<(script: ContentScript) => void>;
+  detach(): Promise<void>;
 }
 
 export interface Session {
   readonly browser: Browser;
   readonly chrome: any;
+  /** Attaches a content script to a frame; the extension needs access to the page. */
   attach(frame: { tabId: number; frameId?: number }): Promise<ContentScript>;
+  /** Plays the content scripts that the manifest declares. */
+  contentScripts(run: (script: ContentScript) => void): Promise<void>;
+  readonly onGap: ExtensionEvent<(gap: { missed?: number; reset?: true }) => void>;
   control(command: unknown): Promise<any>;
   close(): void;
 }

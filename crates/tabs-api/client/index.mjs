@@ -17,11 +17,17 @@ export async function createBrowser({ url, token, controlToken, context } = {}) 
   const schema = await reply.json();
   const connection = await Connection.open({ base, token, context });
   const make = (always) => namespaces({ schema, connection, promisesAlways: always });
+  const [browser, chrome] = [make(true), make(false)];
+  const { runtime } = chrome;
   return {
-    browser: make(true),
-    chrome: make(false),
+    browser,
+    chrome,
     /** Attaches a content script to a frame of a tab: the other side of `connect` and `sendMessage`. */
-    attach: (frame) => ContentScript.attach(connection, frame),
+    attach: (frame) => ContentScript.attach(connection, runtime, frame),
+    /** Plays the content scripts of the manifest: `run(script)` for each document that they match, now and later. */
+    contentScripts: (run) => connection.playScripts((place) => run(new ContentScript(connection, runtime, place))),
+    /** Tells of events that were missed (`{ missed }`), and of a reset (`{ reset: true }`). */
+    onGap: connection.onGap,
     /** Does what a user or a page would do; needs the control token. */
     control: (command) => control(base, controlToken, command),
     /** Ends the connection; calls under way are rejected. */

@@ -70,7 +70,15 @@ function call(connection, operation, given, runtime, givesPromise) {
 function connect(connection, operation, given, runtime) {
   const { params } = checkArguments(operation, given);
   const id = connection.portName();
-  const port = new Port(connection, id, { name: params[1]?.name, runtime });
-  connection.send({ type: 'port.open', port: id, params });
+  const send = (frame) => {
+    if (frame.type === 'port.close') connection.routes.delete(id);
+    connection.send({ ...frame, port: id });
+  };
+  const port = new Port(send, { name: params[1]?.name, runtime });
+  connection.routes.set(id, (frame) => {
+    if (frame.type === 'port.close') connection.routes.delete(id);
+    port.hear(frame);
+  });
+  connection.send({ type: 'port.open', port: id, params, ...connection.context });
   return port;
 }

@@ -3,46 +3,58 @@
 import { Event } from './event.mjs';
 
 export class Port {
-  #connection;
-  #id;
+  #send;
+  #runtime;
   #isOpen = true;
   name;
   sender;
   onMessage = new Event();
   onDisconnect = new Event();
 
-  /** `runtime` shows `lastError` while `onDisconnect` is heard. */
-  constructor(connection, id, { name = '', sender, runtime } = {}) {
-    this.#connection = connection;
-    this.#id = id;
+  /** `send(frame)` passes a frame of this port on; `runtime` shows `lastError` while `onDisconnect` is heard. */
+  constructor(send, { name = '', sender, runtime } = {}) {
+    this.#send = send;
+    this.#runtime = runtime;
     this.name = name;
     if (sender) this.sender = sender;
-    connection.routes.set(id, (frame) => {
-      if (frame.type === 'port.message') this.onMessage.trigger(frame.message, this);
-      else if (frame.type === 'port.close') this.#closed(frame.error, runtime);
-    });
   }
 
   postMessage(message) {
     if (!this.#isOpen) throw new Error('Attempting to use a disconnected port object');
-    this.#connection.send({ type: 'port.message', port: this.#id, message: message ?? null });
+    this.#send({ type: 'port.message', message: serializable(message) });
   }
 
   disconnect() {
     if (!this.#isOpen) return;
-    this.#end();
-    this.#connection.send({ type: 'port.close', port: this.#id });
-  }
-
-  #end() {
     this.#isOpen = false;
-    this.#connection.routes.delete(this.#id);
+    this.#send({ type: 'port.close' });
   }
 
-  #closed(error, runtime) {
-    this.#end();
+  /** Takes a frame of the service. */
+  hear(frame) {
+    if (!this.#isOpen) return;
+    if (frame.type === 'port.message') this.onMessage.trigger(frame.message, this);
+    else if (frame.type === 'port.close' || frame.type === 'gone') this.end(frame.error);
+  }
+
+  /** The other side is gone, `error` says why. */
+  end(error) {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     const tell = () => this.onDisconnect.trigger(this);
-    if (error && runtime) runtime.withLastError(error, tell);
+    if (error && this.#runtime) this.#runtime.withLastError(error, tell);
     else tell();
   }
+}
+
+/** A message as JSON carries it; what it cannot carry is refused with the browser's words. */
+export function serializable(message) {
+  let text;
+  try {
+    text = JSON.stringify(message);
+  } catch {
+    throw new TypeError('Could not serialize message.');
+  }
+  if (text === undefined && message !== undefined) throw new TypeError('Could not serialize message.');
+  return message ?? null;
 }

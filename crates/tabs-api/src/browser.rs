@@ -13,11 +13,13 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::argument::Arguments;
+use crate::content_script::{HostId, Script, ScriptId};
 use crate::engine::{EngineCommand, Request};
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::group::{GROUP_ID_NONE, Group, GroupId};
 use crate::js::Js;
+use crate::messaging::{Exchange, Port};
 use crate::operation::{Action, Operation};
 use crate::permission::{Access, Extension};
 use crate::tab::{Status, Tab, TabId, TabView};
@@ -132,7 +134,7 @@ impl Answer {
 #[derive(Debug, Clone)]
 pub(crate) enum Waiting {
     Capture,
-    Message(Style),
+    Message(Exchange),
     /// It waits for the page of this tab.
     Language(TabId),
 }
@@ -172,7 +174,10 @@ pub struct Browser {
     pub(crate) dragging: bool,
     pub(crate) captures: HashMap<String, VecDeque<Timestamp>>,
     pub(crate) closed: Vec<Closed>,
-    pub(crate) ports: BTreeMap<String, TabId>,
+    pub(crate) ports: BTreeMap<String, Port>,
+    pub(crate) scripts: BTreeMap<ScriptId, Script>,
+    /// Who plays the declared scripts of which extension.
+    pub(crate) script_hosts: BTreeMap<HostId, String>,
     pub(crate) waiting: BTreeMap<Request, Waiting>,
     pub(crate) timers: BTreeMap<(Timestamp, u64), Timer>,
     pub(crate) dirty: crate::journal::Dirty,
@@ -204,6 +209,8 @@ impl Browser {
             captures: HashMap::new(),
             closed: Vec::new(),
             ports: BTreeMap::new(),
+            scripts: BTreeMap::new(),
+            script_hosts: BTreeMap::new(),
             waiting: BTreeMap::new(),
             timers: BTreeMap::new(),
             dirty: crate::journal::Dirty::default(),

@@ -1,6 +1,7 @@
 //! Taking a tab's page out of memory, and bringing it back.
 
 use crate::browser::{Answer, Browser, Call, Compat};
+use crate::content_script::Departure;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::event::{Change, Event};
@@ -69,7 +70,7 @@ impl Browser {
                 tab: view,
             });
         }
-        self.disconnect_ports(old, None);
+        self.end_document(old, Departure::Gone);
         tab.id = new;
         tab.discarded = true;
         tab.is_fresh = true;
@@ -115,7 +116,7 @@ impl Browser {
         let new = TabId(self.next_id());
         tab.id = new;
         tab.is_fresh = true;
-        self.disconnect_ports(old, None);
+        self.end_document(old, Departure::Gone);
         self.swap(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
         self.emit(Event::TabReplaced {

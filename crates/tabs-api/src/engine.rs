@@ -9,6 +9,15 @@ use crate::tab::{Kind, TabId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request(pub u64);
 
+/// A frame of a tab's page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Its number; 0 is the outermost.
+    pub number: u32,
+    /// Its address.
+    pub url: String,
+}
+
 /// What the browser asks of its engine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields are what their names say")]
@@ -40,16 +49,14 @@ pub enum EngineCommand {
     Message {
         request: Request,
         tab: TabId,
-        url: String,
-        frames: Vec<u32>,
+        frames: Vec<Frame>,
         message: Value,
     },
     /// Open a port to the content scripts of a tab's frames.
     Connect {
         port: String,
         tab: TabId,
-        url: String,
-        frames: Vec<u32>,
+        frames: Vec<Frame>,
         name: String,
     },
     /// Send through a port.
@@ -76,7 +83,8 @@ pub enum EngineNews {
         url: String,
         is_same_document: bool,
         language: Option<String>,
-        frames: u32,
+        /// The addresses of the frames within it.
+        frames: Vec<String>,
     },
     /// A navigation ended without a page.
     Ended { tab: TabId, load: u64 },
@@ -113,6 +121,8 @@ pub enum EngineNews {
     Replied { request: Request, reply: Reply },
     /// A content script wrote to a port.
     Posted { port: String, message: Value },
+    /// No content script of the engine's listens to a port.
+    Unheard { port: String },
     /// The other side closed a port.
     Disconnected { port: String, error: Option<String> },
 }

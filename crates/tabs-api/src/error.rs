@@ -132,12 +132,33 @@ pub enum Error {
         "Cannot access contents of url \"{0}\". Extension manifest must request permission to access this host."
     )]
     NoAccess(String),
+    /// A tab that shows no page.
+    #[error("The tab {0} shows no page yet: wait until tabs.onUpdated tells of one.")]
+    NoPage(i64),
+    /// A frame that the tab has not.
+    #[error("No frame with id {frame} in tab with id {tab}.")]
+    NoFrame {
+        /// The frame.
+        frame: u32,
+        /// The tab.
+        tab: i64,
+    },
     /// Nobody listens in the tab.
     #[error("Could not establish connection. Receiving end does not exist.")]
     NoReceiver,
     /// The listener went without an answer.
     #[error("The message port closed before a response was received.")]
     NoResponse,
+    /// The listener said that its answer comes later, and went before it came.
+    #[error(
+        "A listener indicated an asynchronous response by returning true, but the message channel closed before a response was received"
+    )]
+    ChannelClosed,
+    /// The page of the listener was left, and is kept for going back.
+    #[error(
+        "The page keeping the extension port is moved into back/forward cache, so the message channel is closed."
+    )]
+    PageCached,
     /// The listener threw.
     #[error("{0}")]
     Handler(String),

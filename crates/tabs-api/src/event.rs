@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
+use crate::content_script::{HostId, ScriptId, ScriptNews};
 use crate::group::Group;
 use crate::permission::Access;
 use crate::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
@@ -125,6 +126,12 @@ pub enum Event {
         port: String,
         error: Option<String>,
     },
+    /// Something that one content script is told, and nobody else.
+    Script {
+        host: HostId,
+        script: ScriptId,
+        news: ScriptNews,
+    },
 }
 
 impl Event {
@@ -151,6 +158,7 @@ impl Event {
             Self::GroupRemoved(_) => "tabGroups.onRemoved",
             Self::PortMessage { .. } => "port.onMessage",
             Self::PortDisconnected { .. } => "port.onDisconnect",
+            Self::Script { .. } => "script.onNews",
         }
     }
 
@@ -227,6 +235,7 @@ impl Serialize for ShownEvent<'_> {
             | Event::GroupRemoved(group) => json!([group.render()]),
             Event::PortMessage { port, message } => json!([port, message]),
             Event::PortDisconnected { port, error } => json!([port, error]),
+            Event::Script { script, .. } => json!([script.0]),
         };
         arguments.serialize(serializer)
     }

@@ -29,7 +29,7 @@ use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use self::access::{Doors, Tokens};
-use self::profile::{Outcome, Profile};
+use self::profile::{Outcome, Profile, Since};
 use self::refusal::{Refusal, json_reply, refused};
 use crate::browser::{Answer, Caller, Command, Compat, Style};
 use crate::error::Error;
@@ -522,10 +522,14 @@ where
 }
 
 /// Where in the log a client goes on: the query says it, or the header that event sources send by themselves.
-fn since(head: &Head) -> Option<u64> {
+fn since(head: &Head) -> Since {
     let header = head.headers.get("last-event-id");
     let header = header.and_then(|value| value.to_str().ok().map(str::to_owned));
-    access::parameter(head, "since").or(header)?.parse().ok()
+    let number = |text: String| text.parse().ok();
+    Since {
+        seq: access::parameter(head, "since").or(header).and_then(number),
+        session: access::parameter(head, "session").and_then(number),
+    }
 }
 
 fn stopping(head: &Head) -> Stopping {

@@ -159,7 +159,7 @@ impl Dirty {
             | Event::GroupRemoved(group) => {
                 self.groups.insert(group.id);
             }
-            Event::PortMessage { .. } | Event::PortDisconnected { .. } => {}
+            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {}
         }
     }
 
@@ -518,8 +518,9 @@ mod tests {
     use super::*;
     use crate::browser::{Caller, Command, Context, Style};
     use crate::js::Js;
+    use crate::manifest::Manifest;
     use crate::page::Pages;
-    use crate::permission::{Access, Extension, Manifest};
+    use crate::permission::{Access, Extension};
     use crate::session::Session;
     use crate::simulation::SimEngine;
 

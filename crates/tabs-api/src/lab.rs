@@ -2,6 +2,8 @@
 //!
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
+mod recorded;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,8 +15,9 @@ use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
 use crate::engine::Request;
 use crate::error::Error;
 use crate::js::Js;
+use crate::manifest::{ContentScript, Manifest};
 use crate::page::Pages;
-use crate::permission::{Access, ContentScript, Extension, Manifest};
+use crate::permission::{Access, Extension};
 use crate::session::{Output, Session};
 use crate::simulation::SimEngine;
 use crate::tab::TabId;
@@ -378,7 +381,11 @@ fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
     browser.install(Extension::new(EXTENSION.into(), &manifest(variant), true));
     Session::new(
         browser,
-        Box::new(SimEngine::new(pages.clone()).with_new_tab(RECORDED_NEW_TAB)),
+        Box::new(
+            SimEngine::new(pages.clone())
+                .with_new_tab(RECORDED_NEW_TAB)
+                .with_script(recorded::Recorded),
+        ),
     )
 }
 
@@ -410,6 +417,8 @@ fn manifest(variant: &str) -> Manifest {
         content_scripts: vec![ContentScript {
             matches: vec!["http://cs.test/*".into()],
             all_frames: true,
+            ..ContentScript::default()
         }],
+        ..Manifest::default()
     }
 }

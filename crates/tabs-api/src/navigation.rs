@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use crate::address::{host, is_same_document, title};
 use crate::browser::{Answer, Browser, Call, Compat, Timer};
+use crate::content_script::Departure;
 use crate::engine::{EngineCommand, EngineNews};
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::tab::{Entry, Kind, Pending, Status, Tab, TabId, ZoomMode, ZoomState};
-
-const PORT_CACHED: &str = "The page keeping the extension port is moved into back/forward cache, so the message channel is closed.";
 
 /// Enters a committed page into the history; whether it came back from the cache.
 fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
@@ -162,7 +161,9 @@ impl Browser {
                 if let Some(state) = self.tabs.get_mut(&tab) {
                     state.language =
                         language.or_else(|| state.language.take().filter(|_| is_same_document));
-                    state.frames = frames;
+                    if !is_same_document {
+                        state.frames = frames.into_iter().map(Into::into).collect();
+                    }
                 }
                 self.commit(tab, &url, is_same_document);
             }
@@ -216,6 +217,7 @@ impl Browser {
             EngineNews::Disconnected { port, error } if self.ports.remove(&port).is_some() => {
                 self.emit(Event::PortDisconnected { port, error });
             }
+            EngineNews::Unheard { port } => self.unheard_by_engine(&port),
             _ => {}
         }
         self.assert_invariants();
@@ -263,7 +265,8 @@ impl Browser {
         );
         self.emit_zoom_unchanged(id);
         if !is_same_document {
-            self.disconnect_ports(id, Some(PORT_CACHED));
+            self.end_document(id, Departure::Navigated);
+            self.begin_document(id);
         }
         self.keep_title(id);
         if was_cached {

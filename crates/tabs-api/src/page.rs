@@ -25,8 +25,8 @@ pub struct Page {
     pub body_delay: Duration,
     /// What its script does, and how long after the commit.
     pub script: Option<(Duration, Script)>,
-    /// How many frames lie in it.
-    pub frames: u32,
+    /// The addresses of the frames in it, relative to its own.
+    pub frames: Vec<String>,
 }
 
 /// What a page's script does.
@@ -256,7 +256,11 @@ fn page_of(description: &Value) -> Page {
         frames: description
             .get("iframes")
             .and_then(Value::as_array)
-            .map_or(0, |frames| u32::try_from(frames.len()).unwrap_or(0)),
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
     }
 }
 

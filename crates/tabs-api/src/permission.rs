@@ -2,33 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
+use crate::manifest::{ContentScript, Manifest, Reach};
 use crate::pattern::MatchPattern;
-
-/// The parts of a manifest that decide what an extension may do.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct Manifest {
-    /// Its name.
-    pub name: String,
-    /// `tabs`, `activeTab`, `tabGroups`, ...; in version 2 host patterns stand here too.
-    pub permissions: Vec<String>,
-    /// Match patterns of pages that it may read.
-    pub host_permissions: Vec<String>,
-    /// Content scripts with the patterns of the pages that they run in.
-    pub content_scripts: Vec<ContentScript>,
-}
-
-/// A content script of a manifest.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub struct ContentScript {
-    /// Where it runs.
-    pub matches: Vec<String>,
-    /// Whether it runs in every frame.
-    pub all_frames: bool,
-}
 
 /// An extension that is installed.
 #[derive(Debug, Clone)]
@@ -45,7 +20,7 @@ pub struct Extension {
     has_files: bool,
     /// Tabs that the user invoked it on, with the host it was then; gone on navigation to another.
     granted: BTreeMap<i64, String>,
-    content_scripts: Vec<(Vec<MatchPattern>, bool)>,
+    content_scripts: Vec<Reach>,
 }
 
 /// What somebody may see.
@@ -88,17 +63,16 @@ impl Extension {
                 .collect::<Vec<_>>()
         };
         let mut hosts = patterns(&manifest.host_permissions);
-        hosts.extend(patterns(&manifest.permissions));
+        if manifest.manifest_version == 2 {
+            hosts.extend(patterns(&manifest.permissions));
+        }
         let has = |name: &str| {
             manifest
                 .permissions
                 .iter()
                 .any(|permission| permission == name)
         };
-        let scripts = manifest
-            .content_scripts
-            .iter()
-            .map(|script| (patterns(&script.matches), script.all_frames));
+        let scripts = manifest.content_scripts.iter();
         Self {
             id,
             name: manifest.name.clone(),
@@ -108,7 +82,7 @@ impl Extension {
             hosts,
             has_files,
             granted: BTreeMap::new(),
-            content_scripts: scripts.collect(),
+            content_scripts: scripts.map(ContentScript::reach).collect(),
         }
     }
 
@@ -162,13 +136,12 @@ impl Extension {
         }
     }
 
-    /// Whether one of its content scripts runs in a page, and whether in all its frames.
+    /// The files of its content scripts that run in a frame, if any script does.
     #[must_use]
-    pub fn runs_in(&self, url: &str) -> Option<bool> {
-        let running = self
-            .content_scripts
-            .iter()
-            .filter(|(patterns, _)| patterns.iter().any(|pattern| pattern.matches(url)));
-        running.map(|(_, all_frames)| *all_frames).max()
+    pub fn scripts_in(&self, url: &str, frame: u32) -> Option<Vec<String>> {
+        let is_here = |script: &&Reach| (script.all_frames || frame == 0) && script.covers(url);
+        let mut running = self.content_scripts.iter().filter(is_here).peekable();
+        running.peek()?;
+        Some(running.flat_map(|script| script.files.clone()).collect())
     }
 }

@@ -12,8 +12,9 @@ use triptych_core::time::Timestamp;
 
 use crate::browser::{Browser, Caller, Command, Compat, Context, Style};
 use crate::js::Js;
+use crate::manifest::Manifest;
 use crate::page::Pages;
-use crate::permission::{Extension, Manifest};
+use crate::permission::Extension;
 use crate::session::Session;
 use crate::simulation::SimEngine;
 
@@ -248,11 +249,8 @@ impl Install {
     /// # Errors
     /// `Manifest`, `Id`.
     pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
-        let manifest =
-            Manifest::deserialize(&self.manifest).map_err(|error| SeedError::Manifest {
-                place,
-                reason: error.to_string(),
-            })?;
+        let manifest = Manifest::read(&self.manifest)
+            .map_err(|reason| SeedError::Manifest { place, reason })?;
         Ok(Extension::new(
             self.id()?,
             &manifest,
@@ -300,7 +298,7 @@ mod tests {
             Seed::parse(r#"{"extension": []}"#),
             Err(SeedError::Json(_))
         ));
-        let bad = r#"{"extensions": [{"id": "XYZ", "manifest": {}}]}"#;
+        let bad = r#"{"extensions": [{"id": "XYZ", "manifest": {"name": "x"}}]}"#;
         assert!(matches!(Seed::parse(bad), Err(SeedError::Id(_))));
     }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use triptych_core::time::Timestamp;
 use url::Url;
 
 use crate::address::is_same_document;
-use crate::engine::{Engine, EngineCommand, EngineNews, Reply, Request};
+use crate::engine::{Engine, EngineCommand, EngineNews, Frame, Reply, Request};
 use crate::page::{Outcome, Page, Pages, Script, gesture_script};
 use crate::picture;
 use crate::tab::{Kind, TabId};
@@ -20,6 +20,8 @@ const COMMIT_LOCAL: Duration = Duration::from_millis(8);
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
+/// How long a way through a port takes.
+const PORT: Duration = Duration::from_millis(1);
 /// How long a sound must last to be noticed, and how long it is still counted after its end.
 const HEARD_AFTER: Duration = Duration::from_millis(200);
 const HEARD_FOR: Duration = Duration::from_millis(2_500);
@@ -33,8 +35,31 @@ pub struct SimEngine {
     new_tab: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineNews>,
     number: u64,
+    /// What stands for the content scripts of extensions; without it nobody listens in these pages.
+    script: Option<Box<dyn PageScript>>,
     /// The names of open ports and the frames that they reach.
-    ports: BTreeMap<String, Vec<u32>>,
+    ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// What stands for an extension's content script in the frames of simulated pages.
+pub trait PageScript: Send + std::fmt::Debug {
+    /// What it answers to a message, and how long that takes; `None` if it never does.
+    fn answer(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
+
+    /// What it sends when a port is opened to it.
+    fn greet(&self, frame: &Frame, name: &str) -> Value;
+
+    /// What it does when something comes through a port.
+    fn hear(&self, frame: &Frame, message: &Value) -> Heard;
+}
+
+/// What a content script does with what comes through a port.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// It sends this back.
+    Posts(Value),
+    /// It closes the port.
+    Closes,
 }
 
 impl SimEngine {
@@ -47,6 +72,7 @@ impl SimEngine {
             new_tab: None,
             due: BTreeMap::new(),
             number: 0,
+            script: None,
             ports: BTreeMap::new(),
         }
     }
@@ -56,6 +82,15 @@ impl SimEngine {
     pub fn with_new_tab(self, url: &str) -> Self {
         Self {
             new_tab: Some(url.to_owned()),
+            ..self
+        }
+    }
+
+    /// The same engine, with a content script in the frames that a manifest declares one for.
+    #[must_use]
+    pub fn with_script(self, script: impl PageScript + 'static) -> Self {
+        Self {
+            script: Some(Box::new(script)),
             ..self
         }
     }
@@ -86,7 +121,7 @@ impl SimEngine {
                     url: url.to_owned(),
                     is_same_document: true,
                     language: None,
-                    frames: 1,
+                    frames: Vec::new(),
                 },
             );
             self.at(when.plus(COMPLETE), EngineNews::Complete { tab, load });
@@ -125,7 +160,7 @@ impl SimEngine {
                 url: url.to_owned(),
                 is_same_document: false,
                 language: page.language.clone(),
-                frames: page.frames + 1,
+                frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
             },
         );
         let is_traversal = matches!(kind, Kind::Traverse(_));
@@ -159,11 +194,7 @@ impl SimEngine {
         script: &Script,
         is_gesture: bool,
     ) {
-        let join = |target: &str| {
-            Url::parse(base)
-                .and_then(|url| url.join(target))
-                .map_or_else(|_| target.to_owned(), Into::into)
-        };
+        let join = |target: &str| join(base, target);
         match script {
             Script::Go(target) => self.at(
                 when,
@@ -221,96 +252,75 @@ impl SimEngine {
         }
     }
 
-    /// What the simulated content scripts of a page's frames answer.
-    fn reply(
-        &mut self,
-        now: Timestamp,
-        request: Request,
-        url: &str,
-        frames: &[u32],
-        message: &Value,
-    ) {
-        let Some(first) = frames.first() else {
-            return self.at(
-                now,
-                EngineNews::Replied {
-                    request,
-                    reply: Reply::NoReceiver,
-                },
-            );
+    /// The earliest answer of any frame's script; where one never answers, nothing but an answer ends the wait.
+    fn reply(&mut self, now: Timestamp, request: Request, frames: &[Frame], message: &Value) {
+        let Some(script) = &self.script else {
+            let reply = Reply::NoReceiver;
+            return self.at(now, EngineNews::Replied { request, reply });
         };
-        let is_top = *first == 0;
-        let (after, reply) = match message.get("cmd").and_then(Value::as_str) {
-            Some("never") => return,
-            Some("none") => (1, Reply::NoResponse),
-            Some("undefined" | "null") => (1, Reply::Value(Value::Null)),
-            Some("throw") => (1, Reply::Threw("boom".into())),
-            Some("promise") => (1, Reply::Value(json!({ "promised": true }))),
-            Some("async") => (150, Reply::Value(json!({ "late": true, "top": is_top }))),
-            Some("toponly") if is_top => (1, Reply::Value(json!({ "top": true }))),
-            Some("toponly") => (1, Reply::NoResponse),
-            Some("echo") => {
-                let path = if is_top {
-                    Url::parse(url).map_or_else(|_| "/".into(), |url| url.path().to_owned())
-                } else {
-                    frame_path(*first)
-                };
-                (
-                    1,
-                    Reply::Value(
-                        json!({ "echo": message, "path": path, "senderHasTab": false, "top": is_top }),
-                    ),
-                )
+        let answers: Vec<_> = frames
+            .iter()
+            .map(|frame| script.answer(frame, message))
+            .collect();
+        let never = answers.iter().any(Option::is_none);
+        let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
+        let given = answers.iter().flatten();
+        let first = given.clone().filter(says).min_by_key(|(after, _)| *after);
+        let (after, reply) = match first {
+            Some((after, reply)) => (*after, reply.clone()),
+            None if never => return,
+            None => {
+                let last = given.map(|(after, _)| *after).max();
+                (last.unwrap_or_default(), Reply::NoResponse)
             }
-            _ => (
-                1,
-                Reply::Value(json!({ "got": message, "top": is_top, "type": type_of(message) })),
-            ),
         };
-        self.at(
-            now.plus(Duration::from_millis(after)),
-            EngineNews::Replied { request, reply },
-        );
+        self.at(now.plus(after), EngineNews::Replied { request, reply });
+    }
+
+    fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
+        let Some(script) = &self.script else {
+            return self.at(now, EngineNews::Unheard { port });
+        };
+        let greetings: Vec<_> = frames
+            .iter()
+            .map(|frame| script.greet(frame, name))
+            .collect();
+        for message in greetings {
+            let port = port.clone();
+            self.at(now.plus(PORT), EngineNews::Posted { port, message });
+        }
+        self.ports.insert(port, frames);
     }
 
     fn post(&mut self, now: Timestamp, port: &str, message: &Value) {
-        let frames = self.ports.get(port).cloned().unwrap_or_default();
-        let when = now.plus(Duration::from_millis(1));
-        if message.get("cmd").and_then(Value::as_str) == Some("disconnect") {
-            self.ports.remove(port);
-            return self.at(
-                when,
-                EngineNews::Disconnected {
-                    port: port.to_owned(),
-                    error: None,
-                },
-            );
-        }
-        for frame in frames {
-            self.at(
-                when,
-                EngineNews::Posted {
-                    port: port.to_owned(),
-                    message: json!({ "echo": message, "top": frame == 0 }),
-                },
-            );
+        let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
+            return;
+        };
+        let heard: Vec<_> = frames
+            .iter()
+            .map(|frame| script.hear(frame, message))
+            .collect();
+        for heard in heard {
+            let port = port.to_owned();
+            match heard {
+                Heard::Posts(message) => {
+                    self.at(now.plus(PORT), EngineNews::Posted { port, message });
+                }
+                Heard::Closes => {
+                    self.ports.remove(&port);
+                    let error = None;
+                    self.at(now.plus(PORT), EngineNews::Disconnected { port, error });
+                }
+            }
         }
     }
 }
 
-/// The path of the n-th frame of the simulated pages that have frames.
-fn frame_path(frame: u32) -> String {
-    let letter = char::from(b'a' + u8::try_from(frame.saturating_sub(1) % 26).unwrap_or(0));
-    format!("/{letter}.html")
-}
-
-const fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null | Value::Array(_) | Value::Object(_) => "object",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-    }
+/// An address that a page names, relative to its own.
+fn join(base: &str, target: &str) -> String {
+    Url::parse(base)
+        .and_then(|url| url.join(target))
+        .map_or_else(|_| target.to_owned(), Into::into)
 }
 
 impl Engine for SimEngine {
@@ -340,26 +350,13 @@ impl Engine for SimEngine {
             }
             EngineCommand::Message {
                 request,
-                url,
                 frames,
                 message,
                 ..
-            } => self.reply(now, request, &url, &frames, &message),
+            } => self.reply(now, request, &frames, &message),
             EngineCommand::Connect {
                 port, frames, name, ..
-            } => {
-                for frame in &frames {
-                    let message = json!({ "hello": name, "top": *frame == 0 });
-                    self.at(
-                        now.plus(Duration::from_millis(1)),
-                        EngineNews::Posted {
-                            port: port.clone(),
-                            message,
-                        },
-                    );
-                }
-                self.ports.insert(port, frames);
-            }
+            } => self.connect(now, port, frames, &name),
             EngineCommand::Post { port, message } => self.post(now, &port, &message),
             EngineCommand::Disconnect { port } => {
                 self.ports.remove(&port);

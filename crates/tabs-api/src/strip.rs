@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::browser::{Browser, Closed};
+use crate::content_script::Departure;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::event::{Change, Event};
@@ -311,7 +312,7 @@ impl Browser {
         let (window, tab) = (self.tab(id)?.window, self.tab(id)?.clone());
         let index = self.window(window)?.index_of(id).unwrap_or_default();
         self.remember_closed(tab, index);
-        self.disconnect_ports(id, None);
+        self.end_document(id, Departure::Gone);
         let group = self.tab(id)?.group;
         self.emit_uprooted(id, true)?;
         let taken = self.take_out(id, group)?;
@@ -333,7 +334,7 @@ impl Browser {
     pub(crate) fn close_window(&mut self, window: WindowId) -> Result<(), Error> {
         let tabs = self.window(window)?.tabs.clone();
         for id in tabs.into_iter().rev() {
-            self.disconnect_ports(id, None);
+            self.end_document(id, Departure::Gone);
             self.emit_uprooted(id, true)?;
             self.window_mut(window)?.tabs.retain(|other| *other != id);
             self.forget_tab(id);

@@ -200,8 +200,10 @@ pub struct Tab {
     pub zoom: ZoomState,
     /// The declared or detected language of its page.
     pub language: Option<String>,
-    /// How many frames its page has, the main one included.
-    pub frames: u32,
+    /// The addresses of the frames within its page.
+    pub frames: Vec<Arc<str>>,
+    /// Names its document: another one after each page that was loaded.
+    pub document: u64,
     /// Whether nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
     pub is_fresh: bool,
     /// Whether its pages stay in memory when it leaves them; those of a copied tab do not.
@@ -239,7 +241,8 @@ impl Tab {
             history_at: 0,
             zoom: ZoomState::default(),
             language: None,
-            frames: 1,
+            frames: Vec::new(),
+            document: 0,
             is_fresh: true,
             keeps_pages: true,
             title_is_address: false,

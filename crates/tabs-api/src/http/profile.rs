@@ -3,23 +3,28 @@
 //! Listeners have no queue of their own for events. Each keeps its place in the log; one that falls
 //! behind what the log keeps is told how much it missed. So the browser never waits for anybody.
 
+mod frame;
+mod listener;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hyper_tungstenite::tungstenite::Utf8Bytes;
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
 use triptych_core::kv::{KeyValue, StoreError};
 use triptych_core::time::{Clock, Timestamp};
 
+pub(super) use self::frame::script_of;
+use self::frame::{EventFrame, closed, reply, written};
+pub(super) use self::listener::{Listener, ScriptAct};
 use super::keeper::Keeper;
 use crate::browser::{Answer, Browser, Caller, Command};
+use crate::content_script::{ScriptId, ScriptNews};
 use crate::engine::Request;
 use crate::error::Error;
-use crate::event::{Event, ShownEvent};
-use crate::js::Js;
+use crate::event::Event;
 use crate::session::{Output, Session};
 
 /// Events that are kept for those who come back.
@@ -35,6 +40,15 @@ pub(super) struct Outcome {
     pub(super) answer: Result<Answer, Error>,
 }
 
+/// Where a client wants to go on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Since {
+    /// After this place of the log.
+    pub(super) seq: Option<u64>,
+    /// The session that the place is of, if it was said.
+    pub(super) session: Option<u64>,
+}
+
 /// One isolated browser. Shared by everybody who uses it.
 pub(super) struct Profile {
     clock: Arc<dyn Clock>,
@@ -47,6 +61,8 @@ pub(super) struct Profile {
 
 struct State {
     session: Session,
+    /// The generation that the service began with.
+    first: u64,
     /// Counts the resets, so that who comes back knows whether it is still the same browser.
     generation: u64,
     /// The change that is under way, or the last one.
@@ -129,6 +145,7 @@ impl Profile {
             keeper,
             state: Mutex::new(State {
                 session,
+                first: generation,
                 generation,
                 turn: 0,
                 log: VecDeque::new(),
@@ -283,7 +300,9 @@ impl Profile {
     }
 
     /// Begins to listen as an extension, after the event of `since`, or from now on.
-    pub(super) fn listen(self: &Arc<Self>, extension: &str, since: Option<u64>) -> Listener {
+    ///
+    /// Who comes back to another run of the service, where that place means nothing, is told so.
+    pub(super) fn listen(self: &Arc<Self>, extension: &str, since: Since) -> Listener {
         let mut state = self.state();
         let id = state.listener_next;
         state.listener_next += 1;
@@ -298,164 +317,21 @@ impl Profile {
             },
         );
         let now = state.seq;
+        let is_of_this_run = |session: u64| (state.first..=state.generation).contains(&session);
+        let is_known = since.session.is_none_or(is_of_this_run);
+        let place = since.seq.filter(|seq| is_known && *seq <= now);
+        if since.seq.is_some() && place.is_none() {
+            state.tell(id, |seq| written(&json!({ "type": "reset", "seq": seq })));
+        }
         Listener {
             id,
             extension,
             woken,
-            // A place in the future is one of another run: nothing of it can be resumed.
-            place: since.filter(|since| *since <= now).unwrap_or(now),
+            place: place.unwrap_or(now),
             session: state.generation,
             changed: self.changed.subscribe(),
             profile: Arc::clone(self),
         }
-    }
-}
-
-/// Somebody who hears of everything that happens. Dropping it closes its ports.
-pub(super) struct Listener {
-    profile: Arc<Profile>,
-    id: u64,
-    extension: Arc<str>,
-    woken: Arc<Notify>,
-    /// The newest event that was handed out.
-    place: u64,
-    /// The generation of the browser at the beginning.
-    pub(super) session: u64,
-    changed: watch::Receiver<u64>,
-}
-
-impl Listener {
-    /// Where it stands in the log.
-    pub(super) const fn place(&self) -> u64 {
-        self.place
-    }
-
-    /// Returns once there may be something to take.
-    pub(super) async fn changed(&mut self) {
-        tokio::select! {
-            // The profile outlives its listeners, and with it the sender.
-            _ = self.changed.changed() => {}
-            () = self.woken.notified() => {}
-        }
-    }
-
-    /// The next frames, in their order, `max` at the most.
-    pub(super) fn take(&mut self, max: usize) -> Vec<Utf8Bytes> {
-        self.changed.mark_unchanged();
-        let told = self.profile.told();
-        let mut state = self.profile.state();
-        let mut out = Vec::new();
-        let oldest = state.seq - state.log.len() as u64;
-        if self.place < oldest {
-            let missed = oldest - self.place;
-            self.place = oldest;
-            let frame = json!({ "type": "lagged", "missed": missed, "seq": oldest });
-            out.push(written(&frame));
-        }
-        while out.len() < max {
-            let own = state.listeners.get_mut(&self.id).and_then(|listening| {
-                let front = listening.own.front()?;
-                let is_due = front.place <= self.place && front.turn <= told;
-                is_due.then(|| listening.own.pop_front()).flatten()
-            });
-            if let Some(own) = own {
-                out.push(own.frame);
-            } else if self.place < state.seq && state.turn_of(self.place + 1) <= told {
-                self.place += 1;
-                out.extend(state.frame(self.place, &self.extension));
-            } else {
-                break;
-            }
-        }
-        out
-    }
-
-    /// Calls an operation; its answer is among the frames that [`Listener::take`] gives.
-    pub(super) fn call(&self, id: &Value, caller: &Caller, command: Result<Command, Error>) {
-        self.profile.with(|state, now| {
-            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
-            state.pump();
-            match answer {
-                Ok(Answer::Later(request)) => {
-                    let id = id.clone();
-                    let listener = self.id;
-                    state.wait(request, Waiter::Listener { listener, id });
-                }
-                answer => state.tell(self.id, |seq| reply(id, seq, &answer)),
-            }
-        });
-    }
-
-    /// Tells the client that a frame of its cannot be used.
-    pub(super) fn refuse(&self, id: &Value, name: &str, message: &str) {
-        let error = json!({ "kind": "throw", "name": name, "message": message });
-        self.profile.with(|state, _| {
-            state.tell(self.id, |seq| {
-                written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
-            });
-        });
-    }
-
-    /// Opens a port under the client's name for it.
-    pub(super) fn open_port(&self, name: &str, caller: &Caller, command: Result<Command, Error>) {
-        self.profile.with(|state, now| {
-            match command.and_then(|command| state.session.apply(now, caller, &command)) {
-                Ok(Answer::Value(port)) => {
-                    let owner = PortOwner {
-                        listener: self.id,
-                        name: name.to_owned(),
-                    };
-                    if let Some(port) = port.get("port").and_then(Value::as_str) {
-                        state.ports.insert(port.to_owned(), owner);
-                    }
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    let reason = error.to_string();
-                    state.tell(self.id, |_| closed(name, Some(&reason)));
-                }
-            }
-        });
-    }
-
-    /// Sends through a port of this listener's.
-    pub(super) fn post(&self, name: &str, message: &Js) {
-        self.profile.with(|state, now| {
-            if let Some(port) = state.port_of(self.id, name) {
-                // A port that has closed meanwhile has told so by a frame of its own.
-                let _ = state
-                    .session
-                    .change(now, |browser| browser.post(&port, message));
-            }
-        });
-    }
-
-    /// Closes a port of this listener's.
-    pub(super) fn close_port(&self, name: &str) {
-        self.profile.with(|state, now| {
-            if let Some(port) = state.port_of(self.id, name) {
-                state.ports.remove(&port);
-                state
-                    .session
-                    .change(now, |browser| browser.disconnect(&port));
-            }
-        });
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.profile.with(|state, now| {
-            state.leave(self.id);
-            let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
-            let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
-            for port in owned {
-                state.ports.remove(&port);
-                state
-                    .session
-                    .change(now, |browser| browser.disconnect(&port));
-            }
-        });
     }
 }
 
@@ -470,6 +346,9 @@ impl State {
                             &json!({ "type": "port.message", "port": name, "message": message }),
                         )
                     });
+                }
+                Output::Event(Event::Script { host, script, news }) => {
+                    self.tell_host(host.0, script, &news);
                 }
                 Output::Event(Event::PortDisconnected { port, error }) => {
                     self.tell_port(&port, |name| closed(name, error.as_deref()));
@@ -570,6 +449,13 @@ impl State {
         }
     }
 
+    fn tell_host(&mut self, host: u64, script: ScriptId, news: &ScriptNews) {
+        let listening = self.listeners.get(&host);
+        if let Some(extension) = listening.map(|listening| Arc::clone(&listening.extension)) {
+            self.tell(host, |_| frame::script(&extension, script, news));
+        }
+    }
+
     fn port_of(&self, listener: u64, name: &str) -> Option<String> {
         let mut own = self
             .ports
@@ -602,57 +488,5 @@ impl Logged {
         };
         self.frames.push((Arc::clone(extension), frame.clone()));
         frame
-    }
-}
-
-/// The frame of an event.
-#[derive(Serialize)]
-struct EventFrame<'e> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    name: &'static str,
-    args: ShownEvent<'e>,
-    seq: u64,
-}
-
-/// The frame that answers a call with a value, or with the absence of one.
-#[derive(Serialize)]
-struct ResultFrame<'r> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    id: &'r Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'r Answer>,
-    seq: u64,
-}
-
-/// The bytes of a frame.
-fn written(frame: &impl Serialize) -> Utf8Bytes {
-    // Texts, numbers and views of the browser always serialize.
-    serde_json::to_string(frame).unwrap_or_default().into()
-}
-
-fn closed(port: &str, error: Option<&str>) -> Utf8Bytes {
-    written(&json!({ "type": "port.close", "port": port, "error": error }))
-}
-
-/// The frame that answers a call.
-fn reply(id: &Value, seq: u64, answer: &Result<Answer, Error>) -> Utf8Bytes {
-    match answer {
-        Ok(answer) => written(&ResultFrame {
-            kind: "result",
-            id,
-            result: answer.is_value().then_some(answer),
-            seq,
-        }),
-        Err(error) => {
-            let (kind, name) = if error.is_thrown() {
-                ("throw", "TypeError")
-            } else {
-                ("reject", "Error")
-            };
-            let error = json!({ "kind": kind, "name": name, "message": error.to_string() });
-            written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
-        }
     }
 }

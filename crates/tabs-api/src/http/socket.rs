@@ -11,9 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::host::Stopping;
 
-use super::profile::Listener;
+use super::profile::{Listener, ScriptAct, script_of};
 use crate::browser::{Caller, Command, Context, Style};
+use crate::engine::Request;
 use crate::js::Js;
+use crate::messaging::ScriptReply;
 use crate::tab::TabId;
 
 /// Frames that are written before the next look at what arrives.
@@ -32,6 +34,7 @@ pub(super) fn config() -> WebSocketConfig {
 
 /// A frame of a client.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Frame {
     #[serde(default)]
     id: Value,
@@ -46,6 +49,15 @@ struct Frame {
     style: Option<String>,
     port: Option<String>,
     message: Option<Js>,
+    /// The content script that does something.
+    endpoint: Option<String>,
+    /// The message that it answers.
+    request: Option<u64>,
+    value: Option<Js>,
+    error: Option<String>,
+    tab_id: Option<i64>,
+    #[serde(default)]
+    frame_id: u32,
 }
 
 /// Where a call comes from: an extension page in a tab, or no tab at all.
@@ -138,6 +150,9 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
             return listener.refuse(&Value::Null, "BadFrame", &reason);
         }
     };
+    if frame.endpoint.is_some() {
+        return hear_script(listener, frame);
+    }
     let caller = Caller {
         extension: extension.to_owned(),
         context: frame.context.into(),
@@ -165,12 +180,43 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
             listener.post(&port, &message);
         }
         (Some("port.close"), _, Some(port)) => listener.close_port(&port),
+        (Some("scripts"), ..) => listener.host_scripts(&frame.id),
+        (Some("attach"), ..) => match frame.tab_id {
+            Some(tab) => listener.attach(&frame.id, tab, frame.frame_id),
+            None => listener.refuse(&frame.id, "BadFrame", "attach names a tabId"),
+        },
         _ => listener.refuse(
             &frame.id,
             "BadFrame",
             "a frame names a method, or a type that is known",
         ),
     }
+}
+
+/// A frame of a content script.
+fn hear_script(listener: &Listener, frame: Frame) {
+    let Some(script) = frame.endpoint.as_deref().and_then(script_of) else {
+        return listener.refuse(&frame.id, "BadFrame", "there is no such endpoint");
+    };
+    let value = |value: Option<Js>| value.unwrap_or(Js::Null).with_special_values();
+    let reply = match frame.kind.as_deref() {
+        Some("message.reply") => Some(ScriptReply::Value(value(frame.value).to_json())),
+        Some("message.error") => Some(ScriptReply::Threw(frame.error.unwrap_or_default())),
+        Some("message.none") => Some(ScriptReply::None),
+        Some("message.later") => Some(ScriptReply::Later),
+        _ => None,
+    };
+    let act = match (frame.kind.as_deref(), reply, frame.request, frame.port) {
+        (_, Some(reply), Some(request), _) => ScriptAct::Reply(Request(request), reply),
+        (Some("port.message"), _, _, Some(port)) => ScriptAct::Post(port, value(frame.message)),
+        (Some("port.close"), _, _, Some(port)) => ScriptAct::Disconnect(port),
+        (Some("detach"), ..) => return listener.detach(&frame.id, script),
+        _ => {
+            let reason = "a content script answers a request, uses a port, or detaches";
+            return listener.refuse(&frame.id, "BadFrame", reason);
+        }
+    };
+    listener.act(script, act);
 }
 
 /// The first frame of a connection.

@@ -1,0 +1,240 @@
+//! Who listens to a profile: its place in the log, its calls, its ports, and the content scripts that it plays.
+
+use std::sync::Arc;
+
+use hyper_tungstenite::tungstenite::Utf8Bytes;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+
+use super::frame::{closed, reply, running, written};
+use super::{PortOwner, Profile, Waiter};
+use crate::browser::{Answer, Caller, Command};
+use crate::content_script::{HostId, ScriptId};
+use crate::engine::Request;
+use crate::error::Error;
+use crate::js::Js;
+use crate::messaging::ScriptReply;
+
+/// What a content script does.
+pub(in crate::http) enum ScriptAct {
+    /// It answers a message.
+    Reply(Request, ScriptReply),
+    /// It sends through a port.
+    Post(String, Js),
+    /// It closes a port.
+    Disconnect(String),
+}
+
+/// Somebody who hears of everything that happens. Dropping it closes its ports and ends its content scripts.
+pub(in crate::http) struct Listener {
+    pub(super) profile: Arc<Profile>,
+    pub(super) id: u64,
+    pub(super) extension: Arc<str>,
+    pub(super) woken: Arc<Notify>,
+    /// The newest event that was handed out.
+    pub(super) place: u64,
+    /// The generation of the browser at the beginning.
+    pub(in crate::http) session: u64,
+    pub(super) changed: watch::Receiver<u64>,
+}
+
+impl Listener {
+    /// Where it stands in the log.
+    pub(in crate::http) const fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// Returns once there may be something to take.
+    pub(in crate::http) async fn changed(&mut self) {
+        tokio::select! {
+            // The profile outlives its listeners, and with it the sender.
+            _ = self.changed.changed() => {}
+            () = self.woken.notified() => {}
+        }
+    }
+
+    /// The next frames, in their order, `max` at the most.
+    pub(in crate::http) fn take(&mut self, max: usize) -> Vec<Utf8Bytes> {
+        self.changed.mark_unchanged();
+        let told = self.profile.told();
+        let mut state = self.profile.state();
+        let mut out = Vec::new();
+        let oldest = state.seq - state.log.len() as u64;
+        if self.place < oldest {
+            let missed = oldest - self.place;
+            self.place = oldest;
+            let frame = json!({ "type": "lagged", "missed": missed, "seq": oldest });
+            out.push(written(&frame));
+        }
+        while out.len() < max {
+            let own = state.listeners.get_mut(&self.id).and_then(|listening| {
+                let front = listening.own.front()?;
+                let is_due = front.place <= self.place && front.turn <= told;
+                is_due.then(|| listening.own.pop_front()).flatten()
+            });
+            if let Some(own) = own {
+                out.push(own.frame);
+            } else if self.place < state.seq && state.turn_of(self.place + 1) <= told {
+                self.place += 1;
+                out.extend(state.frame(self.place, &self.extension));
+            } else {
+                break;
+            }
+        }
+        out
+    }
+
+    /// Calls an operation; its answer is among the frames that [`Listener::take`] gives.
+    pub(in crate::http) fn call(
+        &self,
+        id: &Value,
+        caller: &Caller,
+        command: Result<Command, Error>,
+    ) {
+        self.profile.with(|state, now| {
+            let answer = command.and_then(|command| state.session.apply(now, caller, &command));
+            state.pump();
+            match answer {
+                Ok(Answer::Later(request)) => {
+                    let id = id.clone();
+                    let listener = self.id;
+                    state.wait(request, Waiter::Listener { listener, id });
+                }
+                answer => state.tell(self.id, |seq| reply(id, seq, &answer)),
+            }
+        });
+    }
+
+    /// Tells the client that a frame of its cannot be used.
+    pub(in crate::http) fn refuse(&self, id: &Value, name: &str, message: &str) {
+        let error = json!({ "kind": "throw", "name": name, "message": message });
+        self.profile.with(|state, _| {
+            state.tell(self.id, |seq| {
+                written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
+            });
+        });
+    }
+
+    /// Plays the content scripts that the extension's manifest declares, from now on.
+    pub(in crate::http) fn host_scripts(&self, id: &Value) {
+        let host = HostId(self.id);
+        self.profile.with(|state, now| {
+            state
+                .session
+                .change(now, |browser| browser.host_scripts(host, &self.extension));
+            state.pump();
+            state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
+        });
+    }
+
+    /// Attaches a content script to a frame; the answer names it.
+    pub(in crate::http) fn attach(&self, id: &Value, tab: i64, frame: u32) {
+        let host = HostId(self.id);
+        self.profile.with(|state, now| {
+            let attached = state.session.change(now, |browser| {
+                browser.attach_script(host, &self.extension, tab, frame)
+            });
+            let answer = attached.map(|(script, place)| Answer::Value(running(script, &place)));
+            state.tell(self.id, |seq| reply(id, seq, &answer));
+        });
+    }
+
+    /// Ends a content script.
+    pub(in crate::http) fn detach(&self, id: &Value, script: ScriptId) {
+        let host = HostId(self.id);
+        self.profile.with(|state, now| {
+            state
+                .session
+                .change(now, |browser| browser.detach_script(host, script));
+            state.pump();
+            state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
+        });
+    }
+
+    /// Something that a content script of this listener's does. What comes too late counts for nothing.
+    pub(in crate::http) fn act(&self, script: ScriptId, act: ScriptAct) {
+        let host = HostId(self.id);
+        self.profile.with(|state, now| {
+            state.session.change(now, |browser| match act {
+                ScriptAct::Reply(request, reply) => {
+                    browser.script_replied(host, script, request, reply);
+                }
+                ScriptAct::Post(port, message) => {
+                    browser.script_posted(host, script, &port, &message);
+                }
+                ScriptAct::Disconnect(port) => browser.script_disconnected(host, script, &port),
+            });
+        });
+    }
+
+    /// Opens a port under the client's name for it.
+    pub(in crate::http) fn open_port(
+        &self,
+        name: &str,
+        caller: &Caller,
+        command: Result<Command, Error>,
+    ) {
+        self.profile.with(|state, now| {
+            match command.and_then(|command| state.session.apply(now, caller, &command)) {
+                Ok(Answer::Value(port)) => {
+                    let owner = PortOwner {
+                        listener: self.id,
+                        name: name.to_owned(),
+                    };
+                    if let Some(port) = port.get("port").and_then(Value::as_str) {
+                        state.ports.insert(port.to_owned(), owner);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let reason = error.to_string();
+                    state.tell(self.id, |_| closed(name, Some(&reason)));
+                }
+            }
+        });
+    }
+
+    /// Sends through a port of this listener's.
+    pub(in crate::http) fn post(&self, name: &str, message: &Js) {
+        self.profile.with(|state, now| {
+            if let Some(port) = state.port_of(self.id, name) {
+                // A port that has closed meanwhile has told so by a frame of its own.
+                let _ = state
+                    .session
+                    .change(now, |browser| browser.post(&port, message));
+            }
+        });
+    }
+
+    /// Closes a port of this listener's.
+    pub(in crate::http) fn close_port(&self, name: &str) {
+        self.profile.with(|state, now| {
+            if let Some(port) = state.port_of(self.id, name) {
+                state.ports.remove(&port);
+                state
+                    .session
+                    .change(now, |browser| browser.disconnect(&port));
+            }
+        });
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.profile.with(|state, now| {
+            state.leave(self.id);
+            let host = HostId(self.id);
+            state
+                .session
+                .change(now, |browser| browser.leave_scripts(host));
+            let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
+            let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
+            for port in owned {
+                state.ports.remove(&port);
+                state
+                    .session
+                    .change(now, |browser| browser.disconnect(&port));
+            }
+        });
+    }
+}
