@@ -245,6 +245,9 @@ impl VideoApi {
         asked: &Asked,
         operation: &'static Operation,
     ) -> Result<Reply, Error> {
+        if operation.upload.is_some() && asked.value("uploadType").is_some() {
+            return Err(Error::WrongUrlForUpload);
+        }
         let admitted = self.admit(asked, operation).await?;
         self.carry_out(asked, admitted, None, asked.body.clone(), |_, _| Ok(()))
             .await

@@ -346,6 +346,35 @@ async fn a_promotion_is_refused_with_the_reason_of_what_is_wrong_in_it() {
 }
 
 #[tokio::test]
+async fn an_upload_goes_to_the_path_of_uploads_and_nothing_else_does() {
+    let service = Service::new().await;
+    let body = json!({"snippet": {"title": "A", "categoryId": "22"}});
+    let rows = [
+        (
+            "/videos?part=snippet&uploadType=multipart",
+            body.clone(),
+            400,
+            "wrongUrlForUpload",
+        ),
+        (
+            "/videos?part=snippet",
+            body.clone(),
+            400,
+            "mediaBodyRequired",
+        ),
+    ];
+    assert_refused(&service, "POST", &rows).await;
+    let target = "/upload/youtube/v3/playlists?part=snippet&uploadType=media";
+    let answer = service
+        .ask("POST", target, "ALICE", &body.to_string())
+        .await;
+    assert_eq!(
+        (answer.status, answer.reason().as_str()),
+        (400, "notUpload")
+    );
+}
+
+#[tokio::test]
 async fn an_account_without_a_channel_owns_none_and_can_make_nothing() {
     let service = Service::new().await;
     let channels = service

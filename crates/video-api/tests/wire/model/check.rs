@@ -111,7 +111,8 @@ impl Model {
                 .collect();
             if !ordered {
                 // Plays of one moment have no order among themselves.
-                (told.sort_unstable(), expected.sort_unstable());
+                told.sort_unstable();
+                expected.sort_unstable();
             }
             assert_eq!(told, expected, "{list} of {}", PEOPLE[who]);
         }
