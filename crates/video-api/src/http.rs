@@ -63,6 +63,8 @@ pub(crate) struct Inner {
     pub(crate) heavy: tokio::sync::Semaphore,
     /// One thread brings the search index up to date at a time; others wait for what it does.
     draining: Mutex<()>,
+    /// When this process began: what it writes is younger, however its clock is moved.
+    started: Timestamp,
     /// Whether a thread is freeing space.
     sweeping: std::sync::atomic::AtomicBool,
 }
@@ -129,7 +131,9 @@ impl Builder {
     /// The service.
     #[must_use]
     pub fn build(self) -> VideoApi {
+        let started = Timestamp::from_millis(self.clock.now().millis());
         VideoApi(Arc::new(Inner {
+            started,
             store: self.store,
             blobs: self.blobs,
             clock: self.clock,
@@ -477,6 +481,11 @@ impl VideoApi {
             new += usize::from(applied);
         }
         Ok(new)
+    }
+
+    /// The time that bodies are named by.
+    pub(crate) fn blob_time(&self) -> Timestamp {
+        self.0.clock.now().max(self.0.started)
     }
 
     /// A generator of its own for one request.

@@ -99,7 +99,7 @@ impl Growing {
 
 impl VideoApi {
     fn grow(&self, bytes_max: u64, size_hint: Option<u64>) -> Growing {
-        let writer = self.0.blobs.create(self.0.clock.now(), size_hint);
+        let writer = self.0.blobs.create(self.blob_time(), size_hint);
         Growing {
             writer,
             bytes: 0,

@@ -7,7 +7,7 @@ use triptych_core::kv::run_blocking;
 
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::error::Error;
-use crate::upload::session;
+use crate::upload::{orphan, session};
 
 /// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
 const EVERY: Duration = Duration::from_secs(2);
@@ -20,6 +20,8 @@ impl VideoApi {
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
         self.sweep_soon();
+        let sweeper = self.clone();
+        tokio::task::spawn_blocking(move || sweeper.sweep_orphans());
         tokio::spawn(async move {
             while let Some(inner) = service.upgrade() {
                 let service = Self(inner);
@@ -31,6 +33,16 @@ impl VideoApi {
                 tokio::time::sleep(EVERY).await;
             }
         });
+    }
+
+    /// Frees what uploads left that an earlier process did not come to name.
+    fn sweep_orphans(&self) {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        match orphan::sweep(store, blobs, self.0.started) {
+            Ok(0) => {}
+            Ok(orphans) => tracing::info!(orphans, "bodies without a record were freed"),
+            Err(error) => tracing::warn!(%error, "bodies without a record are freed later"),
+        }
     }
 
     /// Ends the sessions whose week is over, and frees what had arrived for them.

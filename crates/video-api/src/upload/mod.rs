@@ -10,6 +10,7 @@
 
 pub mod location;
 pub mod media;
+pub mod orphan;
 pub mod range;
 pub mod related;
 pub mod session;

@@ -1,0 +1,130 @@
+//! Bodies that no record names: what an upload left that was cut off between its bytes and its record.
+
+use std::collections::BTreeSet;
+
+use triptych_core::blobs::{BlobId, Blobs};
+use triptych_core::kv::{Key, KeyValue, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use super::media::{MediaError, PIECES, Piece};
+use crate::picture::{self, PICTURES};
+
+/// Names that are looked up in one pass over the records, so that memory does not grow with what is stored.
+const NAMES_MAX: usize = 50_000;
+/// Rows that one scan reads.
+const STEP: usize = 1_000;
+
+/// Deletes every body that was begun before `before` and that no record names, and says how many. An upload that is still running must not be
+/// older than that. It blocks.
+///
+/// # Errors
+/// `Store`, `Blob`; what was deleted before stays deleted.
+pub fn sweep(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    before: Timestamp,
+) -> Result<usize, MediaError> {
+    let (mut after, mut freed) = (None, 0);
+    loop {
+        let mut names = BTreeSet::new();
+        while names.len() < NAMES_MAX {
+            let page = blobs.list(after, STEP)?;
+            // Names sort by age, so everything after one that is too young is so too.
+            let old = page.iter().take_while(|blob| blob.id.created() < before);
+            let known = names.len();
+            names.extend(old.map(|blob| blob.id));
+            if names.len() == known {
+                break;
+            }
+            after = names.last().copied();
+        }
+        if names.is_empty() {
+            return Ok(freed);
+        }
+        strike(store, &PIECES, &mut names)?;
+        strike(store, &PICTURES, &mut names)?;
+        strike_garbage(store, &mut names)?;
+        freed += names.len();
+        for name in names {
+            blobs.delete(name).wait()?;
+        }
+    }
+}
+
+/// Takes out of `names` what a row of `table` names.
+fn strike<K: Key>(
+    store: &dyn KeyValue,
+    table: &Table<K, Piece>,
+    names: &mut BTreeSet<BlobId>,
+) -> Result<(), MediaError> {
+    let (mut tx, mut span) = (Tx::new(store), table.span(&()));
+    loop {
+        let (rows, more) = table.scan(&mut tx, &span, STEP)?;
+        for (_, piece) in &rows {
+            names.remove(&piece.blob);
+        }
+        match rows.last() {
+            Some((key, _)) if more => span.from = Some(table.key(key).to_vec()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Takes out of `names` what waits to be freed: its own sweep counts it.
+fn strike_garbage(store: &dyn KeyValue, names: &mut BTreeSet<BlobId>) -> Result<(), MediaError> {
+    let (mut tx, mut span) = (Tx::new(store), picture::GARBAGE.span(&()));
+    loop {
+        let (rows, more) = picture::GARBAGE.scan(&mut tx, &span, STEP)?;
+        for (blob, ()) in &rows {
+            names.remove(&BlobId(*blob));
+        }
+        match rows.last() {
+            Some((key, ())) if more => span.from = Some(picture::GARBAGE.key(key).to_vec()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use triptych_core::blobs::MemoryBlobs;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{self, Memory};
+
+    #[test]
+    fn a_body_without_a_record_is_freed_and_no_other() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(1)));
+        let put = |seconds| {
+            let body = Bytes::from_static(b"body");
+            let stat = blobs.put_small(Timestamp::from_seconds(seconds), body);
+            let stat = stat.wait().unwrap();
+            Piece {
+                blob: stat.id,
+                bytes: stat.bytes,
+            }
+        };
+        let pieces: Vec<_> = (0..2_500).map(|_| put(10)).collect();
+        let (picture, replaced, orphan, running) = (put(11), put(12), put(13), put(20));
+        for (number, piece) in (0_u64..).zip(&pieces) {
+            kv::run_blocking(&store, &mut SeededIds::from_number(number), 1, |tx, _| {
+                PIECES.put(tx, &([7; 16], number), piece);
+                picture::set(tx, "vi/x", &[(picture::VIDEO[0], replaced)])?;
+                picture::set(tx, "vi/x", &[(picture::VIDEO[0], picture)])
+            })
+            .unwrap();
+        }
+        let swept = |before| sweep(&store, &blobs, Timestamp::from_seconds(before)).unwrap();
+        assert_eq!(swept(13), 0, "it is too young");
+        assert_eq!(swept(20), 1);
+        let left: BTreeSet<_> = blobs
+            .list(None, 9_999)
+            .unwrap()
+            .iter()
+            .map(|blob| blob.id)
+            .collect();
+        assert_eq!(left.len(), 2_503);
+        assert!(!left.contains(&orphan.blob) && left.contains(&running.blob));
+    }
+}
