@@ -466,16 +466,11 @@ impl VideoApi {
     pub async fn fill(&self) -> Result<usize, SeedError> {
         let now = self.0.clock.now();
         let mut ids = self.draw();
-        let is_new = {
-            let mut tx = Tx::new(&*self.0.store);
-            let (rows, _) =
-                crate::tables::CHANNELS.scan(&mut tx, &crate::tables::CHANNELS.span(&()), 1)?;
-            rows.is_empty()
-        };
+        let begin = self.0.seed.resume(&mut Tx::new(&*self.0.store))?;
         let mut new = 0;
-        for at in 0..self.0.seed.len() {
+        for at in begin.unwrap_or(0)..self.0.seed.len() {
             let applied = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                self.0.seed.apply(at, tx, now, is_new)
+                self.0.seed.apply(at, tx, now, begin.is_some())
             })
             .await?;
             new += usize::from(applied);

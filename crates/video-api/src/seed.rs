@@ -1,26 +1,21 @@
 //! Seed files: what fills an empty store before the service is ready, in the interface's own shapes.
 
-use serde::Deserialize;
+mod apply;
+
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use triptych_core::id::{Ids, SeededIds};
-use triptych_core::kv::{StoreError, Tx};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{JsonRecord, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::account::{self, Account, KeyRow, Scope, Scopes, TokenRow};
+use crate::account::Scope;
 use crate::error::Error;
-use crate::media::Facts;
-use crate::model::channel::{self, Channel};
-use crate::model::playlist_item::{Order, PlaylistItem};
-use crate::model::stored::Stored;
-use crate::model::text::Body;
-use crate::model::video::{self, Writing};
-use crate::model::{id, playlist};
-use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
+use crate::model::id;
 use crate::oauth::jwt::RsaKey;
-use crate::quota::{Model, Project};
-use crate::tables::{ACCOUNTS, CHANNELS, KEYS, PLAYLISTS, PROJECTS, TOKENS, VIDEO_COUNTS, VIDEOS};
+use crate::quota::Model;
+use crate::tables::{CHANNELS, SEEDING};
 
 /// Why a seed file cannot be applied. The text says where in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -115,6 +110,31 @@ struct SeedPlaylist {
     items: Vec<String>,
 }
 
+/// What an account thinks of a video.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedRating {
+    account: String,
+    video: String,
+    rating: Liking,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Liking {
+    Like,
+    Dislike,
+}
+
+/// Somebody watched a video; without an account nobody's history holds it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedPlay {
+    video: String,
+    account: Option<String>,
+    at: Option<String>,
+}
+
 /// A program that asks users for access.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -146,7 +166,44 @@ enum Step {
     Video(Box<SeedVideo>),
     Playlist(Box<SeedPlaylist>),
     Item { playlist: String, video: String },
+    Rating(SeedRating),
+    Play(SeedPlay),
 }
+
+/// Every section of a seed file.
+const SECTIONS: [&str; 8] = [
+    "projects",
+    "accounts",
+    "oauthClients",
+    "serviceAccounts",
+    "videos",
+    "playlists",
+    "ratings",
+    "plays",
+];
+/// Sections for resources that answer 501: a file that relies on them would not do what it says.
+const NOT_BUILT: [&str; 9] = [
+    "activities",
+    "captions",
+    "channelSections",
+    "comments",
+    "commentThreads",
+    "members",
+    "membershipsLevels",
+    "subscriptions",
+    "videoAbuseReportReasons",
+];
+
+/// How far a seed file is applied, so that a process that was killed meanwhile goes on where it stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The digest of the file.
+    file: [u8; 32],
+    /// The step that comes next.
+    next: usize,
+}
+
+impl JsonRecord for Progress {}
 
 /// A seed file that was read.
 #[derive(Debug, Clone, Default)]
@@ -167,18 +224,15 @@ impl Seed {
         let map = value
             .as_object()
             .ok_or_else(|| SeedError::Unreadable("a seed file is a JSON object".into()))?;
-        let known = [
-            "projects",
-            "accounts",
-            "oauthClients",
-            "serviceAccounts",
-            "videos",
-            "playlists",
-        ];
-        if let Some(name) = map.keys().find(|name| !known.contains(&name.as_str())) {
-            let list = known.join(", ");
+        if let Some(name) = map.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
+            let what = if NOT_BUILT.contains(&name.as_str()) {
+                "this resource is not built yet, so that nothing of it can be seeded"
+            } else {
+                "not a section of a seed file"
+            };
+            let list = SECTIONS.join(", ");
             return Err(SeedError::Unreadable(format!(
-                "{name}: not a section of a seed file; there are {list}"
+                "{name}: {what}; there are {list}"
             )));
         }
         let mut seed = Self {
@@ -234,6 +288,12 @@ impl Seed {
                 ));
             }
         }
+        for (place, rating) in section::<SeedRating>(map, "ratings")? {
+            seed.steps.push((place, Step::Rating(rating)));
+        }
+        for (place, play) in section::<SeedPlay>(map, "plays")? {
+            seed.steps.push((place, Step::Play(play)));
+        }
         Ok(seed)
     }
 
@@ -267,12 +327,45 @@ impl Seed {
         self.steps.is_empty()
     }
 
-    /// Applies one step, and says whether anything was new. Steps are small, so each is a transaction, and applying
-    /// one again does nothing. `is_new` says that the store was empty: on one that was not, only accounts, keys and tokens are added.
+    /// Where to begin: `Some` step where the store is empty, or was being filled from this file; `None` on any other store, to which only accounts,
+    /// keys and tokens are added.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn resume(&self, tx: &mut Tx<'_>) -> Result<Option<usize>, StoreError> {
+        if let Some(progress) = SEEDING.get(tx, &())? {
+            return Ok((progress.file == self.digest).then_some(progress.next));
+        }
+        let (rows, _) = CHANNELS.scan(tx, &CHANNELS.span(&()), 1)?;
+        Ok(rows.is_empty().then_some(0))
+    }
+
+    /// Applies one step, and says whether anything was new. Each step is a transaction, and is applied once, however often the process is killed.
+    /// `fills` says that the store is being filled, as [`Seed::resume`] found: else videos, playlists and what follows from them are left out.
     ///
     /// # Errors
     /// [`SeedError::Refused`], [`SeedError::Store`].
     pub fn apply(
+        &self,
+        at: usize,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        fills: bool,
+    ) -> Result<bool, SeedError> {
+        let new = self.step(at, tx, now, fills)?;
+        if fills && at + 1 < self.steps.len() {
+            let progress = Progress {
+                file: self.digest,
+                next: at + 1,
+            };
+            SEEDING.put(tx, &(), &progress);
+        } else if fills {
+            SEEDING.delete(tx, &());
+        }
+        Ok(new)
+    }
+
+    fn step(
         &self,
         at: usize,
         tx: &mut Tx<'_>,
@@ -282,23 +375,29 @@ impl Seed {
         let Some((place, step)) = self.steps.get(at) else {
             return Ok(false);
         };
-        // Ids that the file leaves open follow from the file, so that a seed that was interrupted goes on where it stopped.
+        // Ids that the file leaves open follow from the file, so that every start on an empty store gives the same.
         let mut seed = self.digest;
         for (byte, more) in seed.iter_mut().zip(at.to_be_bytes()) {
             *byte ^= more;
         }
         let mut ids = SeededIds::from_seed(seed);
         let applied = match step {
-            Step::Project(project) => apply_project(tx, project),
-            Step::Account(account) => apply_account(tx, account, now, &mut ids),
-            Step::Client(client) => apply_client(tx, client),
-            Step::ServiceAccount(robot) => apply_service_account(tx, robot),
-            Step::Video(video) if is_new => apply_video(tx, video, now, &mut ids),
-            Step::Playlist(playlist) if is_new => apply_playlist(tx, playlist, now),
+            Step::Project(project) => apply::project(tx, project),
+            Step::Account(account) => apply::account(tx, account, now, &mut ids),
+            Step::Client(client) => apply::client(tx, client),
+            Step::ServiceAccount(robot) => apply::service_account(tx, robot),
+            Step::Video(video) if is_new => apply::video(tx, video, now, &mut ids),
+            Step::Playlist(playlist) if is_new => apply::playlist(tx, playlist, now),
             Step::Item { playlist, video } if is_new => {
-                apply_item(tx, playlist, video, now, &mut ids)
+                apply::item(tx, playlist, video, now, &mut ids)
             }
-            Step::Video(_) | Step::Playlist(_) | Step::Item { .. } => Ok(false),
+            Step::Rating(rating) if is_new => apply::rating(tx, rating, now),
+            Step::Play(play) if is_new => apply::play(tx, play, now, &mut ids),
+            Step::Video(_)
+            | Step::Playlist(_)
+            | Step::Item { .. }
+            | Step::Rating(_)
+            | Step::Play(_) => Ok(false),
         };
         applied.map_err(|error| match error {
             Error::Backend(error) => SeedError::Store(error),
@@ -330,294 +429,25 @@ fn section<T: DeserializeOwned>(
     read.collect()
 }
 
-fn apply_project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
-    let mut new = false;
-    if PROJECTS.get(tx, &project.id)?.is_none() {
-        PROJECTS.put(
-            tx,
-            &project.id,
-            &Project {
-                quota: project.quota,
-            },
-        );
-        new = true;
-    }
-    for key in &project.api_keys {
-        let key = account::digest(key);
-        if KEYS.get(tx, &key)?.is_none() {
-            KEYS.put(
-                tx,
-                &key,
-                &KeyRow {
-                    project: project.id.clone(),
-                },
-            );
-            new = true;
-        }
-    }
-    Ok(new)
-}
-
-fn apply_client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
-    let row = Client {
-        secret: client.secret.as_deref().map(account::digest),
-        redirects: client.redirect_uris.clone(),
-        project: client.project.clone(),
-    };
-    let new = CLIENTS.get(tx, &client.id)?.as_ref() != Some(&row);
-    CLIENTS.put(tx, &client.id, &row);
-    Ok(new)
-}
-
-fn apply_service_account(tx: &mut Tx<'_>, robot: &SeedServiceAccount) -> Result<bool, Error> {
-    let row = ServiceAccount {
-        account: robot.account.clone(),
-        key: robot.public_key.clone(),
-        project: robot.project.clone(),
-    };
-    let new = SERVICE_ACCOUNTS.get(tx, &robot.email)?.as_ref() != Some(&row);
-    SERVICE_ACCOUNTS.put(tx, &robot.email, &row);
-    Ok(new)
-}
-
-fn moment(text: Option<&str>, now: Timestamp) -> Result<Timestamp, Error> {
-    match text {
-        None => Ok(now),
-        Some(text) => Timestamp::from_rfc3339(text).ok_or_else(|| Error::InvalidField {
-            path: "publishedAt".into(),
-            expected: "RFC 3339",
-        }),
-    }
-}
-
-fn apply_account(
-    tx: &mut Tx<'_>,
-    seed: &SeedAccount,
-    now: Timestamp,
-    ids: &mut dyn Ids,
-) -> Result<bool, Error> {
-    let mut new = false;
-    if ACCOUNTS.get(tx, &seed.id)?.is_none() {
-        let channel = match &seed.channel {
-            None => None,
-            Some(channel) => Some(apply_channel(tx, seed, channel, now, ids)?),
-        };
-        let email = seed
-            .email
-            .clone()
-            .unwrap_or_else(|| format!("{}@example.com", seed.id));
-        account::put(
-            tx,
-            &Account {
-                id: seed.id.clone(),
-                email,
-                channel,
-            },
-        )?;
-        new = true;
-    }
-    for token in &seed.tokens {
-        let key = account::digest(&token.token);
-        if TOKENS.get(tx, &key)?.is_some() {
-            continue;
-        }
-        let scopes = token
-            .scopes
-            .iter()
-            .filter_map(|name| Scope::named(name))
-            .fold(Scopes::default(), Scopes::with);
-        let expires = token
-            .expires
-            .as_deref()
-            .map(|text| moment(Some(text), now))
-            .transpose()?;
-        TOKENS.put(
-            tx,
-            &key,
-            &TokenRow {
-                account: seed.id.clone(),
-                scopes,
-                project: token.project.clone(),
-                expires,
-            },
-        );
-        new = true;
-    }
-    Ok(new)
-}
-
-fn apply_channel(
-    tx: &mut Tx<'_>,
-    owner: &SeedAccount,
-    seed: &SeedChannel,
-    now: Timestamp,
-    ids: &mut dyn Ids,
-) -> Result<String, Error> {
-    let id = seed.id.clone().unwrap_or_else(|| id::channel(ids));
-    if !id::is_plain(&id) {
-        return Err(Error::InvalidField {
-            path: "channel.id".into(),
-            expected: "letters, digits, - and _",
-        });
-    }
-    if CHANNELS.get(tx, &id)?.is_some() {
-        return Ok(id);
-    }
-    let handle = seed
-        .handle
-        .as_ref()
-        .map(|handle| format!("@{}", handle.trim_start_matches('@')));
-    let mut made = Stored::new(Channel {
-        account: owner.id.clone(),
-        title: seed.title.clone(),
-        handle,
-        published: moment(seed.published_at.as_deref(), now)?,
-        language: None,
-        hides_subscribers: seed.hides_subscribers,
-        browse_view: false,
-    });
-    let mut settings = json!({"title": seed.title});
-    if let Some(map) = settings.as_object_mut() {
-        if !seed.description.is_empty() {
-            map.insert("description".into(), seed.description.clone().into());
-        }
-        if let Some(country) = &seed.country {
-            map.insert("country".into(), country.clone().into());
-        }
-    }
-    let branding = json!({"brandingSettings": {"channel": settings}});
-    let empty = Map::new();
-    let body = Body::of(branding.as_object().unwrap_or(&empty));
-    channel::write(tx, &id, &mut made, body, &["brandingSettings"])?;
-    channel::insert(tx, &id, seed.username.as_deref(), &mut made)?;
-    Ok(id)
-}
-
-/// The channel of an owner, who is named by account or by channel.
-fn channel_of(tx: &mut Tx<'_>, owner: &str) -> Result<String, Error> {
-    if let Some(account) = ACCOUNTS.peek(tx, &owner.to_owned())? {
-        return account.channel.ok_or(Error::NoChannel);
-    }
-    CHANNELS
-        .peek(tx, &owner.to_owned())?
-        .map(|_| owner.to_owned())
-        .ok_or(Error::NoChannel)
-}
-
-fn apply_video(
-    tx: &mut Tx<'_>,
-    seed: &SeedVideo,
-    now: Timestamp,
-    ids: &mut dyn Ids,
-) -> Result<bool, Error> {
-    let id = seed.id.clone().unwrap_or_else(|| id::video(ids));
-    if !id::is_plain(&id) {
-        return Err(Error::InvalidField {
-            path: "id".into(),
-            expected: "letters, digits, - and _",
-        });
-    }
-    if VIDEOS.get(tx, &id)?.is_some() {
-        return Ok(false);
-    }
-    let owner = channel_of(tx, &seed.owner)?;
-    let title = channel::title(tx, &owner)?;
-    let published = moment(seed.published_at.as_deref(), now)?;
-    let mut made = Stored::uploaded(&id, &owner, &title, published);
-    if let Some(duration_ms) = seed.duration_ms {
-        made.head.facts = Some(Facts {
-            container: "mp4".into(),
-            duration_ms,
-            video: Vec::new(),
-            audio: Vec::new(),
-            created: None,
-        });
-    }
-    let given = [
-        ("snippet", &seed.snippet),
-        ("status", &seed.status),
-        ("localizations", &seed.localizations),
-        ("recordingDetails", &seed.recording_details),
-    ];
-    let body: Map<_, _> = given
-        .iter()
-        .filter_map(|(name, part)| Some(((*name).to_owned(), (*part).clone()?)))
-        .collect();
-    let parts: Vec<_> = given
-        .iter()
-        .filter(|(_, part)| part.is_some())
-        .map(|(name, _)| *name)
-        .collect();
-    Writing {
-        body: Body::of(&body),
-        parts: &parts,
-        now,
-        is_new: true,
-    }
-    .apply(&id, &title, &mut made)?;
-    video::insert(tx, &id, &made)?;
-    if let Some(views) = seed.view_count {
-        video::add_views(tx, &id, &made.head, views)?;
-    }
-    debug_assert!(VIDEO_COUNTS.get(tx, &id)?.is_some(), "a video has counts");
-    Ok(true)
-}
-
-fn apply_playlist(tx: &mut Tx<'_>, seed: &SeedPlaylist, now: Timestamp) -> Result<bool, Error> {
-    let id = seed.id.clone().unwrap_or_default();
-    if PLAYLISTS.get(tx, &id)?.is_some() {
-        return Ok(false);
-    }
-    let owner = channel_of(tx, &seed.owner)?;
-    let title = channel::title(tx, &owner)?;
-    let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
-    let given = [
-        ("snippet", Some(&seed.snippet)),
-        ("status", seed.status.as_ref()),
-        ("localizations", seed.localizations.as_ref()),
-    ];
-    let body: Map<_, _> = given
-        .iter()
-        .filter_map(|(name, part)| Some(((*name).to_owned(), (*part)?.clone())))
-        .collect();
-    let parts: Vec<_> = given
-        .iter()
-        .filter(|(_, part)| part.is_some())
-        .map(|(name, _)| *name)
-        .collect();
-    playlist::write(&mut made, &title, Body::of(&body), &parts)?;
-    playlist::insert(tx, &id, &made)?;
-    Ok(true)
-}
-
-fn apply_item(
-    tx: &mut Tx<'_>,
-    playlist: &str,
-    video: &str,
-    now: Timestamp,
-    ids: &mut dyn Ids,
-) -> Result<bool, Error> {
-    let item = PlaylistItem {
-        video: video.to_owned(),
-        added: now,
-        chunk: 0,
-        note: None,
-        start_at: None,
-        end_at: None,
-    };
-    Order::load(tx, playlist)?.insert(tx, ids, None, item)?;
-    Ok(true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::VIDEO_COUNTS;
+    use triptych_core::kv::{self, KeyValue, Memory};
 
     #[test]
     fn what_a_seed_file_does_not_know_is_refused_with_its_place() {
         for (text, place) in [
             ("[]", "a seed file is a JSON object"),
             (r#"{"thing": []}"#, "thing: not a section"),
+            (
+                r#"{"comments": []}"#,
+                "comments: this resource is not built yet",
+            ),
+            (
+                r#"{"ratings": [{"account": "a", "video": "v", "rating": "love"}]}"#,
+                "ratings[0]: unknown variant `love`",
+            ),
             (
                 r#"{"accounts": [{"id": "a"}, {"id": "b", "age": 7}]}"#,
                 "accounts[1]: unknown field `age`",
@@ -630,5 +460,42 @@ mod tests {
             let error = Seed::parse(text).unwrap_err().to_string();
             assert!(error.contains(place), "{error}");
         }
+    }
+
+    #[test]
+    fn a_seed_that_was_interrupted_anywhere_goes_on_and_counts_nothing_twice() {
+        let text = json!({
+            "accounts": [{"id": "a", "channel": {"title": "A"}}, {"id": "b", "channel": {"title": "B"}}],
+            "videos": [{"id": "v", "owner": "a", "snippet": {"title": "V", "categoryId": "22"}, "viewCount": 5}],
+            "playlists": [{"id": "PLx", "owner": "b", "snippet": {"title": "P"}, "items": ["v", "v"]}],
+            "ratings": [{"account": "b", "video": "v", "rating": "like"}],
+            "plays": [{"video": "v", "account": "b"}, {"video": "v"}],
+        });
+        let seed = Seed::parse(&text.to_string()).unwrap();
+        let fill = |store: &Memory, most: usize| {
+            let begin = seed.resume(&mut Tx::new(store)).unwrap();
+            for at in (begin.unwrap_or(0)..seed.len()).take(most) {
+                kv::run_blocking(store, &mut SeededIds::from_number(1), 1, |tx, _| {
+                    seed.apply(at, tx, Timestamp::EPOCH, begin.is_some())
+                })
+                .unwrap();
+            }
+        };
+        let whole = Memory::new();
+        fill(&whole, usize::MAX);
+        let rows = |store: &Memory| store.scan(&kv::Span::default(), 1_000).unwrap().rows;
+        assert_eq!(seed.resume(&mut Tx::new(&whole)).unwrap(), None);
+        for cut in 0..seed.len() {
+            let store = Memory::new();
+            fill(&store, cut);
+            fill(&store, usize::MAX);
+            fill(&store, usize::MAX);
+            assert!(rows(&store) == rows(&whole), "cut after {cut} steps");
+        }
+        let counts = VIDEO_COUNTS
+            .get(&mut Tx::new(&whole), &"v".to_owned())
+            .unwrap()
+            .unwrap();
+        assert_eq!((counts.views, counts.likes), (7, 1));
     }
 }

@@ -11,6 +11,7 @@ use crate::model::playlist_item::{Chunk, Directory, PlaylistItem};
 use crate::model::stored::Stored;
 use crate::model::video::{Rating, Video, VideoCounts};
 use crate::quota::{Project, Used};
+use crate::seed::Progress;
 
 // People.
 /// Accounts by their id.
@@ -23,6 +24,8 @@ pub const KEYS: Table<[u8; 32], KeyRow> = Table::new(0x03);
 pub const PROJECTS: Table<String, Project> = Table::new(0x04);
 /// What a project used on a day (days since 1970, Pacific Time).
 pub const QUOTA: Table<(String, u32), Used> = Table::new(0x05);
+/// How far a seed file is applied, while it is.
+pub const SEEDING: Table<(), Progress> = Table::new(0x06);
 
 // Channels.
 /// Channels by their id.

@@ -86,6 +86,7 @@ pub static TABLES: &[Named] = &[
     named("keys", &tables::KEYS, Form::Json),
     named("projects", &tables::PROJECTS, Form::Json),
     named("quota", &tables::QUOTA, Form::Json),
+    named("seeding", &tables::SEEDING, Form::Json),
     named("channels", &tables::CHANNELS, Form::Stored),
     named("channelCounts", &tables::CHANNEL_COUNTS, Form::Json),
     named("handles", &tables::HANDLES, Form::Json),
