@@ -52,6 +52,8 @@ pub struct Item {
     pub etag: String,
     /// Compact JSON.
     pub text: Vec<u8>,
+    /// What the text follows from beside the request; the text itself if there is none.
+    seal: Option<Vec<u8>>,
 }
 
 impl Item {
@@ -71,7 +73,17 @@ impl Item {
         Self {
             etag: etag.to_owned(),
             text,
+            seal: None,
         }
+    }
+
+    /// Says what the text follows from beside its etag and the request, so that a list need not read it again for its own etag.
+    #[must_use]
+    pub fn sealed(mut self, more: impl std::hash::Hash) -> Self {
+        let mut seal = Seal(self.etag.clone().into_bytes());
+        more.hash(&mut seal);
+        self.seal = Some(seal.0);
+        self
     }
 
     /// Adds a part, whose text is compact JSON.
@@ -90,11 +102,25 @@ impl Item {
     }
 }
 
+/// Gathers what is hashed, as bytes.
+struct Seal(Vec<u8>);
+
+impl std::hash::Hasher for Seal {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
 /// A list that is being written.
 #[derive(Debug)]
 pub struct List {
     kind: &'static str,
     rest: Vec<u8>,
+    hash: Sha256,
     items: usize,
 }
 
@@ -105,17 +131,25 @@ impl List {
         Self {
             kind,
             rest: b",\"items\":[".to_vec(),
+            hash: Sha256::new_with_prefix(kind),
             items: 0,
         }
     }
 
     /// Adds an item.
     pub fn push(&mut self, item: &Item) {
-        self.push_text(&item.text);
+        self.hash.update(item.text.len().to_be_bytes());
+        self.hash.update(item.seal.as_ref().unwrap_or(&item.text));
+        self.append(&item.text);
     }
 
     /// Adds an item that is text already.
     pub fn push_text(&mut self, text: &[u8]) {
+        self.hash.update(text);
+        self.append(text);
+    }
+
+    fn append(&mut self, text: &[u8]) {
         if self.items > 0 {
             self.rest.push(b',');
         }
@@ -167,11 +201,8 @@ impl List {
                     .as_bytes(),
             );
         }
-        let mut hash = Sha256::new();
-        hash.update(self.kind.as_bytes());
-        hash.update(&middle);
-        hash.update(&self.rest);
-        let etag = URL_SAFE_NO_PAD.encode(hash.finalize().get(..20).unwrap_or_default());
+        self.hash.update(&middle);
+        let etag = URL_SAFE_NO_PAD.encode(self.hash.finalize().get(..20).unwrap_or_default());
         let mut text = Vec::with_capacity(middle.len() + self.rest.len() + 80);
         text.extend_from_slice(
             format!("{{\"kind\":\"youtube#{}\",\"etag\":\"{etag}\"", self.kind).as_bytes(),
@@ -206,41 +237,31 @@ pub fn string(out: &mut Vec<u8>, text: &str) {
     debug_assert!(written.is_ok(), "text is always JSON");
 }
 
-/// Indents compact JSON by one blank a level, with the blank after colons, as the real service's answers look.
+/// Compact JSON as the real service's answers look, indented by two blanks a level and with a blank after colons, and with `base` in every
+/// place that stands for it.
 #[must_use]
-pub fn pretty(json: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(json.len() * 3 / 2);
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    let line = |out: &mut Vec<u8>, depth: usize| {
-        out.push(b'\n');
-        out.resize(out.len() + depth * 2, b' ');
-    };
-    for (at, &byte) in json.iter().enumerate() {
-        if in_string {
-            out.push(byte);
-            in_string = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-            continue;
-        }
-        let next = json.get(at + 1);
+pub fn pretty(json: &[u8], base: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len() * 2);
+    let (mut depth, mut rest) = (0_usize, json);
+    let mut is_empty = false;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
         match byte {
             b'"' => {
-                in_string = true;
                 out.push(byte);
+                rest = copy_string(after, base, &mut out);
             }
             b'{' | b'[' => {
                 out.push(byte);
                 depth += 1;
-                if !matches!(next, Some(b'}' | b']')) {
+                is_empty = matches!(rest.first(), Some(b'}' | b']'));
+                if !is_empty {
                     line(&mut out, depth);
                 }
             }
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
-                if !matches!(
-                    at.checked_sub(1).and_then(|before| json.get(before)),
-                    Some(b'{' | b'[')
-                ) {
+                if !std::mem::take(&mut is_empty) {
                     line(&mut out, depth);
                 }
                 out.push(byte);
@@ -257,19 +278,58 @@ pub fn pretty(json: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Begins a line.
+fn line(out: &mut Vec<u8>, depth: usize) {
+    const LINE: &[u8] = b"\n                                ";
+    match LINE.get(..=depth * 2) {
+        Some(line) => out.extend_from_slice(line),
+        None => {
+            out.push(b'\n');
+            out.resize(out.len() + depth * 2, b' ');
+        }
+    }
+}
+
+/// Copies a string whose first quotation mark is over, and gives what follows its last one.
+fn copy_string<'t>(mut text: &'t [u8], base: &str, out: &mut Vec<u8>) -> &'t [u8] {
+    while let Some(at) = memchr::memchr3(b'"', b'\\', BASE, text) {
+        let (before, from) = text.split_at(at);
+        out.extend_from_slice(before);
+        let taken = match from {
+            [BASE, ..] => {
+                out.extend_from_slice(base.as_bytes());
+                1
+            }
+            [b'\\', escaped, ..] => {
+                out.extend_from_slice(&[b'\\', *escaped]);
+                2
+            }
+            _ => {
+                out.push(b'"');
+                return from.get(1..).unwrap_or_default();
+            }
+        };
+        text = from.get(taken..).unwrap_or_default();
+    }
+    out.extend_from_slice(text);
+    &[]
+}
+
 /// `json` with `base` in every place that stands for it.
 #[must_use]
 pub fn with_base(json: Vec<u8>, base: &str) -> Vec<u8> {
-    if !json.contains(&BASE) {
+    let mut places = memchr::memchr_iter(BASE, &json).peekable();
+    if places.peek().is_none() {
         return json;
     }
     let mut out = Vec::with_capacity(json.len() + 8 * base.len());
-    for (at, piece) in json.split(|byte| *byte == BASE).enumerate() {
-        if at > 0 {
-            out.extend_from_slice(base.as_bytes());
-        }
-        out.extend_from_slice(piece);
+    let mut copied = 0;
+    for at in places {
+        out.extend_from_slice(json.get(copied..at).unwrap_or_default());
+        out.extend_from_slice(base.as_bytes());
+        copied = at + 1;
     }
+    out.extend_from_slice(json.get(copied..).unwrap_or_default());
     out
 }
 
@@ -293,7 +353,7 @@ mod tests {
     #[test]
     fn pretty_text_says_the_same_as_compact_text() {
         let json = br#"{"a":"x,{\"}:","b":[],"c":{},"d":[1,{"e":null}]}"#;
-        let pretty = pretty(json);
+        let pretty = pretty(json, "");
         let (a, b): (serde_json::Value, serde_json::Value) = (
             serde_json::from_slice(json).unwrap(),
             serde_json::from_slice(&pretty).unwrap(),
@@ -308,6 +368,8 @@ mod tests {
 
     #[test]
     fn the_address_is_put_in_its_places() {
+        let indented = pretty(b"{\"a\":\"\x01/a\\\"\x01\"}", "http://h");
+        assert_eq!(indented, b"{\n  \"a\": \"http://h/a\\\"http://h\"\n}\n");
         assert_eq!(
             with_base(b"\"\x01/a\",\"\x01\"".to_vec(), "http://h"),
             b"\"http://h/a\",\"http://h\""

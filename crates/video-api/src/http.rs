@@ -185,19 +185,20 @@ impl VideoApi {
             None => RequestId::from_number(self.draw().next(), 0),
         };
         let asked = Asked::read(&head, self.0.external_url.as_deref());
-        let answer = self.route(&asked, &mut body).await;
+        let gzip = asked.gzip;
+        let answer = self.route(asked, &mut body).await;
         if answer.status >= 400 {
             // A refusal that closes a connection in the middle of a body would not be read by most clients.
             request::drain(&mut body).await;
         }
-        let mut response = reply::response(answer, &asked);
+        let mut response = reply::response(answer, gzip);
         if let Ok(value) = http::HeaderValue::from_str(&id.0) {
             response.headers_mut().insert("x-request-id", value);
         }
         response
     }
 
-    async fn route<B>(&self, asked: &Asked, body: &mut B) -> Answer
+    async fn route<B>(&self, asked: Asked, body: &mut B) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
@@ -207,21 +208,21 @@ impl VideoApi {
             .strip_prefix("/upload")
             .or_else(|| path.strip_prefix("/resumable/upload"))
         {
-            return self.upload(asked, rest, body).await;
+            return self.upload(&asked, rest, body).await;
         }
         if oauth::is_issuer(path) {
-            return self.issue(asked, body).await;
+            return self.issue(&asked, body).await;
         }
         if picture::is_picture(path) {
-            return self.picture(asked).await;
+            return self.picture(&asked).await;
         }
         match path {
-            "/$discovery/rest" | "/discovery/v1/apis/youtube/v3/rest" => return discover(asked),
-            "/batch" | "/batch/youtube/v3" => return self.batch(asked, body).await,
+            "/$discovery/rest" | "/discovery/v1/apis/youtube/v3/rest" => return discover(&asked),
+            "/batch" | "/batch/youtube/v3" => return self.batch(&asked, body).await,
             _ => {}
         }
         match whole(body, JSON_BYTES_MAX).await {
-            Ok(bytes) => self.call(asked.clone().with_body(bytes)).await,
+            Ok(bytes) => self.call(asked.with_body(bytes)).await,
             Err(error) => asked.refuse(&error, "-"),
         }
     }

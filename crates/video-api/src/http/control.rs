@@ -76,7 +76,7 @@ impl Hosted for VideoApi {
             },
             Err(error) => asked.refuse(&error, "control"),
         };
-        Ok(response(answer, &asked))
+        Ok(response(answer, asked.gzip))
     }
 }
 

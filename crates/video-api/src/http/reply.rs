@@ -70,8 +70,11 @@ impl Answer {
             Ok(Some(mask)) => mask.apply(&json),
             _ => json,
         };
-        let json = with_base(json, &asked.base);
-        let json = if asked.pretty() { pretty(&json) } else { json };
+        let json = if asked.pretty() {
+            pretty(&json, &asked.base)
+        } else {
+            with_base(json, &asked.base)
+        };
         headers.push((header::CONTENT_TYPE, JSON.into()));
         headers.push((header::CACHE_CONTROL, "private".into()));
         Self {
@@ -111,7 +114,7 @@ impl Answer {
             form,
         );
         let json = json.to_string().into_bytes();
-        let json = if indent { pretty(&json) } else { json };
+        let json = if indent { pretty(&json, "") } else { json };
         Self {
             status: detail.row.status,
             headers,
@@ -169,8 +172,8 @@ pub(super) fn error_body(
     json!({"error": error})
 }
 
-/// The response that an answer is.
-pub(super) fn response(answer: Answer, asked: &Asked) -> Response<ReplyBody> {
+/// The response that an answer is, packed if it may be.
+pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::empty());
     *response.status_mut() =
         StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -193,7 +196,7 @@ pub(super) fn response(answer: Answer, asked: &Asked) -> Response<ReplyBody> {
                 header::VARY,
                 HeaderValue::from_static("Origin, X-Origin, Referer, Accept-Encoding"),
             );
-            if asked.gzip && text.len() >= GZIP_BYTES_MIN {
+            if gzip && text.len() >= GZIP_BYTES_MIN {
                 headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 ReplyBody::whole(packed(&text))
             } else {

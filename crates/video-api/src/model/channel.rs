@@ -129,7 +129,7 @@ impl JsonRecord for Id {}
 /// [`Error::NoChannel`] if there is none; else as the store.
 pub fn title(tx: &mut Tx<'_>, id: &str) -> Result<String, Error> {
     let channel = CHANNELS.peek(tx, &id.to_owned())?.ok_or(Error::NoChannel)?;
-    Ok(channel.head.title)
+    Ok(channel.head.title.clone())
 }
 
 /// Brings the snippet in line with head and branding.

@@ -421,6 +421,7 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
         item.part(part, text);
     }
     item.end()
+        .sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
 }
 
 fn privacy(shown: &Shown<'_>) -> &'static str {
@@ -467,30 +468,28 @@ fn snippet(shown: &Shown<'_>) -> Vec<u8> {
 }
 
 fn content_details(shown: &Shown<'_>) -> Vec<u8> {
-    let mut details = serde_json::json!({"videoId": shown.item.video});
-    let Some(map) = details.as_object_mut() else {
-        return Vec::new();
-    };
-    if let Some(video) = shown
+    let item = shown.item;
+    let published = shown
         .video
         .filter(|video| shown.visible && video.head.privacy != Privacy::Private)
-    {
-        map.insert(
-            "videoPublishedAt".into(),
-            video.head.published.rfc3339().into(),
-        );
-    }
-    let item = shown.item;
+        .map(|video| video.head.published.rfc3339());
+    let mut out = Vec::with_capacity(128);
     for (name, value) in [
-        ("note", &item.note),
-        ("startAt", &item.start_at),
-        ("endAt", &item.end_at),
+        ("endAt", item.end_at.as_ref()),
+        ("note", item.note.as_ref()),
+        ("startAt", item.start_at.as_ref()),
+        ("videoId", Some(&item.video)),
+        ("videoPublishedAt", published.as_ref()),
     ] {
         if let Some(value) = value {
-            map.insert(name.into(), value.clone().into());
+            out.push(if out.is_empty() { b'{' } else { b',' });
+            crate::envelope::string(&mut out, name);
+            out.push(b':');
+            crate::envelope::string(&mut out, value);
         }
     }
-    details.to_string().into_bytes()
+    out.push(b'}');
+    out
 }
 
 #[cfg(test)]

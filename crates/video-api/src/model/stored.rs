@@ -11,11 +11,51 @@ use triptych_core::kv::Record;
 use crate::envelope::etag;
 
 /// A head and the served parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Stored<H> {
     /// What rules, orders and computed parts need.
-    pub head: H,
-    parts: Vec<(Bytes, Bytes)>,
+    pub head: Head<H>,
+    parts: Parts,
+    /// The etag that it was stored with, while its parts are those.
+    etag: Option<Bytes>,
+}
+
+/// A head that knows whether it was changed since it was read.
+#[derive(Debug, Clone)]
+pub struct Head<H> {
+    head: H,
+    is_changed: bool,
+}
+
+impl<H> Head<H> {
+    const fn new(head: H) -> Self {
+        Self {
+            head,
+            is_changed: false,
+        }
+    }
+}
+
+impl<H> std::ops::Deref for Head<H> {
+    type Target = H;
+
+    fn deref(&self) -> &H {
+        &self.head
+    }
+}
+
+impl<H> std::ops::DerefMut for Head<H> {
+    fn deref_mut(&mut self) -> &mut H {
+        self.is_changed = true;
+        &mut self.head
+    }
+}
+
+/// Equal is what says the same, whether it was stored or not.
+impl<H: PartialEq> PartialEq for Stored<H> {
+    fn eq(&self, other: &Self) -> bool {
+        *self.head == *other.head && self.parts == other.parts
+    }
 }
 
 impl<H: Serialize> Stored<H> {
@@ -23,8 +63,9 @@ impl<H: Serialize> Stored<H> {
     #[must_use]
     pub const fn new(head: H) -> Self {
         Self {
-            head,
+            head: Head::new(head),
             parts: Vec::new(),
+            etag: None,
         }
     }
 
@@ -49,6 +90,7 @@ impl<H: Serialize> Stored<H> {
     pub fn set(&mut self, name: &'static str, value: &Map<String, Value>) {
         if value.is_empty() {
             self.parts.retain(|(known, _)| known != name.as_bytes());
+            self.etag = None;
         } else {
             self.set_text(name, Value::Object(value.clone()).to_string());
         }
@@ -59,6 +101,7 @@ impl<H: Serialize> Stored<H> {
         let text: Bytes = text.into();
         // serde_json writes the control character as an escape; the shell looks for the byte itself.
         let text = unescape_base(text);
+        self.etag = None;
         match self
             .parts
             .iter_mut()
@@ -72,14 +115,15 @@ impl<H: Serialize> Stored<H> {
     /// The version: it changes with everything that can be written, and with nothing that is only counted.
     #[must_use]
     pub fn etag(&self) -> String {
-        let mut bytes = Vec::new();
-        self.encode_to(&mut bytes);
-        etag(&bytes)
+        let stored = self.etag.as_deref().filter(|_| !self.head.is_changed);
+        match stored.and_then(|etag| std::str::from_utf8(etag).ok()) {
+            Some(etag) => etag.to_owned(),
+            None => etag(&joined(&self.printed_head(), &self.parts)),
+        }
     }
 
-    fn encode_to(&self, out: &mut Vec<u8>) {
-        let head = serde_json::to_vec(&self.head).unwrap_or_default();
-        pack(out, &head, &self.parts);
+    fn printed_head(&self) -> Vec<u8> {
+        serde_json::to_vec(&*self.head).unwrap_or_default()
     }
 }
 
@@ -89,23 +133,41 @@ const ESCAPE: &[u8] = b"\\u0001";
 /// The name and the text of each part, as it is served.
 pub(crate) type Parts = Vec<(Bytes, Bytes)>;
 
-/// Writes a record: its head, then name and text of each part.
+/// Writes a record: its etag, its head, then name and text of each part.
 pub(crate) fn pack(out: &mut Vec<u8>, head: &[u8], parts: &[(Bytes, Bytes)]) {
-    put(out, head);
-    for (name, text) in parts {
-        put(out, name);
-        put(out, text);
-    }
+    let content = joined(head, parts);
+    put(out, etag(&content).as_bytes());
+    out.extend_from_slice(&content);
 }
 
-/// Head and parts of what [`pack`] wrote; `None` if it is not that.
-pub(crate) fn unpack(mut bytes: Bytes) -> Option<(Bytes, Parts)> {
-    let head = take(&mut bytes)?;
-    let mut parts = Vec::new();
+fn joined(head: &[u8], parts: &[(Bytes, Bytes)]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(4_096);
+    put(&mut out, head);
+    for (name, text) in parts {
+        put(&mut out, name);
+        put(&mut out, text);
+    }
+    out
+}
+
+/// What [`pack`] wrote.
+pub(crate) struct Unpacked {
+    /// The etag of the rest.
+    pub(crate) etag: Bytes,
+    /// JSON.
+    pub(crate) head: Bytes,
+    /// The parts.
+    pub(crate) parts: Parts,
+}
+
+/// Reads what [`pack`] wrote; `None` if it is not that.
+pub(crate) fn unpack(mut bytes: Bytes) -> Option<Unpacked> {
+    let (etag, head) = (take(&mut bytes)?, take(&mut bytes)?);
+    let mut parts = Vec::with_capacity(8);
     while !bytes.is_empty() {
         parts.push((take(&mut bytes)?, take(&mut bytes)?));
     }
-    Some((head, parts))
+    Some(Unpacked { etag, head, parts })
 }
 
 /// The text as JSON that any reader takes: no string of JSON holds the bare character.
@@ -150,19 +212,20 @@ fn take(bytes: &mut Bytes) -> Option<Bytes> {
 }
 
 impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
-    const FORMAT: u8 = 1;
+    const FORMAT: u8 = 2;
 
     fn encode(&self, out: &mut Vec<u8>) {
-        self.encode_to(out);
+        pack(out, &self.printed_head(), &self.parts);
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
         if format != Self::FORMAT {
             return None;
         }
-        let (head, parts) = unpack(bytes)?;
-        let head = serde_json::from_slice(&head).ok()?;
-        Some(Self { head, parts })
+        let Unpacked { etag, head, parts } = unpack(bytes)?;
+        let head = Head::new(serde_json::from_slice(&head).ok()?);
+        let etag = Some(etag);
+        Some(Self { head, parts, etag })
     }
 }
 
@@ -189,15 +252,35 @@ mod tests {
         stored.set_text("status", "{}");
         let mut bytes = Vec::new();
         stored.encode(&mut bytes);
-        let read = Stored::<u8>::decode(1, bytes.clone().into()).unwrap();
-        assert_eq!(read, stored);
+        let read = Stored::<u8>::decode(2, bytes.clone().into()).unwrap();
+        assert_eq!((&read, read.etag()), (&stored, stored.etag()));
         assert_eq!(
             read.part("snippet").unwrap().as_ref(),
             b"{\"title\":\"a\",\"url\":\"\x01/x\"}"
         );
         for cut in 1..bytes.len() {
-            let _ = Stored::<u8>::decode(1, bytes[..cut].to_vec().into());
+            let _ = Stored::<u8>::decode(2, bytes[..cut].to_vec().into());
         }
+    }
+
+    #[test]
+    fn what_is_changed_after_it_was_read_has_the_etag_of_what_it_is_now() {
+        let mut stored = Stored::new(7_u8);
+        stored.set_text("status", "{}");
+        let mut bytes = Vec::new();
+        stored.encode(&mut bytes);
+        let read = || Stored::<u8>::decode(2, bytes.clone().into()).unwrap();
+        let etag_of = |head, text: &'static str| {
+            let mut other = Stored::new(head);
+            other.set_text("status", text);
+            other.etag()
+        };
+        let (mut head, mut part) = (read(), read());
+        *head.head = 8;
+        part.set_text("status", "[]");
+        assert_eq!(read().etag(), etag_of(7, "{}"));
+        assert_eq!(head.etag(), etag_of(8, "{}"));
+        assert_eq!(part.etag(), etag_of(7, "[]"));
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Video {
 }
 
 /// What is counted of a video.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VideoCounts {
     /// How often it was watched.

@@ -171,7 +171,7 @@ fn ordered(
     }
     let numbers = order.slice(tx, start, size)?;
     for (number, position) in numbers.iter().zip(start..) {
-        if let Some(item) = ITEMS.get(tx, &(home.id.clone(), *number))? {
+        if let Some(item) = ITEMS.peek(tx, &(home.id.clone(), *number))? {
             list.push(&home.show(call, tx, &number_text(*number), position, &item)?);
         }
     }

@@ -230,7 +230,7 @@ pub fn line(table: &Named, key: &[u8], value: &Bytes) -> Option<String> {
             serde_json::to_string(&line).ok()
         }
         Form::Stored => {
-            let (head, parts) = stored::unpack(rest)?;
+            let stored::Unpacked { head, parts, .. } = stored::unpack(rest)?;
             line.json = Some(serde_json::from_slice(&head).ok()?);
             let parts = parts.iter().map(|(name, text)| {
                 let name = std::str::from_utf8(name).ok()?;

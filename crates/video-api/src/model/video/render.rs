@@ -56,6 +56,7 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
         }
     }
     item.end()
+        .sealed((counts, serving.owner, video.head.is_processed(serving.now)))
 }
 
 /// How a playlist shows the video: members of a snippet, without braces.

@@ -40,7 +40,7 @@ impl Home {
                 if !found.head.is_visible(call.caller) {
                     return Err(Forbidden::PlaylistItems.into());
                 }
-                (id, found.head.channel, Place::Ordered)
+                (id, found.head.channel.clone(), Place::Ordered)
             }
             PlaylistName::Special(special, owner) => {
                 CHANNELS.peek(tx, &owner)?.ok_or(Absent::ItemPlaylist)?;
