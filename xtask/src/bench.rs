@@ -7,9 +7,15 @@ mod host;
 #[cfg(feature = "bench")]
 mod kv;
 #[cfg(feature = "bench")]
+mod load;
+#[cfg(feature = "bench")]
 mod object;
 #[cfg(feature = "bench")]
+mod prism;
+#[cfg(feature = "bench")]
 mod report;
+#[cfg(feature = "bench")]
+mod video;
 
 use anyhow::{Result, bail};
 
@@ -36,6 +42,7 @@ const BENCHES: &[(&str, Measure)] = &[
     ("kv", kv::measure),
     ("host", host::measure),
     ("object", object::measure),
+    ("video", video::measure),
 ];
 
 /// Builds this tool again, optimised and with the feature `bench`, and runs that.

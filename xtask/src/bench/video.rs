@@ -1,0 +1,303 @@
+//! video-api: lists and searches against a bare hyper server that answers the same bytes, the same on a hundred times
+//! as many videos, a store generated at once, and Prism on the same document.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use hyper::body::Bytes;
+use serde_json::Value;
+use tempfile::tempdir_in;
+
+use super::bare::with_bare;
+use super::host::memory_mib;
+use super::load::{Connection, rate};
+use super::prism;
+use super::report::Row;
+use crate::service::{Options, Server, Service};
+use crate::workspace::{cargo, root, target};
+
+/// Videos of the small store, and how many times as many the large one has.
+const VIDEOS: u64 = 10_000;
+const TIMES: u64 = 100;
+/// Videos of a channel, in both stores.
+const CHANNEL_VIDEOS: u64 = 1_000;
+const MEMORY_MIB_MAX: f64 = 2_048.0;
+/// The page that is to cost what the first one does, and the videos of a page.
+const PAGE: usize = 1_000;
+const PAGE_VIDEOS: usize = 5;
+/// What a list may cost on the large store, as a share of its rate on the small one.
+const FLAT: f64 = 1.0 / 1.5;
+
+/// Requests a second of each kind.
+struct Rates {
+    /// `videos.list` of one id.
+    video: f64,
+    /// `playlistItems.list` of 50.
+    items: f64,
+    first_page: f64,
+    later_page: f64,
+    search: f64,
+}
+
+/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos the large store has, if not a million.
+///
+/// # Errors
+/// If the service does not build, start or answer.
+pub(crate) fn measure() -> Result<Vec<Row>> {
+    let service = Service::find("video")?;
+    let built = cargo(&["build", "--release", "--locked", "-p", service.name]).status()?;
+    ensure!(built.success(), "the service does not build");
+    let folder = tempdir_in(target())?;
+    let large = match std::env::var("TRIPTYCH_BENCH_VIDEOS") {
+        Ok(number) => number.parse()?,
+        Err(_) => VIDEOS * TIMES,
+    };
+    let mut rows = Vec::new();
+    let small = filled(service, &folder.path().join("small"), VIDEOS, &mut rows)?;
+    rows.clear();
+    let (small_rates, beside, _) = of(service, &small)?;
+    rows.extend(beside);
+    let large_store = filled(service, &folder.path().join("large"), large, &mut rows)?;
+    let (large_rates, _, resident) = of(service, &large_store)?;
+    rows.extend(scaled(&small_rates, &large_rates, large));
+    rows.push(Row {
+        what: format!(
+            "video-api: servers of {large} videos in 2 GiB, after all lists and searches"
+        ),
+        value: MEMORY_MIB_MAX / resident,
+        unit: "servers",
+        limit: Some(("one".to_owned(), 1.0)),
+        expected: Some(1.0),
+    });
+    rows.push(peer(service, &small, &small_rates)?);
+    Ok(rows)
+}
+
+fn scaled(small: &Rates, large: &Rates, videos: u64) -> Vec<Row> {
+    let row = |what: &str, value: f64, limit: &str, of: f64| Row {
+        what: format!("video-api: {what}, {videos} videos"),
+        value,
+        unit: "requests/s",
+        limit: Some((limit.to_owned(), of)),
+        expected: Some(FLAT),
+    };
+    let few = "10,000 videos";
+    vec![
+        row("videos.list of one id", large.video, few, small.video),
+        row("playlistItems.list of 50", large.items, few, small.items),
+        row(
+            "page 1,000 of a chart",
+            large.later_page,
+            few,
+            small.later_page,
+        ),
+        row(
+            "page 1,000 of a chart",
+            large.later_page,
+            "page 1",
+            large.first_page,
+        ),
+        row("search with 20 matches", large.search, few, small.search),
+    ]
+}
+
+/// A store of so many videos, made by the service's own sub-command.
+fn filled(
+    service: &'static Service,
+    data: &Path,
+    videos: u64,
+    rows: &mut Vec<Row>,
+) -> Result<PathBuf> {
+    let begun = Instant::now();
+    let mut child = Command::new(service.binary(true))
+        .arg("generate")
+        .arg("--data")
+        .arg(data)
+        .args(["--videos", &videos.to_string()])
+        .args(["--channels", &(videos / CHANNEL_VIDEOS).to_string()])
+        .stdout(Stdio::null())
+        .spawn()?;
+    let mut most: f64 = 0.0;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        most = most.max(memory_mib(child.id(), "VmHWM:").unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    ensure!(status.success(), "{videos} videos were not generated");
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a count of videos has no 53 bits"
+    )]
+    let made = videos as f64 / begun.elapsed().as_secs_f64();
+    rows.push(Row {
+        what: format!("video-api generate: {videos} videos, with all indexes"),
+        value: made,
+        unit: "videos/s",
+        limit: None,
+        expected: None,
+    });
+    rows.push(Row {
+        what: format!("video-api generate: runs of {videos} videos in 2 GiB"),
+        value: MEMORY_MIB_MAX / most,
+        unit: "runs",
+        limit: Some(("one".to_owned(), 1.0)),
+        expected: Some(1.0),
+    });
+    Ok(data.to_owned())
+}
+
+/// What is asked for, as a client finds it.
+struct Targets {
+    videos: Vec<String>,
+    items: Vec<String>,
+    first_page: String,
+    later_page: String,
+    searches: Vec<String>,
+}
+
+const KEY: &str = "key=demo-key&alt=json";
+
+impl Targets {
+    fn find(address: SocketAddr) -> Result<Self> {
+        let mut connection = Connection::to(address)?;
+        let base = "/youtube/v3";
+        let chart = format!("{base}/videos?{KEY}&chart=mostPopular&part=");
+        let mut videos = Vec::new();
+        let mut searches = Vec::new();
+        let mut page = String::new();
+        for _ in 0..4 {
+            let found = connection.json(&format!("{chart}snippet&maxResults=50{page}"))?;
+            for item in items_of(&found) {
+                let id = text_at(item, "/id");
+                let parts = "part=snippet,contentDetails,statistics,status";
+                videos.push(format!("{base}/videos?{KEY}&{parts}&id={id}"));
+                // A title ends in the name of its series and a number.
+                let title = text_at(item, "/snippet/title");
+                let series = title.split('|').next_back().unwrap_or_default();
+                let name = series.split_whitespace().next().unwrap_or_default();
+                searches.push(format!(
+                    "{base}/search?{KEY}&part=snippet&maxResults=25&q={name}"
+                ));
+            }
+            page = next_page(&found)?;
+        }
+        let lists = format!("{base}/search?{KEY}&part=id&type=playlist&maxResults=50");
+        let found = connection.json(&lists)?;
+        let items = items_of(&found).map(|item| {
+            let id = text_at(item, "/id/playlistId");
+            let parts = "part=snippet,contentDetails,status&maxResults=50";
+            format!("{base}/playlistItems?{KEY}&{parts}&playlistId={id}")
+        });
+        let items = items.collect();
+        let first_page = format!("{chart}snippet&maxResults={PAGE_VIDEOS}");
+        let mut later_page = first_page.clone();
+        for _ in 1..PAGE {
+            let found = connection.json(&later_page)?;
+            later_page = format!("{first_page}{}", next_page(&found)?);
+        }
+        Ok(Self {
+            videos,
+            items,
+            first_page,
+            later_page,
+            searches,
+        })
+    }
+}
+
+fn next_page(found: &Value) -> Result<String> {
+    let token = found.get("nextPageToken").and_then(Value::as_str);
+    let token = token.context("there is a next page")?;
+    Ok(format!("&pageToken={token}"))
+}
+
+fn items_of(found: &Value) -> impl Iterator<Item = &Value> {
+    let items = found.get("items").and_then(Value::as_array);
+    items.into_iter().flatten()
+}
+
+fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    let found = value.pointer(pointer).and_then(Value::as_str);
+    found.unwrap_or_default()
+}
+
+/// Rates of a store, rows of those that are measured beside a bare server, and resident memory at the end.
+fn of(service: &'static Service, data: &Path) -> Result<(Rates, Vec<Row>, f64)> {
+    let server = start(service, data)?;
+    let address = address_of(&server)?;
+    let targets = Targets::find(address)?;
+    let mut rates = Rates {
+        video: 0.0,
+        items: 0.0,
+        first_page: rate(address, std::slice::from_ref(&targets.first_page))?,
+        later_page: rate(address, std::slice::from_ref(&targets.later_page))?,
+        search: rate(address, &targets.searches)?,
+    };
+    let mut rows = Vec::new();
+    let mut beside = |what: &str, targets: &[String], expected| -> Result<f64> {
+        let (mut own, mut bare) = (0.0, 0.0);
+        let mut body = Vec::new();
+        Connection::to(address)?.get(targets.first().context("there is a target")?, &mut body)?;
+        let body = Bytes::from(body);
+        // Turn about, so that both meet the same machine.
+        for _ in 0..2 {
+            bare += with_bare(body.clone(), |address| rate(address, &["/".to_owned()]))? / 2.0;
+            own += rate(address, targets)? / 2.0;
+        }
+        rows.push(Row {
+            what: format!("video-api: {what}"),
+            value: own,
+            unit: "requests/s",
+            limit: Some(("bare hyper, same bytes".to_owned(), bare)),
+            expected: Some(expected),
+        });
+        Ok(own)
+    };
+    rates.video = beside("videos.list of one id, four parts", &targets.videos, 0.6)?;
+    rates.items = beside("playlistItems.list of 50, three parts", &targets.items, 0.3)?;
+    let resident = memory_mib(server.pid(), "VmHWM:")?;
+    server.stop()?;
+    Ok((rates, rows, resident))
+}
+
+fn start(service: &'static Service, data: &Path) -> Result<Server> {
+    Server::start(
+        service,
+        &Options {
+            binary: service.binary(true),
+            data: data.to_owned(),
+            seed: root().join("packaging/demo/video-api.json"),
+            port: Some(0),
+            flags: vec![
+                "--log".into(),
+                data.with_extension("requests.log").display().to_string(),
+            ],
+        },
+    )
+}
+
+fn address_of(server: &Server) -> Result<SocketAddr> {
+    let address = server.url.trim_start_matches("http://").parse();
+    address.context("the service names its address")
+}
+
+/// A peer that answers from the same document, with examples instead of data.
+fn peer(service: &'static Service, data: &Path, rates: &Rates) -> Result<Row> {
+    let server = start(service, data)?;
+    let document = Connection::to(address_of(&server)?)?.json("/$discovery/rest?version=v3")?;
+    server.stop()?;
+    let target = "/youtube/v3/videos?part=snippet&id=x".to_owned();
+    let peer = prism::with(&document, |address| rate(address, &[target]))?;
+    Ok(Row {
+        what: "video-api: videos.list of one id".to_owned(),
+        value: rates.video,
+        unit: "requests/s",
+        limit: Some(("Prism, a mock of the same document".to_owned(), peer)),
+        expected: Some(10.0),
+    })
+}
