@@ -397,7 +397,8 @@ const fn special(
 /// All operations. Rows with a marker stand before those without.
 #[rustfmt::skip] // A table: one operation a line.
 pub static OPERATIONS: &[Operation] = &[
-    // The service.
+    // The service. A zonal host that is not served looks like it.
+    Operation::absent("CreateSession", "GET", Target::Service, "session"),
     Operation { target: Target::Service, ..without_bucket(Operation::bucket("ListBuckets", "GET", "", "store:ListAllMyBuckets", listing::buckets)) },
     // Buckets: what hangs on them.
     Operation::bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", setting::location),

@@ -59,3 +59,13 @@ fn the_corpus_of_keys_holds() {
 fn the_corpus_of_documents_holds() {
     replay("object_xml", fuzz::xml);
 }
+
+#[test]
+fn the_corpus_of_policies_holds() {
+    replay("object_policy", fuzz::policy);
+}
+
+#[test]
+fn the_corpus_of_listings_holds() {
+    replay("object_listing", fuzz::listing);
+}

@@ -1,4 +1,4 @@
-//! Random sequences of requests and restarts, on memory and on disk, against a plain map.
+//! Random sequences of requests, restarts and kills, on memory and on disk, against a plain map.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +10,7 @@ mod service;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -49,6 +49,13 @@ enum Step {
         enabled: bool,
     },
     Restart,
+    /// A PUT that is cut off at some place of it, with the whole service: it happened or it did not.
+    Kill {
+        key: usize,
+        large: bool,
+        share: usize,
+        turns: usize,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -63,6 +70,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (key(), 0_usize..4).prop_map(|(key, place)| Step::DeleteVersion { key, place }),
         1 => any::<bool>().prop_map(|enabled| Step::Versioning { enabled }),
         1 => Just(Step::Restart),
+        2 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
+            .prop_map(|(key, large, share, turns)| Step::Kill { key, large, share, turns }),
     ]
 }
 
@@ -98,7 +107,10 @@ struct Bench {
     world: World,
     directory: Option<tempfile::TempDir>,
     memory: (Arc<Memory>, Arc<MemoryBlobs>),
+    /// The stores of the disk that are open, to see when the last request lets go of them.
+    open: (Weak<dyn KeyValue>, Weak<dyn Blobs>),
     now: Timestamp,
+    kills: usize,
 }
 
 fn disk(path: &Path) -> (Arc<dyn KeyValue>, Arc<dyn Blobs>) {
@@ -123,12 +135,15 @@ impl Bench {
                 memory.1.clone() as Arc<dyn Blobs>,
             ),
         };
+        let open = (Arc::downgrade(&store), Arc::downgrade(&blobs));
         let world = World::on(store, blobs, NOW).await;
         Self {
             world,
             directory,
             memory,
+            open,
             now: NOW,
+            kills: 0,
         }
     }
 
@@ -139,6 +154,16 @@ impl Bench {
             Arc::new(MemoryBlobs::new(SeededIds::from_number(9))),
         );
         self.world = World::on(away.0, away.1, self.now).await;
+        // Threads of a request that was cut off end when they see that nobody sends any more.
+        let released = async {
+            while self.directory.is_some()
+                && (self.open.0.strong_count() > 0 || self.open.1.strong_count() > 0)
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(60), released).await;
+        assert!(waited.is_ok(), "a request that is gone holds a store");
         let (store, blobs) = match &self.directory {
             Some(directory) => disk(directory.path()),
             None => (
@@ -146,7 +171,35 @@ impl Bench {
                 self.memory.1.clone() as Arc<dyn Blobs>,
             ),
         };
+        self.open = (Arc::downgrade(&store), Arc::downgrade(&blobs));
         self.world = World::on(store, blobs, self.now).await;
+    }
+
+    /// A PUT that is killed with the service. Whether it happened is seen by its body, which no other PUT has.
+    async fn kill(
+        &mut self,
+        key: &'static str,
+        large: bool,
+        cut: (usize, usize),
+        model: &mut Model,
+    ) {
+        self.kills += 1;
+        let mut body = format!("killed {}", self.kills).into_bytes();
+        body.resize(if large { 140_000 } else { 2_000 }, b'.');
+        self.now = self.now.plus(Duration::from_secs(1));
+        self.world.clock.set(self.now);
+        let draft = Draft {
+            time: self.now,
+            ..Draft::put(&format!("/enforced/{key}"), &body)
+        };
+        self.world.cut(&draft.bytes(), cut.0, cut.1).await;
+        self.restart().await;
+        let seen = self.get(key, None).await;
+        if seen.status == 200 && seen.body == body {
+            assert_eq!(cut.0, 100, "half a body was stored");
+            let version = seen.header("x-amz-version-id").map(str::to_owned);
+            model.push(key, version.as_deref(), Some(body));
+        }
     }
 
     async fn send(&mut self, draft: Draft) -> Answer {
@@ -250,6 +303,15 @@ impl Bench {
                 model.versioning = Some(*enabled);
             }
             Step::Restart => self.restart().await,
+            Step::Kill {
+                key,
+                large,
+                share,
+                turns,
+            } => {
+                self.kill(KEYS[*key], *large, (*share, *turns), model).await;
+                self.compare(model).await;
+            }
         }
     }
 
@@ -311,7 +373,7 @@ impl Bench {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
     #[test]
-    fn any_sequence_of_requests_and_restarts_leaves_what_a_plain_map_would(
+    fn any_sequence_of_requests_restarts_and_kills_leaves_what_a_plain_map_would(
         steps in prop::collection::vec(step(), 1..30),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -8,13 +8,17 @@
 )]
 
 use bytes::Bytes;
+use object_put::account::Caller;
 use object_put::bucket::Bucket;
 use object_put::chunked::{Decoder, Frame};
 use object_put::dialect::Dialect;
 use object_put::error::Error;
 use object_put::head::{METADATA_BYTES_MAX, PutHead};
 use object_put::key::{KEY_BYTES_MAX, Key};
+use object_put::lifecycle::Lifecycle;
+use object_put::list::After;
 use object_put::lock::{DefaultRetention, Retention};
+use object_put::policy::{Policy, Question};
 use object_put::request::{Fields, Query};
 use object_put::signature::{Claim, Payload, canonical};
 use object_put::tagging::{Bearer, Tags};
@@ -160,5 +164,52 @@ pub fn xml(data: &[u8]) {
     let _ = Retention::from_xml(data, Timestamp::EPOCH);
     for root in ["Tagging", "Delete", "CreateBucketConfiguration"] {
         let _ = Element::parse(data, root);
+    }
+}
+
+/// Bucket policies: one that is taken is the same when it is read again, and what it denies it does not allow.
+pub fn policy(data: &[u8]) {
+    let Ok(policy) = Policy::parse(data, "b") else {
+        return;
+    };
+    assert_eq!(
+        Policy::parse(policy.document.as_bytes(), "b").as_ref(),
+        Ok(&policy)
+    );
+    let (fields, query) = (
+        Fields::default(),
+        Query::parse("prefix=a%2F").unwrap_or_default(),
+    );
+    for (permission, resource) in [("store:GetObject", "b/a/k"), ("store:ListBucket", "b")] {
+        let _ = policy.judge(&Question {
+            caller: &Caller::Anonymous,
+            permission,
+            resource,
+            fields: &fields,
+            query: &query,
+            secure: true,
+            tags: None,
+        });
+    }
+    let _ = policy.is_public();
+}
+
+/// Tokens of listings: one that is read goes on where it says.
+pub fn listing(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    if let Some(after) = After::from_token(text) {
+        assert_eq!(After::from_token(&after.token()), Some(after));
+    }
+    if let Some((key, rest)) = text.split_once('\n') {
+        let (prefix, delimiter) = rest.split_once('\n').unwrap_or((rest, "/"));
+        let after = After::entry(key.to_owned(), prefix, delimiter);
+        assert_eq!(After::from_token(&after.token()), Some(after));
+    }
+    let lifecycle = Lifecycle::from_xml(data, || "id".to_owned());
+    if let Ok(lifecycle) = lifecycle {
+        let shown = lifecycle.shown("http://store/doc/2006-03-01/");
+        assert!(Lifecycle::from_xml(shown.as_bytes(), || "id".to_owned()).is_ok());
     }
 }

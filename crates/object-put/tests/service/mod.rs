@@ -299,6 +299,27 @@ impl World {
     }
 }
 
+impl World {
+    /// Sends `share` hundredths of a request, lets the service take `turns` turns at it, and ends it there, wherever it is: what
+    /// a kill leaves of a request.
+    pub async fn cut(&self, request: &[u8], share: usize, turns: usize) {
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let service = self.service.clone();
+        let serving = tokio::spawn(async move {
+            let io = hyper_util::rt::TokioIo::new(server);
+            let builder = hyper::server::conn::http1::Builder::new();
+            let _ = builder.serve_connection(io, service).await;
+        });
+        let sent = request.len() * share.min(100) / 100;
+        let _ = client.write_all(&request[..sent]).await;
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        serving.abort();
+        let _ = serving.await;
+    }
+}
+
 /// A request whose body is still to come.
 pub struct Started {
     client: tokio::io::DuplexStream,
