@@ -15,6 +15,8 @@ mod prism;
 #[cfg(feature = "bench")]
 mod report;
 #[cfg(feature = "bench")]
+mod tabs;
+#[cfg(feature = "bench")]
 mod video;
 
 use anyhow::{Result, bail};
@@ -43,6 +45,7 @@ const BENCHES: &[(&str, Measure)] = &[
     ("host", host::measure),
     ("object", object::measure),
     ("video", video::measure),
+    ("tabs", tabs::measure),
 ];
 
 /// Builds this tool again, optimised and with the feature `bench`, and runs that.

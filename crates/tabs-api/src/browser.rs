@@ -472,6 +472,11 @@ impl Browser {
         }
     }
 
+    /// The window that has, or had last, the focus.
+    pub(crate) fn focused_window(&self) -> Option<&Window> {
+        self.windows.get(self.focus_order.first()?)
+    }
+
     /// The state of a tab at this moment.
     pub(crate) fn view(&self, id: TabId) -> Option<TabView> {
         let tab = self.tabs.get(&id)?;

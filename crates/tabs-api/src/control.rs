@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
-use crate::address::{host, resolve};
+use crate::address::{NEW_TAB, host, resolve};
 use crate::browser::Browser;
 use crate::error::Error;
 use crate::tab::{Kind, MuteReason, TabId};
@@ -33,6 +33,38 @@ pub enum Control {
         /// Which.
         tab_id: i64,
     },
+    /// The user adds a tab to the highlighted ones and makes it active, or takes it out of them.
+    Toggle {
+        /// Which.
+        tab_id: i64,
+    },
+    /// The user highlights everything from the active tab to this one, which becomes active.
+    Extend {
+        /// Which.
+        tab_id: i64,
+    },
+    /// The user opens a new tab at the end of a window.
+    NewTab {
+        /// Which window.
+        window_id: i64,
+    },
+    /// The user brings the tab back that was closed last.
+    RestoreTab {
+        /// The window for it, if its own is gone.
+        window_id: i64,
+    },
+    /// The user loads a page again.
+    Reload {
+        /// Which tab's.
+        tab_id: i64,
+    },
+    /// The user goes to the previous or the next page; without one nothing happens.
+    Traverse {
+        /// Which tab.
+        tab_id: i64,
+        /// To the next one.
+        forward: bool,
+    },
     /// The user closes a tab.
     Close {
         /// Which.
@@ -58,6 +90,13 @@ pub enum Control {
         tab_id: i64,
         /// The new factor.
         factor: f64,
+    },
+    /// The user zooms a tab by the steps that the browser offers; where zooming is off nothing happens.
+    ZoomStep {
+        /// Which.
+        tab_id: i64,
+        /// 1 for the next larger, -1 for the next smaller, 0 for the default.
+        step: i64,
     },
     /// The user opens a URL in a tab.
     Navigate {
@@ -149,6 +188,22 @@ impl Browser {
                 self.focus(window);
                 self.activate(tab)?;
             }
+            Control::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
+            Control::Extend { tab_id } => self.extend(TabId(tab_id))?,
+            Control::NewTab { window_id } => return self.user_tab(WindowId(window_id)),
+            Control::RestoreTab { window_id } => {
+                let fallback = self.window(WindowId(window_id))?.id;
+                let (tab, _) = self.restore_closed(fallback)?;
+                return Ok(json!({ "tabId": tab.0 }));
+            }
+            Control::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
+            Control::Traverse { tab_id, forward } => {
+                let tab = self.tab(TabId(tab_id))?;
+                if let Some(target) = self.history_target(tab, forward) {
+                    self.go_to_entry(TabId(tab_id), target)?;
+                }
+            }
+            Control::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
             Control::Close { tab_id } => self.close_tab(TabId(tab_id))?,
             Control::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
             Control::MuteSite { tab_id, muted } => self.mute_site(TabId(tab_id), muted)?,
@@ -161,8 +216,11 @@ impl Browser {
                 ));
             }
             Control::Navigate { tab_id, url } => {
-                let tab = self.tab(TabId(tab_id))?.id;
-                self.navigate(tab, &resolve(&url, "")?, Kind::Push);
+                let url = resolve(&url, "")?;
+                let tab = self.tab_mut(TabId(tab_id))?;
+                tab.forgets_openers = true;
+                let tab = tab.id;
+                self.navigate(tab, &url, Kind::Push);
             }
             Control::Gesture { tab_id, script } => self.gesture(self.now, TabId(tab_id), script)?,
             Control::Invoke {
@@ -187,6 +245,45 @@ impl Browser {
             Control::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
         }
         Ok(Value::Null)
+    }
+
+    fn toggle(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.window(self.tab(id)?.window)?;
+        let (mut set, active) = (window.highlighted.clone(), window.active);
+        if set.insert(id) {
+            return self.select(id, set);
+        }
+        set.remove(&id);
+        let next = active.filter(|active| *active != id);
+        match next.or_else(|| set.first().copied()) {
+            Some(next) => self.select(next, set),
+            // The only one stays.
+            None => Ok(()),
+        }
+    }
+
+    fn extend(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.window(self.tab(id)?.window)?;
+        let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
+        let from = window.active.and_then(|active| window.index_of(active));
+        let from = from.unwrap_or(to);
+        let between = from.min(to)..=from.max(to);
+        let tabs = window.tabs.iter().enumerate();
+        let set = tabs.filter(|(index, _)| between.contains(index));
+        let set = set.map(|(_, tab)| *tab).collect();
+        self.select(id, set)
+    }
+
+    /// A new tab of the user's. Once its page comes, who opened whom no longer counts.
+    fn user_tab(&mut self, window: WindowId) -> Result<Value, Error> {
+        let active = self.window(window)?.active;
+        let id = self.new_tab(window);
+        let tab = self.tab_mut(id)?;
+        tab.opener = active;
+        tab.forgets_openers = true;
+        self.start(id, NEW_TAB);
+        self.insert_new(id, window, None, true)?;
+        Ok(json!({ "tabId": id.0 }))
     }
 
     fn mute_site(&mut self, id: TabId, muted: bool) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use triptych_core::time::Timestamp;
 use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
 use crate::engine::Request;
 use crate::error::Error;
+use crate::hand::Hand;
 use crate::js::Js;
 use crate::manifest::{ContentScript, Manifest};
 use crate::page::Pages;
@@ -60,6 +61,7 @@ pub struct LabCall {
 pub struct Lab {
     pages: Pages,
     session: Session,
+    hand: Hand,
     /// How far its time is ahead of the caller's.
     skipped: Duration,
     log: Vec<(&'static str, Value)>,
@@ -76,6 +78,7 @@ impl Lab {
         Self {
             pages,
             session,
+            hand: Hand::default(),
             skipped: Duration::ZERO,
             log: Vec::new(),
             answers: BTreeMap::new(),
@@ -184,6 +187,7 @@ impl Lab {
             "harness.gesture" => self.gesture(now, &call.args),
             "harness.port" => self.port(now, &call.args),
             "harness.parallel" => self.parallel(now, &call.args),
+            "harness.control" => self.control(now, &call.args),
             "harness.const" => Some(constant(&call.args)),
             op if op.starts_with("harness.") => None,
             _ => Some(self.api(now, call)),
@@ -288,6 +292,15 @@ impl Lab {
             .change(at, |browser| browser.gesture(at, tab, script));
         Some(match outcome {
             Ok(()) => json!({ "result": 1 }),
+            Err(error) => render(Err(error), Style::Promise),
+        })
+    }
+
+    fn control(&mut self, now: Timestamp, line: &[Js]) -> Option<Value> {
+        let (at, hand) = (self.now(now), &mut self.hand);
+        let outcome = self.session.change(at, |browser| hand.act(browser, line))?;
+        Some(match outcome {
+            Ok(()) => json!({ "result": "" }),
             Err(error) => render(Err(error), Style::Promise),
         })
     }

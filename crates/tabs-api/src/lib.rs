@@ -17,6 +17,7 @@ pub mod error;
 pub mod event;
 pub mod group;
 mod grouping;
+mod hand;
 #[cfg(feature = "server")]
 pub mod http;
 pub mod journal;

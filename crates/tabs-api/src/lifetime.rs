@@ -1,5 +1,7 @@
 //! How tabs begin and end: create, duplicate, remove, restore.
 
+use triptych_core::time::Timestamp;
+
 use crate::address::{NEW_TAB, resolve};
 use crate::browser::{Answer, Browser, Call};
 use crate::error::Error;
@@ -162,7 +164,7 @@ impl Browser {
         self.shown(call, copy)
     }
 
-    fn forget_openers(&mut self, window: WindowId) {
+    pub(crate) fn forget_openers(&mut self, window: WindowId) {
         for tab in self
             .tabs
             .values_mut()
@@ -200,11 +202,25 @@ impl Browser {
     /// `sessions.restore` without an id: the tab that was closed last, where it was.
     pub(crate) fn session_restore(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         self.check_not_dragging()?;
+        let fallback = self.current_window(call)?;
+        let (id, closed_at) = self.restore_closed(fallback)?;
+        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
+        let tab = view.seen_by(&self.access_of(call));
+        Ok(Answer::Value(
+            serde_json::json!({ "lastModified": closed_at.seconds(), "tab": tab }),
+        ))
+    }
+
+    /// Brings the tab back that was closed last, and says when that was.
+    pub(crate) fn restore_closed(
+        &mut self,
+        fallback: WindowId,
+    ) -> Result<(TabId, Timestamp), Error> {
         let closed = self.closed.pop().ok_or(Error::NothingToRestore)?;
         let window = if self.windows.contains_key(&closed.tab.window) {
             closed.tab.window
         } else {
-            self.current_window(call)?
+            fallback
         };
         let id = self.new_tab(window);
         let tab = self.tab_mut(id)?;
@@ -222,11 +238,7 @@ impl Browser {
         }
         self.place(id, window, index)?;
         self.create_and_activate(id)?;
-        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
-        let tab = view.seen_by(&self.access_of(call));
-        Ok(Answer::Value(
-            serde_json::json!({ "lastModified": closed.at.seconds(), "tab": tab }),
-        ))
+        Ok((id, closed.at))
     }
 
     /// A page opened another one: right behind it, in its group.

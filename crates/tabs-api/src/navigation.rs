@@ -90,6 +90,12 @@ impl Browser {
     /// `tabs.reload`.
     pub(crate) fn reload(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let id = self.named_tab(call, 0)?;
+        self.reload_tab(id)?;
+        Ok(Answer::Undefined)
+    }
+
+    /// Loads a tab's page again, or goes on to where it has not arrived yet.
+    pub(crate) fn reload_tab(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab(id)?;
         let url = match &tab.pending {
             Some(pending) if tab.url.is_empty() => pending.url.clone(),
@@ -101,47 +107,39 @@ impl Browser {
         {
             pending.is_shown = tab.url.is_empty();
         }
+        Ok(())
+    }
+
+    /// `tabs.goBack` and `tabs.goForward`.
+    pub(crate) fn traverse(&mut self, call: &Call<'_>, is_forward: bool) -> Result<Answer, Error> {
+        let id = self.named_tab(call, 0)?;
+        match self.history_target(self.tab(id)?, is_forward) {
+            Some(target) => self.go_to_entry(id, target)?,
+            None if self.compat == Compat::Browser => return Err(Error::NoHistory),
+            // Spec tabs-api §4: it goes there "if one exists".
+            None => {}
+        }
         Ok(Answer::Undefined)
     }
 
-    /// `tabs.goBack` and `tabs.goForward`: pages on which the user did nothing are skipped.
-    pub(crate) fn traverse(&mut self, call: &Call<'_>, is_forward: bool) -> Result<Answer, Error> {
-        let id = self.named_tab(call, 0)?;
-        let tab = self.tab(id)?;
-        let at = tab.history_at;
+    /// The page before or after the current one; the browser skips those on which the user did nothing.
+    pub(crate) fn history_target(&self, tab: &Tab, is_forward: bool) -> Option<usize> {
+        let (at, count) = (tab.history_at, tab.history.len());
         let skips = self.compat == Compat::Browser;
-        let target = if !skips {
-            let next = if is_forward {
-                at.checked_add(1)
-            } else {
-                at.checked_sub(1)
-            };
-            next.filter(|place| *place < tab.history.len())
-        } else if is_forward {
-            (at + 1..tab.history.len()).find(|place| {
-                *place + 1 == tab.history.len()
-                    || tab.history.get(*place).is_some_and(|entry| entry.was_used)
-            })
+        let was_used = |place: &usize| tab.history.get(*place).is_some_and(|entry| entry.was_used);
+        if is_forward {
+            let is_next = |place: &usize| !skips || *place + 1 == count || was_used(place);
+            (at + 1..count).find(is_next)
         } else {
-            (0..at)
-                .rev()
-                .find(|place| tab.history.get(*place).is_some_and(|entry| entry.was_used))
-        };
-        let Some(target) = target else {
-            // Spec tabs-api §4: it goes there "if one exists".
-            return if skips {
-                Err(Error::NoHistory)
-            } else {
-                Ok(Answer::Undefined)
-            };
-        };
-        let url = tab
-            .history
-            .get(target)
-            .map(|entry| entry.url.clone())
-            .ok_or(Error::NoHistory)?;
+            (0..at).rev().find(|place| !skips || was_used(place))
+        }
+    }
+
+    pub(crate) fn go_to_entry(&mut self, id: TabId, target: usize) -> Result<(), Error> {
+        let entry = self.tab(id)?.history.get(target).ok_or(Error::NoHistory)?;
+        let url = Arc::clone(&entry.url);
         self.navigate(id, &url, Kind::Traverse(target));
-        Ok(Answer::Undefined)
+        Ok(())
     }
 
     /// Takes what the engine tells. News of a navigation that another one has overtaken is dropped.
@@ -253,6 +251,10 @@ impl Browser {
         let stays_disabled = self.compat == Compat::Browser && tab.zoom.mode == ZoomMode::Disabled;
         if !is_same_document && !stays_disabled {
             tab.zoom = ZoomState::default();
+        }
+        let forgetting = std::mem::take(&mut tab.forgets_openers).then_some(tab.window);
+        if let Some(window) = forgetting {
+            self.forget_openers(window);
         }
         self.forget_grants(id, url);
         self.updated(

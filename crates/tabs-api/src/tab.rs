@@ -208,6 +208,8 @@ pub struct Tab {
     pub is_fresh: bool,
     /// Whether its pages stay in memory when it leaves them; those of a copied tab do not.
     pub keeps_pages: bool,
+    /// Whether the user sent it where it goes: with the page the openers of its window are forgotten.
+    pub forgets_openers: bool,
     /// Whether the title is only the address, as long as the page has given none.
     pub title_is_address: bool,
 }
@@ -245,6 +247,7 @@ impl Tab {
             document: 0,
             is_fresh: true,
             keeps_pages: true,
+            forgets_openers: false,
             title_is_address: false,
         }
     }

@@ -11,6 +11,28 @@ use crate::tab::{Tab, TabId, ZoomMode, ZoomState};
 
 /// The factor of a page that nobody zoomed.
 const DEFAULT: f64 = 1.0;
+/// The factors that the user's keys go through.
+const STEPS: [f64; 17] = [
+    0.25,
+    1.0 / 3.0,
+    0.5,
+    2.0 / 3.0,
+    0.75,
+    0.8,
+    0.9,
+    1.0,
+    1.1,
+    1.25,
+    1.5,
+    1.75,
+    2.0,
+    2.5,
+    3.0,
+    4.0,
+    5.0,
+];
+/// Factors closer than this are the same step.
+const NEAR: f64 = 0.001;
 
 impl Browser {
     /// The factor at which a tab shows its page.
@@ -87,6 +109,24 @@ impl Browser {
         // Who scales by itself touches nothing that others share.
         self.tell_zoom(id, old, factor, zoom.mode != ZoomMode::Manual);
         Ok(())
+    }
+
+    /// Zooms a tab as the user's keys do: to the next factor of the browser's list, or to the default.
+    pub(crate) fn zoom_step(&mut self, id: TabId, step: i64) -> Result<(), Error> {
+        let tab = self.tab(id)?;
+        if tab.zoom.mode == ZoomMode::Disabled || tab.discarded {
+            return Ok(());
+        }
+        let now = self.factor_of(tab);
+        let next = match step.signum() {
+            1 => STEPS.iter().find(|step| **step > now + NEAR),
+            -1 => STEPS.iter().rev().find(|step| **step < now - NEAR),
+            _ => Some(&DEFAULT),
+        };
+        match next {
+            Some(factor) => self.zoom_to(id, *factor),
+            None => Ok(()),
+        }
     }
 
     fn keep_host_factor(&mut self, name: String, factor: f64) {

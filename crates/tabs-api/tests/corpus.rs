@@ -396,9 +396,8 @@ fn the_engine_does_what_the_recorded_browser_did() {
         let scenario: Value = serde_json::from_str(&text).unwrap();
         let calls: Calls = serde_json::from_str(&text).unwrap();
         let name = scenario["name"].as_str().unwrap();
-        let is_judged = scenario["stable"] == true
-            && !name.starts_with("ui-")
-            && NOT_REPLAYED.iter().all(|(known, _)| *known != name);
+        let is_judged =
+            scenario["stable"] == true && NOT_REPLAYED.iter().all(|(known, _)| *known != name);
         if !is_judged || only.is_some_and(|only| !name.contains(only)) {
             continue;
         }
