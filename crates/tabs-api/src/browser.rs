@@ -142,11 +142,11 @@ pub(crate) enum Waiting {
 /// Something that the browser does by itself after a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Timer {
-    /// The tabs of a collapsed group freeze.
-    Freeze(GroupId),
+    /// A tab of a collapsed group freezes.
+    Freeze(TabId),
     /// A page that was kept for going back shows that it was frozen, and no longer is.
     Thaw { tab: TabId, load: u64, frozen: bool },
-    /// A tab that was activated is no longer frozen.
+    /// A tab that is shown again is no longer frozen.
     Unfreeze(TabId),
 }
 
@@ -528,7 +528,11 @@ impl Browser {
     /// Tells that a tab changed, as it is now.
     pub(crate) fn updated(&mut self, id: TabId, change: Change) {
         if let Some(tab) = self.view(id) {
+            let group = change.group;
             self.emit(Event::TabUpdated { change, tab });
+            if let Some(group) = group {
+                self.freeze_by_group(id, group);
+            }
         }
     }
 

@@ -88,6 +88,8 @@ pub enum EngineNews {
     },
     /// A navigation ended without a page.
     Ended { tab: TabId, load: u64 },
+    /// The address went to another program of the machine; there will be no page.
+    HandedOver { tab: TabId, load: u64 },
     /// A page has a title.
     Title {
         tab: TabId,

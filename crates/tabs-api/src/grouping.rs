@@ -1,19 +1,15 @@
 //! Groups: group, ungroup, and the `tabGroups` operations.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::browser::{Answer, Browser, Call, Timer};
+use crate::browser::{Answer, Browser, Call};
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::group::{COLORS, GROUP_ID_NONE, Group, GroupId};
 use crate::tab::TabId;
 use crate::window::{Window, WindowId, WindowKind};
-
-/// How long after its group was collapsed a tab freezes.
-const FREEZE_AFTER: Duration = Duration::from_millis(2_500);
 
 /// When the moves of tabs that join a group are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +21,11 @@ enum Moves {
 }
 
 impl Browser {
-    fn group(&self, id: i64) -> Result<&Group, Error> {
+    pub(crate) fn group(&self, id: i64) -> Result<&Group, Error> {
         self.groups.get(&GroupId(id)).ok_or(Error::NoGroup(id))
     }
 
-    fn tabs_of(&self, group: GroupId) -> Vec<TabId> {
+    pub(crate) fn tabs_of(&self, group: GroupId) -> Vec<TabId> {
         let window = self
             .groups
             .get(&group)
@@ -419,85 +415,6 @@ impl Browser {
             self.set_collapsed(id, after.collapsed)?;
         }
         Ok(Answer::Value(after.render()))
-    }
-
-    /// The tabs of a collapsed group freeze after a while; the active one gives way to one that is still shown.
-    fn set_collapsed(&mut self, group: GroupId, collapsed: bool) -> Result<(), Error> {
-        let members = self.tabs_of(group);
-        if collapsed {
-            self.set_timer(FREEZE_AFTER, Timer::Freeze(group));
-            let window = self.window(self.group(group.0)?.window)?;
-            let active = window.active.filter(|active| members.contains(active));
-            let is_open = |id: &&TabId| {
-                self.tabs.get(id).is_some_and(|tab| {
-                    tab.group
-                        .and_then(|group| self.groups.get(&group))
-                        .is_none_or(|group| !group.collapsed)
-                })
-            };
-            if let Some(active) = active {
-                let at = window.index_of(active).unwrap_or_default();
-                let right = window.tabs.iter().skip(at).find(is_open);
-                let next = right
-                    .or_else(|| window.tabs.iter().take(at).rev().find(is_open))
-                    .copied();
-                if let Some(next) = next {
-                    self.activate(next)?;
-                }
-            }
-            return Ok(());
-        }
-        for id in members {
-            if self.tab(id)?.frozen {
-                self.tab_mut(id)?.frozen = false;
-                self.updated(
-                    id,
-                    Change {
-                        frozen: Some(false),
-                        ..Change::default()
-                    },
-                );
-            }
-        }
-        Ok(())
-    }
-
-    /// Does what a timer was set for.
-    pub(crate) fn ring(&mut self, timer: &Timer) {
-        match timer {
-            Timer::Freeze(group) => {
-                if self.groups.get(group).is_none_or(|group| !group.collapsed) {
-                    return;
-                }
-                for id in self.tabs_of(*group) {
-                    self.set_frozen(id, true);
-                }
-            }
-            Timer::Unfreeze(id) => self.set_frozen(*id, false),
-            Timer::Thaw { tab, load, frozen } => {
-                if self.tabs.get(tab).is_some_and(|state| state.load == *load) {
-                    self.set_frozen(*tab, *frozen);
-                }
-            }
-        }
-    }
-
-    pub(crate) fn set_frozen(&mut self, id: TabId, frozen: bool) {
-        let Some(tab) = self
-            .tabs
-            .get_mut(&id)
-            .filter(|tab| tab.frozen != frozen && !tab.discarded)
-        else {
-            return;
-        };
-        tab.frozen = frozen;
-        self.updated(
-            id,
-            Change {
-                frozen: Some(frozen),
-                ..Change::default()
-            },
-        );
     }
 
     /// `tabGroups.move`.

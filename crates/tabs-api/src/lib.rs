@@ -15,6 +15,7 @@ mod discarding;
 pub mod engine;
 pub mod error;
 pub mod event;
+mod freezing;
 pub mod group;
 mod grouping;
 mod hand;

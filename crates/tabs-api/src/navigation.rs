@@ -84,6 +84,7 @@ impl Browser {
             );
         }
         self.dirty.note_tab(id);
+        self.unfreeze_soon(id);
         self.command(command);
     }
 
@@ -166,6 +167,18 @@ impl Browser {
                 self.commit(tab, &url, is_same_document);
             }
             EngineNews::Ended { tab, load } if is_current(&tab, &load) => self.end(tab),
+            EngineNews::HandedOver { tab, load } if is_current(&tab, &load) => {
+                if self
+                    .tabs
+                    .get(&tab)
+                    .is_some_and(|tab| tab.history.is_empty())
+                {
+                    // A tab that was only made for it goes; it was just found, so that closing it cannot fail.
+                    let _ = self.close_tab(tab);
+                } else {
+                    self.end(tab);
+                }
+            }
             EngineNews::Title { tab, load, title } if is_current(&tab, &load) => {
                 self.set_title(tab, &title)
             }
@@ -341,10 +354,12 @@ impl Browser {
     }
 
     fn complete(&mut self, id: TabId) {
+        let now = self.now;
         let Some(tab) = self.tabs.get_mut(&id) else {
             return;
         };
         tab.status = Status::Complete;
+        tab.loaded_at = now;
         self.updated(
             id,
             Change {
@@ -352,6 +367,7 @@ impl Browser {
                 ..Change::default()
             },
         );
+        self.freeze_later(id);
         self.answer_languages(id);
     }
 

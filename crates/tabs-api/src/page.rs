@@ -62,7 +62,12 @@ pub enum Outcome {
     Page(String, Box<Page>),
     /// Nothing: the tab stays where it is.
     Nothing,
+    /// Nothing here: another program of the machine opens it.
+    Elsewhere,
 }
+
+/// Schemes that the browser hands over without asking; with others it asks, and the tab stays as it is.
+const HANDED_OVER: [&str; 3] = ["mailto:", "news:", "snews:"];
 
 const REDIRECTS_MAX: usize = 20;
 
@@ -105,6 +110,9 @@ impl Pages {
             let page = match self.find(&url, extension_page_title) {
                 Some(page) if page.status == 204 => return Outcome::Nothing,
                 Some(page) => page,
+                None if HANDED_OVER.iter().any(|scheme| url.starts_with(scheme)) => {
+                    return Outcome::Elsewhere;
+                }
                 None => return Outcome::Nothing,
             };
             match page
@@ -182,10 +190,13 @@ fn browser_page(url: &str) -> Option<Page> {
         "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
         other => (other, None),
     };
+    let is_new_tab = title == "New Tab";
     Some(Page {
         title: Some(title.to_owned()),
         icon: icon.map(str::to_owned),
         status: 200,
+        // As recorded: its own page takes the browser longer than a step waits for.
+        body_delay: Duration::from_millis(if is_new_tab { 300 } else { 0 }),
         ..Page::default()
     })
 }
@@ -321,7 +332,8 @@ mod tests {
             ("http://a.test/a.html", Some("Page A"))
         );
         assert_eq!(pages.load("http://a.test/204", ""), Outcome::Nothing);
-        assert_eq!(pages.load("mailto:a@b", ""), Outcome::Nothing);
+        assert_eq!(pages.load("mailto:a@b", ""), Outcome::Elsewhere);
+        assert_eq!(pages.load("tel:1", ""), Outcome::Nothing);
         let Outcome::Page(_, page) = pages.load("http://a.test/c.html", "") else {
             panic!("no page")
         };

@@ -16,6 +16,8 @@ use crate::tab::{Kind, TabId};
 /// How long a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
 const COMMIT_LOCAL: Duration = Duration::from_millis(8);
+/// How long another program takes to start.
+const HAND_OVER: Duration = Duration::from_millis(100);
 /// What comes after the commit, and when.
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
@@ -135,6 +137,9 @@ impl SimEngine {
             .to_owned();
         match self.pages.load(&url, &self.extension_page_title) {
             Outcome::Nothing => self.at(now.plus(COMMIT), EngineNews::Ended { tab, load }),
+            Outcome::Elsewhere => {
+                self.at(now.plus(HAND_OVER), EngineNews::HandedOver { tab, load });
+            }
             Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
         }
     }

@@ -127,8 +127,11 @@ impl Browser {
     ) -> Result<(), Error> {
         let now = self.now;
         let window = self.tab(active)?.window;
+        let is_new_active = self.window(window)?.active != Some(active);
+        if is_new_active {
+            self.expand_around(active)?;
+        }
         let state = self.window_mut(window)?;
-        let is_new_active = state.active != Some(active);
         let is_new_set = state.highlighted != highlighted;
         state.active = Some(active);
         state.highlighted = highlighted;
@@ -152,11 +155,8 @@ impl Browser {
         let tab = self.tab(id)?;
         if tab.discarded {
             self.revive(id)?;
-        } else if tab.frozen {
-            self.set_timer(
-                std::time::Duration::from_millis(5),
-                crate::browser::Timer::Unfreeze(id),
-            );
+        } else {
+            self.unfreeze_soon(id);
         }
         self.answer_languages(id);
         Ok(())
@@ -165,11 +165,7 @@ impl Browser {
     /// The tab that becomes active when the active one at `index` goes.
     fn successor(&self, window: &Window, index: usize, group: Option<GroupId>) -> Option<TabId> {
         let tab_at = |place: usize| window.tabs.get(place).and_then(|id| self.tabs.get(id));
-        let is_open = |tab: &Tab| {
-            tab.group
-                .and_then(|group| self.groups.get(&group))
-                .is_none_or(|group| !group.collapsed)
-        };
+        let is_open = |tab: &Tab| !self.is_hidden(tab);
         let going = tab_at(index)?;
         if let Some(opener) = going.opener {
             let mut outward = (index + 1..window.tabs.len()).chain((0..index).rev());
@@ -244,6 +240,7 @@ impl Browser {
     /// Tells what taking a tab out did to those that stay.
     fn emit_rest(&mut self, taken: &TakenOut) -> Result<(), Error> {
         if let Some(next) = taken.next {
+            self.expand_around(next)?;
             let now = self.now;
             let tab = self.tab_mut(next)?;
             tab.last_accessed = now;

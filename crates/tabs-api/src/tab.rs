@@ -188,6 +188,8 @@ pub struct Tab {
     pub captured: bool,
     /// Whether it is muted.
     pub muted: MutedInfo,
+    /// When its page was there in full.
+    pub loaded_at: Timestamp,
     /// When it last became active, or was created.
     pub last_accessed: Timestamp,
     /// Whether it was ever shown.
@@ -237,6 +239,7 @@ impl Tab {
             auto_discardable: true,
             captured: false,
             muted: MutedInfo::default(),
+            loaded_at: now,
             last_accessed: now,
             was_shown: false,
             history: Vec::new(),
