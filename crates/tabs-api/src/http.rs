@@ -6,6 +6,7 @@ mod hosted;
 mod keeper;
 mod profile;
 mod refusal;
+mod register;
 mod socket;
 mod stream;
 
@@ -29,8 +30,9 @@ use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use self::access::{Doors, Tokens};
-use self::profile::{Outcome, Profile, Since};
+use self::profile::{Outcome, Since};
 use self::refusal::{Refusal, json_reply, refused};
+use self::register::Entry;
 use crate::browser::{Answer, Caller, Command, Compat, Style};
 use crate::error::Error;
 use crate::js::Js;
@@ -80,13 +82,6 @@ struct Inner {
     tokens: RwLock<Tokens>,
     lab: Option<Mutex<Lab>>,
     store: Option<Arc<dyn KeyValue>>,
-}
-
-/// A profile, and what a reset makes of it. Its extensions have their tokens.
-#[derive(Clone)]
-struct Entry {
-    profile: Arc<Profile>,
-    seed: Seed,
 }
 
 /// What a [`TabsApi`] is built from.
@@ -175,7 +170,7 @@ impl Builder {
         self
     }
 
-    /// Where the first profile is kept; without a store it ends with the service. Building then needs a tokio runtime.
+    /// Where profiles are kept; without a store they end with the service. Building then needs a tokio runtime.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn KeyValue>) -> Self {
         self.store = Some(store);
@@ -199,8 +194,8 @@ impl Builder {
             lab: self.lab.map(Mutex::new),
             store: self.store,
         }));
-        match api.create_profile(FIRST_PROFILE, api.0.seed.clone()) {
-            Ok(_) => Ok(api),
+        match api.restore() {
+            Ok(()) => Ok(api),
             Err(Refusal::Seed(error)) => Err(error),
             Err(Refusal::Store(error)) => Err(SeedError::Window(error.into())),
             Err(other) => Err(SeedError::Pages(other.to_string())),
@@ -419,15 +414,6 @@ impl TabsApi {
         let mut ids = self.0.ids.lock().unwrap_or_else(PoisonError::into_inner);
         ids.fill(&mut bytes);
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl Entry {
-    fn manifest(&self, extension: &str) -> Value {
-        let mut installs = self.seed.extensions.iter();
-        installs
-            .find(|install| install.id().is_ok_and(|id| id == extension))
-            .map_or(Value::Null, |install| install.manifest.clone())
     }
 }
 

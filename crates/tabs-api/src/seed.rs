@@ -1,11 +1,11 @@
 //! The seed file: extensions with their tokens, pages of the simulated web, and the windows to begin with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use triptych_core::time::Timestamp;
@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::simulation::SimEngine;
 
 /// An extension to install: who it is, and the token that speaks for it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Install {
     /// Its bearer token; one is drawn where none is given.
@@ -36,7 +36,7 @@ pub struct Install {
 }
 
 /// One tab of a window to begin with.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FirstTab {
     /// What it shows.
@@ -50,7 +50,7 @@ pub struct FirstTab {
 }
 
 /// One window to begin with.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FirstWindow {
     /// `normal` or `popup`.
@@ -62,7 +62,7 @@ pub struct FirstWindow {
 }
 
 /// A seed file. Unknown fields are refused.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seed {
     /// Who may call.
@@ -99,6 +99,9 @@ pub enum SeedError {
     /// An id that no extension can have.
     #[error("{0} is no extension id: it has 32 letters from a to p")]
     Id(String),
+    /// Two extensions of one id.
+    #[error("two extensions have the id {0}: the same id or key is given twice")]
+    Twice(String),
     /// A window or tab cannot be opened.
     #[error("the seed file's windows cannot be opened: {0}")]
     Window(#[from] crate::error::Error),
@@ -108,14 +111,44 @@ impl Seed {
     /// Reads a seed file.
     ///
     /// # Errors
-    /// [`SeedError`]: the JSON, the pages, then manifest and id of each extension.
+    /// [`SeedError`]: the JSON, the pages, then manifest and id of each extension, and ids given twice.
     pub fn parse(text: &str) -> Result<Self, SeedError> {
-        let seed: Self = serde_json::from_str(text)?;
+        let mut seed: Self = serde_json::from_str(text)?;
         seed.web()?;
         for place in 0..seed.extensions.len() {
             seed.extension(place)?;
         }
+        seed.settle_ids()?;
         Ok(seed)
+    }
+
+    /// Gives each extension its id, so that two of one name are told apart.
+    ///
+    /// # Errors
+    /// `Id`, `Twice`.
+    pub fn settle_ids(&mut self) -> Result<(), SeedError> {
+        let mut taken = BTreeSet::new();
+        // Ids that are said come before those that are made up.
+        for install in self
+            .extensions
+            .iter()
+            .filter(|install| install.names_its_id())
+        {
+            let id = install.id()?;
+            if !taken.insert(id.clone()) {
+                return Err(SeedError::Twice(id));
+            }
+        }
+        for install in &mut self.extensions {
+            if install.names_its_id() {
+                install.id = Some(install.id()?);
+            } else {
+                let id = install.settled_id(|id| taken.contains(id))?;
+                taken.insert(id.clone());
+                install.id = Some(id);
+            }
+        }
+        Ok(())
     }
 
     /// The simulated web.
@@ -271,10 +304,38 @@ impl Install {
                 Err(SeedError::Id(id.clone()))
             };
         }
-        let text = |name| self.manifest.get(name).and_then(Value::as_str);
-        let key = text("key").and_then(|key| STANDARD.decode(key.trim()).ok());
-        let source = key.unwrap_or_else(|| text("name").unwrap_or_default().into());
+        let name = self.manifest.get("name").and_then(Value::as_str);
+        let source = self
+            .key()
+            .unwrap_or_else(|| name.unwrap_or_default().into());
         Ok(id_of(&source))
+    }
+}
+
+impl Install {
+    /// Whether it says its id itself, or by a key.
+    fn names_its_id(&self) -> bool {
+        self.id.is_some() || self.key().is_some()
+    }
+
+    fn key(&self) -> Option<Vec<u8>> {
+        let key = self.manifest.get("key").and_then(Value::as_str)?;
+        STANDARD.decode(key.trim()).ok()
+    }
+
+    /// The id where others are taken: the one that it says, else the first that can be made from its name.
+    ///
+    /// # Errors
+    /// `Id`.
+    pub fn settled_id(&self, is_taken: impl Fn(&str) -> bool) -> Result<String, SeedError> {
+        let first = self.id()?;
+        if self.names_its_id() || !is_taken(&first) {
+            return Ok(first);
+        }
+        let name = self.manifest.get("name").and_then(Value::as_str);
+        let further =
+            |number: u64| id_of(format!("{}\0{number}", name.unwrap_or_default()).as_bytes());
+        Ok((2..).map(further).find(|id| !is_taken(id)).unwrap_or(first))
     }
 }
 

@@ -21,6 +21,8 @@ const PAGE: usize = 1_000;
 
 /// A kept row: its key without the prefix, and its value.
 type Kept = (Vec<u8>, Vec<u8>);
+/// A row to write, or to forget.
+type Write = (Bytes, Option<Bytes>);
 type Commit = Pending<Result<Version, StoreError>>;
 
 /// Where a profile's rows go.
@@ -107,18 +109,9 @@ impl Keeper {
             }
             writes.push((self.key(&key), value.map(Bytes::from)));
         }
-        let commits = batches(writes).map(|writes| {
-            let mut id = [0; 16];
-            SystemIds.fill(&mut id);
-            self.store.commit(Batch {
-                id,
-                expectations: Vec::new(),
-                writes,
-                durability: Durability::Process,
-            })
-        });
+        let commits = begin(&*self.store, writes);
         // The task is gone only after a failure, which is told already.
-        let _ = self.queue.send((turn, commits.collect()));
+        let _ = self.queue.send((turn, commits));
         Ok(())
     }
 
@@ -164,6 +157,32 @@ pub(super) fn rows_under(store: &dyn KeyValue, prefix: &[u8]) -> Result<Vec<Kept
             return Ok(rows);
         }
     }
+}
+
+/// Writes rows, all of them once it returns.
+///
+/// # Errors
+/// [`StoreError`].
+pub(super) async fn commit(store: &dyn KeyValue, writes: Vec<Write>) -> Result<(), StoreError> {
+    for commit in begin(store, writes) {
+        commit.await?;
+    }
+    Ok(())
+}
+
+/// Begins to write rows.
+fn begin(store: &dyn KeyValue, writes: Vec<Write>) -> Vec<Commit> {
+    let commits = batches(writes).map(|writes| {
+        let mut id = [0; 16];
+        SystemIds.fill(&mut id);
+        store.commit(Batch {
+            id,
+            expectations: Vec::new(),
+            writes,
+            durability: Durability::Process,
+        })
+    });
+    commits.collect()
 }
 
 /// Cuts writes into batches that every engine takes.

@@ -80,6 +80,8 @@ struct State {
     has_timer: bool,
     /// Whether listeners have something new to take.
     has_news: bool,
+    /// Whether the profile was removed.
+    is_retired: bool,
     /// Whether the browser has just been put in the place of another, whose rows must go.
     is_new: bool,
 }
@@ -157,6 +159,7 @@ impl Profile {
                 ports: BTreeMap::new(),
                 has_timer: false,
                 has_news: false,
+                is_retired: false,
                 is_new: false,
             }),
         });
@@ -195,7 +198,8 @@ impl Profile {
 
     /// Begins to keep what this turn changed.
     fn keep(&self, state: &mut State, now: Timestamp) {
-        let Some(keeper) = &self.keeper else { return };
+        let keeper = self.keeper.as_ref().filter(|_| !state.is_retired);
+        let Some(keeper) = keeper else { return };
         let rows = state.session.change(now, Browser::take_changes);
         let wipes = std::mem::take(&mut state.is_new);
         if let Err(error) = keeper.keep(state.turn, rows, wipes) {
@@ -288,15 +292,23 @@ impl Profile {
     }
 
     /// Puts another browser in the place of this one. Listeners stay, and are told.
-    pub(super) fn replace(self: &Arc<Self>, session: Session) {
-        self.with(|state, _| {
+    pub(super) async fn replace(self: &Arc<Self>, session: Session) -> Result<(), StoreError> {
+        let turn = self.with(|state, _| {
             state.session = session;
             state.generation += 1;
             state.waiting.clear();
             state.ports.clear();
             state.is_new = true;
             state.append(Logs::Reset);
+            state.turn
         });
+        self.until_kept(turn).await
+    }
+
+    /// Nothing more of it is kept, and whoever listens to it is to go.
+    pub(super) fn retire(&self) {
+        self.state().is_retired = true;
+        self.changed.send_modify(|count| *count += 1);
     }
 
     /// Begins to listen as an extension, after the event of `since`, or from now on.

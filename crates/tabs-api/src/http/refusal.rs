@@ -29,6 +29,8 @@ pub(super) enum Refusal {
     BadBody(String),
     #[error("this path speaks WebSocket, and the request does not: {0}")]
     NotWebSocket(String),
+    #[error("a profile's name has 1 to 64 letters, digits, dots, dashes and underscores")]
+    BadName,
     #[error("there is no profile of this name")]
     NoSuchProfile,
     #[error("there is no extension of this id in this profile")]
@@ -55,6 +57,7 @@ impl Coded for Refusal {
             Self::BodyTooLarge(_) => Row::of(413, "BodyTooLarge"),
             Self::BadBody(_) => Row::of(400, "BadBody"),
             Self::NotWebSocket(_) => Row::of(426, "NotWebSocket"),
+            Self::BadName => Row::of(400, "BadName"),
             Self::NoSuchProfile => Row::of(404, "NoSuchProfile"),
             Self::NoSuchExtension => Row::of(404, "NoSuchExtension"),
             Self::ProfileExists => Row::of(409, "ProfileExists"),

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
-use hyper_tungstenite::HyperWebsocket;
 use hyper_tungstenite::tungstenite::Message;
 use hyper_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use hyper_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use hyper_tungstenite::{HyperWebsocket, HyperWebsocketStream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::host::Stopping;
@@ -110,6 +110,9 @@ pub(super) async fn converse(
         if is_full {
             continue;
         }
+        if listener.is_over() {
+            return end(&mut socket, CloseCode::Away, "the profile was removed").await;
+        }
         tokio::select! {
             received = socket.next() => {
                 alive = true;
@@ -129,9 +132,7 @@ pub(super) async fn converse(
             }
             () = listener.changed() => {}
             () = stopping.stopped() => {
-                let reason = CloseFrame { code: CloseCode::Away, reason: "the server stops".into() };
-                let _ = socket.close(Some(reason)).await;
-                return;
+                return end(&mut socket, CloseCode::Away, "the server stops").await;
             }
             _ = ping.tick() => {
                 if !std::mem::take(&mut alive) || socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
@@ -140,6 +141,15 @@ pub(super) async fn converse(
             }
         }
     }
+}
+
+/// Ends a conversation. Whether the client still hears why does not matter.
+async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'static str) {
+    let reason = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    let _ = socket.close(Some(reason)).await;
 }
 
 fn hear(listener: &Listener, extension: &str, text: &str) {

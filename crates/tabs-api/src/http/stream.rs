@@ -62,6 +62,9 @@ async fn next(
         if !text.is_empty() {
             return Some((text.into(), listener));
         }
+        if listener.is_over() {
+            return None;
+        }
         tokio::select! {
             () = listener.changed() => {}
             () = stopping.stopped() => return None,

@@ -44,6 +44,11 @@ impl Listener {
         self.place
     }
 
+    /// Whether its profile was removed: nothing comes any more.
+    pub(in crate::http) fn is_over(&self) -> bool {
+        self.profile.state().is_retired
+    }
+
     /// Returns once there may be something to take.
     pub(in crate::http) async fn changed(&mut self) {
         tokio::select! {
