@@ -35,6 +35,8 @@ use crate::time::Timestamp;
 const SMALL_BYTES_MAX: usize = 256 * 1024;
 /// A pack that has grown to this is closed and another begun.
 const PACK_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Threads that write and read large bodies.
+const DISK_THREADS: usize = 4;
 /// The longest piece that a reader gives.
 const PIECE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -91,7 +93,7 @@ impl Directory {
             pack_bytes_max,
         );
         let packer = Packer::start(pen)?;
-        let workers = Workers::start()?;
+        let workers = Workers::start("disk", DISK_THREADS)?;
         Ok(Self(Arc::new(Inner {
             large,
             shelf,

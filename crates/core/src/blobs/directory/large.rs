@@ -1,19 +1,29 @@
 //! Blobs with a file each. A file has its name only once it is whole and on disk.
 
+use std::future::Future as _;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use super::Page;
 use super::disk::{Disk, DiskFile, failed};
 use super::pack::Place;
+use super::worker::Workers;
 use crate::blobs::{BlobError, BlobId, BlobStat};
+use crate::pending::Pending;
 use crate::time::Timestamp;
 
 const UNFINISHED: &str = "part";
+/// How much of a body is written before what is there is synced beside the writes: so the last sync finds little to do.
+const SYNCED_AHEAD_BYTES: u64 = 16 * 1024 * 1024;
+/// Threads for those syncs, apart from those that the last sync of a body runs on and waits from.
+const SYNCING_THREADS: usize = 2;
 
 pub(super) struct Large {
     directory: PathBuf,
     disk: Arc<dyn Disk>,
+    syncing: Arc<Workers>,
 }
 
 impl Large {
@@ -27,7 +37,11 @@ impl Large {
                 disk.remove(&path).map_err(failed)?;
             }
         }
-        Ok(Self { directory, disk })
+        Ok(Self {
+            directory,
+            disk,
+            syncing: Arc::new(Workers::start("sync", SYNCING_THREADS)?),
+        })
     }
 
     fn path(&self, id: BlobId) -> PathBuf {
@@ -47,6 +61,9 @@ impl Large {
             path,
             unfinished,
             bytes: 0,
+            unsynced: 0,
+            syncing: Arc::clone(&self.syncing),
+            ahead: None,
             is_whole: false,
         })
     }
@@ -95,6 +112,11 @@ pub(super) struct LargeFile {
     path: PathBuf,
     unfinished: PathBuf,
     bytes: u64,
+    /// Bytes since the last sync ahead began.
+    unsynced: u64,
+    syncing: Arc<Workers>,
+    /// The sync ahead that is under way, or whose outcome nobody has looked at yet.
+    ahead: Option<Pending<Result<(), BlobError>>>,
     is_whole: bool,
 }
 
@@ -102,11 +124,35 @@ impl LargeFile {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
         self.file.write_all_at(bytes, self.bytes).map_err(failed)?;
         self.bytes += bytes.len() as u64;
+        self.unsynced += bytes.len() as u64;
+        if self.unsynced >= SYNCED_AHEAD_BYTES && !self.is_syncing()? {
+            let file = Arc::clone(&self.file);
+            self.ahead = Some(self.syncing.run(move || file.sync().map_err(failed)));
+            self.unsynced = 0;
+        }
         Ok(())
+    }
+
+    /// Whether a sync ahead is under way. The kernel tells a failed sync once, so its fault is the body's.
+    fn is_syncing(&mut self) -> Result<bool, BlobError> {
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(false);
+        };
+        let mut context = Context::from_waker(Waker::noop());
+        match Pin::new(ahead).poll(&mut context) {
+            Poll::Pending => Ok(true),
+            Poll::Ready(outcome) => {
+                self.ahead = None;
+                outcome.map(|()| false)
+            }
+        }
     }
 
     /// Content first, then the name, then the directory: at no moment is there a name without the whole body.
     pub(super) fn finish(mut self) -> Result<BlobStat, BlobError> {
+        if let Some(ahead) = self.ahead.take() {
+            ahead.wait()?;
+        }
         self.file.sync().map_err(failed)?;
         self.disk
             .rename(&self.unfinished, &self.path)

@@ -188,7 +188,8 @@ impl DiskFile for FailingFile {
 #[test]
 fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
     for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
-        for bytes in [10, 400_000] {
+        // The last one is long enough to be synced while it is written.
+        for (pieces, bytes) in [(1, 10), (1, 400_000), (3, 17 << 20)] {
             for fails_at in 0.. {
                 let directory = tempfile::tempdir().unwrap();
                 let disk = Failing::at(fails_at, false, kind);
@@ -197,8 +198,9 @@ fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
                     Directory::open(directory.path(), Arc::new(disk), SeededIds::from_number(2))
                         .unwrap();
                 let mut writer = store.create(Timestamp::EPOCH, None);
-                let first = writer.write(Bytes::from(vec![1; bytes])).wait();
-                let outcome = first.and_then(|()| writer.finish().wait());
+                let piece = Bytes::from(vec![1; bytes]);
+                let written = (0..pieces).try_for_each(|_| writer.write(piece.clone()).wait());
+                let outcome = written.and_then(|()| writer.finish().wait());
                 let is_failure = faults.has_failed();
                 match outcome {
                     Ok(_) => {

@@ -9,8 +9,6 @@ use super::disk::failed;
 use crate::blobs::BlobError;
 use crate::pending::Pending;
 
-const THREADS: usize = 4;
-
 type Job = Box<dyn FnOnce() + Send>;
 
 pub(super) struct Workers {
@@ -51,16 +49,17 @@ impl Queue {
 }
 
 impl Workers {
-    pub(super) fn start() -> Result<Self, BlobError> {
+    /// Starts so many threads, named `blob-<kind>-<number>`.
+    pub(super) fn start(kind: &str, threads: usize) -> Result<Self, BlobError> {
         let queue = Arc::new(Queue::default());
         let start = |number: usize| {
             let queue = Arc::clone(&queue);
             std::thread::Builder::new()
-                .name(format!("blob-{number}"))
+                .name(format!("blob-{kind}-{number}"))
                 .spawn(move || queue.work())
                 .map_err(failed)
         };
-        let threads = (0..THREADS).map(start).collect::<Result<_, _>>()?;
+        let threads = (0..threads).map(start).collect::<Result<_, _>>()?;
         Ok(Self { queue, threads })
     }
 
