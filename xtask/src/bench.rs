@@ -84,7 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         bail!("there is no such measurement yet");
     }
     for (name, measure) in chosen {
-        println!("== {name}\n{}", report::write(name, &measure()?)?);
+        let load = report::load();
+        println!("== {name}\n{}", report::write(name, &measure()?, &load)?);
     }
     Ok(())
 }

@@ -35,16 +35,25 @@ impl Row {
     }
 }
 
-/// Writes the page and the plot, and gives the page's table.
+/// How many processes wanted the processor in the last minute, as the kernel counts them: taken before a measurement.
+pub(crate) fn load() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace()
+        .next()
+        .unwrap_or("unknown")
+        .to_owned()
+}
+
+/// Writes the page and the plot, and gives the page's table; `load` is what the machine did when the measurement began.
 ///
 /// # Errors
 /// If they cannot be written.
-pub(crate) fn write(name: &str, rows: &[Row]) -> Result<String> {
+pub(crate) fn write(name: &str, rows: &[Row], load: &str) -> Result<String> {
     let folder = root().join("docs/benchmarks");
     std::fs::create_dir_all(&folder)?;
     let table = table(rows);
     let page = format!(
-        "# {name}\n\nMeasured by `cargo xtask bench {name}` on {}.\n\n{table}\n![shares of the limits]({name}.svg)\n",
+        "# {name}\n\nMeasured by `cargo xtask bench {name}` on {}; other work that wanted them when it began: {load}.\n\n{table}\n![shares of the limits]({name}.svg)\n",
         machine()
     );
     std::fs::write(folder.join(format!("{name}.md")), page)?;
@@ -115,6 +124,9 @@ fn number(value: f64) -> String {
     text
 }
 
+/// The share at which a bar ends: a peer that is left far behind would make all others invisible.
+const SHOWN_SHARE_MAX: f64 = 4.0;
+
 /// A bar a row: the share of its limit, and a line where it is expected to reach.
 fn plot(rows: &[Row]) -> String {
     let shown: Vec<_> = rows
@@ -124,12 +136,13 @@ fn plot(rows: &[Row]) -> String {
     let most = shown
         .iter()
         .map(|(row, share)| share.max(row.expected.unwrap_or(0.0)))
-        .fold(1.0, f64::max);
+        .fold(1.0, f64::max)
+        .min(SHOWN_SHARE_MAX);
     let (left, width, step) = (330.0, 420.0, 26.0);
     let mut bars = String::new();
     let mut y = 10.0;
     for (row, share) in &shown {
-        let length = share / most * width;
+        let length = (share / most).min(1.0) * width;
         let colour = if row.holds() { "#2a78d6" } else { "#d03b3b" };
         let _ = write!(
             bars,
@@ -141,7 +154,7 @@ fn plot(rows: &[Row]) -> String {
             y + 13.0
         );
         if let Some(expected) = row.expected {
-            let x = left + expected / most * width;
+            let x = left + (expected / most).min(1.0) * width;
             let _ = write!(
                 bars,
                 "<path d=\"M{x:.1} {}v22\" stroke=\"#52514e\" stroke-width=\"2\"/>",
@@ -196,6 +209,11 @@ mod tests {
                 .contains("| a < b | 1,234 calls/s | 2,000 (bare) | 0.62 | 0.5 |")
         );
         assert!(table(&[row(900.0)]).contains("0.45 | 0.5: missed |"));
+    }
+
+    #[test]
+    fn no_bar_is_longer_than_the_plot() {
+        assert!(plot(&[row(1_000_000.0), row(900.0)]).contains("width=\"420.0\""));
     }
 
     #[test]
