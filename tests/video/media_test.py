@@ -19,18 +19,11 @@ from googleapiclient.http import MediaIoBaseUpload
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from movie import mp4  # noqa: E402
+from picture import png  # noqa: E402
 
 URL = os.environ["TRIPTYCH_VIDEO_URL"]
 TOKEN = os.environ["TRIPTYCH_VIDEO_TOKEN"]
 PIECE = 256 * 1024
-
-
-def png(width, height):
-    def chunk(name, body):
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes((1 + 3 * width) * height))) + chunk(b"IEND", b"")
 
 
 def raw(method, url, body=None, headers=None):
