@@ -371,6 +371,7 @@ impl VideoApi {
         };
         operation::check_body(admitted.operation, &admitted.parts, &body)?;
         let if_match = asked.if_match.clone();
+        let accept_language = asked.header("accept-language").map(str::to_owned);
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {
                 operation: admitted.operation,
@@ -381,6 +382,7 @@ impl VideoApi {
                 body: &body,
                 media: media.as_ref(),
                 if_match: if_match.as_deref(),
+                accept_language: accept_language.as_deref(),
             };
             let reply = handler(&call, tx, ids)?;
             settle(tx, &reply)?;

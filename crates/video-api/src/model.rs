@@ -23,13 +23,14 @@ use serde_json::{Map, Value};
 /// The localized title and description that fits `language`: itself, or the language without its region.
 #[must_use]
 pub fn localized<'l>(localizations: &'l Map<String, Value>, language: &str) -> Option<&'l Value> {
+    let language = language.replace('_', "-");
     let find = |wanted: &str| {
         localizations
             .iter()
             .find(|(tag, _)| tag.eq_ignore_ascii_case(wanted))
             .map(|(_, value)| value)
     };
-    find(language).or_else(|| find(language.split('-').next().unwrap_or_default()))
+    find(&language).or_else(|| find(language.split('-').next().unwrap_or_default()))
 }
 
 /// An object as the text that is served: compact, with the address' byte in place of its escape.

@@ -25,6 +25,7 @@ use crate::account::{Caller, Scopes};
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::{Media, Treatment};
+use crate::model::language;
 use crate::page_token::{Binding, PageToken};
 use crate::parameter::{Kind, Param, Params};
 
@@ -417,6 +418,8 @@ pub struct Call<'r> {
     pub media: Option<&'r Media>,
     /// The version that it expects to change.
     pub if_match: Option<&'r str>,
+    /// `Accept-Language`.
+    pub accept_language: Option<&'r str>,
 }
 
 impl Call<'_> {
@@ -424,6 +427,13 @@ impl Call<'_> {
     #[must_use]
     pub fn wants(&self, part: &str) -> bool {
         self.parts.contains(&part)
+    }
+
+    /// The language of localized texts: `hl`, else what the client reads best.
+    #[must_use]
+    pub fn language(&self) -> Option<&str> {
+        let named = self.params.get("hl").or_else(|| self.params.get("locale"));
+        named.or_else(|| self.accept_language.and_then(language::preferred))
     }
 
     /// How many items a page has at most.

@@ -194,7 +194,9 @@ pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
             let headers = response.headers_mut();
             headers.insert(
                 header::VARY,
-                HeaderValue::from_static("Origin, X-Origin, Referer, Accept-Encoding"),
+                HeaderValue::from_static(
+                    "Origin, X-Origin, Referer, Accept-Encoding, Accept-Language",
+                ),
             );
             if gzip && text.len() >= GZIP_BYTES_MIN {
                 headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -265,6 +265,24 @@ pub fn language(code: &str) -> Option<&'static str> {
     listed(&code).or_else(|| listed(code.split('-').next().unwrap_or_default()))
 }
 
+/// The tag of `Accept-Language` that is wanted most, if it is one that is listed; what comes first wins among equals.
+#[must_use]
+pub fn preferred(header: &str) -> Option<&str> {
+    const TAGS_MAX: usize = 20;
+    let mut best: Option<(&str, f32)> = None;
+    for piece in header.split(',').take(TAGS_MAX) {
+        let (tag, quality) = piece.split_once(';').unwrap_or((piece, "q=1"));
+        let quality = quality.trim().strip_prefix("q=");
+        let quality = quality.and_then(|text| text.parse().ok()).unwrap_or(0.0);
+        let tag = tag.trim();
+        let is_better = best.is_none_or(|(_, before)| quality > before);
+        if quality > 0.0 && is_better && is_tag(tag) && language(tag).is_some() {
+            best = Some((tag, quality));
+        }
+    }
+    best.map(|(tag, _)| tag)
+}
+
 /// Whether text is a language tag (BCP 47, its form alone).
 #[must_use]
 pub fn is_tag(text: &str) -> bool {
@@ -316,6 +334,21 @@ mod tests {
         assert_eq!(language("zh-tw"), Some("zh-TW"));
         assert_eq!(language("tlh"), None);
         assert!(is_tag("sr-Latn") && !is_tag("x") && !is_tag("en-"));
+    }
+
+    #[test]
+    fn the_best_listed_language_of_a_header_is_taken() {
+        for (header, expected) in [
+            ("de-AT, de;q=0.9, en;q=0.8", Some("de-AT")),
+            ("en;q=0.5,fr", Some("fr")),
+            ("tlh, de;q=0.1", Some("de")),
+            ("*", None),
+            ("de;q=0", None),
+            ("de;q=x,,;;", None),
+            ("", None),
+        ] {
+            assert_eq!(preferred(header), expected, "{header}");
+        }
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             &found,
             counts,
             &call.parts,
-            params.get("hl"),
+            call.language(),
             call.caller,
         ));
     }

@@ -89,7 +89,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     super::i18n::check_language(call)?;
     let mut list = List::new("playlistListResponse");
     let size = call.page_size(5);
-    let language = call.params.get("hl");
+    let language = call.language();
     if call.params.has("id") {
         for id in call.params.list("id") {
             if let Some(item) = visible(call, tx, id)? {
@@ -150,7 +150,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             else {
                 return Ok(None);
             };
-            playlist::render(tx, &id, &found, &call.parts, call.params.get("hl")).map(Some)
+            playlist::render(tx, &id, &found, &call.parts, call.language()).map(Some)
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);

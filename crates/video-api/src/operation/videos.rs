@@ -232,7 +232,7 @@ fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
     Serving {
         parts: &call.parts,
         now: call.now,
-        language: call.params.get("hl").or_else(|| call.params.get("locale")),
+        language: call.language(),
         player: (side("maxWidth"), side("maxHeight")),
         owner,
     }

@@ -375,6 +375,68 @@ async fn an_upload_goes_to_the_path_of_uploads_and_nothing_else_does() {
 }
 
 #[tokio::test]
+async fn texts_are_localized_by_hl_and_else_by_what_the_client_reads_best() {
+    let service = Service::new().await;
+    let localizations =
+        json!({"de": {"title": "Erstes", "description": ""}, "fr": {"title": "Premier"}});
+    let snippet = json!({"title": "First", "categoryId": "22", "defaultLanguage": "en"});
+    let body = json!({"id": "v", "snippet": snippet, "localizations": localizations});
+    let target = "/youtube/v3/videos?part=snippet,localizations";
+    service.ask("PUT", target, "ALICE", &body.to_string()).await;
+    let body = json!({"id": "PLx", "snippet": {"title": "List", "defaultLanguage": "en"}, "localizations": localizations});
+    let target = "/youtube/v3/playlists?part=snippet,localizations";
+    service.ask("PUT", target, "ALICE", &body.to_string()).await;
+    for (hl, header, video, playlist) in [
+        ("", "", "First", "List"),
+        ("&hl=de_AT", "", "Erstes", "Erstes"),
+        ("&hl=fr", "de", "Premier", "Premier"),
+        ("&hl=en", "de", "First", "List"),
+        ("", "de-CH;q=0.8, tlh", "Erstes", "Erstes"),
+        ("", "en, de;q=0.9", "First", "List"),
+    ] {
+        for (target, expected) in [("/videos?id=v", video), ("/playlists?id=PLx", playlist)] {
+            let target = format!("/youtube/v3{target}&part=snippet{hl}");
+            let headers = [("accept-language", header)];
+            let answer = service.ask_with("GET", &target, "BOB", &headers, b"").await;
+            let snippet = answer.json()["items"][0]["snippet"].clone();
+            assert_eq!(snippet["localized"]["title"], expected, "{target} {header}");
+            assert_ne!(snippet["title"], "Erstes");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bomb_of_json_or_of_fields_is_refused_and_the_service_goes_on() {
+    let service = Service::new().await;
+    let deep = format!(
+        "{{\"id\": {}1{}}}",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    let wide = format!(
+        "{{\"snippet\": {{\"title\": \"{}\"}}}}",
+        "t".repeat(3 << 20)
+    );
+    let fields = format!(
+        "/youtube/v3/videos?part=id&id=v&fields={}",
+        "a(".repeat(9_000)
+    );
+    let target = "/youtube/v3/playlists?part=snippet";
+    for (method, target, body, status, reason) in [
+        ("POST", target, deep.as_str(), 400, "parseError"),
+        ("POST", target, wide.as_str(), 413, "uploadTooLarge"),
+        ("GET", fields.as_str(), "", 400, "invalidParameter"),
+    ] {
+        let answer = service.ask(method, target, "ALICE", body).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (status, reason));
+    }
+    assert_eq!(
+        service.list("/videos?part=id&id=v").await["items"][0]["id"],
+        "v"
+    );
+}
+
+#[tokio::test]
 async fn an_account_without_a_channel_owns_none_and_can_make_nothing() {
     let service = Service::new().await;
     let channels = service
