@@ -1,28 +1,17 @@
 """The whole state: made up, written out, read back, wiped; and the control paths that set the scene."""
 
-import io
 import json
 import pathlib
-import struct
 import sys
 import tempfile
 import unittest
-import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from movie import mp4  # noqa: E402
+from picture import png  # noqa: E402
 from process import KEY, TOKEN, Server, command, raw  # noqa: E402
 
 API = "/youtube/v3"
-
-
-def png(width, height):
-    def chunk(name, body):
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = zlib.compress(bytes((1 + 3 * width) * height))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 class Folder(unittest.TestCase):
@@ -210,8 +199,9 @@ class Control(Folder):
     def test_plays_count_views_and_fill_the_history_of_who_watched(self):
         video = self.upload()
         play = lambda **more: self.server.control("POST", "/_ops/plays", {"video": video, **more})
-        self.assertEqual(play(), (200, {"video": video, "viewCount": "1"}))
-        self.assertEqual(play(account="bob", count=4, seconds=30)[1]["viewCount"], "5")
+        self.assertEqual(play(), (200, {"video": video, "viewCount": "1", "secondsWatched": "0"}))
+        answer = play(account="bob", count=4, seconds=30)[1]
+        self.assertEqual((answer["viewCount"], answer["secondsWatched"]), ("5", "120"))
         self.assertEqual(self.views(video), "5")
         history = lambda token: self.server.call("GET", f"{API}/playlistItems?part=contentDetails&playlistId=HL", token=token)
         self.assertEqual(history("bob-token")["pageInfo"]["totalResults"], 4)

@@ -13,6 +13,7 @@ use triptych_core::time::Timestamp;
 use crate::account::Scope;
 use crate::error::Error;
 use crate::model::id;
+use crate::model::play::Plays;
 use crate::oauth::jwt::RsaKey;
 use crate::quota::Model;
 use crate::tables::{CHANNELS, SEEDING};
@@ -126,13 +127,26 @@ enum Liking {
     Dislike,
 }
 
-/// Somebody watched a video; without an account nobody's history holds it.
+/// Somebody watched a video.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedPlay {
     video: String,
     account: Option<String>,
+    #[serde(default)]
+    seconds: u64,
     at: Option<String>,
+}
+
+impl SeedPlay {
+    fn plays(&self) -> Plays {
+        Plays {
+            video: self.video.clone(),
+            account: self.account.clone(),
+            count: 1,
+            seconds: self.seconds,
+        }
+    }
 }
 
 /// A program that asks users for access.

@@ -87,11 +87,15 @@ impl VideoApi {
             serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
         let now = self.0.clock.now();
         let mut ids = self.draw();
-        let views = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+        let counts = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             play::record(tx, ids, &plays, now)
         })
         .await?;
-        Ok(json!({"video": plays.video, "viewCount": views.to_string()}))
+        Ok(json!({
+            "video": plays.video,
+            "viewCount": counts.views.to_string(),
+            "secondsWatched": counts.seconds.to_string(),
+        }))
     }
 
     /// Deletes every row, then every body.

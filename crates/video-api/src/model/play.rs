@@ -5,9 +5,10 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use super::{time_list, video};
+use super::time_list;
+use super::video::{self, VideoCounts};
 use crate::error::{Absent, Error};
-use crate::tables::{ACCOUNTS, VIDEO_COUNTS, VIDEOS};
+use crate::tables::{ACCOUNTS, VIDEOS};
 
 /// Entries of the history that one call adds at most.
 const HISTORY_MAX: u64 = 50;
@@ -23,7 +24,7 @@ pub struct Plays {
     /// How often.
     #[serde(default = "one")]
     pub count: u64,
-    /// How long each; it is taken and not kept yet, because nothing of the interface shows it.
+    /// How many seconds each.
     #[serde(default)]
     pub seconds: u64,
 }
@@ -32,7 +33,7 @@ const fn one() -> u64 {
     1
 }
 
-/// Counts plays, and gives how often the video was watched in all.
+/// Counts plays, and gives what is counted of the video then.
 ///
 /// # Errors
 /// [`Absent::Video`], [`Absent::Channel`] for an account that is none, [`Error::NoChannel`].
@@ -41,7 +42,7 @@ pub fn record(
     ids: &mut dyn Ids,
     plays: &Plays,
     now: Timestamp,
-) -> Result<u64, Error> {
+) -> Result<VideoCounts, Error> {
     let found = VIDEOS.get(tx, &plays.video)?.ok_or(Absent::Video)?;
     if let Some(account) = &plays.account {
         let account = ACCOUNTS.peek(tx, account)?.ok_or(Absent::Channel)?;
@@ -51,6 +52,5 @@ pub fn record(
         }
     }
     video::add_views(tx, &plays.video, &found.head, plays.count)?;
-    let counts = VIDEO_COUNTS.get(tx, &plays.video)?.unwrap_or_default();
-    Ok(counts.views)
+    video::add_seconds(tx, &plays.video, plays.seconds.saturating_mul(plays.count))
 }

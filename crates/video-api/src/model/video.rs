@@ -142,6 +142,17 @@ pub struct VideoCounts {
     pub dislikes: u64,
     /// How many comments are published.
     pub comments: u64,
+    /// For how many seconds it was watched, all plays together.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub seconds: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives what it asks about by reference"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl JsonRecord for VideoCounts {}
@@ -302,6 +313,17 @@ pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<
     channel::count(tx, &video.channel, |channel| {
         channel.views = channel.views.saturating_add(more)
     })
+}
+
+/// Adds to the time for which a video was watched, and gives what is counted of it then. No resource shows the time.
+///
+/// # Errors
+/// As the store.
+pub fn add_seconds(tx: &mut Tx<'_>, id: &str, more: u64) -> Result<VideoCounts, Error> {
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    counts.seconds = counts.seconds.saturating_add(more);
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    Ok(counts)
 }
 
 /// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.

@@ -17,7 +17,7 @@ use crate::model::playlist_item::{Order, PlaylistItem};
 use crate::model::stored::Stored;
 use crate::model::text::Body;
 use crate::model::video::Writing;
-use crate::model::{self, id, time_list};
+use crate::model::{self, id, play};
 use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
 use crate::quota::Project;
 use crate::tables::{
@@ -319,19 +319,13 @@ pub(super) fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Resu
     Ok(true)
 }
 
-/// A play without an account counts as a view alone.
 pub(super) fn play(
     tx: &mut Tx<'_>,
     seed: &SeedPlay,
     now: Timestamp,
     ids: &mut dyn Ids,
 ) -> Result<bool, Error> {
-    let found = VIDEOS.get(tx, &seed.video)?.ok_or(Absent::Video)?;
-    if let Some(account) = &seed.account {
-        let channel = channel_of(tx, account)?;
-        let at = moment(seed.at.as_deref(), now)?;
-        time_list::watch(tx, ids, &channel, &seed.video, at)?;
-    }
-    model::video::add_views(tx, &seed.video, &found.head, 1)?;
+    let at = moment(seed.at.as_deref(), now)?;
+    play::record(tx, ids, &seed.plays(), at)?;
     Ok(true)
 }

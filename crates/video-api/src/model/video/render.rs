@@ -129,6 +129,7 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
         likes,
         dislikes,
         comments,
+        seconds: _,
     } = counts;
     let mut text = format!("{{\"viewCount\":\"{views}\"");
     if head.public_stats || owner {
