@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, JsonRecord, KeyValue, StoreError, Table, Tx};
 
-use super::postings::{self, Change, Number};
+use super::postings::{self, Change, Facet, Number};
+use super::query::Length;
 use super::words::{self, Counts};
 use super::{CHANGED, DOCUMENTS, Document, Facets, Held, Kind};
 use crate::tables;
@@ -64,7 +65,7 @@ impl JsonRecord for Numbered {}
 pub const ENTRIES: Table<u64, Entry> = Table::new(tables::SEARCH_ENTRIES);
 /// Numbers by kind and id.
 pub const NUMBERS: Table<(u8, String), Numbered> = Table::new(tables::SEARCH_NUMBERS);
-/// Public documents by order (0 date, 1 views), kind, the inverse of what they are ordered by, and id.
+/// Public documents by order, kind, what they are ordered by (as [`order_key`] says), and id.
 pub const ORDERED: Table<(u8, u8, u64, String), Numbered> = Table::new(tables::SEARCH_ORDERED);
 /// The one row of totals.
 pub const TOTALS: Table<(), Totals> = Table::new(tables::SEARCH_TOTALS);
@@ -73,6 +74,14 @@ pub const TOTALS: Table<(), Totals> = Table::new(tables::SEARCH_TOTALS);
 pub const BY_DATE: u8 = 0;
 /// The order by views in [`ORDERED`].
 pub const BY_VIEWS: u8 = 1;
+/// The order by rating in [`ORDERED`].
+pub const BY_RATING: u8 = 2;
+/// The order by number of videos in [`ORDERED`].
+pub const BY_VIDEOS: u8 = 3;
+/// The order by title in [`ORDERED`].
+pub const BY_TITLE: u8 = 4;
+/// All orders in [`ORDERED`].
+pub const ORDERS: [u8; 5] = [BY_DATE, BY_VIEWS, BY_RATING, BY_VIDEOS, BY_TITLE];
 
 /// Documents that one group takes.
 const GROUP: usize = 256;
@@ -201,13 +210,37 @@ pub(super) fn word_changes(group: &[Work]) -> BTreeMap<(String, u64), Vec<Change
 /// Every word under which a document is found.
 pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
     let mut words = words::counts(document);
-    words.insert(postings::channel_word(&document.channel), Counts::default());
-    if !document.facets.category.is_empty() {
-        words.insert(
-            postings::category_word(&document.facets.category),
-            Counts::default(),
-        );
-    }
+    let (kept, facets) = (Counts::default(), &document.facets);
+    words.insert(Facet::Channel(&document.channel).word(), kept);
+    let always = [
+        Facet::Length(Length::of(facets.duration_ms).name()),
+        Facet::Definition(facets.high_definition),
+    ];
+    let sometimes = [
+        (
+            !facets.category.is_empty(),
+            Facet::Category(&facets.category),
+        ),
+        (facets.captions, Facet::Captions),
+        (facets.three_d, Facet::ThreeD),
+        (facets.creative_commons, Facet::CreativeCommons),
+        (facets.sponsored, Facet::Sponsored),
+        (facets.location.is_some(), Facet::Place),
+        (facets.restricted, Facet::Restricted),
+        (
+            !facets.broadcast.is_empty(),
+            Facet::Broadcast(&facets.broadcast),
+        ),
+    ];
+    let sometimes = sometimes.into_iter().filter(|(is, _)| *is);
+    let topics = facets.topics.iter().map(|topic| Facet::Topic(topic));
+    let blocked = facets.blocked.iter().map(|region| Facet::Blocked(region));
+    let all = always.into_iter().chain(sometimes.map(|(_, facet)| facet));
+    words.extend(
+        all.chain(topics)
+            .chain(blocked)
+            .map(|facet| (facet.word(), kept)),
+    );
     words
 }
 
@@ -292,17 +325,55 @@ fn forget(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {
     ENTRIES.delete(tx, &number);
 }
 
-fn order_keys(entry: &Entry) -> [(u8, u8, u64, String); 2] {
-    let kind = entry.kind as u8;
-    [
-        (
-            BY_DATE,
-            kind,
-            !ascending(entry.facets.published),
-            entry.id.clone(),
-        ),
-        (BY_VIEWS, kind, !entry.facets.views, entry.id.clone()),
-    ]
+fn order_keys(entry: &Entry) -> [OrderKey; ORDERS.len()] {
+    ORDERS.map(|order| order_key(order, entry.kind, &entry.rank(order), &entry.id))
+}
+
+/// A key of [`ORDERED`].
+pub type OrderKey = (u8, u8, u64, String);
+
+/// The key of a document: what an order is by is a number of eight bytes, or, for titles, stands before the id.
+#[must_use]
+pub fn order_key(order: u8, kind: Kind, rank: &[u8], id: &str) -> OrderKey {
+    match rank.try_into() {
+        Ok(number) if order != BY_TITLE => {
+            (order, kind as u8, u64::from_be_bytes(number), id.to_owned())
+        }
+        _ => {
+            let title = String::from_utf8_lossy(rank);
+            (order, kind as u8, 0, format!("{title}\0{id}"))
+        }
+    }
+}
+
+/// What a key is by, and the id.
+#[must_use]
+pub fn rank_and_id((order, _, number, id): OrderKey) -> (Vec<u8>, String) {
+    match id.rsplit_once('\0') {
+        Some((title, id)) if order == BY_TITLE => (title.as_bytes().to_vec(), id.to_owned()),
+        _ => (number.to_be_bytes().to_vec(), id),
+    }
+}
+
+impl Entry {
+    /// What the document is ordered by: the least bytes come first.
+    #[must_use]
+    pub fn rank(&self, order: u8) -> Vec<u8> {
+        let facets = &self.facets;
+        let falling = |number: u64| (!number).to_be_bytes().to_vec();
+        match order {
+            BY_VIEWS => falling(facets.views),
+            BY_RATING => {
+                // The share of likes, drawn towards one half while there are few ratings.
+                let share = (facets.likes as f64 + 1.0)
+                    / (facets.likes as f64 + facets.dislikes as f64 + 2.0);
+                falling(share.to_bits())
+            }
+            BY_VIDEOS => falling(facets.videos),
+            BY_TITLE => self.title.clone().into_bytes(),
+            _ => falling(ascending(facets.published)),
+        }
+    }
 }
 
 /// A signed number as one that sorts the same without a sign.
@@ -329,6 +400,10 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
             stored.insert((word.clone(), block << 12 | u64::from(place)), counts);
         }
     }
+    let (ordered, _) = ORDERED
+        .scan(tx, &ORDERED.span(&()), usize::MAX / 2)
+        .map_err(broken)?;
+    let mut ordered: BTreeSet<OrderKey> = ordered.into_iter().map(|(key, _)| key).collect();
     let (mut length, mut count, mut public) = (0.0, 0, [0; 3]);
     for (key, document) in documents {
         let number = NUMBERS
@@ -352,6 +427,14 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
                 ));
             }
         }
+        let orders = order_keys(&entry)
+            .into_iter()
+            .filter(|_| entry.facets.public);
+        for key in orders {
+            if !ordered.remove(&key) {
+                return Err(format!("{} does not stand in order {}", entry.id, key.0));
+            }
+        }
         count += 1;
         length += entry.length;
         if let Some(count) = public.get_mut(entry.kind as usize) {
@@ -362,6 +445,9 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         return Err(format!(
             "the word {word:?} is indexed for {number}, where it does not stand"
         ));
+    }
+    if let Some((order, _, _, id)) = ordered.pop_first() {
+        return Err(format!("{id} stands in order {order} and should not"));
     }
     let totals = TOTALS.peek(tx, &()).map_err(broken)?.unwrap_or_default();
     let same = totals.documents == count

@@ -107,14 +107,67 @@ pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<Vec<(Number, Counts)>, StoreErr
     }
 }
 
-/// The word under which the documents of a channel are found. No text has it: words hold no control characters.
-#[must_use]
-pub fn channel_word(channel: &str) -> String {
-    format!("\u{1}channel {channel}")
+/// Whether no document has the word.
+///
+/// # Errors
+/// As [`Tx::scan`].
+pub fn is_free(tx: &mut Tx<'_>, word: &str) -> Result<bool, StoreError> {
+    let (blocks, _) = POSTINGS.scan(tx, &POSTINGS.span(&word.to_owned()), 1)?;
+    Ok(blocks.is_empty())
 }
 
-/// The word under which the documents of a category are found.
-#[must_use]
-pub fn category_word(category: &str) -> String {
-    format!("\u{1}category {category}")
+/// A word under which documents are found that have something in common besides their text. No text has it: words hold no
+/// control characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Facet<'f> {
+    /// Of this channel.
+    Channel(&'f str),
+    /// Of this category.
+    Category(&'f str),
+    /// As long as this: the name of its class.
+    Length(&'f str),
+    /// Of 720 lines or more, or of less.
+    Definition(bool),
+    /// With captions.
+    Captions,
+    /// In 3D.
+    ThreeD,
+    /// Under Creative Commons.
+    CreativeCommons,
+    /// With somebody who paid for what is shown.
+    Sponsored,
+    /// A broadcast in this state.
+    Broadcast(&'f str),
+    /// Made at a known place.
+    Place,
+    /// On this topic.
+    Topic(&'f str),
+    /// Not to be viewed in this region.
+    Blocked(&'f str),
+    /// For adults.
+    Restricted,
+}
+
+impl Facet<'_> {
+    /// The word.
+    #[must_use]
+    pub fn word(self) -> String {
+        let (name, value) = match self {
+            Self::Channel(id) => ("channel", id),
+            Self::Category(id) => ("category", id),
+            Self::Length(class) => ("length", class),
+            Self::Definition(true) => ("definition", "high"),
+            Self::Definition(false) => ("definition", "standard"),
+            Self::Captions => ("captions", ""),
+            Self::ThreeD => ("3d", ""),
+            Self::CreativeCommons => ("commons", ""),
+            Self::Sponsored => ("sponsored", ""),
+            Self::Broadcast(state) => ("broadcast", state),
+            Self::Place => ("place", ""),
+            Self::Topic(id) => ("topic", id),
+            Self::Blocked(region) => ("blocked", region),
+            Self::Restricted => ("restricted", ""),
+        };
+        format!("\u{1}{name} {value}")
+    }
 }

@@ -1,15 +1,19 @@
 //! Answering a query: which documents, in which order, from where on, and how many there are.
 
 mod filter;
+mod walk;
 
 pub use filter::{Around, Length};
+use walk::{published, walk};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{StoreError, Tx};
 
-use super::index::{BY_DATE, BY_VIEWS, ENTRIES, Entry, ORDERED, TOTALS, Totals, ascending};
+use super::index::{
+    BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, Entry, TOTALS, Totals,
+};
 use super::postings::{self, Number};
 use super::words::{Counts, Term, Wanted};
 use super::{DOCUMENTS, Kind};
@@ -144,8 +148,8 @@ type Ranked = (Vec<u8>, Kind, String);
 
 /// The `limit` results after (or, `backwards`, before) `cursor`. Call `index::drain` first.
 ///
-/// Costs grow with the number of results, and with the documents of the rarest wanted word; without words, channel, category or any other filter
-/// they do not grow at all in the orders by date and by views.
+/// Costs grow with the number of results, and with the documents of the wanted words, or, without words, of the filters; without either
+/// they do not grow at all.
 ///
 /// # Errors
 /// As [`Tx::scan`].
@@ -156,7 +160,7 @@ pub fn run(
     backwards: bool,
     limit: usize,
 ) -> Result<Found, StoreError> {
-    if let Some(order) = query.plain_order() {
+    if let Some(order) = query.plain_order(tx)? {
         return walk(tx, query, order, cursor, backwards, limit);
     }
     let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
@@ -236,89 +240,6 @@ fn hit((key, kind, id): Ranked) -> Hit {
     }
 }
 
-/// A page of everything that is public, off the stored order.
-fn walk(
-    tx: &mut Tx<'_>,
-    query: &Query,
-    order: u8,
-    cursor: Option<&Cursor>,
-    backwards: bool,
-    limit: usize,
-) -> Result<Found, StoreError> {
-    let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
-    let kinds: Vec<Kind> = Kind::ALL
-        .into_iter()
-        .filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind))
-        .collect();
-    let total = kinds
-        .iter()
-        .filter_map(|kind| totals.public.get(*kind as usize))
-        .sum();
-    let at = cursor.map(|cursor| {
-        let key = cursor
-            .key
-            .as_slice()
-            .try_into()
-            .map(u64::from_be_bytes)
-            .unwrap_or(0);
-        (key, cursor.kind, cursor.id.as_str())
-    });
-    let mut rows: Vec<(u64, Kind, String)> = Vec::new();
-    for kind in kinds {
-        let mut span = ORDERED.span(&(order, kind as u8));
-        if let Some((key, at_kind, id)) = at {
-            // Among equals the order is by kind, then by id.
-            let bound = match kind.cmp(&at_kind) {
-                std::cmp::Ordering::Equal => ORDERED.key(&(order, kind as u8, key, id.to_owned())),
-                std::cmp::Ordering::Less if backwards => {
-                    ORDERED.key(&(order, kind as u8, key.saturating_add(1), String::new()))
-                }
-                std::cmp::Ordering::Less => {
-                    ORDERED.key(&(order, kind as u8, key.saturating_add(1), String::new()))
-                }
-                std::cmp::Ordering::Greater => {
-                    ORDERED.key(&(order, kind as u8, key, String::new()))
-                }
-            };
-            if backwards {
-                span.to = Some(bound.to_vec());
-            } else {
-                span.from = Some(bound.to_vec());
-            }
-        }
-        if backwards {
-            span.order = triptych_core::kv::Order::Descending;
-        }
-        let (found, _) = ORDERED.scan(tx, &span, limit + 1)?;
-        rows.extend(
-            found
-                .into_iter()
-                .map(|((_, _, key, id), _)| (key, kind, id)),
-        );
-    }
-    rows.sort_unstable();
-    let over = rows.len() > limit;
-    if backwards && over {
-        rows.drain(..rows.len() - limit);
-    }
-    rows.truncate(limit);
-    let hits = rows
-        .into_iter()
-        .map(|(key, kind, id)| hit((key.to_be_bytes().to_vec(), kind, id)))
-        .collect();
-    let (more, earlier) = if backwards {
-        (true, over)
-    } else {
-        (over, cursor.is_some())
-    };
-    Ok(Found {
-        hits,
-        total,
-        more,
-        earlier,
-    })
-}
-
 struct Scorer<'q> {
     totals: &'q Totals,
     /// How many documents hold a word of each wanted group.
@@ -366,21 +287,28 @@ fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<BTreeMap<Number, Counts>
 
 impl Query {
     /// The stored order that answers this query alone, if there is one.
-    fn plain_order(&self) -> Option<u8> {
-        let order = match self.order {
-            Order::Date | Order::Relevance => BY_DATE,
-            Order::ViewCount => BY_VIEWS,
-            Order::Rating | Order::Title | Order::VideoCount => return None,
-        };
+    fn plain_order(&self, tx: &mut Tx<'_>) -> Result<Option<u8>, StoreError> {
         let plain = Self {
             kinds: self.kinds.clone(),
             order: self.order,
+            // Without words they change nothing, or nothing that is not looked at below.
+            language: self.language.clone(),
+            region: self.region.clone(),
+            strict: self.strict,
             ..Self::default()
         };
-        (*self == plain).then_some(order)
+        if *self != plain {
+            return Ok(None);
+        }
+        for word in self.leaving_out() {
+            if !postings::is_free(tx, &word)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.order.stored()))
     }
 
-    /// The documents that hold what is wanted, and how many hold a word of each group; `None` if words, channel and category do not narrow them.
+    /// The documents that hold what is wanted, and how many hold a word of each group; `None` if nothing narrows them.
     fn candidates(&self, tx: &mut Tx<'_>) -> Result<Option<Narrowed>, StoreError> {
         let mut lists: Vec<BTreeMap<Number, Counts>> = Vec::new();
         for group in &self.wanted.groups {
@@ -397,21 +325,12 @@ impl Query {
         }
         let frequencies: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
         let mut narrow = Vec::new();
-        let channels = self
-            .channel
-            .iter()
-            .chain(&self.mine)
-            .map(|channel| postings::channel_word(channel));
-        for word in channels.chain(
-            self.category
-                .iter()
-                .map(|category| postings::category_word(category)),
-        ) {
-            narrow.push(
-                postings::of(tx, &word)?
-                    .into_iter()
-                    .collect::<BTreeMap<_, _>>(),
-            );
+        for word in self.narrowing(!lists.is_empty()) {
+            let list = postings::of(tx, &word)?;
+            narrow.push(list.into_iter().collect::<BTreeMap<_, _>>());
+        }
+        if lists.is_empty() && narrow.is_empty() && self.mine.is_none() {
+            narrow.extend(published(tx, self)?);
         }
         let Some(shortest) = lists.iter().chain(&narrow).min_by_key(|list| list.len()) else {
             return Ok(None);
@@ -480,30 +399,29 @@ impl Query {
 
     /// What the results are ordered by: the least bytes first, then by kind and id.
     fn rank(&self, scorer: &Scorer<'_>, entry: &Entry, counts: &[Counts]) -> Ranked {
-        let facets = &entry.facets;
-        let falling = |number: u64| (!number).to_be_bytes().to_vec();
-        let key = match self.order {
-            Order::Date => falling(ascending(facets.published)),
-            Order::Relevance if counts.is_empty() => falling(ascending(facets.published)),
-            Order::Relevance => {
-                let spoken = self.language.as_ref().is_some_and(|language| {
-                    facets.language.split('-').next() == Some(language.as_str())
-                });
-                let score =
-                    scorer.score(entry.length, counts) * if spoken { LANGUAGE_GAIN } else { 1.0 };
-                falling(score.max(0.0).to_bits())
-            }
-            Order::Rating => {
-                // The share of likes, drawn towards one half while there are few ratings.
-                let share = (facets.likes as f64 + 1.0)
-                    / (facets.likes as f64 + facets.dislikes as f64 + 2.0);
-                falling(share.to_bits())
-            }
-            Order::Title => entry.title.clone().into_bytes(),
-            Order::VideoCount => falling(facets.videos),
-            Order::ViewCount => falling(facets.views),
+        let key = if self.order == Order::Relevance && !counts.is_empty() {
+            let language = entry.facets.language.split('-').next();
+            let spoken = self.language.is_some() && self.language.as_deref() == language;
+            let gain = if spoken { LANGUAGE_GAIN } else { 1.0 };
+            let score = scorer.score(entry.length, counts) * gain;
+            (!score.max(0.0).to_bits()).to_be_bytes().to_vec()
+        } else {
+            entry.rank(self.order.stored())
         };
         (key, entry.kind, entry.id.clone())
+    }
+}
+
+impl Order {
+    /// The order in `ORDERED` that this is where no words are to match.
+    const fn stored(self) -> u8 {
+        match self {
+            Self::Date | Self::Relevance => BY_DATE,
+            Self::Rating => BY_RATING,
+            Self::Title => BY_TITLE,
+            Self::VideoCount => BY_VIDEOS,
+            Self::ViewCount => BY_VIEWS,
+        }
     }
 }
 

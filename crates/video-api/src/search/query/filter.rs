@@ -3,6 +3,7 @@
 use super::Query;
 use crate::search::Kind;
 use crate::search::index::Entry;
+use crate::search::postings::Facet;
 
 /// How long a video is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,38 @@ pub struct Around {
 }
 
 impl Query {
+    /// Words that every result has beside those of its text. Where others narrow the results already, words that many documents have
+    /// would cost more than they save.
+    pub(super) fn narrowing(&self, has_words: bool) -> Vec<String> {
+        let channels = self.channel.iter().chain(&self.mine);
+        let mut facets: Vec<_> = channels.map(|channel| Facet::Channel(channel)).collect();
+        if !has_words && facets.is_empty() {
+            facets.extend(self.topic.as_deref().map(Facet::Topic));
+            facets.extend(self.broadcast.as_deref().map(Facet::Broadcast));
+            facets.extend(self.category.as_deref().map(Facet::Category));
+            facets.extend(self.length.map(|length| Facet::Length(length.name())));
+            facets.extend(self.high_definition.map(Facet::Definition));
+            let asked = [
+                (self.captions == Some(true), Facet::Captions),
+                (self.three_d == Some(true), Facet::ThreeD),
+                (self.creative_commons == Some(true), Facet::CreativeCommons),
+                (self.sponsored, Facet::Sponsored),
+                (self.around.is_some(), Facet::Place),
+            ];
+            let asked = asked.into_iter().filter(|(is, _)| *is);
+            facets.extend(asked.map(|(_, facet)| facet));
+        }
+        facets.into_iter().map(Facet::word).collect()
+    }
+
+    /// Words that no result has, if it asks for all but those: what is blocked in its region, what is for adults.
+    pub(super) fn leaving_out(&self) -> Vec<String> {
+        let blocked = self.region.as_deref().map(Facet::Blocked);
+        let restricted = self.strict.then_some(Facet::Restricted);
+        let facets = blocked.into_iter().chain(restricted);
+        facets.map(Facet::word).collect()
+    }
+
     /// Whether a document that holds the words is a result.
     pub(super) fn admits(&self, entry: &Entry) -> bool {
         let facets = &entry.facets;
@@ -95,6 +128,16 @@ impl Query {
 }
 
 impl Length {
+    /// Its name, as `videoDuration` says it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Medium => "medium",
+            Self::Long => "long",
+        }
+    }
+
     /// The class of a length in milliseconds.
     #[must_use]
     pub const fn of(duration_ms: u64) -> Self {
