@@ -14,6 +14,7 @@ use crate::account::Scope;
 use crate::error::Error;
 use crate::model::id;
 use crate::model::play::Plays;
+use crate::model::video::Regions;
 use crate::oauth::jwt::RsaKey;
 use crate::quota::Model;
 use crate::tables::{CHANNELS, SEEDING};
@@ -96,6 +97,16 @@ struct SeedVideo {
     status: Option<Value>,
     localizations: Option<Value>,
     recording_details: Option<Value>,
+    content_details: Option<SeedDetails>,
+}
+
+/// What no operation writes of `contentDetails`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedDetails {
+    region_restriction: Option<Regions>,
+    #[serde(default)]
+    content_rating: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -8,7 +8,7 @@ use super::channel::Channel;
 use super::playlist::Playlist;
 use super::stored::Stored;
 use super::thumbnail;
-use super::video::{Privacy, Video};
+use super::video::{Privacy, Regions, Video};
 use crate::error::Error;
 use crate::search::{self, Document, Facets, Kind};
 use crate::tables::{CHANNEL_COUNTS, ORDER, VIDEO_COUNTS};
@@ -48,6 +48,12 @@ pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Err
             sponsored: is_sponsored(video),
             location: location(&video.value("recordingDetails")),
             language: head.language.clone().unwrap_or_default(),
+            blocked: head
+                .regions
+                .as_ref()
+                .map(Regions::closed)
+                .unwrap_or_default(),
+            restricted: head.is_restricted(),
             ..Facets::default()
         },
     };
@@ -159,4 +165,59 @@ fn location(recording: &Map<String, Value>) -> Option<(f64, f64)> {
         location.get("latitude")?.as_f64()?,
         location.get("longitude")?.as_f64()?,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{index, query};
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{Memory, run_blocking};
+    use triptych_core::time::Timestamp;
+
+    #[test]
+    fn a_search_leaves_out_what_is_closed_in_its_region_and_what_is_for_adults() {
+        let store = Memory::new();
+        let mut ids = SeededIds::from_number(1);
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        let videos = [
+            ("open", None, None),
+            ("notde", Some(Regions::Blocked(texts(&["DE", "FR"]))), None),
+            ("onlyus", Some(Regions::Allowed(texts(&["US"]))), None),
+            ("adult", None, Some("ytAgeRestricted")),
+        ];
+        for (id, regions, rating) in videos {
+            let mut made = Stored::uploaded(id, "UCx", "X", Timestamp::EPOCH);
+            made.head.regions = regions;
+            if let Some(rating) = rating {
+                made.head.rating.insert("ytRating".into(), rating.into());
+            }
+            run_blocking(&store, &mut ids, 1, |tx, _| {
+                crate::model::video::insert(tx, id, &made)
+            })
+            .unwrap();
+        }
+        index::drain(&store, &mut ids).unwrap();
+        let mut tx = Tx::new(&store);
+        let mut found = |region: Option<&str>, strict| {
+            let query = query::Query {
+                region: region.map(str::to_owned),
+                strict,
+                ..query::Query::default()
+            };
+            let found = query::run(&mut tx, &query, None, false, 50).unwrap();
+            let mut ids: Vec<_> = found.hits.into_iter().map(|hit| hit.id).collect();
+            assert_eq!(found.total, ids.len() as u64);
+            ids.sort_unstable();
+            ids
+        };
+        assert_eq!(found(None, false).len(), 4);
+        assert_eq!(found(None, true), ["notde", "onlyus", "open"]);
+        assert_eq!(found(Some("DE"), false), ["adult", "open"]);
+        assert_eq!(
+            found(Some("US"), false),
+            ["adult", "notde", "onlyus", "open"]
+        );
+        assert_eq!(found(Some("JP"), true), ["notde", "open"]);
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) use edit::refresh;
 pub use render::{Serving, as_item, as_result, render};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Tx};
 use triptych_core::time::Timestamp;
@@ -17,7 +18,7 @@ use crate::error::Error;
 use crate::media::{Facts, Reason};
 use crate::model::page::latest_first;
 use crate::model::stored::Stored;
-use crate::model::{channel, count, findable};
+use crate::model::{channel, count, findable, language};
 use crate::picture;
 use crate::search::{self, Kind};
 use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
@@ -95,6 +96,37 @@ pub struct Video {
     pub media: Option<MediaId>,
     /// Whether it has a picture of its own.
     pub has_thumbnail: bool,
+    /// Where it can be viewed; nothing means everywhere. The seed file says it, as no operation does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regions: Option<Regions>,
+    /// `contentDetails.contentRating`. The seed file says it, as no operation does.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub rating: Map<String, Value>,
+}
+
+/// `contentDetails.regionRestriction`: the only regions where a video can be viewed, or those where it cannot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Regions {
+    /// These alone.
+    Allowed(Vec<String>),
+    /// All but these.
+    Blocked(Vec<String>),
+}
+
+impl Regions {
+    /// The regions where it cannot be viewed.
+    #[must_use]
+    pub fn closed(&self) -> Vec<String> {
+        match self {
+            Self::Blocked(blocked) => blocked.clone(),
+            Self::Allowed(allowed) => {
+                let regions = language::REGIONS.iter().map(|(region, _)| *region);
+                let closed = regions.filter(|region| !allowed.iter().any(|open| open == region));
+                closed.map(str::to_owned).collect()
+            }
+        }
+    }
 }
 
 /// Processing takes this long on the service's clock.
@@ -105,6 +137,12 @@ impl Video {
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
         self.privacy != Privacy::Private || caller.owns(&self.channel)
+    }
+
+    /// Whether it is for adults alone.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        self.rating.get("ytRating").and_then(Value::as_str) == Some("ytAgeRestricted")
     }
 
     /// Whether it counts for everyone: in charts, in uploads and in search.

@@ -227,6 +227,10 @@ pub(super) fn video(
             created: None,
         });
     }
+    if let Some(details) = &seed.content_details {
+        made.head.regions = details.region_restriction.clone();
+        made.head.rating = details.content_rating.clone();
+    }
     let given = [
         ("snippet", &seed.snippet),
         ("status", &seed.status),

@@ -279,6 +279,8 @@ impl Stored<Video> {
             file_name: None,
             media: None,
             has_thumbnail: false,
+            regions: None,
+            rating: Map::new(),
         });
         default_snippet(id, channel_title, &mut video);
         video

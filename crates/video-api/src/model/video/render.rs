@@ -148,10 +148,16 @@ fn content_details(head: &Video, owner: bool) -> Value {
     let mut details = json!({
         "duration": duration(head.facts.as_ref().map_or(0, |facts| facts.duration_ms)), "dimension": "2d",
         "definition": head.facts.as_ref().map_or("sd", Facts::definition),
-        "caption": "false", "licensedContent": false, "contentRating": {}, "projection": "rectangular",
+        "caption": "false", "licensedContent": false, "contentRating": head.rating, "projection": "rectangular",
     });
-    if let (true, Some(map)) = (owner, details.as_object_mut()) {
+    let Some(map) = details.as_object_mut() else {
+        return details;
+    };
+    if owner {
         map.insert("hasCustomThumbnail".into(), head.has_thumbnail.into());
+    }
+    if let Some(regions) = &head.regions {
+        map.insert("regionRestriction".into(), json!(regions));
     }
     details
 }
