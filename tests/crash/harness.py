@@ -47,8 +47,11 @@ class Server:
         self.process.wait()
 
 
-def write_until(session, facts, stop, needed, enough):
-    """Writers that note what was acknowledged, with the time; they end at the first refusal after the kill."""
+def write_until(session, facts, stop, needed, grace_seconds, enough):
+    """Writers that note what was acknowledged, with the time; they end at the first refusal after the kill.
+
+    It is enough once `needed` facts are older than the grace, so that there is always something to look for.
+    """
 
     def work(worker):
         number = 0
@@ -60,7 +63,7 @@ def write_until(session, facts, stop, needed, enough):
                     return
                 raise
             facts.append((time.monotonic(), fact))
-            if len(facts) >= needed:
+            if len(facts) >= needed and facts[needed - 1][0] <= time.monotonic() - grace_seconds:
                 enough.set()
             number += 1
 
@@ -85,7 +88,9 @@ def one_round(make, prepare, end, grace_seconds):
         server = Server(data)
         session = make(server.url)
         facts, stop, enough = [], threading.Event(), threading.Event()
-        threads, failures = write_until(session, facts, stop, random.randrange(40, 200), enough)
+        threads, failures = write_until(
+            session, facts, stop, random.randrange(40, 200), grace_seconds, enough
+        )
         if not enough.wait(120):
             failures.append(f"only {len(facts)} writes were acknowledged in two minutes")
         stop.set()
@@ -95,6 +100,8 @@ def one_round(make, prepare, end, grace_seconds):
             thread.join(60)
         # What was acknowledged after the image was taken is not in it; what the grace covers may be lost.
         facts = [fact for when, fact in facts if when <= ended - grace_seconds]
+        if not facts:
+            failures.append("nothing was acknowledged, so nothing was shown")
         server = Server(again)
         try:
             missing = failures + make(server.url).missing(facts)
