@@ -131,7 +131,7 @@ where
                 json(&json!({ "faults": host.faults.list() }))
             }
             ("/_ops/reset", &Method::POST) => {
-                let outcome = caught(host.service.reset())
+                let outcome = caught(Box::pin(host.service.reset()))
                     .await
                     .unwrap_or_else(|| Err("it panicked".into()));
                 outcome.map_err(Refusal::ControlFailed)?;
@@ -143,7 +143,8 @@ where
                 self.change_clock(&read(request).await?)?;
                 self.clock()
             }
-            _ => match host.service.control(request).await {
+            // In a box, as above: what a service does here rarely must not make the future of every request large.
+            _ => match Box::pin(host.service.control(request)).await {
                 Ok(response) => Ok(response),
                 Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
                 Err(_) => Err(Refusal::NoSuchControlPath),
