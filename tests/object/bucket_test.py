@@ -176,7 +176,36 @@ class Tags(Suite):
         self.refused(400, "BadRequest", put, Bucket=name, Tagging=many)
 
 
+    def test_a_bucket_may_be_made_with_tags(self):
+        name = f"tagged-{next(NUMBERS)}"
+
+        def make(key, value):
+            tags = f"<Tags><Tag><Key>{key}</Key><Value>{value}</Value></Tag></Tags>"
+            return request("PUT", f"/{name}", {}, f"<CreateBucketConfiguration>{tags}</CreateBucketConfiguration>")
+
+        message = "The TagValue you have provided is invalid"
+        self.is_refused(make("test", "value1,value2"), 400, "InvalidTag", TagKey="test", TagValue="value1,value2", Message=message)
+        self.is_refused(make("test,test2", "v"), 400, "InvalidTag", TagKey="test,test2")
+        refused = make("aws:test", "v")
+        self.assertTrue(refused.field("Message").startswith('User-defined tag keys can\'t start with "aws:".'), refused)
+        self.assertEqual(make("test", "v").status, 200)
+        self.assertEqual(self.s3.get_bucket_tagging(Bucket=name)["TagSet"], [{"Key": "test", "Value": "v"}])
+
+
 class OtherSettings(Suite):
+    def test_a_page_of_another_origin_is_told_no(self):
+        name = self.bucket()
+        asks = {"origin": "http://example.com"}
+        for target, headers, method, reason in (
+            (f"/{name}", {**asks, "access-control-request-method": "PUT"}, "PUT", "CORS is not enabled for this bucket."),
+            (f"/{name}/k", asks, "OPTIONS", "CORS is not enabled for this bucket."),
+            ("/nowhere-at-all", asks, "OPTIONS", "Bucket not found"),
+        ):
+            answer = request("OPTIONS", target, headers, key=None)
+            message = f"CORSResponse: {reason}"
+            self.is_refused(answer, 403, "AccessForbidden", Method=method, ResourceType="BUCKET", Message=message)
+        self.assertEqual(request("OPTIONS", f"/{name}", key=None).status, 400)
+
     def test_what_a_bucket_never_had_is_told_as_its_own_error(self):
         name = self.bucket()
         for code, call in (
@@ -288,6 +317,9 @@ class OtherSettings(Suite):
         body = "<LifecycleConfiguration>"
         answer = request("PUT", f"/{name}?lifecycle", {"content-md5": digest64("md5", body.encode())}, body)
         self.is_refused(answer, 400, "MalformedXML")
+        answer = request("PUT", f"/{name}?lifecycle", {"-transition-default-minimum-object-size": "value"}, body)
+        message = "Invalid TransitionDefaultMinimumObjectSize found: value"
+        self.is_refused(answer, 400, "InvalidRequest", Message=message)
 
     def test_a_lifecycle_rule_names_the_end_of_what_it_takes(self):
         name = self.bucket()

@@ -288,6 +288,8 @@ class Settings(Suite):
         refused = self.refused(400, "InvalidTag", put, Bucket=name, Key="k", Tagging=aws)
         self.assertEqual(refused["Message"], "Your TagKey cannot be prefixed with aws:")
         self.refused(404, "NoSuchKey", put, Bucket=name, Key="absent", Tagging={"TagSet": tags})
+        absent = self.refused(404, "NoSuchKey", self.s3.get_object_tagging, Bucket=name, Key="absent")
+        self.assertEqual(absent["Key"], f"{name}/absent")
         self.is_refused(request("PUT", f"/{name}/k?tagging", {}, "<Tagging/>"), 400, "MalformedXML")
 
     def test_storage_classes_are_kept_and_unknown_ones_refused(self):

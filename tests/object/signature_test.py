@@ -229,6 +229,11 @@ class Presigned(Suite):
         name = self.bucket()
         answer = send("PUT", presign("PUT", f"/{name}/k"), {"x-amz-acl": "public-read"}, BODY)
         self.is_refused(answer, 403, "AccessDenied", HeadersNotSigned="x-amz-acl")
+        added = {"x-amz-decoded-content-length": "3", "x-amz-date": "x", "x-amz-content-sha256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"}
+        answer = send("PUT", presign("PUT", f"/{name}/k"), added, BODY)
+        self.is_refused(answer, 403, "AccessDenied", HeadersNotSigned="x-amz-date, x-amz-decoded-content-length")
+        alone = {"x-amz-content-sha256": EMPTY_SHA256}
+        self.assertEqual(send("PUT", presign("PUT", f"/{name}/k"), alone, BODY).status, 200)
         answer = send("GET", presign("GET", f"/{name}/k") + "&versionId=null")
         self.is_refused(answer, 403, "SignatureDoesNotMatch")
 

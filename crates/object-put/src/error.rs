@@ -180,6 +180,14 @@ pub enum Error {
     /// The caller may not do this, or the expected owner is another (spec §7).
     #[error("Access Denied")]
     AccessDenied,
+    /// A page of another origin asks whether it may send a request: no bucket lets any.
+    #[error("CORSResponse: {reason}")]
+    CrossOrigin {
+        /// The method that the page would use, or that of the question.
+        method: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A lock protects the version.
     #[error("Access Denied because object protected by object lock.")]
     ObjectLocked,

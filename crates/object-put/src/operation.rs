@@ -468,6 +468,7 @@ pub static OPERATIONS: &[Operation] = &[
     Operation::bucket("HeadBucket", "HEAD", "", "store:ListBucket", bucket::head),
     without_bucket(Operation::bucket("CreateBucket", "PUT", "", "store:CreateBucket", bucket::create)),
     in_steps("DeleteBucket", "DELETE", "", "store:DeleteBucket", bucket::delete),
+    without_bucket(Operation::bucket("Preflight", "OPTIONS", "", "", unset::preflight)),
     // Objects: what hangs on them.
     Operation::object("GetObjectAcl", "GET", "acl", "store:GetObjectAcl", subresource::get_acl),
     Operation::object("PutObjectAcl", "PUT", "acl", "store:PutObjectAcl", subresource::put_acl),
@@ -489,6 +490,7 @@ pub static OPERATIONS: &[Operation] = &[
     absent_object("ListParts", "GET", "uploadId"),
     absent_object("UploadPart", "PUT", "uploadId"),
     // Objects themselves.
+    without_bucket(Operation::object("Preflight", "OPTIONS", "", "", unset::preflight)),
     Operation::object("GetObject", "GET", "", "store:GetObject", object::get),
     Operation::object("HeadObject", "HEAD", "", "store:GetObject", object::head),
     Operation::object("DeleteObject", "DELETE", "", "store:DeleteObject", delete::object),

@@ -88,6 +88,23 @@ impl Tags {
         Self::of_element(set, bearer)
     }
 
+    /// The tags of a bucket that is being made, as children of its configuration's element.
+    ///
+    /// # Errors
+    /// As [`Tags::of_element`].
+    pub fn of_new_bucket(set: &Element) -> Result<Self, Error> {
+        Self::of_element(set, Bearer::Bucket).map_err(|error| match error {
+            Error::InvalidTag { key, value, reason } if reason == Bearer::Bucket.reserved() => {
+                Error::InvalidTag {
+                    key,
+                    value,
+                    reason: "User-defined tag keys can't start with \"aws:\". This prefix is reserved for system tags. Remove \"aws:\" from your tag keys and try again.",
+                }
+            }
+            other => other,
+        })
+    }
+
     /// The tags that are children of `set`.
     ///
     /// # Errors

@@ -232,7 +232,7 @@ fn covered(request: &Recorded) -> Vec<usize> {
 const FLIPPED_WHOLE: [&str; 5] = [
     "http/boto3-put-meta/",
     "http/boto3-presigned-put-v4/",
-    "http/js-put-stream-http/",
+    "http/minio-js-put/002",
     "http/aws-sdk-rust-put-crc64/",
     "https/boto3-put-bytes-https/",
 ];

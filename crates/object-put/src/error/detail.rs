@@ -129,6 +129,9 @@ impl Error {
             | Self::BucketAlreadyOwnedByYou { bucket }
             | Self::BucketNotEmpty { bucket }
             | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
+            Self::CrossOrigin { method, .. } => {
+                vec![field("Method", method), field("ResourceType", &"BUCKET")]
+            }
             Self::InvalidLocationConstraint { region } => {
                 vec![field("LocationConstraint", region)]
             }

@@ -40,6 +40,7 @@ impl Coded for Error {
             Self::NoSuchBucket { .. } => Row::of(404, "NoSuchBucket"),
             Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
             Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
+            Self::CrossOrigin { .. } => Row::of(403, "AccessForbidden"),
             Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),
             Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),
             Self::BucketNotEmpty { .. } => Row::of(409, "BucketNotEmpty"),

@@ -3,11 +3,13 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
 
+use super::setting::TAGS;
 use super::{Call, Next, Progress, Reply};
 use crate::bucket::{Bucket, Ownership, Versioning, check_name};
 use crate::error::Error;
 use crate::grant::{Acl, Parties, Roster};
 use crate::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
+use crate::tagging::Tags;
 use crate::xml::Element;
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
@@ -18,7 +20,7 @@ const SETTINGS_MAX: usize = 100;
 /// `CreateBucket`.
 ///
 /// # Errors
-/// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, `InvalidArgument`,
+/// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
 /// `BucketAclWithOwnership` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
@@ -27,7 +29,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     let name = call.bucket_name.to_owned();
     check_name(&name)?;
-    check_location(call)?;
+    let tags = read_configuration(call)?;
     let ownership = ownership(call)?;
     let lock = call.fields.get("x-store-bucket-object-lock-enabled")?;
     let object_lock = lock.is_some_and(|value| value.eq_ignore_ascii_case("true"));
@@ -49,22 +51,29 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         bucket.versioning = Versioning::Enabled;
     }
     BUCKETS.put(tx, &bucket.name, &bucket);
+    if let Some(tags) = tags {
+        let text = serde_json::to_vec(&tags).map_err(|_| Error::Internal)?;
+        SETTINGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
+    }
     Ok(created)
 }
 
-/// The body may name the region of the bucket, which is the service's own.
-fn check_location(call: &Call<'_>) -> Result<(), Error> {
+/// The body may name the region of the bucket, which is the service's own, and give it tags.
+fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
     if call.body.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let root = Element::parse(call.body, "CreateBucketConfiguration")?;
     match root.text_of("LocationConstraint") {
-        None | Some("") => Ok(()),
-        Some(region) if region == call.settings.region => Ok(()),
-        Some(region) => Err(Error::InvalidLocationConstraint {
-            region: region.to_owned(),
-        }),
+        None | Some("") => {}
+        Some(region) if region == call.settings.region => {}
+        Some(region) => {
+            return Err(Error::InvalidLocationConstraint {
+                region: region.to_owned(),
+            });
+        }
     }
+    root.child("Tags").map(Tags::of_new_bucket).transpose()
 }
 
 fn ownership(call: &Call<'_>) -> Result<Ownership, Error> {

@@ -275,6 +275,10 @@ pub fn put_lock(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
     Ok(Reply::empty(200))
 }
 
+/// The header that tells which objects are too small for a transition, and the one value that it has here.
+const TRANSITION_LEAST: &str = "x-store-transition-default-minimum-object-size";
+const TRANSITION_LEAST_VALUE: &str = "all_storage_classes_128K";
+
 /// `GetBucketLifecycleConfiguration`.
 ///
 /// # Errors
@@ -288,19 +292,26 @@ pub fn get_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
         )
     };
     let rules = lifecycle::of_bucket(tx, call.bucket()?.id)?.ok_or_else(missing)?;
-    Ok(Reply::xml(rules.shown(call.dialect().words().namespace)))
+    let shown = rules.shown(call.dialect().words().namespace);
+    Ok(Reply::xml(shown).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
 }
 
 /// `PutBucketLifecycleConfiguration`.
 ///
 /// # Errors
-/// Those of [`Lifecycle::from_xml`].
+/// `InvalidRequest` for a least size of transitions other than the default, as none happens; those of [`Lifecycle::from_xml`].
 pub fn put_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let least = call.fields.get(TRANSITION_LEAST)?;
+    if let Some(value) = least.filter(|value| *value != TRANSITION_LEAST_VALUE) {
+        return Err(Error::request(format!(
+            "Invalid TransitionDefaultMinimumObjectSize found: {value}"
+        )));
+    }
     let rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
     keep(call, tx, lifecycle::SETTING, &rules)?;
-    Ok(Reply::empty(200))
+    Ok(Reply::empty(200).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
 }
 
 /// `DeleteBucketLifecycle`.
@@ -381,7 +392,7 @@ pub fn delete_encryption(
 }
 
 /// Under which name the tags of a bucket are kept.
-const TAGS: &str = "tagging";
+pub(super) const TAGS: &str = "tagging";
 
 /// `GetBucketTagging`.
 ///

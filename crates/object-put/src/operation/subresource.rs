@@ -38,9 +38,14 @@ fn namespace(call: &Call<'_>) -> &'static str {
 /// `GetObjectTagging`.
 ///
 /// # Errors
-/// Those of [`find`].
+/// Those of [`find`]; a key that is absent is named with its bucket, as in the real service.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find(call, tx)?;
+    let (located, stored) = find(call, tx).map_err(|error| match error {
+        Error::NoSuchKey { key } => Error::NoSuchKey {
+            key: format!("{}/{key}", call.bucket_name),
+        },
+        other => other,
+    })?;
     let reply = Reply::xml(stored.tags.document(namespace(call)));
     versioned(call, reply, &located)
 }

@@ -7,6 +7,7 @@ use triptych_core::kv::Tx;
 use super::setting::{document, not_set};
 use super::{Call, Reply};
 use crate::error::Error;
+use crate::tables::BUCKETS;
 
 /// `GetBucketCors`.
 ///
@@ -86,6 +87,26 @@ pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
         writer.text("MaxUploads", 1000);
         writer.text("IsTruncated", false);
     }))
+}
+
+/// What a browser asks before a page of another origin may send a request. No bucket has rules that let any.
+///
+/// # Errors
+/// `InvalidRequest` without an origin; `CrossOrigin`.
+pub fn preflight(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    if !call.fields.has("origin") {
+        return Err(Error::request(
+            "Insufficient information. Origin request header needed.",
+        ));
+    }
+    let asked = call.fields.get("access-control-request-method")?;
+    let method = asked.unwrap_or(call.operation.method.into()).into_owned();
+    let is_there = BUCKETS.peek(tx, &call.bucket_name.to_owned())?.is_some();
+    let reason = match is_there {
+        true => "CORS is not enabled for this bucket.",
+        false => "Bucket not found",
+    };
+    Err(Error::CrossOrigin { method, reason })
 }
 
 /// Deletes what no bucket has.

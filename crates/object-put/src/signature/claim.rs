@@ -11,6 +11,9 @@ use crate::dialect::Dialect;
 use crate::error::{Error, SignatureMismatch};
 use crate::request::{Fields, Query};
 
+/// The header that says how the body is signed.
+const CONTENT_SHA256: &str = "x-store-content-sha256";
+
 /// The request line, raw: signatures cover it as it was sent.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLine<'r> {
@@ -139,7 +142,7 @@ fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
 }
 
 fn content_sha256(fields: &Fields<'_>) -> Result<Option<(Payload, String)>, Error> {
-    let Some(text) = fields.get("x-store-content-sha256")? else {
+    let Some(text) = fields.get(CONTENT_SHA256)? else {
         return Ok(None);
     };
     match Payload::read(&text, fields.dialect().words().streaming_signed) {
@@ -251,12 +254,16 @@ impl ClaimV4 {
         let valid_seconds = valid.ok_or_else(|| {
             parameters("X-Store-Expires must be a number of seconds between 1 and 604800")
         })?;
+        let signed: Vec<String> = signed.split(';').map(str::to_owned).collect();
+        let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
             Some(text) => Payload::read(text, words.streaming_signed)
                 .map(|payload| Some((payload, text.to_owned())))
                 .ok_or_else(|| Error::InvalidContentSha256 {
                     value: text.to_owned(),
                 })?,
+            // What a URL does not sign says nothing about the body.
+            None if !signed.iter().any(|name| *name == own) => None,
             None => content_sha256(fields)?,
         };
         let (payload, payload_text) =
@@ -264,7 +271,7 @@ impl ClaimV4 {
         Ok(Claim::V4(Box::new(Self {
             access_key,
             scope,
-            signed: signed.split(';').map(str::to_owned).collect(),
+            signed,
             signature: signature.to_owned(),
             time_text: date.to_owned(),
             time,
@@ -364,12 +371,17 @@ impl ClaimV4 {
     /// Every header of the service must be signed, and the host.
     fn check_coverage(&self, fields: &Fields<'_>) -> Result<(), Error> {
         let prefix = fields.dialect().words().header_prefix;
+        // A URL signs for any body unless it says otherwise: a hash beside it means nothing.
+        let passed = |name: &str| {
+            self.valid_seconds.is_some() && fields.dialect().is_header(name, CONTENT_SHA256)
+        };
         let mut unsigned: Vec<&str> = fields
             .iter()
             .map(|(name, _)| name)
             .filter(|name| name.starts_with(prefix) || *name == "host")
-            .filter(|name| !self.signed.iter().any(|signed| signed == name))
+            .filter(|name| !self.signed.iter().any(|signed| signed == name) && !passed(name))
             .collect();
+        unsigned.sort_unstable();
         unsigned.dedup();
         if unsigned.is_empty() {
             return Ok(());
