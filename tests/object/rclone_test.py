@@ -11,16 +11,24 @@ import command  # noqa: E402
 class Rclone(command.Command):
     program = package = "rclone"
 
-    def rclone(self, *arguments):
-        settings = {
+    def settings(self, **changed):
+        return {
             "RCLONE_CONFIG_STORE_TYPE": "s3",
             "RCLONE_CONFIG_STORE_PROVIDER": "Other",
             "RCLONE_CONFIG_STORE_ENDPOINT": command.URL,
             "RCLONE_CONFIG_STORE_REGION": command.REGION,
             "RCLONE_CONFIG_STORE_ACCESS_KEY_ID": command.KEY,
             "RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY": command.SECRET,
+            **changed,
         }
-        return self.ok("--retries", 1, *arguments, **settings)
+
+    def rclone(self, *arguments):
+        return self.ok("--retries", 1, *arguments, **self.settings())
+
+    def refused(self, word, *arguments, **changed):
+        done = self.run_program("--retries", 1, "--low-level-retries", 1, *arguments, **self.settings(**changed))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(word, done.stderr)
 
     def test_a_folder_goes_up_is_checked_and_comes_down(self):
         up, down = self.folder / "up", self.folder / "down"
@@ -42,3 +50,12 @@ class Rclone(command.Command):
         (source / "goes").unlink()
         self.rclone("sync", source, "store:demo/synced")
         self.assertEqual(self.rclone("lsf", "store:demo/synced").split(), [b"stays"])
+
+    def test_errors_are_told_by_their_code(self):
+        source = self.folder / "file"
+        source.write_bytes(b"x")
+        self.refused(b"directory not found", "lsf", "store:nowhere-at-all")
+        wrong = {"RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY": "wrong"}
+        self.refused(b"SignatureDoesNotMatch", "lsf", "store:demo", **wrong)
+        upload = ("copyto", "--s3-no-check-bucket", source, "store:demo/rclone-refused")
+        self.refused(b"InvalidStorageClass", *upload, RCLONE_CONFIG_STORE_STORAGE_CLASS="OUTPOSTS")
