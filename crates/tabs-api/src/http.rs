@@ -2,6 +2,7 @@
 
 mod access;
 mod control;
+mod fetch;
 mod hosted;
 mod keeper;
 mod profile;
@@ -9,6 +10,8 @@ mod refusal;
 mod register;
 mod socket;
 mod stream;
+#[cfg(feature = "tls")]
+mod trust;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -30,6 +33,7 @@ use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use self::access::{Doors, Tokens};
+use self::fetch::Fetching;
 use self::profile::{Outcome, Since};
 use self::refusal::{Refusal, json_reply, refused};
 use self::register::Entry;
@@ -39,6 +43,7 @@ use crate::js::Js;
 use crate::lab::Lab;
 use crate::operation::{OPERATIONS, Operation};
 use crate::seed::{Seed, SeedError};
+use crate::web::AllowedHosts;
 
 /// The largest body and the largest message.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -81,6 +86,7 @@ struct Inner {
     profiles: RwLock<BTreeMap<String, Entry>>,
     tokens: RwLock<Tokens>,
     lab: Option<Mutex<Lab>>,
+    fetching: Option<Arc<Fetching>>,
     store: Option<Arc<dyn KeyValue>>,
 }
 
@@ -93,6 +99,7 @@ pub struct Builder {
     ids: Box<dyn Ids>,
     seed: Seed,
     lab: Option<Lab>,
+    fetched_hosts: AllowedHosts,
     store: Option<Arc<dyn KeyValue>>,
 }
 
@@ -108,6 +115,7 @@ impl TabsApi {
             ids: Box::new(SystemIds),
             seed: Seed::default(),
             lab: None,
+            fetched_hosts: AllowedHosts::default(),
             store: None,
         }
     }
@@ -163,6 +171,13 @@ impl Builder {
         self
     }
 
+    /// Fetches pages of these hosts that no fixtures describe; building then needs a tokio runtime.
+    #[must_use]
+    pub fn fetch(mut self, hosts: AllowedHosts) -> Self {
+        self.fetched_hosts = hosts;
+        self
+    }
+
     /// Offers the replay contract of recorded scenarios under `/oracle/`.
     #[must_use]
     pub fn lab(mut self, lab: Lab) -> Self {
@@ -192,6 +207,9 @@ impl Builder {
             profiles: RwLock::default(),
             tokens: RwLock::default(),
             lab: self.lab.map(Mutex::new),
+            fetching: Some(self.fetched_hosts)
+                .filter(|hosts| !hosts.is_empty())
+                .map(Fetching::new),
             store: self.store,
         }));
         match api.restore() {

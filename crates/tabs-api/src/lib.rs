@@ -19,11 +19,13 @@ mod freezing;
 pub mod group;
 mod grouping;
 mod hand;
+pub mod html;
 #[cfg(feature = "server")]
 pub mod http;
 pub mod journal;
 pub mod js;
 pub mod lab;
+pub mod language;
 mod lifetime;
 pub mod manifest;
 pub mod messaging;
@@ -42,6 +44,7 @@ mod strip;
 pub mod tab;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod web;
 pub mod window;
 mod windows;
 mod zoom;

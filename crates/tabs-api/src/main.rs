@@ -10,6 +10,7 @@ use tabs_api::http::TabsApi;
 use tabs_api::lab::Lab;
 use tabs_api::page::Pages;
 use tabs_api::seed::{Install, Seed};
+use tabs_api::web::AllowedHosts;
 use triptych_core::host::flags::Product;
 use triptych_core::host::launch::{self, LaunchError, Made, Start};
 use triptych_core::host::storage;
@@ -71,6 +72,17 @@ fn flags(command: Command) -> Command {
         )
         .arg(
             flag(
+                "fetch",
+                "HOST",
+                "TABS_API_FETCH",
+                "Host whose real pages tabs load: example.com, *.example.com, example.com:8080 or name=address; may be repeated. \
+                 Private addresses are reached only where an entry names them",
+            )
+            .action(ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
+            flag(
                 "lab",
                 "FIXTURES",
                 "TABS_API_LAB",
@@ -101,6 +113,9 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchErr
         _ => Compat::Spec,
     };
     let origins = matches.get_many::<String>("allow-origin");
+    let fetched = matches.get_many::<String>("fetch").into_iter().flatten();
+    let fetched =
+        AllowedHosts::parse(fetched.map(String::as_str)).map_err(|error| failed(&error))?;
     let control = control_token(start, matches)?;
     let is_kept = start.storage.directory.is_some();
     let mut builder = TabsApi::builder()
@@ -109,6 +124,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchErr
         .base_hosts(start.flags.base_hosts.iter().cloned())
         .origins(origins.into_iter().flatten().cloned())
         .control_token(control.clone())
+        .fetch(fetched)
         .seed(seed);
     if is_kept {
         builder = builder.store(start.storage.kv.clone());

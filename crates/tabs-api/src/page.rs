@@ -25,6 +25,8 @@ pub struct Page {
     pub body_delay: Duration,
     /// What its script does, and how long after the commit.
     pub script: Option<(Duration, Script)>,
+    /// What is written on it, as far as its language is to be told from it.
+    pub text: Option<String>,
     /// The addresses of the frames in it, relative to its own.
     pub frames: Vec<String>,
 }
@@ -125,6 +127,17 @@ impl Pages {
             }
         }
         Outcome::Nothing
+    }
+
+    /// Whether a page is described here, and not made up from its address.
+    #[must_use]
+    pub fn describes(&self, url: &Url) -> bool {
+        let is_of_paths = url.host_str().is_some_and(|host| host.ends_with(".test"));
+        let is_known = |path: &str| self.paths.contains_key(path);
+        let mut bare = url.clone();
+        bare.set_fragment(None);
+        self.urls.contains_key(bare.as_str())
+            || is_of_paths && (is_known(url.path()) || is_known("any other"))
     }
 
     fn find(&self, url: &str, extension_page_title: &str) -> Option<Page> {
@@ -257,7 +270,8 @@ fn page_of(description: &Value) -> Page {
         .and_then(|status| u16::try_from(status).ok());
     Page {
         title: text("title"),
-        language: text("lang"),
+        language: text("lang").and_then(|tag| crate::language::declared(&tag)),
+        text: text("text"),
         icon: text("favicon").or_else(|| text("favIconUrl")),
         status: status.unwrap_or(200),
         location: text("location"),

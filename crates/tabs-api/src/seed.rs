@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use triptych_core::time::Timestamp;
 
 use crate::browser::{Browser, Caller, Command, Compat, Context, Style};
+use crate::engine::Engine;
 use crate::js::Js;
 use crate::manifest::Manifest;
 use crate::page::Pages;
@@ -179,24 +180,50 @@ impl Seed {
     /// # Errors
     /// [`SeedError`].
     pub fn session(&self, now: Timestamp, compat: Compat) -> Result<Session, SeedError> {
+        self.session_on(Box::new(self.engine(compat)?), now, compat)
+    }
+
+    /// The engine of the seed's pages. Where the specification counts, a page's text tells its language.
+    ///
+    /// # Errors
+    /// `Pages`.
+    pub fn engine(&self, compat: Compat) -> Result<SimEngine, SeedError> {
+        let detects = compat == Compat::Spec;
+        Ok(SimEngine::new(self.web()?).detecting_languages(detects))
+    }
+
+    /// As [`Seed::session`], on an engine of one's own.
+    ///
+    /// # Errors
+    /// [`SeedError`].
+    pub fn session_on(
+        &self,
+        engine: Box<dyn Engine>,
+        now: Timestamp,
+        compat: Compat,
+    ) -> Result<Session, SeedError> {
         let mut browser = Browser::with_blank_window(now, compat);
         for place in 0..self.extensions.len() {
             browser.install(self.extension(place)?);
         }
-        let mut session = Session::new(browser, Box::new(SimEngine::new(self.web()?)));
+        let mut session = Session::new(browser, engine);
         self.open_windows(&mut session, now)?;
         Ok(session)
     }
 
-    /// A session that goes on with a browser that was kept, and with the seed's extensions and pages.
+    /// A session that goes on with a browser that was kept, and with the seed's extensions.
     ///
     /// # Errors
     /// [`SeedError`].
-    pub fn resume(&self, mut browser: Browser) -> Result<Session, SeedError> {
+    pub fn resume(
+        &self,
+        engine: Box<dyn Engine>,
+        mut browser: Browser,
+    ) -> Result<Session, SeedError> {
         for place in 0..self.extensions.len() {
             browser.install(self.extension(place)?);
         }
-        Ok(Session::new(browser, Box::new(SimEngine::new(self.web()?))))
+        Ok(Session::new(browser, engine))
     }
 
     fn open_windows(&self, session: &mut Session, now: Timestamp) -> Result<(), SeedError> {

@@ -29,7 +29,6 @@ const HEARD_AFTER: Duration = Duration::from_millis(200);
 const HEARD_FOR: Duration = Duration::from_millis(2_500);
 
 /// An engine without a browser.
-#[derive(Debug)]
 pub struct SimEngine {
     pages: Pages,
     extension_page_title: String,
@@ -39,6 +38,10 @@ pub struct SimEngine {
     number: u64,
     /// What stands for the content scripts of extensions; without it nobody listens in these pages.
     script: Option<Box<dyn PageScript>>,
+    /// Where pages come from that are described nowhere; without it they are made up.
+    web: Option<Box<dyn Web>>,
+    /// Whether the language of a page that declares none is told from its text.
+    detects: bool,
     /// The names of open ports and the frames that they reach.
     ports: BTreeMap<String, Vec<Frame>>,
 }
@@ -53,6 +56,44 @@ pub trait PageScript: Send + std::fmt::Debug {
 
     /// What it does when something comes through a port.
     fn hear(&self, frame: &Frame, message: &Value) -> Heard;
+}
+
+/// Where pages come from that no fixtures describe. Nothing in it waits.
+pub trait Web: Send {
+    /// Whether it has the page of an address.
+    fn allows(&self, url: &Url) -> bool;
+
+    /// Begins to get a page, and forgets what it was getting for that tab.
+    fn get(&mut self, load: Load, url: Url);
+
+    /// The tab no longer wants a page.
+    fn forget(&mut self, tab: TabId);
+
+    /// The next page that has arrived at `now`.
+    fn arrived(&mut self, now: Timestamp) -> Option<Arrival>;
+
+    /// When the next has arrived, if one has.
+    fn next_due(&self) -> Option<Timestamp>;
+}
+
+/// A load of a tab.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of the command")]
+pub struct Load {
+    pub tab: TabId,
+    pub load: u64,
+    pub kind: Kind,
+}
+
+/// What getting a page came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrival {
+    /// When.
+    pub at: Timestamp,
+    /// For whom.
+    pub load: Load,
+    /// What came.
+    pub outcome: Outcome,
 }
 
 /// What a content script does with what comes through a port.
@@ -75,6 +116,8 @@ impl SimEngine {
             due: BTreeMap::new(),
             number: 0,
             script: None,
+            web: None,
+            detects: false,
             ports: BTreeMap::new(),
         }
     }
@@ -95,6 +138,21 @@ impl SimEngine {
             script: Some(Box::new(script)),
             ..self
         }
+    }
+
+    /// The same engine, which gets pages from a web where no fixtures describe them.
+    #[must_use]
+    pub fn with_web(self, web: impl Web + 'static) -> Self {
+        Self {
+            web: Some(Box::new(web)),
+            ..self
+        }
+    }
+
+    /// The same engine, which tells the language of a page that declares none from its text.
+    #[must_use]
+    pub fn detecting_languages(self, detects: bool) -> Self {
+        Self { detects, ..self }
     }
 
     fn at(&mut self, when: Timestamp, news: EngineNews) {
@@ -135,13 +193,35 @@ impl SimEngine {
             .filter(|_| url == crate::address::NEW_TAB)
             .unwrap_or(url)
             .to_owned();
-        match self.pages.load(&url, &self.extension_page_title) {
+        let load = Load { tab, load, kind };
+        if let Some(web) = &mut self.web {
+            web.forget(tab);
+            let elsewhere = Url::parse(&url).ok();
+            let elsewhere = elsewhere.filter(|url| web.allows(url) && !self.pages.describes(url));
+            if let Some(url) = elsewhere {
+                return web.get(load, url);
+            }
+        }
+        let outcome = self.pages.load(&url, &self.extension_page_title);
+        self.show(now, load, outcome);
+    }
+
+    fn show(&mut self, now: Timestamp, Load { tab, load, kind }: Load, outcome: Outcome) {
+        match outcome {
             Outcome::Nothing => self.at(now.plus(COMMIT), EngineNews::Ended { tab, load }),
             Outcome::Elsewhere => {
                 self.at(now.plus(HAND_OVER), EngineNews::HandedOver { tab, load });
             }
             Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
         }
+    }
+
+    /// The language of a page: the one that it declares, else the one that it is written in.
+    fn language(&self, page: &Page) -> Option<String> {
+        let text = page.text.as_deref().filter(|_| self.detects);
+        page.language
+            .clone()
+            .or_else(|| crate::language::detected(text?))
     }
 
     fn arrive(
@@ -164,7 +244,7 @@ impl SimEngine {
                 load,
                 url: url.to_owned(),
                 is_same_document: false,
-                language: page.language.clone(),
+                language: self.language(page),
                 frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
             },
         );
@@ -339,7 +419,11 @@ impl Engine for SimEngine {
                 kind,
             } => self.navigate(now, tab, load, &url, &from, kind),
             // News of a page that is gone finds no tab, and is dropped where it arrives.
-            EngineCommand::Close { .. } | EngineCommand::Replace { .. } => {}
+            EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
+                if let Some(web) = &mut self.web {
+                    web.forget(tab);
+                }
+            }
             EngineCommand::Capture {
                 request,
                 url,
@@ -387,6 +471,9 @@ impl Engine for SimEngine {
     }
 
     fn news(&mut self, now: Timestamp) -> Option<EngineNews> {
+        while let Some(arrival) = self.web.as_mut().and_then(|web| web.arrived(now)) {
+            self.show(arrival.at, arrival.load, arrival.outcome);
+        }
         let entry = self
             .due
             .first_entry()
@@ -395,6 +482,17 @@ impl Engine for SimEngine {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        self.due.keys().next().map(|(due, _)| *due)
+        let arrived = self.web.as_ref().and_then(|web| web.next_due());
+        let due = self.due.keys().next().map(|(due, _)| *due);
+        [due, arrived].into_iter().flatten().min()
+    }
+}
+
+impl std::fmt::Debug for SimEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimEngine")
+            .field("due", &self.due.len())
+            .field("has_web", &self.web.is_some())
+            .finish_non_exhaustive()
     }
 }

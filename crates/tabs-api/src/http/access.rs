@@ -35,6 +35,7 @@ impl Doors {
         }
         match head.headers.get(header::ORIGIN) {
             Some(_) if self.origin(&head.headers).is_none() => Err(Refusal::ForeignOrigin),
+            None if is_embedded(&head.headers) => Err(Refusal::ForeignOrigin),
             _ => Ok(()),
         }
     }
@@ -45,6 +46,13 @@ impl Doors {
         let allowed = |allowed: &String| allowed.as_bytes() == origin.as_bytes();
         self.origins.iter().any(allowed).then(|| origin.clone())
     }
+}
+
+/// Whether a foreign page asks for a picture, script or the like, which browsers send without an origin.
+fn is_embedded(headers: &HeaderMap) -> bool {
+    let field = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_foreign = matches!(field("sec-fetch-site"), Some("cross-site" | "same-site"));
+    is_foreign && field("sec-fetch-mode") != Some("navigate")
 }
 
 /// The bearer token of a request. A page cannot give a WebSocket headers, so there the query may carry it.
@@ -114,6 +122,15 @@ mod tests {
         ] {
             assert!(matches!(check(bad), Err(Refusal::ForeignHost)), "{bad:?}");
         }
+        let embedded = |mode| {
+            let fields = [("host", "localhost"), ("sec-fetch-site", "cross-site")];
+            check(&[fields[0], fields[1], ("sec-fetch-mode", mode)])
+        };
+        assert!(matches!(embedded("no-cors"), Err(Refusal::ForeignOrigin)));
+        assert!(
+            embedded("navigate").is_ok(),
+            "a link to the schema may be followed"
+        );
         for origin in ["https://evil.example", "null", "http://localhost"] {
             let fields = [("host", "localhost"), ("origin", origin)];
             assert!(matches!(check(&fields), Err(Refusal::ForeignOrigin)));

@@ -305,6 +305,11 @@ impl Profile {
         self.until_kept(turn).await
     }
 
+    /// Something has arrived from elsewhere.
+    pub(super) fn wake(self: &Arc<Self>) {
+        self.with(|_, _| ());
+    }
+
     /// Nothing more of it is kept, and whoever listens to it is to go.
     pub(super) fn retire(&self) {
         self.state().is_retired = true;

@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 use triptych_core::kv::{KeyValue, StoreError};
 
 use super::access::{TokenHash, hash};
+use super::fetch::{Fetcher, Inbox};
 use super::keeper::{commit, rows_under};
 use super::profile::Profile;
 use super::refusal::Refusal;
 use super::{FIRST_PROFILE, TabsApi};
 use crate::browser::Browser;
 use crate::seed::{Install, Seed, SeedError};
+use crate::simulation::SimEngine;
 
 /// Where the records of profiles begin. No profile's own rows do: no name has this sign.
 const RECORDS: &[u8] = b"!profiles/";
@@ -182,9 +184,11 @@ impl TabsApi {
             None => Vec::new(),
         };
         let (now, compat) = (self.0.clock.now(), self.0.compat);
+        let inbox = Arc::new(Inbox::default());
+        let engine = Box::new(self.engine(&seed, &inbox)?);
         let session = match Browser::restore(now, compat, &rows) {
-            Some(browser) => seed.resume(browser)?,
-            None => seed.session(now, compat)?,
+            Some(browser) => seed.resume(engine, browser)?,
+            None => seed.session_on(engine, now, compat)?,
         };
         let is_kept = store.is_some();
         let keeper = store.map(|store| (store, prefix));
@@ -195,6 +199,7 @@ impl TabsApi {
             of_seed_file,
             is_kept,
         };
+        inbox.wakes(&entry.profile);
         for (id, token) in &entry.tokens {
             owners.insert(*token, (name.to_owned(), id.clone()));
         }
@@ -227,8 +232,24 @@ impl TabsApi {
     /// Puts a profile back to its beginning; tokens and listeners stay.
     pub(super) async fn reset_profile(&self, name: &str) -> Result<(), Refusal> {
         let entry = self.entry(name)?;
-        let session = entry.seed.session(self.0.clock.now(), self.0.compat)?;
+        let inbox = Arc::new(Inbox::default());
+        let engine = Box::new(self.engine(&entry.seed, &inbox)?);
+        let (now, compat) = (self.0.clock.now(), self.0.compat);
+        let session = entry.seed.session_on(engine, now, compat)?;
+        inbox.wakes(&entry.profile);
         Ok(entry.profile.replace(session).await?)
+    }
+
+    /// The engine of a seed's pages, which fetches others where that is allowed.
+    fn engine(&self, seed: &Seed, inbox: &Arc<Inbox>) -> Result<SimEngine, SeedError> {
+        let engine = seed.engine(self.0.compat)?;
+        Ok(match &self.0.fetching {
+            Some(fetching) => {
+                let clock = Arc::clone(&self.0.clock);
+                engine.with_web(Fetcher::new(Arc::clone(fetching), Arc::clone(inbox), clock))
+            }
+            None => engine,
+        })
     }
 
     /// Installs an extension, or puts it in the place of the one with its id; gives its id and token.
