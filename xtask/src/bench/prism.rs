@@ -65,16 +65,20 @@ pub(super) fn with<T>(
 /// An OpenAPI document of the lists of a discovery document, with their schemas.
 fn openapi(discovery: &Value) -> Value {
     let base = discovery["servicePath"].as_str().unwrap_or_default();
-    let base = base.trim_matches('/');
+    // Empty where the paths are whole, as ours are.
+    let base = format!("/{}", base.trim_matches('/'));
+    let base = base.trim_end_matches('/');
     let mut paths = Map::new();
     let resources = discovery["resources"].as_object().into_iter().flatten();
     let methods = resources.flat_map(|(_, resource)| {
         let methods = resource["methods"].as_object().into_iter().flatten();
         methods.map(|(_, method)| method)
     });
-    for method in methods.filter(|method| method["httpMethod"] == "GET") {
+    let lists =
+        methods.filter(|method| method["httpMethod"] == "GET" && method.get("response").is_some());
+    for method in lists {
         let path = method["path"].as_str().unwrap_or_default();
-        let path = format!("/{base}/{}", path.trim_start_matches(&format!("{base}/")));
+        let path = format!("{base}/{path}");
         let parameters: Vec<_> = method["parameters"]
             .as_object()
             .into_iter()
