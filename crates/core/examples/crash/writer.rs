@@ -7,7 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use triptych_core::blobs::{Blobs, Directory, SystemDisk};
 use triptych_core::id::{Ids, SeededIds};
-use triptych_core::kv::{Durability, KeyValue, Sled, SledConfig, StoreError, run_blocking};
+use triptych_core::kv::{
+    Durability, KeyValue, Sled, SledConfig, StoreError, VALUE_BYTES_MAX, run_blocking,
+};
 use triptych_core::time::Timestamp;
 
 use crate::Outcome;
@@ -26,8 +28,12 @@ pub(crate) struct Stores {
 
 /// Opens the stores as a service would, with small packs.
 pub(crate) fn open(directory: &Path, sync_is_left_out: bool) -> Outcome<Stores> {
+    // Short values stand in their rows, longer ones lie in packs and are replaced there. Where the sync is left out there are none: theirs
+    // would carry the rows to the disk.
+    let record_bytes_max = if sync_is_left_out { VALUE_BYTES_MAX } else { 2 };
     let kv = Sled::open(&SledConfig {
         cache_bytes: 64 * 1024 * 1024,
+        record_bytes_max,
         sync_is_left_out,
         ..SledConfig::new(directory.join("kv"))
     })?;
