@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use triptych_core::blobs::{BlobId, Blobs};
-use triptych_core::kv::{Key, KeyValue, Table, Tx};
+use triptych_core::kv::{Key, KeyValue, Record, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use super::media::{MediaError, PIECES, Piece};
-use crate::picture::{self, PICTURES};
+use super::media::{MediaError, PIECES};
+use crate::picture::{GARBAGE, PICTURES};
 
 /// Names that are looked up in one pass over the records, so that memory does not grow with what is stored.
 const NAMES_MAX: usize = 50_000;
@@ -41,9 +41,10 @@ pub fn sweep(
         if names.is_empty() {
             return Ok(freed);
         }
-        strike(store, &PIECES, &mut names)?;
-        strike(store, &PICTURES, &mut names)?;
-        strike_garbage(store, &mut names)?;
+        strike(store, &PIECES, |_, piece| piece.blob, &mut names)?;
+        strike(store, &PICTURES, |_, piece| piece.blob, &mut names)?;
+        // What waits to be freed is counted by its own sweep.
+        strike(store, &GARBAGE, |blob, ()| BlobId(*blob), &mut names)?;
         freed += names.len();
         for name in names {
             blobs.delete(name).wait()?;
@@ -52,16 +53,17 @@ pub fn sweep(
 }
 
 /// Takes out of `names` what a row of `table` names.
-fn strike<K: Key>(
+fn strike<K: Key, V: Record>(
     store: &dyn KeyValue,
-    table: &Table<K, Piece>,
+    table: &Table<K, V>,
+    named: impl Fn(&K, &V) -> BlobId,
     names: &mut BTreeSet<BlobId>,
 ) -> Result<(), MediaError> {
     let (mut tx, mut span) = (Tx::new(store), table.span(&()));
     loop {
         let (rows, more) = table.scan(&mut tx, &span, STEP)?;
-        for (_, piece) in &rows {
-            names.remove(&piece.blob);
+        for (key, value) in &rows {
+            names.remove(&named(key, value));
         }
         match rows.last() {
             Some((key, _)) if more => span.from = Some(table.key(key).to_vec()),
@@ -70,24 +72,11 @@ fn strike<K: Key>(
     }
 }
 
-/// Takes out of `names` what waits to be freed: its own sweep counts it.
-fn strike_garbage(store: &dyn KeyValue, names: &mut BTreeSet<BlobId>) -> Result<(), MediaError> {
-    let (mut tx, mut span) = (Tx::new(store), picture::GARBAGE.span(&()));
-    loop {
-        let (rows, more) = picture::GARBAGE.scan(&mut tx, &span, STEP)?;
-        for (blob, ()) in &rows {
-            names.remove(&BlobId(*blob));
-        }
-        match rows.last() {
-            Some((key, ())) if more => span.from = Some(picture::GARBAGE.key(key).to_vec()),
-            _ => return Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::picture;
+    use crate::upload::media::Piece;
     use bytes::Bytes;
     use triptych_core::blobs::MemoryBlobs;
     use triptych_core::id::SeededIds;
