@@ -180,8 +180,8 @@ named! {
         // Pictures.
         /// Not a picture.
         Image = 400 "youtube.thumbnail" "invalidImage" Place::None => "The provided image content is invalid: a JPEG or PNG, of at most 40 million pixels.",
-        /// Banner too small or of the wrong shape. Ours.
-        BannerShape = 400 "youtube.channelBanner" "bannerValidationError" Place::None => "The banner must be a JPEG or PNG of 16:9, at least 2048 by 1152 pixels.",
+        /// Banner that is none or too small. Ours.
+        BannerShape = 400 "youtube.channelBanner" "bannerValidationError" Place::None => "The banner must be a JPEG or PNG of at least 2048 by 1152 pixels; what is not 16:9 gets black bars.",
         /// A watermark that is no picture.
         WatermarkFormat = 400 "youtube.watermark" "imageFormatUnsupported" Place::None => "The image you provided is in an unsupported format: a JPEG or PNG.",
         /// A watermark that is wider than can be decoded.
