@@ -185,6 +185,7 @@ fn gets(
     }
     let work = Work::Get {
         prefix: "get".into(),
+        writers: READ_FROM,
         keys,
         size,
     };

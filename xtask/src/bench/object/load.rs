@@ -94,9 +94,10 @@ pub(super) struct Target {
 pub(super) enum Work {
     /// A body to keys of which each is new, named after `prefix`.
     Put { prefix: String, body: Bytes },
-    /// Bodies of `size` bytes: those that the first `keys` requests of each connection with this prefix put.
+    /// Bodies of `size` bytes: those that `writers` connections put with `keys` requests each under this prefix.
     Get {
         prefix: String,
+        writers: usize,
         keys: u64,
         size: usize,
     },
@@ -181,8 +182,14 @@ impl Target {
                 let head = self.signer.head("PUT", self.address, &path, body.len())?;
                 connection.exchange(&head, body)?;
             }
-            Work::Get { prefix, keys, size } => {
-                let path = format!("/{BUCKET}/{prefix}/{client}/{}", number % keys);
+            Work::Get {
+                prefix,
+                writers,
+                keys,
+                size,
+            } => {
+                let (writer, key) = (client % writers, number % keys);
+                let path = format!("/{BUCKET}/{prefix}/{writer}/{key}");
                 let head = self.signer.head("GET", self.address, &path, 0)?;
                 let bytes = connection.exchange(&head, &[])?;
                 ensure!(bytes == *size, "{bytes} bytes were answered, not {size}");
