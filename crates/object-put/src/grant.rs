@@ -21,11 +21,11 @@ const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The headers that grant one permission each.
 const GRANT_HEADERS: [(&str, Permission); 5] = [
-    ("x-store-grant-full-control", Permission::FullControl),
     ("x-store-grant-read", Permission::Read),
-    ("x-store-grant-read-acp", Permission::ReadAcp),
     ("x-store-grant-write", Permission::Write),
+    ("x-store-grant-read-acp", Permission::ReadAcp),
     ("x-store-grant-write-acp", Permission::WriteAcp),
+    ("x-store-grant-full-control", Permission::FullControl),
 ];
 
 /// Groups of users that a grant can name.
@@ -480,9 +480,9 @@ mod tests {
         let acl = acl.unwrap().unwrap();
         assert!(acl.is_public());
         let entries = acl.entries("");
-        assert_eq!(entries[0], full_control("canon1"));
-        assert_eq!(entries[1].grantee, Grantee::User("canon2".to_owned()));
-        assert_eq!(entries[2].grantee, Grantee::Group(Group::AllUsers));
+        assert_eq!(entries[0].grantee, Grantee::User("canon2".to_owned()));
+        assert_eq!(entries[1].grantee, Grantee::Group(Group::AllUsers));
+        assert_eq!(entries[2], full_control("canon1"));
         assert!(acl.allows(&Caller::Anonymous, "canon1", Permission::Read));
         assert!(!acl.allows(&Caller::Anonymous, "canon1", Permission::ReadAcp));
     }

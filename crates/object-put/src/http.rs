@@ -25,6 +25,7 @@ use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use crate::access::{self, Visit};
 use crate::account::Caller;
+use crate::bucket::Ownership;
 use crate::commit::{Arrival, commit};
 use crate::copy::Copying;
 use crate::dialect::Dialect;
@@ -84,6 +85,7 @@ impl ObjectPut {
             settings: Settings {
                 region: DEFAULT_REGION.to_owned(),
                 strict: false,
+                ownership: Ownership::default(),
             },
             base_hosts: Vec::new(),
             seed: Seed::default(),
@@ -134,9 +136,10 @@ impl Builder {
         self
     }
 
-    /// What a reset fills the emptied store with.
+    /// What a reset fills the emptied store with, and the ownership of new buckets.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
+        self.settings.ownership = seed.ownership;
         self.seed = seed;
         self
     }

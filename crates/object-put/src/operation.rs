@@ -17,7 +17,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, Ownership};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::key::Key;
@@ -214,6 +214,8 @@ pub struct Settings {
     pub region: String,
     /// Whether headers and parameters that are not known are refused.
     pub strict: bool,
+    /// The ownership of buckets that are made without a word about it.
+    pub ownership: Ownership,
 }
 
 /// A request whose sender is known, for an operation whose bucket was found.

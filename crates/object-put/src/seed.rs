@@ -25,6 +25,8 @@ pub const FIRST_BUCKET: &str = "demo";
 pub struct Seed {
     /// The region of the service.
     pub region: Option<String>,
+    /// The ownership of buckets that are made without a word about it.
+    pub ownership: Ownership,
     accounts: Vec<SeedAccount>,
     buckets: Vec<SeedBucket>,
     access_points: Vec<SeedAccessPoint>,

@@ -79,7 +79,7 @@ fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
 fn ownership(call: &Call<'_>) -> Result<Ownership, Error> {
     const NAME: &str = "x-store-object-ownership";
     match call.fields.get(NAME)? {
-        None => Ok(Ownership::default()),
+        None => Ok(call.settings.ownership),
         Some(name) => Ownership::parse(&name).ok_or_else(|| {
             let reason = format!("Invalid x-store-object-ownership header: {name}");
             Error::argument(NAME, None, reason)
