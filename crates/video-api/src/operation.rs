@@ -21,7 +21,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::account::{Caller, Scopes};
+use crate::account::{Caller, Scope, Scopes};
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::{Media, Treatment};
@@ -304,6 +304,17 @@ const OWNER_CHANNEL: Param = Param::text(
     "onBehalfOfContentOwnerChannel",
     "The channel on whose behalf a partner acts; read and not needed here.",
 );
+/// Scopes that let a token read what is not public.
+const READ: Scopes = Scopes::of(&[
+    Scope::Full,
+    Scope::ForceSsl,
+    Scope::ReadOnly,
+    Scope::Partner,
+]);
+/// Scopes that let a token write.
+const WRITE: Scopes = Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]);
+/// Scopes that let a token upload.
+const UPLOAD: Scopes = Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]);
 const ID: Param = Param::text("id", "The id of the resource.").required();
 const IDS: Param = Param::text("id", "Ids, at most 50.").repeated();
 

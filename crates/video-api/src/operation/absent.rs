@@ -3,7 +3,7 @@
 
 use super::{
     Access, Cost, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation,
-    PAGE_TOKEN, PART, Param, Part, Run, Upload,
+    PAGE_TOKEN, PART, Param, Part, READ, Run, Upload, WRITE,
 };
 use crate::account::{Scope, Scopes};
 use crate::media::Treatment;
@@ -233,7 +233,7 @@ pub(super) const CAPTIONS_UPDATE: Operation = Operation {
 pub(super) const CHANNEL_SECTIONS_DELETE: Operation = Operation {
     doc: "Delete a section.",
     params: &[ID, OWNER],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::delete("channelSections.delete", "/channelSections", Run::Absent)
 };
 
@@ -242,7 +242,7 @@ pub(super) const CHANNEL_SECTIONS_INSERT: Operation = Operation {
     doc: "Add a section to the authenticated user's channel.",
     params: &[PART, OWNER, OWNER_CHANNEL],
     parts: CHANNEL_SECTION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("ChannelSection"),
     response: Some("ChannelSection"),
     ..Operation::insert("channelSections.insert", "/channelSections", Run::Absent)
@@ -261,12 +261,7 @@ pub(super) const CHANNEL_SECTIONS_LIST: Operation = Operation {
     ],
     filters: Filters::One(&["channelId", "id", "mine"]),
     parts: CHANNEL_SECTION_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("ChannelSectionListResponse"),
     ..Operation::list("channelSections.list", "/channelSections", Run::Absent)
 };
@@ -276,7 +271,7 @@ pub(super) const CHANNEL_SECTIONS_UPDATE: Operation = Operation {
     doc: "Update a section.",
     params: &[PART, OWNER],
     parts: CHANNEL_SECTION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("ChannelSection"),
     response: Some("ChannelSection"),
     ..Operation::update("channelSections.update", "/channelSections", Run::Absent)
@@ -478,7 +473,7 @@ pub(super) const MEMBERSHIPS_LEVELS_LIST: Operation = Operation {
 pub(super) const SUBSCRIPTIONS_DELETE: Operation = Operation {
     doc: "Delete a subscription.",
     params: &[ID],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::delete("subscriptions.delete", "/subscriptions", Run::Absent)
 };
 
@@ -487,7 +482,7 @@ pub(super) const SUBSCRIPTIONS_INSERT: Operation = Operation {
     doc: "Add a subscription for the authenticated user's channel.",
     params: &[PART],
     parts: SUBSCRIPTION_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("Subscription"),
     response: Some("Subscription"),
     ..Operation::insert("subscriptions.insert", "/subscriptions", Run::Absent)
@@ -538,12 +533,7 @@ pub(super) const SUBSCRIPTIONS_LIST: Operation = Operation {
         "mySubscribers",
     ]),
     parts: SUBSCRIPTION_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("SubscriptionListResponse"),
     ..Operation::list("subscriptions.list", "/subscriptions", Run::Absent)
 };
@@ -566,7 +556,7 @@ pub(super) const VIDEO_ABUSE_REPORT_REASONS_LIST: Operation = Operation {
 pub(super) const VIDEOS_REPORT_ABUSE: Operation = Operation {
     doc: "Report a video as abusive, using a reason from videoAbuseReportReasons.",
     params: &[OWNER],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("VideoAbuseReport"),
     ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::Absent)
 };

@@ -5,7 +5,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use super::i18n::{check_language, check_region, list};
-use super::{Call, Filters, HL, IDS, Operation, PART, Param, Part, Run};
+use super::{Call, Filters, HL, IDS, Operation, PART, Param, Part, READ, Run};
 use crate::account::{Scope, Scopes};
 use crate::envelope::Reply;
 use crate::error::{Absent, Error};
@@ -51,12 +51,7 @@ pub(super) const VIDEO_LIST: Operation = Operation {
     ],
     filters: Filters::One(&["id", "regionCode"]),
     parts: VIDEO_CATEGORY_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("VideoCategoryListResponse"),
     ..Operation::list(
         "videoCategories.list",

@@ -4,7 +4,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use super::{
-    Call, Filters, HL, IDS, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+    Call, Filters, HL, IDS, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part,
+    Run, WRITE,
 };
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
@@ -84,7 +85,7 @@ pub(super) const UPDATE: Operation = Operation {
     params: &[PART, OWNER],
     parts: CHANNEL_PARTS,
     written_parts_only: true,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("Channel"),
     response: Some("Channel"),
     ..Operation::update("channels.update", "/channels", Run::Call(update))

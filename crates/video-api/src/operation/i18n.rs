@@ -4,8 +4,7 @@ use serde_json::json;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, HL, Operation, PART, Part, Run};
-use crate::account::{Scope, Scopes};
+use super::{Call, HL, Operation, PART, Part, READ, Run};
 use crate::envelope::{Item, List, Reply, etag};
 use crate::error::Error;
 use crate::model::language;
@@ -21,12 +20,7 @@ pub(super) const LANGUAGES_LIST: Operation = Operation {
     doc: "Supported application languages.",
     params: &[PART, HL.default("en_US")],
     parts: I18N_LANGUAGE_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("I18nLanguageListResponse"),
     ..Operation::list("i18nLanguages.list", "/i18nLanguages", Run::Call(languages))
 };
@@ -36,12 +30,7 @@ pub(super) const REGIONS_LIST: Operation = Operation {
     doc: "Supported content regions.",
     params: &[PART, HL.default("en_US")],
     parts: I18N_REGION_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("I18nRegionListResponse"),
     ..Operation::list("i18nRegions.list", "/i18nRegions", Run::Call(regions))
 };

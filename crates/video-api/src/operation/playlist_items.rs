@@ -6,9 +6,9 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use super::{
-    Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+    Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, READ,
+    Run, WRITE,
 };
-use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Rule};
 use crate::model::id::{self, Special};
@@ -32,7 +32,7 @@ const PLAYLIST_ITEM_PARTS: &[Part] = &[
 pub(super) const DELETE: Operation = Operation {
     doc: "Delete an item.",
     params: &[ID, OWNER],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::delete("playlistItems.delete", "/playlistItems", Run::Call(delete))
 };
 
@@ -41,7 +41,7 @@ pub(super) const INSERT: Operation = Operation {
     doc: "Add a resource to a playlist.",
     params: &[PART, OWNER],
     parts: PLAYLIST_ITEM_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
     ..Operation::insert("playlistItems.insert", "/playlistItems", Run::Call(insert))
@@ -61,12 +61,7 @@ pub(super) const LIST: Operation = Operation {
     ],
     filters: Filters::One(&["id", "playlistId"]),
     parts: PLAYLIST_ITEM_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("PlaylistItemListResponse"),
     ..Operation::list("playlistItems.list", "/playlistItems", Run::Call(list))
 };
@@ -76,7 +71,7 @@ pub(super) const UPDATE: Operation = Operation {
     doc: "Modify an item (for example its position).",
     params: &[PART, OWNER],
     parts: PLAYLIST_ITEM_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("PlaylistItem"),
     response: Some("PlaylistItem"),
     ..Operation::update("playlistItems.update", "/playlistItems", Run::Call(update))

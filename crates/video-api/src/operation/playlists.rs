@@ -5,9 +5,8 @@ use triptych_core::kv::Tx;
 
 use super::{
     Call, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN,
-    PART, Param, Part, Run,
+    PART, Param, Part, READ, Run, WRITE,
 };
-use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::model::id::{self, PlaylistName, Special};
@@ -33,7 +32,7 @@ const PLAYLIST_PARTS: &[Part] = &[
 pub(super) const DELETE: Operation = Operation {
     doc: "Delete a playlist.",
     params: &[ID, OWNER],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::delete("playlists.delete", "/playlists", Run::Call(delete))
 };
 
@@ -53,12 +52,7 @@ pub(super) const LIST: Operation = Operation {
     ],
     filters: Filters::One(&["channelId", "id", "mine"]),
     parts: PLAYLIST_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("PlaylistListResponse"),
     ..Operation::list("playlists.list", "/playlists", Run::Call(list))
 };
@@ -68,7 +62,7 @@ pub(super) const INSERT: Operation = Operation {
     doc: "Create a playlist.",
     params: &[PART, OWNER, OWNER_CHANNEL],
     parts: PLAYLIST_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
     ..Operation::insert("playlists.insert", "/playlists", Run::Call(insert))
@@ -79,7 +73,7 @@ pub(super) const UPDATE: Operation = Operation {
     doc: "Modify title, description, privacy status, etc.",
     params: &[PART, OWNER],
     parts: PLAYLIST_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("Playlist"),
     response: Some("Playlist"),
     ..Operation::update("playlists.update", "/playlists", Run::Call(update))

@@ -4,9 +4,9 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{Key, Tx};
 
 use super::{
-    Call, Cost, Filters, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, Run,
+    Call, Cost, Filters, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, READ,
+    Run,
 };
-use crate::account::{Scope, Scopes};
 use crate::envelope::{Item, List, Paging, Reply, etag};
 use crate::error::{Error, Rule};
 use crate::model::{findable, video};
@@ -140,12 +140,7 @@ pub(super) const LIST: Operation = Operation {
     ],
     filters: Filters::AtMostOne(&["forContentOwner", "forDeveloper", "forMine"]),
     parts: SEARCH_RESULT_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     cost: Cost {
         units: 100,
         own_bucket: true,

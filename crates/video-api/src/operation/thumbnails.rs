@@ -3,8 +3,7 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, OWNER, Operation, Param, Run, Upload};
-use crate::account::{Scope, Scopes};
+use super::{Call, OWNER, Operation, Param, Run, UPLOAD, Upload};
 use crate::envelope::{List, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::media::{Made, Treatment};
@@ -20,7 +19,7 @@ pub(super) const SET: Operation = Operation {
         Param::text("videoId", "The id of a video.").required(),
         OWNER,
     ],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]),
+    scopes: UPLOAD,
     response: Some("ThumbnailSetResponse"),
     upload: Some(Upload {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],

@@ -5,9 +5,8 @@ use triptych_core::kv::Tx;
 
 use super::{
     Access, Call, Cost, Filters, HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN,
-    PART, Param, Part, Run, Upload,
+    PART, Param, Part, READ, Run, UPLOAD, Upload, WRITE,
 };
-use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::media::{Made, Treatment};
@@ -68,7 +67,7 @@ pub(super) const INSERT: Operation = Operation {
         ),
     ],
     parts: VIDEO_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]),
+    scopes: UPLOAD,
     cost: Cost {
         units: 1600,
         own_bucket: true,
@@ -126,12 +125,7 @@ pub(super) const LIST: Operation = Operation {
     ],
     filters: Filters::One(&["chart", "id", "myRating"]),
     parts: VIDEO_PARTS,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("VideoListResponse"),
     ..Operation::list("videos.list", "/videos", Run::Call(list))
 };
@@ -140,7 +134,7 @@ pub(super) const LIST: Operation = Operation {
 pub(super) const DELETE: Operation = Operation {
     doc: "Delete a video.",
     params: &[ID, OWNER],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::delete("videos.delete", "/videos", Run::Call(delete))
 };
 
@@ -149,7 +143,7 @@ pub(super) const UPDATE: Operation = Operation {
     doc: "Update metadata.",
     params: &[PART, OWNER],
     parts: VIDEO_PARTS,
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     request: Some("Video"),
     response: Some("Video"),
     ..Operation::update("videos.update", "/videos", Run::Call(update))
@@ -168,7 +162,7 @@ pub(super) const RATE: Operation = Operation {
         .required()
         .unlisted(Rule::Rating),
     ],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
 };
 
@@ -177,12 +171,7 @@ pub(super) const GET_RATING: Operation = Operation {
     doc: "Ratings the authorized user gave to a list of videos.",
     params: &[IDS.required(), OWNER],
     access: Access::Token,
-    scopes: Scopes::of(&[
-        Scope::Full,
-        Scope::ForceSsl,
-        Scope::ReadOnly,
-        Scope::Partner,
-    ]),
+    scopes: READ,
     response: Some("VideoGetRatingResponse"),
     ..Operation::list(
         "videos.getRating",

@@ -4,8 +4,7 @@ use serde_json::Map;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::{Call, OWNER, Operation, Param, Run, Upload};
-use crate::account::{Scope, Scopes};
+use super::{Call, OWNER, Operation, Param, Run, UPLOAD, Upload, WRITE};
 use crate::envelope::Reply;
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::media::{Made, Treatment};
@@ -22,7 +21,7 @@ pub(super) const SET: Operation = Operation {
         Param::text("channelId", "The id of a channel.").required(),
         OWNER,
     ],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]),
+    scopes: UPLOAD,
     request: Some("InvideoBranding"),
     upload: Some(Upload {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
@@ -43,7 +42,7 @@ pub(super) const UNSET: Operation = Operation {
         Param::text("channelId", "The id of a channel.").required(),
         OWNER,
     ],
-    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]),
+    scopes: WRITE,
     ..Operation::insert("watermarks.unset", "/watermarks/unset", Run::Call(unset))
 };
 
