@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::browser::{Answer, Browser, Call};
+use crate::browser::{Answer, Browser};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::Change;
 use crate::group::{GROUP_ID_NONE, GroupId};

@@ -13,6 +13,7 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::argument::Arguments;
+use crate::call::Call;
 use crate::content_script::{HostId, Script, ScriptId};
 use crate::engine::{EngineCommand, Request};
 use crate::error::Error;
@@ -547,116 +548,5 @@ impl Browser {
     pub(crate) fn shown(&self, call: &Call<'_>, id: TabId) -> Result<Answer, Error> {
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
         Ok(Answer::Tab(Box::new(view.seen_by(&self.access_of(call)))))
-    }
-
-    /// What holds after every command; a fault of the engine, never of a caller.
-    pub fn assert_invariants(&self) {
-        if cfg!(debug_assertions) {
-            for window in self.windows.values() {
-                self.assert_window(window);
-            }
-            let held: usize = self.windows.values().map(|window| window.tabs.len()).sum();
-            assert_eq!(held, self.tabs.len(), "every tab stands in one window");
-            for group in self.groups.keys() {
-                assert!(
-                    self.tabs.values().any(|tab| tab.group == Some(*group)),
-                    "no group is empty"
-                );
-            }
-        }
-    }
-
-    fn assert_window(&self, window: &Window) {
-        let tabs: Vec<_> = window
-            .tabs
-            .iter()
-            .filter_map(|id| self.tabs.get(id))
-            .collect();
-        assert_eq!(
-            tabs.len(),
-            window.tabs.len(),
-            "a window holds tabs that are there"
-        );
-        assert!(
-            tabs.iter().all(|tab| tab.window == window.id),
-            "a tab knows its window"
-        );
-        assert!(
-            window
-                .active
-                .is_some_and(|active| window.tabs.contains(&active)),
-            "a window has one active tab"
-        );
-        assert!(
-            window
-                .active
-                .is_some_and(|active| window.highlighted.contains(&active)),
-            "the active tab is highlighted"
-        );
-        assert!(
-            tabs.is_sorted_by_key(|tab| !tab.pinned),
-            "pinned tabs come first"
-        );
-        assert!(
-            tabs.iter().all(|tab| !tab.pinned || tab.group.is_none()),
-            "a pinned tab is in no group"
-        );
-        let mut seen = Vec::new();
-        for tab in &tabs {
-            if seen.last() != Some(&tab.group) {
-                assert!(
-                    tab.group.is_none() || !seen.contains(&tab.group),
-                    "the tabs of a group stand side by side"
-                );
-                seen.push(tab.group);
-            }
-        }
-    }
-}
-
-/// A call while it is being answered.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Call<'c> {
-    pub(crate) caller: &'c Caller,
-    pub(crate) arguments: &'c Arguments,
-    pub(crate) style: Style,
-}
-
-impl Call<'_> {
-    /// A property of the object at this place that is there and not null.
-    pub(crate) fn property(&self, place: usize, name: &str) -> Option<&Js> {
-        self.arguments.at(place)?.property(name)
-    }
-
-    pub(crate) fn boolean(&self, place: usize, name: &str) -> Option<bool> {
-        match self.property(place, name)? {
-            Js::Bool(value) => Some(*value),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn number(&self, place: usize, name: &str) -> Option<i64> {
-        self.property(place, name)?.integer()
-    }
-
-    pub(crate) fn text(&self, place: usize, name: &str) -> Option<&str> {
-        text_of(self.property(place, name)?)
-    }
-
-    /// One id or a list of them, and whether it was a list.
-    pub(crate) fn ids(&self, value: Option<&Js>) -> (Vec<i64>, bool) {
-        match value {
-            Some(Js::Array(items)) => (items.iter().filter_map(Js::integer).collect(), true),
-            Some(one) => (one.integer().into_iter().collect(), false),
-            None => (Vec::new(), false),
-        }
-    }
-}
-
-/// The text that a value is.
-pub(crate) fn text_of(value: &Js) -> Option<&str> {
-    match value {
-        Js::String(text) => Some(text),
-        _ => None,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::browser::{Answer, Browser, Call, Waiting};
+use crate::browser::{Answer, Browser, Waiting};
+use crate::call::Call;
 use crate::engine::{EngineCommand, Request};
 use crate::error::Error;
 use crate::tab::{Status, Tab, TabId};

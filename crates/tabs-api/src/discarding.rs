@@ -1,6 +1,7 @@
 //! Taking a tab's page out of memory, and bringing it back.
 
-use crate::browser::{Answer, Browser, Call, Compat};
+use crate::browser::{Answer, Browser, Compat};
+use crate::call::Call;
 use crate::content_script::Departure;
 use crate::engine::EngineCommand;
 use crate::error::Error;

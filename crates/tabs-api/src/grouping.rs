@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::browser::{Answer, Browser, Call};
+use crate::browser::{Answer, Browser};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::group::{COLORS, GROUP_ID_NONE, Group, GroupId};

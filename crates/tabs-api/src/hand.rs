@@ -2,7 +2,7 @@
 //!
 //! The places are those of the recorded browser's window: a strip on top, tabs of one width behind the button that searches them.
 
-use crate::browser::{Browser, text_of};
+use crate::browser::Browser;
 use crate::control::Control;
 use crate::error::Error;
 use crate::js::Js;
@@ -63,11 +63,11 @@ impl Hand {
     /// What the browser refuses.
     pub(crate) fn act(&mut self, browser: &mut Browser, line: &[Js]) -> Option<Result<(), Error>> {
         let mut words = line.iter();
-        if words.next().and_then(text_of) != Some("xdotool") {
+        if words.next().and_then(Js::text) != Some("xdotool") {
             return None;
         }
         while let Some(word) = words.next() {
-            let outcome = match text_of(word)? {
+            let outcome = match word.text()? {
                 "mousemove" => {
                     self.x = words.next()?.integer()?;
                     self.y = words.next()?.integer()?;
@@ -83,15 +83,15 @@ impl Hand {
                     self.release(browser)
                 }
                 "keydown" => {
-                    self.held.push(text_of(words.next()?)?.to_owned());
+                    self.held.push(words.next()?.text()?.to_owned());
                     Ok(())
                 }
                 "keyup" => {
-                    let key = text_of(words.next()?)?;
+                    let key = words.next()?.text()?;
                     self.held.retain(|held| held != key);
                     Ok(())
                 }
-                "key" => press_key(browser, text_of(words.next()?)?)?,
+                "key" => press_key(browser, words.next()?.text()?)?,
                 _ => return None,
             };
             if outcome.is_err() {

@@ -61,6 +61,15 @@ impl Js {
             .map(|(_, value)| value)
     }
 
+    /// The text that it is.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// What the browser calls its type in an error.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -282,10 +282,7 @@ impl Lab {
 
     fn gesture(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
         let tab = TabId(args.first()?.integer()?);
-        let script = args
-            .get(1)
-            .and_then(crate::browser::text_of)
-            .map(str::to_owned);
+        let script = args.get(1).and_then(Js::text).map(str::to_owned);
         let at = self.now(now);
         let outcome = self
             .session
@@ -306,8 +303,8 @@ impl Lab {
     }
 
     fn port(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
-        let name = args.first().and_then(crate::browser::text_of)?;
-        let method = args.get(1).and_then(crate::browser::text_of)?;
+        let name = args.first().and_then(Js::text)?;
+        let method = args.get(1).and_then(Js::text)?;
         let port = self
             .ports
             .iter()
@@ -361,7 +358,7 @@ impl Lab {
 }
 
 fn constant(args: &[Js]) -> Value {
-    let value = match args.first().and_then(crate::browser::text_of) {
+    let value = match args.first().and_then(Js::text) {
         Some("TAB_ID_NONE") => crate::tab::TAB_ID_NONE,
         Some("TAB_INDEX_NONE") => crate::tab::TAB_INDEX_NONE,
         Some("MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND") => {

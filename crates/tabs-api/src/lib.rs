@@ -8,6 +8,7 @@ pub mod address;
 pub mod argument;
 mod arrangement;
 pub mod browser;
+mod call;
 pub mod capture;
 pub mod content_script;
 pub mod control;
@@ -22,6 +23,7 @@ mod hand;
 pub mod html;
 #[cfg(feature = "server")]
 pub mod http;
+mod invariant;
 pub mod journal;
 pub mod js;
 pub mod lab;

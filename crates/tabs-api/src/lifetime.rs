@@ -3,7 +3,8 @@
 use triptych_core::time::Timestamp;
 
 use crate::address::{NEW_TAB, resolve};
-use crate::browser::{Answer, Browser, Call};
+use crate::browser::{Answer, Browser};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::{Change, Event};
 use crate::tab::{Entry, Kind, TabId};

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::browser::{Answer, Browser, Call, Style, Waiting};
+use crate::browser::{Answer, Browser, Style, Waiting};
+use crate::call::Call;
 use crate::content_script::{Departure, HostId, ScriptId, ScriptNews, document_id, frames};
 use crate::engine::{EngineCommand, Frame, Reply, Request};
 use crate::error::Error;

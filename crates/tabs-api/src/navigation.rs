@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::address::{host, is_same_document, title};
-use crate::browser::{Answer, Browser, Call, Compat, Timer};
+use crate::browser::{Answer, Browser, Compat, Timer};
+use crate::call::Call;
 use crate::content_script::Departure;
 use crate::engine::{EngineCommand, EngineNews};
 use crate::error::Error;

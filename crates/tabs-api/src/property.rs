@@ -1,7 +1,8 @@
 //! `tabs.update`: properties in a fixed order; what comes before the one that fails stays changed.
 
 use crate::address::resolve;
-use crate::browser::{Answer, Browser, Call};
+use crate::browser::{Answer, Browser};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::Change;
 use crate::tab::{Kind, MuteReason, MutedInfo, TabId};

@@ -1,6 +1,7 @@
 //! Reading tabs: get, getCurrent, query.
 
-use crate::browser::{Answer, Browser, Call, Compat, Context, text_of};
+use crate::browser::{Answer, Browser, Compat, Context};
+use crate::call::Call;
 use crate::error::Error;
 use crate::js::Js;
 use crate::pattern::{MatchPattern, glob};
@@ -63,8 +64,8 @@ impl<'c> Filter<'c> {
     fn read(browser: &Browser, call: &Call<'c>) -> Result<Self, Error> {
         let url = call.arguments.at(0).and_then(|info| info.property("url"));
         let texts = match url {
-            Some(Js::Array(items)) => items.iter().filter_map(text_of).collect(),
-            Some(one) => text_of(one).into_iter().collect(),
+            Some(Js::Array(items)) => items.iter().filter_map(Js::text).collect(),
+            Some(one) => one.text().into_iter().collect(),
             None => Vec::new(),
         };
         let read = |text: &str| {
@@ -75,7 +76,7 @@ impl<'c> Filter<'c> {
             .current_window(call)
             .map_or(WINDOW_ID_NONE, |window| window.0);
         let info = call.arguments.at(0);
-        let text = |name| info.and_then(|info| info.property(name)).and_then(text_of);
+        let text = |name| info.and_then(|info| info.property(name)).and_then(Js::text);
         Ok(Self {
             call: *call,
             window: call

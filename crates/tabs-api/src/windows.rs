@@ -1,7 +1,8 @@
 //! The `windows` operations, as far as tabs need them.
 
 use crate::address::{NEW_TAB, resolve};
-use crate::browser::{Answer, Browser, Call, text_of};
+use crate::browser::{Answer, Browser};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::Event;
 use crate::js::Js;
@@ -63,7 +64,7 @@ impl Browser {
     pub(crate) fn window_get_all(&self, call: &Call<'_>) -> Result<Answer, Error> {
         let populate = call.boolean(0, "populate").unwrap_or(false);
         let kinds = match call.property(0, "windowTypes") {
-            Some(Js::Array(items)) => Some(items.iter().filter_map(text_of).collect::<Vec<_>>()),
+            Some(Js::Array(items)) => Some(items.iter().filter_map(Js::text).collect::<Vec<_>>()),
             _ => None,
         };
         let wanted = |window: &&Window| {
@@ -81,8 +82,8 @@ impl Browser {
     /// `windows.create`: a new tab, one for each URL, or a tab that exists.
     pub(crate) fn window_create(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let texts: Vec<_> = match call.property(0, "url") {
-            Some(Js::Array(items)) => items.iter().filter_map(text_of).collect(),
-            Some(one) => text_of(one).into_iter().collect(),
+            Some(Js::Array(items)) => items.iter().filter_map(Js::text).collect(),
+            Some(one) => one.text().into_iter().collect(),
             None => Vec::new(),
         };
         let urls = texts

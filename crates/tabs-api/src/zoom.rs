@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::address::host;
-use crate::browser::{Answer, Browser, Call, Compat};
+use crate::browser::{Answer, Browser, Compat};
+use crate::call::Call;
 use crate::error::Error;
 use crate::event::{Event, number, zoom_settings};
 use crate::js::Js;

@@ -16,6 +16,7 @@ use hyper_tungstenite::tungstenite::Message;
 use hyper_util::rt::TokioIo;
 use tabs_api::http::TabsApi;
 use tabs_api::seed::Seed;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
 use super::super::report::Row;
@@ -158,24 +159,11 @@ impl Client {
         self.filled -= count;
     }
 
-    /// The length of the first frame that is there in full, with its head.
-    fn whole(&self) -> Option<(usize, usize)> {
-        let read = self.buffer.get(..self.filled)?;
-        let (head, length) = match read.get(1)? & 0x7f {
-            126 => (
-                4,
-                usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?])),
-            ),
-            127 => return None,
-            short => (2, usize::from(short)),
-        };
-        (read.len() >= head + length).then_some((head, head + length))
-    }
-
     /// Reads the next message, looks at it and forgets it.
     fn receive<T>(&mut self, look: impl FnOnce(&[u8]) -> T) -> Result<T> {
         loop {
-            if let Some((head, end)) = self.whole() {
+            let there = self.buffer.get(..self.filled).and_then(whole);
+            if let Some((head, end)) = there {
                 let seen = look(self.buffer.get(head..end).unwrap_or_default());
                 self.take(end);
                 return Ok(seen);
@@ -339,22 +327,62 @@ fn cause(address: SocketAddr, flips: &[Vec<u8>; 2]) -> Result<f64> {
     Ok(rate)
 }
 
-/// Listens on many connections until each has heard everything.
+/// Listens on many connections at once until each has heard everything.
+///
+/// All are read as they come: a socket that is left full falls into the kernel's own long pauses.
 fn listen(address: SocketAddr, count: usize, ready: &Barrier) -> Result<()> {
-    let open = || -> Result<Client> {
+    let open = || -> Result<TcpStream> {
         let mut client = Client::open(address, "/v1/ws?token=bench")?;
         client.receive(|_| ())?;
-        Ok(client)
+        client.stream.set_nonblocking(true)?;
+        Ok(client.stream)
     };
-    let mut clients = (0..count).map(|_| open()).collect::<Result<Vec<_>>>()?;
-    ready.wait();
-    for client in &mut clients {
-        for turn in 0..EVENTS {
-            let is_event = client
-                .receive(|text| text.starts_with(br#"{"type":"event""#))
-                .with_context(|| format!("event {turn}"))?;
-            ensure!(is_event, "listener lost its way at event {turn}");
+    let streams = (0..count).map(|_| open()).collect::<Result<Vec<_>>>()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        for stream in streams {
+            let stream = tokio::net::TcpStream::from_std(stream)?;
+            tasks.spawn(hear(stream));
         }
+        ready.wait();
+        while let Some(heard) = tasks.join_next().await {
+            heard??;
+        }
+        Ok(())
+    })
+}
+
+/// Counts frames until there were enough of them.
+async fn hear(mut stream: tokio::net::TcpStream) -> Result<()> {
+    let (mut buffer, mut filled, mut heard) = (vec![0; 16 * 1_024], 0, 0);
+    while heard < EVENTS {
+        let room = buffer.get_mut(filled..).unwrap_or_default();
+        let read = stream.read(room).await?;
+        ensure!(read > 0, "the server closed after {heard} events");
+        filled += read;
+        let mut at = 0;
+        while let Some((_, end)) = buffer.get(at..filled).and_then(whole) {
+            at += end;
+            heard += 1;
+        }
+        buffer.copy_within(at..filled, 0);
+        filled -= at;
     }
     Ok(())
+}
+
+/// Where the text of the first frame begins and where it ends, once it is there in full.
+fn whole(read: &[u8]) -> Option<(usize, usize)> {
+    let (head, length) = match read.get(1)? & 0x7f {
+        126 => (
+            4,
+            usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?])),
+        ),
+        127 => return None,
+        short => (2, usize::from(short)),
+    };
+    (read.len() >= head + length).then_some((head, head + length))
 }
