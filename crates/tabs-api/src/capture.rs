@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::browser::{Answer, Browser, Waiting};
+use crate::browser::{Answer, Browser, Compat, Waiting};
 use crate::call::Call;
 use crate::engine::{EngineCommand, Request};
 use crate::error::Error;
@@ -108,6 +108,13 @@ impl Browser {
             .any(|scheme| tab.url.starts_with(scheme));
         if !has_language {
             return Err(Error::NoLanguage);
+        }
+        if tab.discarded {
+            // Spec tabs-api §4: what is unknown is `und`; the browser says why it is.
+            return match self.compat {
+                Compat::Spec => Ok(Answer::Value("und".into())),
+                Compat::Browser => Err(Error::NotLoaded),
+            };
         }
         if is_settled(tab) {
             return Ok(Answer::Value(language_of(tab).into()));

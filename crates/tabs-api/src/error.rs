@@ -63,6 +63,9 @@ pub enum Error {
     /// The user is dragging a tab (Spec tabs-api §7.1).
     #[error("Tabs cannot be edited right now (user may be dragging a tab).")]
     Dragging,
+    /// A state of a window that its size, place or focus contradicts.
+    #[error("Invalid value for state")]
+    InvalidWindowState,
     /// A move to a window of another type.
     #[error("Tabs can only be moved to and from normal windows.")]
     NotNormalWindow,
@@ -116,6 +119,9 @@ pub enum Error {
     /// A page without a language.
     #[error("Language detection is not supported for this page.")]
     NoLanguage,
+    /// A discarded tab's page has no language.
+    #[error("Cannot determine language: tab not loaded")]
+    NotLoaded,
     /// More than two captures in a second (Spec tabs-api §8).
     #[error("This request exceeds the MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND quota.")]
     CaptureQuota,

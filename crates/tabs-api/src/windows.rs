@@ -81,6 +81,7 @@ impl Browser {
 
     /// `windows.create`: a new tab, one for each URL, or a tab that exists.
     pub(crate) fn window_create(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
+        check_state(call, 0)?;
         let texts: Vec<_> = match call.property(0, "url") {
             Some(Js::Array(items)) => items.iter().filter_map(Js::text).collect(),
             Some(one) => one.text().into_iter().collect(),
@@ -117,7 +118,8 @@ impl Browser {
         let shown = self.window(window)?;
         let mut answer = self.window_view(shown, true, &self.access_of(call));
         answer.focused = false;
-        if call.boolean(0, "focused").unwrap_or(true) {
+        let is_minimized = call.text(0, "state") == Some("minimized");
+        if call.boolean(0, "focused").unwrap_or(!is_minimized) {
             self.focus(window);
         }
         Ok(Answer::Window(Box::new(answer)))
@@ -170,6 +172,7 @@ impl Browser {
     /// `windows.update`.
     pub(crate) fn window_update(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let window = self.named_window(call, call.arguments.integer(0))?;
+        check_state(call, 1)?;
         // The window manager acts later: what is given back is how the window was.
         let before = self.window_view(self.window(window)?, false, &self.access_of(call));
         self.set_bounds(call, 1, window)?;
@@ -194,4 +197,19 @@ impl Browser {
         self.close_window(window)?;
         Ok(Answer::Undefined)
     }
+}
+
+/// A window that fills the screen or is put away has no size or place of its own; one is focused, the other is not.
+fn check_state(call: &Call<'_>, place: usize) -> Result<(), Error> {
+    let contradicts = match call.text(place, "state") {
+        Some("minimized") => Some(true),
+        Some("maximized" | "fullscreen" | "locked-fullscreen") => Some(false),
+        _ => return Ok(()),
+    };
+    let names = ["left", "top", "width", "height"];
+    let has_bounds = names.iter().any(|name| call.number(place, name).is_some());
+    if has_bounds || call.boolean(place, "focused") == contradicts {
+        return Err(Error::InvalidWindowState);
+    }
+    Ok(())
 }

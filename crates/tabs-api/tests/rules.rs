@@ -1,0 +1,257 @@
+//! Rules of the browser that no recorded scenario shows alone, each driven through the lab as a scenario would be.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabs_api::lab::Lab;
+use tabs_api::page::Pages;
+use triptych_core::time::Timestamp;
+
+/// A lab, and how many of its events were read.
+struct Bench {
+    lab: Lab,
+    now: Timestamp,
+    seen: usize,
+    window: i64,
+    first: i64,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/tabs/fixtures.json");
+        let pages = Pages::read(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let now = Timestamp::from_seconds(1_790_000_000);
+        let mut lab = Lab::new(pages, now);
+        let start = lab.reset(now, "full");
+        Self {
+            lab,
+            now,
+            seen: 0,
+            window: start["W1"].as_i64().unwrap(),
+            first: start["T1"].as_i64().unwrap(),
+        }
+    }
+
+    /// Calls, lets everything settle, and gives the reply and the events with their first argument but one.
+    fn step(&mut self, op: &str, args: Value) -> (Value, Vec<(String, Value)>) {
+        let call = serde_json::from_value(json!({ "op": op, "args": args })).unwrap();
+        let reply = self.lab.call(self.now, call);
+        let events = self.lab.events(self.now, self.seen, "full");
+        let events = events["events"].as_array().unwrap().clone();
+        self.seen += events.len();
+        let events = events.into_iter().map(|event| {
+            let name = event["name"].as_str().unwrap().to_owned();
+            (name, event["args"].clone())
+        });
+        (reply, events.collect())
+    }
+
+    fn call(&mut self, op: &str, args: Value) -> Value {
+        let (reply, _) = self.step(op, args);
+        assert!(reply.get("error").is_none(), "{op}: {reply}");
+        reply["result"].clone()
+    }
+
+    fn refused(&mut self, op: &str, args: Value) -> String {
+        let (reply, _) = self.step(op, args);
+        reply["error"]["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    fn open(&mut self, url: &str) -> i64 {
+        let tab = self.call("tabs.create", json!([{ "url": url, "active": false }]));
+        tab["id"].as_i64().unwrap()
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now = self.now.plus(time);
+    }
+}
+
+/// Which tabs an event told to be frozen or not.
+fn frozen(events: &[(String, Value)]) -> Vec<(i64, bool)> {
+    let told = events.iter().filter_map(|(name, args)| {
+        let state = args[1].get("frozen").filter(|_| name == "tabs.onUpdated")?;
+        Some((args[0].as_i64()?, state.as_bool()?))
+    });
+    told.collect()
+}
+
+#[test]
+fn a_tab_whose_page_has_been_quiet_freezes_as_soon_as_its_group_collapses() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    bench.wait(Duration::from_secs(10));
+    let (_, events) = bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    assert_eq!(frozen(&events), [(tab, true)]);
+}
+
+#[test]
+fn a_tab_whose_page_has_just_come_freezes_later() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    let (_, events) = bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    assert_eq!(frozen(&events), []);
+    bench.wait(Duration::from_secs(5));
+    let (_, events) = bench.step("tabs.get", json!([tab]));
+    assert_eq!(frozen(&events), [(tab, true)]);
+}
+
+#[test]
+fn a_tab_that_leaves_a_collapsed_group_runs_again() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+    bench.wait(Duration::from_secs(10));
+    bench.step("tabGroups.update", json!([group, { "collapsed": true }]));
+    let (_, events) = bench.step("tabs.ungroup", json!([tab]));
+    assert_eq!(frozen(&events), [(tab, false)]);
+}
+
+#[test]
+fn whatever_makes_a_hidden_tab_active_shows_its_group_first() {
+    for (op, by_index) in [("tabs.highlight", true), ("tabs.update", false)] {
+        let mut bench = Bench::new();
+        let tab = bench.open("http://a.test/a.html");
+        let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
+        bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
+        let args = if by_index {
+            json!([{ "tabs": 1 }])
+        } else {
+            json!([tab, { "active": true }])
+        };
+        let (_, events) = bench.step(op, args);
+        let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names[..3],
+            [
+                "tabGroups.onUpdated",
+                "tabs.onActivated",
+                "tabs.onHighlighted"
+            ],
+            "{op}"
+        );
+        assert_eq!(events[0].1[0]["collapsed"], false);
+    }
+}
+
+#[test]
+fn a_tab_made_for_an_address_of_another_program_goes_and_an_older_one_stays() {
+    let mut bench = Bench::new();
+    let old = bench.open("http://a.test/a.html");
+    let (reply, events) = bench.step("tabs.create", json!([{ "url": "mailto:x@y" }]));
+    let made = reply["result"]["id"].clone();
+    let is_gone = |(name, args): &(String, Value)| name == "tabs.onRemoved" && args[0] == made;
+    assert!(events.iter().any(is_gone), "{events:?}");
+    let (_, events) = bench.step("tabs.update", json!([old, { "url": "mailto:x@y" }]));
+    assert_eq!(events, []);
+    let tab = bench.call("tabs.get", json!([old]));
+    assert_eq!(tab["status"], "complete");
+    assert_eq!(tab.get("pendingUrl"), None);
+}
+
+#[test]
+fn a_state_that_size_or_focus_contradicts_is_refused() {
+    let mut bench = Bench::new();
+    let window = bench.window;
+    for data in [
+        json!({ "state": "minimized", "focused": true }),
+        json!({ "state": "minimized", "width": 500 }),
+        json!({ "state": "maximized", "focused": false }),
+        json!({ "state": "fullscreen", "left": 0 }),
+    ] {
+        for (op, args) in [
+            ("windows.create", json!([data])),
+            ("windows.update", json!([window, data])),
+        ] {
+            assert_eq!(
+                bench.refused(op, args),
+                "Invalid value for state",
+                "{op} {data}"
+            );
+        }
+    }
+    let windows = bench.call("windows.getAll", json!([]));
+    assert_eq!(windows.as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_discarded_tab_has_no_language() {
+    let mut bench = Bench::new();
+    let tab = bench.open("http://a.test/a.html");
+    let tab = bench.call("tabs.discard", json!([tab]))["id"].clone();
+    assert_eq!(
+        bench.refused("tabs.detectLanguage", json!([tab])),
+        "Cannot determine language: tab not loaded"
+    );
+}
+
+#[test]
+fn once_the_page_of_the_users_new_tab_comes_nobody_has_an_opener() {
+    let mut bench = Bench::new();
+    let first = bench.first;
+    let tab = bench.call(
+        "tabs.create",
+        json!([{ "url": "http://a.test/a.html", "openerTabId": first }]),
+    );
+    assert_eq!(tab["openerTabId"], first);
+    let (_, events) = bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
+    assert_eq!(
+        events[0].1[0]["openerTabId"], tab["id"],
+        "it has one until then"
+    );
+    let tabs = bench.call("tabs.query", json!([{}]));
+    for tab in tabs.as_array().unwrap() {
+        assert_eq!(tab.get("openerTabId"), None, "{tab}");
+    }
+}
+
+#[test]
+fn the_users_zoom_keys_stop_at_the_ends() {
+    let mut bench = Bench::new();
+    let tab = bench.call("tabs.create", json!([{ "url": "http://a.test/a.html" }]))["id"].clone();
+    for (key, end) in [("ctrl+plus", 5.0), ("ctrl+minus", 0.25)] {
+        for _ in 0..20 {
+            bench.step("harness.control", json!(["xdotool", "key", key]));
+        }
+        let factor = bench.call("tabs.getZoom", json!([tab]));
+        assert_eq!(factor.as_f64(), Some(end), "{key}");
+    }
+}
+
+#[test]
+fn a_click_with_shift_highlights_everything_between() {
+    let mut bench = Bench::new();
+    let last = bench.open("http://a.test/a.html");
+    let mut all = vec![bench.first, last];
+    let args = json!([
+        "xdotool",
+        "mousemove",
+        340,
+        40,
+        "keydown",
+        "shift",
+        "click",
+        1,
+        "keyup",
+        "shift"
+    ]);
+    let (_, events) = bench.step("harness.control", args);
+    let (_, args) = events
+        .iter()
+        .find(|(name, _)| name == "tabs.onHighlighted")
+        .unwrap();
+    all.sort_unstable();
+    assert_eq!(args[0]["tabIds"], json!(all));
+}
