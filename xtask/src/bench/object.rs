@@ -27,6 +27,8 @@ const CONNECTIONS: [usize; 3] = [1, 16, 64];
 /// How long each rate is measured, and how often; all take turns, so that each meets the same machine.
 const SPAN: Duration = Duration::from_millis(1_500);
 const ROUNDS: usize = 2;
+/// Where more bytes are under way at once, one round has to do: each takes as much of the disk, for every server.
+const ROUNDS_BYTES_MAX: usize = 1024 * MIB;
 /// How many connections fill what is then read.
 const READ_FROM: usize = 4;
 /// What 64 uploads at once may add to the process.
@@ -111,25 +113,25 @@ fn body(bytes: usize) -> Bytes {
     body.into()
 }
 
-/// PUT and GET of one size over each number of connections.
+/// PUT and GET of one size over each number of connections; all servers start anew for each, on an empty disk.
 fn of_size(size: usize) -> Result<Vec<Row>> {
-    let own = Own::start()?;
     let body = body(size);
-    let peers: Vec<(&Peer, Running)> = PEERS
-        .iter()
-        .map(|peer| Ok((peer, peer.start(own.folder.path())?)))
-        .collect::<Result<_>>()?;
     let mut rows = Vec::new();
     for connections in CONNECTIONS {
-        let peers: Vec<_> = peers
+        let own = Own::start()?;
+        let running: Vec<(&Peer, Running)> = PEERS
             .iter()
-            .filter(|(peer, _)| size * connections <= peer.in_flight_max)
+            .filter(|peer| size * connections <= peer.in_flight_max)
+            .map(|peer| Ok((peer, peer.start(own.folder.path())?)))
+            .collect::<Result<_>>()?;
+        let peers: Vec<_> = running
+            .iter()
             .map(|(peer, running)| (peer.name, &running.target))
             .collect();
         rows.extend(puts(&own, &peers, &body, connections)?);
         rows.extend(gets(&own, &peers, &body, connections)?);
+        own.server.stop()?;
     }
-    own.server.stop()?;
     Ok(rows)
 }
 
@@ -141,8 +143,8 @@ fn puts(
 ) -> Result<Vec<Row>> {
     let size = body.len();
     let scratch = own.folder.path().join("disk");
-    let mut rates = Rates::of(peers);
-    for round in 0..ROUNDS {
+    let mut rates = Rates::of(peers, size * connections);
+    for round in 0..rates.rounds {
         let work = Work::Put {
             prefix: format!("put-{connections}-{round}"),
             body: body.clone(),
@@ -189,8 +191,8 @@ fn gets(
         keys,
         size,
     };
-    let mut rates = Rates::of(peers);
-    for _ in 0..ROUNDS {
+    let mut rates = Rates::of(peers, size * connections);
+    for _ in 0..rates.rounds {
         let of = |target: &Target| target.rate(&work, connections, SPAN);
         rates.add(of(&own.target)?, peers, of)?;
         rates.bare += with_bare(body.clone(), |address| {
@@ -212,6 +214,7 @@ fn gets(
 
 /// Sums over the rounds of one point; a row shows the mean.
 struct Rates {
+    rounds: usize,
     own: f64,
     disk: f64,
     hash: f64,
@@ -220,8 +223,10 @@ struct Rates {
 }
 
 impl Rates {
-    fn of(peers: &[(&'static str, &Target)]) -> Self {
+    fn of(peers: &[(&'static str, &Target)], under_way: usize) -> Self {
+        let is_much = under_way > ROUNDS_BYTES_MAX;
         Self {
+            rounds: if is_much { 1 } else { ROUNDS },
             own: 0.0,
             disk: 0.0,
             hash: 0.0,
@@ -251,7 +256,7 @@ impl Rates {
             false => ("MiB/s", (size / MIB) as f64),
         };
         #[expect(clippy::cast_precision_loss, reason = "a handful of rounds")]
-        let factor = factor / ROUNDS as f64;
+        let factor = factor / self.rounds as f64;
         Row {
             what: what.to_owned(),
             value: self.own * factor,

@@ -25,12 +25,12 @@ pub(super) fn disk(folder: &Path, body: &[u8], writers: usize, span: Duration) -
     let bodies = Appends::start(folder.join("bodies"), body.len())?;
     let records = Appends::start(folder.join("records"), RECORD_BYTES)?;
     let directory = File::open(folder)?;
-    let measured = over(writers, span, |writer, number| {
+    let measured = over(writers, span, |writer, _| {
         if body.len() <= SHARED_BYTES_MAX {
             bodies.append()?;
         } else {
-            // A few names in turn, so that the disk does not fill.
-            let name = folder.join(format!("{writer}-{}", number % 2));
+            // One name a writer, so that the disk does not fill.
+            let name = folder.join(writer.to_string());
             let part = name.with_extension("part");
             let mut file = File::create(&part)?;
             file.write_all(body)?;
