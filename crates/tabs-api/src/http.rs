@@ -8,6 +8,7 @@ mod keeper;
 mod profile;
 mod refusal;
 mod register;
+mod schema;
 mod socket;
 mod stream;
 #[cfg(feature = "tls")]
@@ -25,7 +26,7 @@ use http::request::Parts as Head;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use triptych_core::error::Coded;
 use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Stopping, Streaming};
 use triptych_core::id::{Ids, SystemIds};
@@ -49,27 +50,6 @@ use crate::web::AllowedHosts;
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The profile that is there from the start.
 const FIRST_PROFILE: &str = "default";
-/// The events that a client can listen to.
-const EVENTS: &[&str] = &[
-    "tabs.onActivated",
-    "tabs.onAttached",
-    "tabs.onCreated",
-    "tabs.onDetached",
-    "tabs.onHighlighted",
-    "tabs.onMoved",
-    "tabs.onRemoved",
-    "tabs.onReplaced",
-    "tabs.onUpdated",
-    "tabs.onZoomChange",
-    "windows.onCreated",
-    "windows.onRemoved",
-    "windows.onFocusChanged",
-    "tabGroups.onCreated",
-    "tabGroups.onUpdated",
-    "tabGroups.onMoved",
-    "tabGroups.onRemoved",
-];
-
 /// The service. It is a `hyper` and a `tower` service at once; clones share one set of browsers.
 ///
 /// It runs inside a tokio runtime: a browser whose pages load keeps time by a task.
@@ -287,7 +267,7 @@ impl TabsApi {
         match path {
             "/v1/schema" if is_get => {
                 *operation = "schema";
-                Ok(json_reply(200, &schema()))
+                Ok(json_reply(200, &schema::schema()))
             }
             "/v1/ws" if is_get => {
                 *operation = "ws";
@@ -442,26 +422,6 @@ impl Operation {
         let is_it = |row: &&Self| row.name.split_once('.') == Some((space, name));
         OPERATIONS.iter().find(is_it)
     }
-}
-
-/// What a client may know before it calls: the one table, the events and the constants.
-fn schema() -> Value {
-    json!({
-        "operations": OPERATIONS.iter().map(Operation::describe).collect::<Vec<_>>(),
-        "events": EVENTS,
-        "constants": {
-            "tabs": {
-                "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::capture::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
-                "TAB_ID_NONE": crate::tab::TAB_ID_NONE,
-                "TAB_INDEX_NONE": crate::tab::TAB_INDEX_NONE,
-            },
-            "windows": {
-                "WINDOW_ID_NONE": -1,
-                "WINDOW_ID_CURRENT": crate::window::WINDOW_ID_CURRENT,
-            },
-            "tabGroups": { "TAB_GROUP_ID_NONE": crate::group::GROUP_ID_NONE },
-        },
-    })
 }
 
 /// Arguments as a list by place, or as an object by name. No body is no argument.

@@ -8,6 +8,7 @@ use crate::browser::{Answer, Browser, Caller, Command};
 use crate::engine::{Engine, Request};
 use crate::error::Error;
 use crate::event::Event;
+use crate::journal::Row;
 
 /// What comes out of a session, in the one order in which it happened.
 #[derive(Debug)]
@@ -68,6 +69,11 @@ impl Session {
         let outcome = change(&mut self.browser);
         self.drain(now);
         outcome
+    }
+
+    /// The rows that changed since the last look, for whoever keeps them. No time passes, so that nothing comes out of it.
+    pub fn take_changes(&mut self) -> Vec<Row> {
+        self.browser.take_changes()
     }
 
     /// Lets time pass until `now`: everything that is due happens, in the order of its time.

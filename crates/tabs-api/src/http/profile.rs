@@ -182,7 +182,7 @@ impl Profile {
         state.session.advance(now);
         let outcome = act(&mut state, now);
         state.pump();
-        self.keep(&mut state, now);
+        self.keep(&mut state);
         let has_news = std::mem::take(&mut state.has_news);
         let must_wait = state.session.next_due().is_some() && !state.has_timer;
         state.has_timer |= must_wait;
@@ -197,10 +197,10 @@ impl Profile {
     }
 
     /// Begins to keep what this turn changed.
-    fn keep(&self, state: &mut State, now: Timestamp) {
+    fn keep(&self, state: &mut State) {
         let keeper = self.keeper.as_ref().filter(|_| !state.is_retired);
         let Some(keeper) = keeper else { return };
-        let rows = state.session.change(now, Browser::take_changes);
+        let rows = state.session.take_changes();
         let wipes = std::mem::take(&mut state.is_new);
         if let Err(error) = keeper.keep(state.turn, rows, wipes) {
             tracing::error!(%error, "the browser's state could not be kept");
