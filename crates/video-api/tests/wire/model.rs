@@ -105,7 +105,7 @@ struct World {
 
 impl World {
     async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, elapsed: u64) -> Self {
-        let service = Service::on(Arc::clone(&store), Arc::clone(&blobs)).await;
+        let service = Service::on(Arc::clone(&store), Arc::clone(&blobs), elapsed).await;
         service.later(elapsed);
         Self {
             store,
@@ -415,7 +415,7 @@ proptest! {
                 if matches!(step, Step::Restart) {
                     let World { store, blobs, service, elapsed } = world;
                     drop((store, service));
-                    world = World::on(reopen(directory.path()).await, blobs, elapsed).await;
+                    world = World::on(reopen(directory.path()).await, blobs, elapsed + 1).await;
                 }
                 model.apply(&mut world, step).await;
             }
@@ -426,7 +426,7 @@ proptest! {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn positions_stay_dense_while_many_insert_at_once() {
-    let service = Arc::new(Service::on(Arc::new(Memory::new()), memory_blobs()).await);
+    let service = Arc::new(Service::on(Arc::new(Memory::new()), memory_blobs(), 0).await);
     let tasks: Vec<_> = (0..8)
         .map(|task| {
             let service = Arc::clone(&service);

@@ -64,16 +64,17 @@ impl Answer {
 impl Service {
     pub(crate) async fn new() -> Self {
         let blobs = MemoryBlobs::new(SeededIds::from_number(1));
-        Self::on(Arc::new(Memory::new()), Arc::new(blobs)).await
+        Self::on(Arc::new(Memory::new()), Arc::new(blobs), 0).await
     }
 
-    pub(crate) async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Self {
+    /// On stores of an earlier run, `run` is another number than that one's: no two runs draw the same ids.
+    pub(crate) async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, run: u64) -> Self {
         let clock = Arc::new(ManualClock::at(
             Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap(),
         ));
         let api = VideoApi::builder(store, blobs)
             .clock(clock.clone())
-            .ids(Box::new(SeededIds::from_number(7)))
+            .ids(Box::new(SeededIds::from_number(7 + run)))
             .seed(Seed::parse(SEED).unwrap())
             .build();
         api.fill().await.unwrap();
