@@ -39,10 +39,15 @@ const READS_MAX: usize = 100;
 /// Where the last version is kept. No user's key is empty.
 const VERSION_KEY: &[u8] = b"";
 
+/// What crossbeam's collector keeps together.
+const BAG: usize = 64;
+/// Rows that are written before what they replaced is freed: often enough for a few MiB of garbage, seldom enough to cost nobody time.
+const COLLECTED_TOGETHER: usize = 1_024;
+
 /// Frees what a batch of so many rows replaced. sled leaves that to crossbeam's collector, which looks at a few bags of 64 now and then, when
 /// somebody pins: one batch pins once, so that without this the garbage of a long load grows without bound (5 GiB for a million rows).
 fn collect(rows: usize) {
-    for _ in 0..rows / 64 + 4 {
+    for _ in 0..rows / BAG + 4 {
         crossbeam_epoch::pin().flush();
     }
 }
@@ -298,6 +303,7 @@ impl Shared {
     fn run(&self) {
         let mut unsynced: Option<Instant> = None;
         let mut replaced: Vec<BlobId> = Vec::new();
+        let mut uncollected = 0;
         loop {
             let (group, closed) = self.take();
             let Some((rows, last, needs_disk)) = group else {
@@ -330,6 +336,11 @@ impl Shared {
                 unsynced.get_or_insert(begun);
             }
             let answered = self.finish(begun);
+            uncollected += rows.len();
+            // The writers have their answers, so that none waits for this.
+            if uncollected >= COLLECTED_TOGETHER {
+                collect(std::mem::take(&mut uncollected));
+            }
             self.gather(answered);
         }
     }
@@ -395,9 +406,7 @@ impl Shared {
                 .unwrap_or_else(PoisonError::into_inner);
             self.tree.apply_batch(batch)?;
             drop(applying);
-            let flushed = self.tree.flush();
-            collect(rows.len());
-            flushed
+            self.tree.flush()
         }));
         match applied {
             Ok(Ok(_)) => Ok(()),
