@@ -107,17 +107,22 @@ async function visit(address, flags, isOver) {
   const folder = mkdtempSync(join(tmpdir(), 'chromium-'));
   const [program, ...fixed] = CHROMIUM;
   const own = [`--user-data-dir=${folder}`, '--host-resolver-rules=MAP *.test 127.0.0.1', ...flags, address];
-  const child = spawn(program, [...fixed, ...own], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(program, [...fixed, ...own], { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
   let printed = '';
   child.stdout.on('data', (piece) => (printed += piece));
   const ended = new Promise((resolve, reject) => {
-    child.on('exit', resolve);
+    // Closed, not only ended: its processes share its output, and the last of them still writes into the folder.
+    child.on('close', resolve);
     child.on('error', ({ code }) => reject(new Error(`${program} does not start (${code}): apt-get install chromium`)));
   });
   await Promise.race([isOver ?? ended, ended]);
-  child.kill('SIGKILL');
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch ({ code }) {
+    if (code !== 'ESRCH') throw code;
+  }
   await ended;
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   return printed;
 }
 
