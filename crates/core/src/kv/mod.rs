@@ -36,7 +36,7 @@ pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
 pub struct Version(pub u64);
 
 impl Version {
-    /// The version of a key that was never written, or whose delete is on disk.
+    /// The version of a key that was never written, or was deleted a while ago.
     pub const ABSENT: Self = Self(0);
 }
 
@@ -45,7 +45,7 @@ impl Version {
 pub struct Found {
     /// The value, or `None` when absent.
     pub value: Option<Bytes>,
-    /// When it was written, or deleted while that delete is not yet on disk.
+    /// When it was written, or deleted for a while after that.
     pub version: Version,
 }
 

@@ -122,8 +122,10 @@ fn moto(_: &Path, address: SocketAddr) -> Result<Command> {
         pip.args(["-m", "pip", "install", "--disable-pip-version-check", MOTO]);
         run("moto", &mut pip)?;
     }
-    let mut command = Command::new(server);
+    // Asked of the interpreter: the script names the folder it was installed in, and folders move.
+    let mut command = Command::new(home.join("bin/python"));
     command
+        .arg(server)
         .args(["-H", "127.0.0.1", "-p"])
         .arg(address.port().to_string());
     Ok(command)

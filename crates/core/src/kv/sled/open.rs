@@ -3,9 +3,13 @@
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::{OnceLock, RwLock};
 
+use super::journal::{Journal, JournalError};
 use super::values::{LastVersion, Values};
-use super::{Sled, VERSION_KEY};
+use super::waiting::State;
+use super::{Shared, Sled, VERSION_KEY};
+use crate::blobs::{Disk, SystemDisk};
 use crate::kv::{VALUE_BYTES_MAX, Version};
 
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
@@ -13,6 +17,8 @@ const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The file that says that the directory holds a store.
 const MARK: &str = "format";
+/// What it says: 1 was a tree alone, 2 has a journal before it.
+const FORMAT: &str = "2\n";
 /// The directory of the packs.
 const VALUES: &str = "values";
 
@@ -23,10 +29,9 @@ pub struct SledConfig {
     pub directory: PathBuf,
     /// Memory for the cache. The records must fit it: sled slows down tenfold when they do not.
     pub cache_bytes: u64,
-    /// Values longer than this many bytes lie in packs beside the records, which keeps the records within the cache. A group
-    /// that has such values costs one more sync. At 64 KiB there are none.
+    /// Values longer than this many bytes lie in packs beside the records, which keeps the records within the cache. At 64 KiB there are none.
     pub record_bytes_max: usize,
-    /// Acknowledge without the sync: only there to show that the power-cut test can fail.
+    /// Acknowledge without any sync: only there to show that the power-cut test can fail.
     #[cfg(feature = "testing")]
     pub sync_is_left_out: bool,
 }
@@ -140,17 +145,62 @@ impl Sled {
             })?,
             Err(error) => return Err(refused(&path, &error)),
         };
-        // Also where the first start was killed before it came to this.
-        if !mark.exists() {
-            set_mark(&mark, &file, &config.directory).map_err(unusable)?;
-        }
-        #[cfg(feature = "testing")]
-        let left_out = config.sync_is_left_out;
-        #[cfg(not(feature = "testing"))]
-        let left_out = false;
         let values = values(config, &last)?;
-        Self::start(tree, file, values, last.version, left_out).map_err(unusable)
+        let marked = std::fs::read_to_string(&mark).is_ok_and(|format| format == FORMAT);
+        if marked && Journal::is_missing(&config.directory) {
+            return Err(OpenError::Corrupt {
+                path,
+                reason: "its journal is gone".into(),
+            });
+        }
+        let shared = Shared {
+            tree,
+            file,
+            values,
+            state: RwLock::new(State::new(last.version)),
+            applying: RwLock::new(()),
+            journal_thread: OnceLock::new(),
+            tree_thread: OnceLock::new(),
+            #[cfg(feature = "testing")]
+            sync_is_left_out: config.sync_is_left_out,
+        };
+        let journal = catch_up(&shared, config, last.version)?;
+        // Also where the first start was killed before it came to this.
+        if !marked {
+            set_mark(&mark, &shared.file, &config.directory).map_err(unusable)?;
+        }
+        Self::start(shared, journal).map_err(unusable)
     }
+}
+
+/// Brings into the tree what only the journal holds after a crash; the journal, empty again.
+fn catch_up(shared: &Shared, config: &SledConfig, applied: Version) -> Result<Journal, OpenError> {
+    let path = || config.directory.display().to_string();
+    let unusable = |reason: String| OpenError::Directory {
+        path: path(),
+        reason,
+    };
+    let recovered = Journal::recover(&SystemDisk, &config.directory, applied);
+    let recovered = recovered.map_err(|error| match error {
+        JournalError::Disk(error) => unusable(error.to_string()),
+        JournalError::Damaged(_) => OpenError::Corrupt {
+            path: path(),
+            reason: error.to_string(),
+        },
+    })?;
+    let last = recovered.last;
+    if last > applied {
+        let mut replaced = Vec::new();
+        let caught_up = shared.apply(&recovered.rows, last, &mut replaced);
+        caught_up.map_err(unusable)?;
+        if let Some(values) = &shared.values {
+            let buried = values.bury(&replaced);
+            buried.map_err(|error| unusable(error.to_string()))?;
+        }
+        *shared.write() = State::new(last);
+    }
+    let journal = Journal::start(&SystemDisk, &config.directory, last);
+    journal.map_err(|error| unusable(error.to_string()))
 }
 
 /// The packs, if values go there, or went there once.
@@ -191,17 +241,16 @@ fn has_files(directory: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Says on disk that there is a store, once its file and the name of that are there.
+/// Says on disk that there is a store, once its files and their names are there.
 fn set_mark(mark: &Path, file: &File, directory: &Path) -> std::io::Result<()> {
     file.sync_all()?;
     File::open(directory)?.sync_all()?;
-    std::fs::write(mark, "1\n")?;
+    std::fs::write(mark, FORMAT)?;
     File::open(mark)?.sync_all()?;
     File::open(directory)?.sync_all()
 }
 
 /// Makes a directory and those above it, each with its name on disk: a synced file without a name is lost.
 fn make_directory(path: &Path) -> std::io::Result<()> {
-    use crate::blobs::{Disk, SystemDisk};
     SystemDisk.make_directory(path)
 }

@@ -1,10 +1,12 @@
 //! Scans: the rows of the disk and those that wait for it, as one page.
 
+use std::collections::btree_map::Range;
 use std::ops::Bound;
 
 use bytes::Bytes;
 
 use super::values::Row;
+use super::waiting::Rows;
 use super::{Shared, VERSION_KEY, unavailable};
 use crate::kv::memory::past_prefix;
 use crate::kv::{Page, Span, StoreError, Version};
@@ -37,6 +39,11 @@ impl Bounds {
 
     pub(super) fn upper(&self) -> Bound<&[u8]> {
         self.upper.as_ref().map(Vec::as_slice)
+    }
+
+    /// The rows that lie between them.
+    pub(super) fn range<'r>(&self, rows: &'r Rows) -> Range<'r, Bytes, (Option<Bytes>, Version)> {
+        rows.range::<[u8], _>((self.lower(), self.upper()))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -87,7 +94,7 @@ pub(super) fn merge(
                 page.more = true;
                 return Ok(page);
             }
-            // Nothing that a scan sees is buried before the scan ends: the next group waits for it.
+            // Nothing that a scan sees is buried before the scan ends: the next layer waits for it.
             let value = shared.value(row)?.ok_or_else(|| {
                 StoreError::Corrupt("a row names a value that is not there".into())
             })?;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::kv::conformance;
+use crate::blobs::{BlobId, SystemDisk};
+use crate::kv::{Durability, conformance};
 
 fn open(directory: &std::path::Path) -> Sled {
     Sled::open(&SledConfig {
@@ -54,6 +55,13 @@ fn sled_with_long_values_in_packs_obeys_the_laws_of_every_engine() {
     conformance::reopening(&mut || Arc::new(open_packed(&kept)));
 }
 
+/// Waits until the tree has all that was committed.
+fn apply_all(store: &Sled) {
+    while !store.shared.read().is_applied() {
+        std::thread::yield_now();
+    }
+}
+
 /// The names of the values that rows name, and of those that lie in the packs.
 fn named_and_kept(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
     let rows = store.shared.tree.iter().map(|row| row.unwrap());
@@ -89,6 +97,7 @@ fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_ag
         .commit(put("b", b"short".to_vec(), Durability::Disk))
         .wait()
         .unwrap();
+    apply_all(&store);
     // As a kill leaves it between the values and their rows.
     let values = store.shared.values.as_ref().unwrap();
     let row = (Some(Bytes::from(vec![7; 100])), Version(10_000));
@@ -198,6 +207,27 @@ fn a_store_whose_file_vanished_is_refused_and_not_taken_for_a_new_one() {
 }
 
 #[test]
+fn a_store_whose_journal_vanished_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    std::fs::remove_file(directory.path().join("journal-1")).unwrap();
+    let again = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(again, Err(OpenError::Corrupt { .. })), "{again:?}");
+}
+
+#[test]
+fn a_store_from_before_there_was_a_journal_is_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    std::fs::remove_file(directory.path().join("journal-0")).unwrap();
+    std::fs::remove_file(directory.path().join("journal-1")).unwrap();
+    std::fs::write(directory.path().join("format"), "1\n").unwrap();
+    drop(open(directory.path()));
+    let format = std::fs::read_to_string(directory.path().join("format")).unwrap();
+    assert_eq!(format, "2\n");
+}
+
+#[test]
 fn a_first_start_that_was_killed_before_its_mark_is_opened_and_marked() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
@@ -249,6 +279,90 @@ fn a_batch_of_the_process_level_is_acknowledged_and_then_kept() {
         open(directory.path()).get(b"a").unwrap().value,
         Some(Bytes::from("1"))
     );
+}
+
+#[test]
+fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    for open in [open, open_packed] {
+        let path = directory.path().join(format!("{}", open as usize));
+        let store = open(&path);
+        let long = vec![1; 5_000];
+        store
+            .commit(put("kept", long.clone(), Durability::Disk))
+            .wait()
+            .unwrap();
+        let last = store
+            .commit(put("deleted", long, Durability::Disk))
+            .wait()
+            .unwrap();
+        drop(store);
+        // As the journal's thread leaves it between the journal and the tree.
+        let mut journal = Journal::start(&SystemDisk, &path, last).unwrap();
+        for (number, value) in [(1, None), (2, Some(Bytes::from(vec![2; 5_000])))] {
+            let version = Version(last.0 + number);
+            let key = if value.is_some() { "added" } else { "deleted" };
+            let rows = [(Bytes::from(key), (value, version))].into_iter().collect();
+            journal.append(&rows, version).unwrap();
+        }
+        drop(journal);
+        for _ in 0..2 {
+            let store = open(&path);
+            let read = |key: &str| {
+                store
+                    .get(key.as_bytes())
+                    .unwrap()
+                    .value
+                    .map(|value| value[0])
+            };
+            assert_eq!(
+                (read("kept"), read("deleted"), read("added")),
+                (Some(1), None, Some(2))
+            );
+        }
+        let version = open(&path)
+            .commit(put("a", vec![], Durability::Disk))
+            .wait()
+            .unwrap();
+        assert!(version > Version(last.0 + 2));
+    }
+}
+
+#[test]
+fn more_than_the_journal_holds_at_once_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let mut pendings = Vec::new();
+    for round in 0..40_u8 {
+        let writes = (0..15_u8).map(|key| {
+            let value = Bytes::from(vec![round; 64 * 1024]);
+            (Bytes::from(vec![key + 1]), Some(value))
+        });
+        pendings.push(store.commit(Batch {
+            writes: writes.collect(),
+            ..Batch::default()
+        }));
+    }
+    for pending in pendings {
+        pending.wait().unwrap();
+    }
+    drop(store);
+    let store = open(directory.path());
+    for key in 0..15_u8 {
+        let found = store.get(&[key + 1]).unwrap().value.unwrap();
+        assert_eq!(found, vec![39; 64 * 1024]);
+    }
+}
+
+#[test]
+fn a_broken_journal_is_named_and_nothing_is_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    std::fs::write(directory.path().join("journal-0"), [7; 100]).unwrap();
+    for _ in 0..2 {
+        let again = Sled::open(&SledConfig::new(directory.path()));
+        assert!(matches!(again, Err(OpenError::Corrupt { .. })), "{again:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Long values, in packs beside the tree: a row whose value is too long to stand in it names a blob in its place.
 //!
-//! The sync thread alone writes here, and in one order: the bytes are on disk before the row that names them, and what that
+//! The thread of the tree alone writes here, and in one order: the bytes are on disk before the row that names them, and what that
 //! row replaced is buried only once the row is on disk. What a crash leaves between two of these steps is buried when the store
 //! is opened: bytes that no row came to name are younger than the last version, and the names of what was replaced stand in
 //! the row of the last version until they are buried.
@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::{Rows, StoreError, Version};
+use super::waiting::Rows;
+use super::{StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory, SystemDisk};
 use crate::id::SeededIds;
 use crate::time::Timestamp;
