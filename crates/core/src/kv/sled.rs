@@ -6,6 +6,7 @@
 //! the disk on Linux (`tree.rs`). See docs/decisions/2026-11-21-sled-as-measured.md and 2026-11-21-journal.md.
 //! What is too long for a record lies in packs beside the tree, since sled must fit its cache: docs/decisions/2026-11-21-long-values.md.
 
+mod cache;
 mod journal;
 mod keeper;
 mod open;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use self::cache::RowCache;
 use self::journal::Journal;
 pub use self::open::{OpenError, SledConfig};
 use self::scan::{Bounds, merge};
@@ -47,6 +49,7 @@ struct Shared {
     file: File,
     /// Long values; none where all stand in their rows.
     values: Option<Values>,
+    cache: RowCache,
     state: RwLock<State>,
     /// Held for reading by a scan, for writing while a layer is applied: a scan sees one moment.
     applying: RwLock<()>,
@@ -149,8 +152,19 @@ impl Shared {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the tree holds at `key`. A value that was replaced since its row was read is looked for again.
+    /// What the tree holds at `key`.
     fn stored(&self, key: &[u8]) -> Result<Found, StoreError> {
+        let missed = match self.cache.get(key) {
+            Ok(found) => return Ok(found),
+            Err(missed) => missed,
+        };
+        let found = self.read_tree(key)?;
+        self.cache.put(key, &found, &missed);
+        Ok(found)
+    }
+
+    /// The row at `key`. A value that was replaced since its row was read is looked for again.
+    fn read_tree(&self, key: &[u8]) -> Result<Found, StoreError> {
         for _ in 0..READS_MAX {
             let Some(stored) = self.tree.get(key).map_err(unavailable)? else {
                 return Ok(Found::default());
@@ -181,6 +195,9 @@ impl Shared {
     fn version(&self, state: &State, key: &[u8]) -> Result<Version, StoreError> {
         if let Some((_, version)) = state.waiting(key) {
             return Ok(*version);
+        }
+        if let Ok(found) = self.cache.get(key) {
+            return Ok(found.version);
         }
         let stored = self.tree.get(key).map_err(unavailable)?;
         stored.map_or(Ok(Version::ABSENT), |stored| {

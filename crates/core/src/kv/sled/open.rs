@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
+use super::cache::RowCache;
 use super::journal::{Journal, JournalError};
 use super::values::{LastVersion, Values};
 use super::waiting::State;
@@ -19,6 +20,8 @@ const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 const MARK: &str = "format";
 /// What it says: 1 was a tree alone, 2 has a journal before it.
 const FORMAT: &str = "2\n";
+/// Which share of the cache is kept for rows that were read lately; sled has the rest for its pages.
+const ROWS_SHARE: usize = 16;
 /// The directory of the packs.
 const VALUES: &str = "values";
 
@@ -106,7 +109,7 @@ impl Sled {
         }
         let settings = sled::Config::new()
             .path(&config.directory)
-            .cache_capacity(config.cache_bytes)
+            .cache_capacity(config.cache_bytes - config.cache_bytes / ROWS_SHARE as u64)
             .segment_size(SEGMENT_BYTES)
             // Besides flushing, this thread is the one that frees segments.
             .flush_every_ms(Some(500));
@@ -157,6 +160,7 @@ impl Sled {
             tree,
             file,
             values,
+            cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
             state: RwLock::new(State::new(last.version)),
             applying: RwLock::new(()),
             journal_thread: OnceLock::new(),

@@ -94,6 +94,7 @@ impl Shared {
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
             self.tree.apply_batch(batch)?;
+            self.cache.forget(rows);
             drop(applying);
             self.tree.flush()
         }));

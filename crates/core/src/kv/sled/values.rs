@@ -5,13 +5,13 @@
 //! is opened: bytes that no row came to name are younger than the last version, and the names of what was replaced stand in
 //! the row of the last version until they are buried.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use super::cache::Generations;
 use super::waiting::Rows;
 use super::{StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory, SystemDisk};
@@ -22,10 +22,8 @@ use crate::time::Timestamp;
 const ELSEWHERE: u64 = 1 << 63;
 /// Replaced values are buried together, since a burial costs a sync of its own.
 const BURIED_TOGETHER: usize = 64;
-/// What is kept of values that were read, in bytes; each costs about as much again as its name and its place.
-const CACHE_BYTES: usize = 64 * 1024 * 1024;
-/// What a value costs in the cache beside its bytes.
-const ENTRY_BYTES: usize = 128;
+/// What is kept of values that were read.
+const CACHE_BYTES: usize = 32 * 1024 * 1024;
 /// The packs in which bytes can lie that a crash left without a row: one group goes into one pack, and a fault begins the next.
 const LAST_PACKS: usize = 2;
 
@@ -95,47 +93,8 @@ pub(super) struct Values {
     packs: Directory,
     /// Values up to this many bytes stand in their rows.
     record_bytes_max: usize,
-    cache: Mutex<Cache>,
-}
-
-/// Values that were read lately. A name never comes to mean another value, so nothing here grows stale.
-///
-/// There are two generations: once the young one is half of what may be kept, it becomes the old one, and what nobody asked
-/// for since the last time goes.
-#[derive(Default)]
-struct Cache {
-    young: HashMap<BlobId, Bytes>,
-    old: HashMap<BlobId, Bytes>,
-    young_bytes: usize,
-}
-
-impl Cache {
-    fn get(&mut self, name: BlobId) -> Option<Bytes> {
-        if let Some(value) = self.young.get(&name) {
-            return Some(value.clone());
-        }
-        let value = self.old.remove(&name)?;
-        self.put(name, value.clone());
-        Some(value)
-    }
-
-    fn put(&mut self, name: BlobId, value: Bytes) {
-        let bytes = value.len() + ENTRY_BYTES;
-        if self.young_bytes + bytes > CACHE_BYTES / 2 {
-            self.old = std::mem::take(&mut self.young);
-            self.young_bytes = 0;
-        }
-        if self.young.insert(name, value).is_none() {
-            self.young_bytes += bytes;
-        }
-    }
-
-    fn forget(&mut self, name: BlobId) {
-        if let Some(value) = self.young.remove(&name) {
-            self.young_bytes -= value.len() + ENTRY_BYTES;
-        }
-        self.old.remove(&name);
-    }
+    /// A name never comes to mean another value, so nothing here grows stale.
+    cache: Mutex<Generations<BlobId, Bytes>>,
 }
 
 impl Values {
@@ -153,7 +112,7 @@ impl Values {
         let values = Self {
             packs,
             record_bytes_max,
-            cache: Mutex::default(),
+            cache: Mutex::new(Generations::new(CACHE_BYTES)),
         };
         let lost: Vec<_> = unknown.chain(last.replaced.iter().copied()).collect();
         values.bury(&lost)?;
@@ -177,12 +136,13 @@ impl Values {
 
     /// A value, or nothing if it was replaced and buried meanwhile.
     pub(super) fn get(&self, name: BlobId) -> Result<Option<Bytes>, StoreError> {
-        if let Some(value) = self.cache().get(name) {
+        if let Some(value) = self.cache().get(&name) {
             return Ok(Some(value));
         }
         match self.packs.read_named(name) {
             Ok(value) => {
-                self.cache().put(name, value.clone());
+                self.cache()
+                    .put(name, value.clone(), BlobId::BYTES + value.len());
                 Ok(Some(value))
             }
             Err(BlobError::Absent) => Ok(None),
@@ -191,7 +151,7 @@ impl Values {
         }
     }
 
-    fn cache(&self) -> MutexGuard<'_, Cache> {
+    fn cache(&self) -> MutexGuard<'_, Generations<BlobId, Bytes>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -203,7 +163,7 @@ impl Values {
     /// Gives back the space of values that no row on disk names any more.
     pub(super) fn bury(&self, replaced: &[BlobId]) -> Result<(), BlobError> {
         for name in replaced {
-            self.cache().forget(*name);
+            self.cache().forget(name);
         }
         let burials: Vec<_> = replaced
             .iter()
