@@ -8,15 +8,16 @@ use super::waiting::{Next, Rows};
 use super::{Shared, VERSION_KEY, Values, Version, now};
 use crate::blobs::BlobId;
 
-/// What crossbeam's collector keeps together.
-const BAG: usize = 64;
-/// Rows that are written before what they replaced is freed: often enough for a few MiB of garbage, seldom enough to cost nobody time.
-const COLLECTED_TOGETHER: usize = 1_024;
+/// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: a batch
+/// of 10,000 rows holds half a gigabyte.
+const ROWS_TOGETHER: usize = 256;
+/// Rounds of crossbeam's collector that free what such a batch replaced: it looks at a few bags of 64 in each.
+const ROUNDS: usize = 16;
 
-/// Frees what a batch of so many rows replaced. sled leaves that to crossbeam's collector, which looks at a few bags of 64 now and then, when
-/// somebody pins: one batch pins once, so that without this the garbage of a long load grows without bound (5 GiB for a million rows).
-fn collect(rows: usize) {
-    for _ in 0..rows / BAG + 4 {
+/// Frees what a batch replaced. sled leaves that to the collector, which works when somebody pins: one batch pins once, so that without this
+/// the garbage of a long load grows without bound (5 GiB for a million rows).
+fn collect() {
+    for _ in 0..ROUNDS {
         crossbeam_epoch::pin().flush();
     }
 }
@@ -25,7 +26,6 @@ impl Shared {
     /// Layers in order, until the journal's thread has ended or the disk fails.
     pub(super) fn apply_layers(&self) {
         let mut replaced = Vec::new();
-        let mut uncollected = 0;
         loop {
             let next = self.write().next_layer(now());
             let layer = match next {
@@ -46,17 +46,16 @@ impl Shared {
             if self.unless_failed(applied).is_none() {
                 return;
             }
-            uncollected += layer.rows.len();
             drop(layer);
             self.write().drop_layer();
             self.wake_journal();
-            if uncollected >= COLLECTED_TOGETHER {
-                collect(std::mem::take(&mut uncollected));
-            }
+            collect();
         }
     }
 
     /// Brings rows into sled and its file on disk, their long values before them. What they replace joins `replaced`.
+    ///
+    /// Nothing depends on these rows coming together: until all are there the journal has them, and readers see them beside the tree.
     pub(super) fn apply(
         &self,
         rows: &Rows,
@@ -66,34 +65,14 @@ impl Shared {
         let mut names = Vec::new();
         if let Some(values) = &self.values {
             names = values.put(rows, last).map_err(|error| error.to_string())?;
-            for key in rows.keys() {
-                let old = self.tree.get(key).map_err(|error| error.to_string())?;
-                let old = old.as_deref().map(Row::read).transpose();
-                if let Some(Row::Elsewhere(_, name)) = old.map_err(|error| error.to_string())? {
-                    replaced.push(name);
-                }
-            }
+            self.find_replaced(rows, replaced)?;
         }
-        let mut names = names.into_iter();
-        let mut batch = sled::Batch::default();
-        for (key, (value, version)) in rows {
-            match value {
-                Some(value) => {
-                    let values = self.values.as_ref();
-                    let is_long = values.is_some_and(|values| values.is_long(value));
-                    let name = if is_long { names.next() } else { None };
-                    batch.insert(key.as_ref(), Row::write(*version, value, name));
-                }
-                None => batch.remove(key.as_ref()),
-            }
-        }
-        batch.insert(VERSION_KEY, LastVersion::write(last, replaced));
         let applied = std::panic::catch_unwind(AssertUnwindSafe(|| {
             let applying = self
                 .applying
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
-            self.tree.apply_batch(batch)?;
+            self.insert(rows, names, last, replaced)?;
             self.cache.forget(rows);
             drop(applying);
             self.tree.flush()
@@ -103,6 +82,52 @@ impl Shared {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("the engine panicked".into()),
         }
+    }
+
+    /// The long values that rows of the tree name and these rows replace.
+    fn find_replaced(&self, rows: &Rows, replaced: &mut Vec<BlobId>) -> Result<(), String> {
+        for key in rows.keys() {
+            let old = self.tree.get(key).map_err(|error| error.to_string())?;
+            let old = old.as_deref().map(Row::read).transpose();
+            if let Some(Row::Elsewhere(_, name)) = old.map_err(|error| error.to_string())? {
+                replaced.push(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands rows to sled, some at a time, the last version with the last of them.
+    fn insert(
+        &self,
+        rows: &Rows,
+        names: Vec<BlobId>,
+        last: Version,
+        replaced: &[BlobId],
+    ) -> sled::Result<()> {
+        let mut names = names.into_iter();
+        let mut batch = sled::Batch::default();
+        if rows.len() > ROWS_TOGETHER {
+            // A row that is there no longer tells what it replaced.
+            let before = self.read().applied;
+            batch.insert(VERSION_KEY, LastVersion::write(before, replaced));
+        }
+        for (number, (key, (value, version))) in (1..).zip(rows) {
+            match value {
+                Some(value) => {
+                    let values = self.values.as_ref();
+                    let is_long = values.is_some_and(|values| values.is_long(value));
+                    let name = if is_long { names.next() } else { None };
+                    batch.insert(key.as_ref(), Row::write(*version, value, name));
+                }
+                None => batch.remove(key.as_ref()),
+            }
+            if number % ROWS_TOGETHER == 0 {
+                self.tree.apply_batch(std::mem::take(&mut batch))?;
+                collect();
+            }
+        }
+        batch.insert(VERSION_KEY, LastVersion::write(last, replaced));
+        self.tree.apply_batch(batch)
     }
 
     fn sync_tree(&self) -> Result<(), String> {
