@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
 use super::cache::RowCache;
-use super::journal::{Journal, JournalError};
+use super::journal::{Journal, JournalError, Recovered};
 use super::values::{LastVersion, Values};
 use super::waiting::State;
 use super::{Shared, Sled, VERSION_KEY};
@@ -148,7 +148,6 @@ impl Sled {
             })?,
             Err(error) => return Err(refused(&path, &error)),
         };
-        let values = values(config, &last)?;
         let marked = std::fs::read_to_string(&mark).is_ok_and(|format| format == FORMAT);
         if marked && Journal::is_missing(&config.directory) {
             return Err(OpenError::Corrupt {
@@ -156,6 +155,16 @@ impl Sled {
                 reason: "its journal is gone".into(),
             });
         }
+        // Before anything changes: a broken journal leaves the store as it is.
+        let recovered = Journal::recover(&SystemDisk, &config.directory, last.version);
+        let recovered = recovered.map_err(|error| match error {
+            JournalError::Disk(error) => unusable(error),
+            JournalError::Damaged(_) => OpenError::Corrupt {
+                path: path.clone(),
+                reason: error.to_string(),
+            },
+        })?;
+        let values = values(config, &last)?;
         let shared = Shared {
             tree,
             file,
@@ -168,7 +177,7 @@ impl Sled {
             #[cfg(feature = "testing")]
             sync_is_left_out: config.sync_is_left_out,
         };
-        let journal = catch_up(&shared, config, last.version)?;
+        let journal = catch_up(&shared, config, recovered)?;
         // Also where the first start was killed before it came to this.
         if !marked {
             set_mark(&mark, &shared.file, &config.directory).map_err(unusable)?;
@@ -178,24 +187,18 @@ impl Sled {
 }
 
 /// Brings into the tree what only the journal holds after a crash; the journal, empty again.
-fn catch_up(shared: &Shared, config: &SledConfig, applied: Version) -> Result<Journal, OpenError> {
-    let path = || config.directory.display().to_string();
+fn catch_up(
+    shared: &Shared,
+    config: &SledConfig,
+    Recovered { rows, last }: Recovered,
+) -> Result<Journal, OpenError> {
     let unusable = |reason: String| OpenError::Directory {
-        path: path(),
+        path: config.directory.display().to_string(),
         reason,
     };
-    let recovered = Journal::recover(&SystemDisk, &config.directory, applied);
-    let recovered = recovered.map_err(|error| match error {
-        JournalError::Disk(error) => unusable(error.to_string()),
-        JournalError::Damaged(_) => OpenError::Corrupt {
-            path: path(),
-            reason: error.to_string(),
-        },
-    })?;
-    let last = recovered.last;
-    if last > applied {
+    if !rows.is_empty() {
         let mut replaced = Vec::new();
-        let caught_up = shared.apply(&recovered.rows, last, &mut replaced);
+        let caught_up = shared.apply(&rows, last, &mut replaced);
         caught_up.map_err(unusable)?;
         if let Some(values) = &shared.values {
             let buried = values.bury(&replaced);

@@ -1,3 +1,4 @@
+use super::waiting::Rows;
 use super::*;
 use crate::blobs::{BlobId, SystemDisk};
 use crate::kv::{Durability, conformance};
@@ -326,6 +327,48 @@ fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_ag
             .unwrap();
         assert!(version > Version(last.0 + 2));
     }
+}
+
+#[test]
+fn a_layer_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let layer = |number: u8, version| -> Rows {
+        let value = Some(Bytes::from(vec![number; 100]));
+        let keys = (0..600_u32).map(|key| Bytes::from(key.to_be_bytes().to_vec()));
+        keys.map(|key| (key, (value.clone(), version))).collect()
+    };
+    let store = open_packed(directory.path());
+    let first = store.commit(Batch {
+        writes: layer(1, Version(0))
+            .into_iter()
+            .map(|(key, (value, _))| (key, value))
+            .collect(),
+        ..Batch::default()
+    });
+    let last = first.wait().unwrap();
+    apply_all(&store);
+    let next = Version(last.0 + 1);
+    let rows = layer(2, next);
+    let values = store.shared.values.as_ref().unwrap();
+    let names = values.put(&rows, next).unwrap();
+    let mut replaced = Vec::new();
+    store.shared.find_replaced(&rows, &mut replaced).unwrap();
+    let mut cut = rows.clone();
+    cut.retain(|key, _| key.as_ref() < 300_u32.to_be_bytes().as_slice());
+    // More rows than one batch takes begin with the names of what they replace; what ends the layer never came.
+    store.shared.insert(&cut, names, last, &replaced).unwrap();
+    drop(store);
+    let mut journal = Journal::start(&SystemDisk, directory.path(), last).unwrap();
+    journal.append(&rows, next).unwrap();
+    drop(journal);
+    let store = open_packed(directory.path());
+    for key in [0_u32, 299, 300, 599] {
+        let found = store.get(&key.to_be_bytes()).unwrap().value.unwrap();
+        assert_eq!(found, vec![2; 100]);
+    }
+    let (named, kept) = named_and_kept(&store);
+    assert_eq!(named.len(), 600);
+    assert_eq!(named, kept);
 }
 
 #[test]

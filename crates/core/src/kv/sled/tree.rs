@@ -85,7 +85,11 @@ impl Shared {
     }
 
     /// The long values that rows of the tree name and these rows replace.
-    fn find_replaced(&self, rows: &Rows, replaced: &mut Vec<BlobId>) -> Result<(), String> {
+    pub(super) fn find_replaced(
+        &self,
+        rows: &Rows,
+        replaced: &mut Vec<BlobId>,
+    ) -> Result<(), String> {
         for key in rows.keys() {
             let old = self.tree.get(key).map_err(|error| error.to_string())?;
             let old = old.as_deref().map(Row::read).transpose();
@@ -97,7 +101,7 @@ impl Shared {
     }
 
     /// Hands rows to sled, some at a time, the last version with the last of them.
-    fn insert(
+    pub(super) fn insert(
         &self,
         rows: &Rows,
         names: Vec<BlobId>,
