@@ -48,6 +48,9 @@ impl<T: JsonRecord> Record for T {
     }
 }
 
+/// Room for most keys, so that writing one allocates once.
+const KEY_BYTES: usize = 64;
+
 /// Rows of one kind in a store: all of a service's tables share one key space, told apart by their first byte.
 pub struct Table<K, V> {
     id: u8,
@@ -66,7 +69,8 @@ impl<K: Key, V: Record> Table<K, V> {
 
     /// The key in the store of the row at `key`.
     pub fn key(&self, key: &K) -> Bytes {
-        let mut out = vec![self.id];
+        let mut out = Vec::with_capacity(KEY_BYTES);
+        out.push(self.id);
         key.write(&mut out);
         out.into()
     }
@@ -255,13 +259,10 @@ impl Key for Vec<u8> {
     fn read(bytes: &mut &[u8]) -> Option<Self> {
         let mut value = Self::new();
         loop {
-            let (&byte, rest) = bytes.split_first()?;
-            *bytes = rest;
-            if byte != 0 {
-                value.push(byte);
-                continue;
-            }
-            let (&mark, rest) = bytes.split_first()?;
+            let zero = bytes.iter().position(|byte| *byte == 0)?;
+            let (plain, rest) = bytes.split_at_checked(zero)?;
+            value.extend_from_slice(plain);
+            let (&[_, mark], rest) = rest.split_first_chunk()?;
             *bytes = rest;
             match mark {
                 0xFF => value.push(0),
@@ -284,6 +285,10 @@ impl Key for String {
 }
 
 fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    // Nearly all have none, and are copied at once.
+    if !bytes.contains(&0) {
+        return out.extend_from_slice(bytes);
+    }
     for byte in bytes {
         out.push(*byte);
         if *byte == 0 {
