@@ -1,6 +1,7 @@
 //! Accounts, their access keys, and who sends a request.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
@@ -70,27 +71,31 @@ pub struct AccessKey {
 
 impl JsonRecord for AccessKey {}
 
+/// An access key and the account that it speaks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The account.
+    pub account: Account,
+    /// The key.
+    pub key: AccessKey,
+}
+
 /// Who sends a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     /// Nobody that is known: the request is not signed.
     Anonymous,
     /// The holder of a key whose signature was verified.
-    Holder {
-        /// The account that the key speaks for.
-        account: Account,
-        /// What the key may do.
-        allow: Vec<String>,
-    },
+    Holder(Arc<Holder>),
 }
 
 impl Caller {
     /// The account, unless the request is anonymous.
     #[must_use]
-    pub const fn account(&self) -> Option<&Account> {
+    pub fn account(&self) -> Option<&Account> {
         match self {
             Self::Anonymous => None,
-            Self::Holder { account, .. } => Some(account),
+            Self::Holder(holder) => Some(&holder.account),
         }
     }
 
@@ -99,7 +104,10 @@ impl Caller {
     pub fn holds(&self, permission: &str) -> bool {
         match self {
             Self::Anonymous => false,
-            Self::Holder { allow, .. } => allow.iter().any(|pattern| matches(pattern, permission)),
+            Self::Holder(holder) => {
+                let mut allow = holder.key.allow.iter();
+                allow.any(|pattern| matches(pattern, permission))
+            }
         }
     }
 }

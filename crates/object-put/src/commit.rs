@@ -157,13 +157,13 @@ pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
 ///
 /// # Errors
 /// [`Error::Damaged`] where a chunk of the list is missing.
-pub fn parts(tx: &mut Tx<'_>, parts: &Parts) -> Result<Vec<crate::object::Part>, Error> {
+pub fn parts(tx: &mut Tx<'_>, parts: Parts) -> Result<Vec<crate::object::Part>, Error> {
     match parts {
-        Parts::One(part) => Ok(vec![part.clone()]),
+        Parts::One(part) => Ok(vec![part]),
         Parts::Chunks { list, count } => {
             let mut all = Vec::new();
-            for chunk in 0..chunks(*count) {
-                all.extend(PARTS.peek(tx, &(*list, chunk))?.ok_or(Error::Damaged)?.0);
+            for chunk in 0..chunks(count) {
+                all.extend(PARTS.peek(tx, &(list, chunk))?.ok_or(Error::Damaged)?.0);
             }
             Ok(all)
         }

@@ -140,7 +140,7 @@ impl Copying {
             admission,
             bucket: from.id,
             key: source.key,
-            parts: parts(tx, &stored.parts)?,
+            parts: parts(tx, stored.parts.clone())?,
             source_version: shown_version(from.versioning, &object.version),
             object,
         })

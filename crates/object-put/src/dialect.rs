@@ -167,13 +167,13 @@ impl Dialect {
     #[must_use]
     pub fn header(self, name: &str) -> Cow<'_, str> {
         if self == Self::Store {
-            return Cow::Owned(name.to_owned());
+            return Cow::Borrowed(name);
         }
         if let Some((_, own)) = HEADER_PAIRS.iter().find(|(spec, _)| *spec == name) {
             return Cow::Borrowed(own);
         }
         name.strip_prefix(STORE.header_prefix).map_or_else(
-            || Cow::Owned(name.to_owned()),
+            || Cow::Borrowed(name),
             |rest| Cow::Owned(format!("{}{rest}", AMZ.header_prefix)),
         )
     }

@@ -1,5 +1,6 @@
 //! The service over HTTP: bytes to domain values and back, and nothing else.
 
+mod holders;
 mod hosted;
 mod intake;
 mod location;
@@ -37,7 +38,6 @@ use crate::put::{Admission, Verifier};
 use crate::request::{Fields, Query};
 use crate::seed::{DEFAULT_REGION, Seed};
 use crate::signature::{Claim, RequestLine, Verified};
-use crate::tables::{ACCESS_KEYS, ACCOUNTS};
 
 /// How often a transaction is tried while others win.
 const ATTEMPTS_MAX: u32 = 64;
@@ -53,7 +53,8 @@ struct Inner {
     blobs: Arc<dyn Blobs>,
     keyring: Keyring,
     clock: Arc<dyn Clock>,
-    ids: Mutex<Box<dyn Ids>>,
+    ids: Mutex<SeededIds>,
+    holders: holders::Holders,
     settings: Settings,
     base_hosts: Vec<String>,
     seed: Seed,
@@ -154,7 +155,8 @@ impl Builder {
             store: self.store,
             blobs: self.blobs,
             clock: self.clock,
-            ids: Mutex::new(self.ids),
+            ids: Mutex::new(self.ids.fork()),
+            holders: holders::Holders::default(),
             settings: self.settings,
             base_hosts: self.base_hosts,
             seed: self.seed,
@@ -371,22 +373,13 @@ impl ObjectPut {
                 },
             ));
         };
-        let mut tx = triptych_core::kv::Tx::new(&*self.0.store);
         let unknown = || Error::InvalidAccessKeyId {
             access_key: id.to_owned(),
         };
-        let key = ACCESS_KEYS
-            .peek(&mut tx, &id.to_owned())?
-            .ok_or_else(unknown)?;
-        let account = ACCOUNTS.peek(&mut tx, &key.account)?.ok_or_else(unknown)?;
-        let verified = claim.verify(&key, line, fields, now)?;
-        Ok((
-            Caller::Holder {
-                account,
-                allow: key.allow,
-            },
-            verified,
-        ))
+        let kept = self.0.holders.find(&*self.0.store, id)?;
+        let kept = kept.ok_or_else(unknown)?;
+        let verified = kept.prove(claim, line, fields, now)?;
+        Ok((Caller::Holder(Arc::clone(&kept.holder)), verified))
     }
 
     fn admit(

@@ -21,7 +21,7 @@ use crate::bucket::{Bucket, Ownership};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::key::Key;
-use crate::object::{ObjectVersion, Part};
+use crate::object::Part;
 use crate::request::{Fields, Query};
 
 /// What the path of a request names.
@@ -282,8 +282,8 @@ pub enum ReplyBody {
         bucket: u64,
         /// Its key.
         key: Key,
-        /// Its record.
-        object: Box<ObjectVersion>,
+        /// The random bytes of its version.
+        random: [u8; 12],
         /// Its parts, in order.
         parts: Vec<Part>,
         /// Which bytes.

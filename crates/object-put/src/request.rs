@@ -115,6 +115,14 @@ impl Query {
         self.get(name).is_some()
     }
 
+    /// The value of the first parameter whose name is `prefix` and then `name`.
+    #[must_use]
+    pub fn get_prefixed(&self, prefix: &str, name: &str) -> Option<&str> {
+        self.iter()
+            .find(|(own, _)| own.strip_prefix(prefix) == Some(name))
+            .map(|(_, value)| value)
+    }
+
     /// All parameters.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0

@@ -311,9 +311,9 @@ where
         );
         if !uri.path().starts_with("/_ops/") {
             self.requests.push(Seen {
-                time: self.clock.now().rfc3339_millis(),
-                id: id.0.as_ref().to_owned(),
-                method: method.to_string(),
+                time: self.clock.now(),
+                id: id.0,
+                method,
                 host,
                 target,
                 operation,

@@ -52,17 +52,15 @@ impl RequestId {
     #[must_use]
     pub fn from_number(number: u64, key: u64) -> Self {
         const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-        let mut text = String::with_capacity(16);
+        let mut text = [b'A'; 16];
         let mut high = mix(number ^ key);
         let mut low = mix(high.wrapping_add(0x9E37_79B9_7F4A_7C15));
-        for place in 0..16 {
+        for (place, letter) in text.iter_mut().enumerate() {
             let bits = if place < 8 { &mut high } else { &mut low };
-            text.push(char::from(
-                LETTERS.get((*bits & 31) as usize).copied().unwrap_or(b'A'),
-            ));
+            *letter = LETTERS.get((*bits & 31) as usize).copied().unwrap_or(b'A');
             *bits >>= 5;
         }
-        Self(text.into())
+        Self(std::str::from_utf8(&text).unwrap_or_default().into())
     }
 }
 

@@ -1,9 +1,13 @@
 //! The last thousand requests, for whoever wants to see what a client really sent. Secrets are taken out.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use http::Method;
+use serde::{Serialize, Serializer};
+
+use crate::time::Timestamp;
 
 const KEPT: usize = 1_000;
 const QUERY_SECRETS: &[&str] = &[
@@ -30,14 +34,21 @@ const QUERY_SECRETS: &[&str] = &[
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Seen {
-    pub(super) time: String,
-    pub(super) id: String,
-    pub(super) method: String,
+    #[serde(serialize_with = "shown")]
+    pub(super) time: Timestamp,
+    #[serde(serialize_with = "shown")]
+    pub(super) id: Arc<str>,
+    #[serde(serialize_with = "shown")]
+    pub(super) method: Method,
     pub(super) host: String,
     pub(super) target: String,
     pub(super) operation: &'static str,
     pub(super) status: u16,
     pub(super) micros: u64,
+}
+
+fn shown<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 #[derive(Debug, Default)]
@@ -50,10 +61,11 @@ impl Requests {
 
     pub(super) fn push(&self, seen: Seen) {
         let mut ring = self.ring();
-        if ring.len() == KEPT {
-            ring.pop_front();
-        }
+        let oldest = (ring.len() == KEPT).then(|| ring.pop_front());
         ring.push_back(seen);
+        drop(ring);
+        // Freed once no other request waits for it.
+        drop(oldest);
     }
 
     pub(super) fn clear(&self) {
@@ -116,9 +128,9 @@ mod tests {
         let requests = Requests::default();
         for number in 0..1_500_u64 {
             requests.push(Seen {
-                time: String::new(),
-                id: String::new(),
-                method: String::new(),
+                time: Timestamp::default(),
+                id: "".into(),
+                method: Method::GET,
                 host: String::new(),
                 target: String::new(),
                 operation: "x",

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -69,10 +69,14 @@ impl<K: Key, V: Record> Table<K, V> {
 
     /// The key in the store of the row at `key`.
     pub fn key(&self, key: &K) -> Bytes {
+        self.place(key).into()
+    }
+
+    fn place(&self, key: &K) -> Vec<u8> {
         let mut out = Vec::with_capacity(KEY_BYTES);
         out.push(self.id);
         key.write(&mut out);
-        out.into()
+        out
     }
 
     /// The row at `key`; the commit depends on it ([`Tx::get`]).
@@ -80,7 +84,7 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::get`]; `Corrupt` if the bytes are no such record.
     pub fn get(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.get(&self.key(key))?
+        tx.get(&self.place(key))?
             .map(|bytes| self.decode(bytes))
             .transpose()
     }
@@ -90,7 +94,7 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::peek`]; `Corrupt` if the bytes are no such record.
     pub fn peek(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.peek(&self.key(key))?
+        tx.peek(&self.place(key))?
             .map(|bytes| self.decode(bytes))
             .transpose()
     }
@@ -178,8 +182,8 @@ impl<K: Key, V: Record> Table<K, V> {
     pub fn decode(&self, mut bytes: Bytes) -> Result<V, StoreError> {
         let corrupt = || StoreError::Corrupt(format!("a row of table {} cannot be read", self.id));
         let format = *bytes.first().ok_or_else(corrupt)?;
-        let body = bytes.split_off(1);
-        V::decode(format, body).ok_or_else(corrupt)
+        bytes.advance(1);
+        V::decode(format, bytes).ok_or_else(corrupt)
     }
 }
 

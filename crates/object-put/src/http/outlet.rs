@@ -23,7 +23,7 @@ pub(super) fn open(service: ObjectPut, object: ReplyBody) -> HostBody {
     let ReplyBody::Object {
         bucket,
         key,
-        object,
+        random,
         parts,
         range,
     } = object
@@ -33,7 +33,7 @@ pub(super) fn open(service: ObjectPut, object: ReplyBody) -> HostBody {
     if range.is_empty() {
         return HostBody::empty();
     }
-    let context = sealing_context(bucket, &key, object.version.random);
+    let context = sealing_context(bucket, &key, random);
     HostBody::stream(Outlet::new(service, context, parts, range))
 }
 

@@ -16,6 +16,9 @@ use crate::error::Error;
 use crate::operation::{Reply, ReplyBody};
 use crate::signature::sha256;
 
+/// Headers that every answer gets beside its own.
+const HEADERS_OF_ALL: usize = 5;
+
 /// A reply, with `open` to make the body of an object.
 pub(super) fn reply(
     reply: Reply,
@@ -32,7 +35,7 @@ pub(super) fn reply(
     };
     let mut response = Response::new(body);
     *response.status_mut() = status(reply.status);
-    append(&mut response, &reply.headers, dialect);
+    append(&mut response, reply.headers, dialect);
     let headers = response.headers_mut();
     if let Some(length) = length {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
@@ -70,19 +73,22 @@ pub(super) fn refusal(
         let body = error_body(row.code, &error.message(dialect), fields, id);
         xml(row.status, body)
     };
-    append(&mut response, &error.headers(), dialect);
+    append(&mut response, error.headers(), dialect);
     response
 }
 
 /// Adds headers that have the spec's names.
 fn append<B>(
     response: &mut Response<B>,
-    headers: &[(std::borrow::Cow<'static, str>, String)],
+    headers: Vec<(std::borrow::Cow<'static, str>, String)>,
     dialect: Dialect,
 ) {
+    response
+        .headers_mut()
+        .reserve(headers.len() + HEADERS_OF_ALL);
     for (name, value) in headers {
-        let name = HeaderName::from_bytes(dialect.header(name).as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+        let name = HeaderName::from_bytes(dialect.header(&name).as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);
         }
     }

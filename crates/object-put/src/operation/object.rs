@@ -112,23 +112,20 @@ fn wanted(
     read.ok_or_else(|| Error::argument("versionId", Some(name), "Invalid version id specified"))
 }
 
-/// The object that a request is about, by key and `versionId`.
+/// The object that a request is about, by key and `versionId`: its version without what is stored, and that.
 ///
 /// # Errors
 /// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
-pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Stored), Error> {
+pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Box<Stored>), Error> {
     let (bucket, key) = (call.bucket()?, call.key()?);
-    let located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
+    let mut located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
         Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
             return Err(hidden(tx, bucket.id, key)?.unwrap_or(error));
         }
         located => located?,
     };
-    match &located.version.stored {
-        Some(stored) => {
-            let stored = Stored::clone(stored);
-            Ok((located, stored))
-        }
+    match located.version.stored.take() {
+        Some(stored) => Ok((located, stored)),
         None => Err(Error::IsDeleteMarker {
             method: call.operation.method,
             marker: located.version.version.to_string(),
@@ -251,9 +248,9 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     reply.body = ReplyBody::Object {
         bucket: call.bucket()?.id,
         key: call.key()?.clone(),
-        parts: parts(tx, &stored.parts)?,
+        random: object.version.random,
+        parts: parts(tx, stored.parts)?,
         range,
-        object: Box::new(object),
     };
     Ok(reply)
 }

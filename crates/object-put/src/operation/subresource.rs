@@ -21,7 +21,7 @@ fn change(
 ) -> Result<Reply, Error> {
     let (mut located, mut stored) = find(call, tx)?;
     edit(&mut stored)?;
-    located.version.stored = Some(Box::new(stored));
+    located.version.stored = Some(stored);
     located.put(tx, call.bucket()?.id, call.key()?);
     versioned(call, Reply::empty(status), &located)
 }

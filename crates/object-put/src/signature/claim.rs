@@ -1,5 +1,7 @@
 //! What a request says about its sender, and the proof of it.
 
+use std::sync::Arc;
+
 use subtle::ConstantTimeEq;
 use triptych_core::time::Timestamp;
 
@@ -38,15 +40,41 @@ pub enum Claim {
     V2(ClaimV2),
 }
 
-/// The scope of a SigV4 credential.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
-    /// Day of the signature, `YYYYMMDD`.
-    pub date: String,
-    /// Region.
-    pub region: String,
-    /// Service.
-    pub service: String,
+/// What signatures of one day are made with: derived from a key's secret and the scope of a credential.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKey {
+    scope: String,
+    key: [u8; 32],
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for SigningKey {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.key);
+    }
+}
+
+impl SigningKey {
+    /// The signing key of `key` for a scope: day, region, service and end, slashes between.
+    fn derive(prefix: &str, scope: &str, key: &AccessKey) -> Self {
+        let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
+        let mut parts = scope.split('/');
+        let day = hmac_sha256(
+            secret.as_bytes(),
+            &[parts.next().unwrap_or_default().as_bytes()],
+        );
+        Self {
+            scope: scope.to_owned(),
+            key: parts.fold(day, |key, part| hmac_sha256(&key, &[part.as_bytes()])),
+        }
+    }
 }
 
 /// A SigV4 claim.
@@ -54,8 +82,10 @@ pub struct Scope {
 pub struct ClaimV4 {
     /// The access key.
     pub access_key: String,
-    scope: Scope,
-    signed: Vec<String>,
+    /// Day, region, service and end, slashes between.
+    scope: String,
+    /// Names of headers, semicolons between.
+    signed: String,
     signature: String,
     /// `YYYYMMDDTHHMMSSZ`.
     time_text: String,
@@ -72,7 +102,7 @@ pub struct ClaimV4 {
 pub struct Verified {
     /// What the signature says about the body.
     pub payload: Payload,
-    /// What chunk signatures go on from; only SigV4 has them.
+    /// What chunk signatures go on from, where the payload has them.
     pub chunks: Option<super::chunk::ChunkSigner>,
 }
 
@@ -85,7 +115,7 @@ impl Claim {
     pub fn read(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();
-        let parameter = |name: &str| query.get(&format!("{}{name}", words.query_prefix));
+        let parameter = |name| query.get_prefixed(words.query_prefix, name);
         let header = fields.get("authorization")?;
         let in_query = parameter("Algorithm").is_some()
             || parameter("Credential").is_some()
@@ -110,13 +140,15 @@ impl Claim {
         }
     }
 
-    /// Proves the claim with `key`, at the time `now`.
+    /// Proves the claim with `key`, at the time `now`. `signing` keeps the signing key that was derived last of `key`: clients sign
+    /// a whole day with one.
     ///
     /// # Errors
     /// `InvalidToken`, `RequestTimeTooSkewed`, `RequestExpired`, `RequestNotYetValid`, `HeadersNotSigned`, `SignatureDoesNotMatch`.
     pub fn verify(
         &self,
         key: &AccessKey,
+        signing: &mut Option<Arc<SigningKey>>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
@@ -126,7 +158,7 @@ impl Claim {
                 payload: *payload,
                 chunks: None,
             }),
-            Self::V4(claim) => claim.verify(key, line, fields, now),
+            Self::V4(claim) => claim.verify(key, signing, line, fields, now),
             Self::V2(claim) => claim.verify(key, line, fields, now),
         }
     }
@@ -188,17 +220,17 @@ impl ClaimV4 {
         let (signed, signature) = (part("SignedHeaders")?, part("Signature")?);
         let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
         let (time, time_text) = header_time(fields)?;
-        if !time_text.starts_with(&scope.date) {
+        let date = day_of(&scope);
+        if !time_text.starts_with(date) {
             return Err(malformed(format!(
-                "Invalid credential date \"{}\". This date is not the same as X-Store-Date: \"{time_text}\".",
-                scope.date
+                "Invalid credential date \"{date}\". This date is not the same as X-Store-Date: \"{time_text}\"."
             )));
         }
         let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
         Ok(Claim::V4(Box::new(Self {
             access_key,
             scope,
-            signed: signed.split(';').map(str::to_owned).collect(),
+            signed: signed.to_owned(),
             signature: signature.to_owned(),
             time_text,
             time,
@@ -213,7 +245,7 @@ impl ClaimV4 {
         let dialect = fields.dialect();
         let words = dialect.words();
         let get = |name: &str| {
-            let value = query.get(&format!("{}{name}", words.query_prefix));
+            let value = query.get_prefixed(words.query_prefix, name);
             value.filter(|value| !value.is_empty())
         };
         let need = |name: &str| {
@@ -241,10 +273,10 @@ impl ClaimV4 {
         let time = basic_time(date).ok_or_else(|| {
             parameters("X-Store-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
         })?;
-        if !date.starts_with(&scope.date) {
+        let day = day_of(&scope);
+        if !date.starts_with(day) {
             return Err(parameters(format!(
-                "Invalid credential date \"{}\". This date is not the same as X-Store-Date: \"{date}\".",
-                scope.date
+                "Invalid credential date \"{day}\". This date is not the same as X-Store-Date: \"{date}\"."
             )));
         }
         let valid = expires
@@ -254,7 +286,6 @@ impl ClaimV4 {
         let valid_seconds = valid.ok_or_else(|| {
             parameters("X-Store-Expires must be a number of seconds between 1 and 604800")
         })?;
-        let signed: Vec<String> = signed.split(';').map(str::to_owned).collect();
         let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
             Some(text) => Payload::read(text, words.streaming_signed)
@@ -263,7 +294,7 @@ impl ClaimV4 {
                     value: text.to_owned(),
                 })?,
             // What a URL does not sign says nothing about the body.
-            None if !signed.iter().any(|name| *name == own) => None,
+            None if !signed.split(';').any(|name| name == own) => None,
             None => content_sha256(fields)?,
         };
         let (payload, payload_text) =
@@ -271,7 +302,7 @@ impl ClaimV4 {
         Ok(Claim::V4(Box::new(Self {
             access_key,
             scope,
-            signed,
+            signed: signed.to_owned(),
             signature: signature.to_owned(),
             time_text: date.to_owned(),
             time,
@@ -285,6 +316,7 @@ impl ClaimV4 {
     fn verify(
         &self,
         key: &AccessKey,
+        signing: &mut Option<Arc<SigningKey>>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
@@ -293,26 +325,32 @@ impl ClaimV4 {
         self.check_time(now)?;
         self.check_coverage(fields)?;
         let words = fields.dialect().words();
-        let signing_key = self.signing_key(words.key_prefix, words.scope_end, key);
-        let scope = self.scope_text(words.scope_end);
+        let prefix = words.key_prefix;
+        let signing = match signing {
+            // The end of a scope tells the dialect, and so the prefix.
+            Some(known) if known.scope == self.scope => known,
+            signing => signing.insert(Arc::new(SigningKey::derive(prefix, &self.scope, key))),
+        };
         let without = match self.valid_seconds {
             Some(_) => format!("{}Signature", words.query_prefix),
             None => String::new(),
         };
+        let query = canonical::query(line.query, &without);
+        let headers = canonical::headers(&self.signed, fields);
         let canonical = |path: &str| {
             canonical::request(
                 line.method,
                 path,
-                &canonical::query(line.query, &without),
-                &canonical::headers(&self.signed, fields),
-                &self.signed.join(";"),
+                &query,
+                &headers,
+                &self.signed,
                 &self.payload_text,
             )
         };
         let sign = |canonical: &str| {
             let hash = hex(&sha256(canonical.as_bytes()));
-            let text = format!("{}\n{}\n{scope}\n{hash}", words.algorithm, self.time_text);
-            (hex(&hmac_sha256(&signing_key, &[text.as_bytes()])), text)
+            let text = [words.algorithm, &self.time_text, &self.scope, &hash].join("\n");
+            (hex(&hmac_sha256(&signing.key, &[text.as_bytes()])), text)
         };
         let matches =
             |signature: &str| bool::from(signature.as_bytes().ct_eq(self.signature.as_bytes()));
@@ -329,15 +367,18 @@ impl ClaimV4 {
                 canonical_request: request,
             })));
         }
-        let chunks = super::chunk::ChunkSigner::new(
-            fields.dialect(),
-            signing_key,
-            format!("{}\n{scope}", self.time_text),
-            self.signature.clone(),
-        );
+        let is_signed = matches!(self.payload, Payload::Signed | Payload::SignedTrailer);
+        let chunks = is_signed.then(|| {
+            super::chunk::ChunkSigner::new(
+                fields.dialect(),
+                signing.key,
+                format!("{}\n{}", self.time_text, self.scope),
+                self.signature.clone(),
+            )
+        });
         Ok(Verified {
             payload: self.payload,
-            chunks: Some(chunks),
+            chunks,
         })
     }
 
@@ -379,7 +420,7 @@ impl ClaimV4 {
             .iter()
             .map(|(name, _)| name)
             .filter(|name| name.starts_with(prefix) || *name == "host")
-            .filter(|name| !self.signed.iter().any(|signed| signed == name) && !passed(name))
+            .filter(|name| !self.signed.split(';').any(|signed| signed == *name) && !passed(name))
             .collect();
         unsigned.sort_unstable();
         unsigned.dedup();
@@ -390,31 +431,11 @@ impl ClaimV4 {
             names: unsigned.join(", "),
         })
     }
+}
 
-    fn signing_key(&self, prefix: &str, end: &str, key: &AccessKey) -> [u8; 32] {
-        let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
-        let Scope {
-            date,
-            region,
-            service,
-        } = &self.scope;
-        [date.as_str(), region, service, end]
-            .iter()
-            .fold(secret.as_bytes().to_vec(), |key, part| {
-                hmac_sha256(&key, &[part.as_bytes()]).to_vec()
-            })
-            .try_into()
-            .unwrap_or_default()
-    }
-
-    fn scope_text(&self, end: &str) -> String {
-        let Scope {
-            date,
-            region,
-            service,
-        } = &self.scope;
-        format!("{date}/{region}/{service}/{end}")
-    }
+/// The day of a scope.
+fn day_of(scope: &str) -> &str {
+    scope.split('/').next().unwrap_or_default()
 }
 
 /// The session token of a request, by header or parameter.
@@ -442,10 +463,18 @@ pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Err
     }
 }
 
-fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String, Scope), Error> {
+/// The access key and the scope of a credential.
+fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String, String), Error> {
     let words = dialect.words();
-    let parts: Vec<&str> = text.rsplitn(5, '/').collect();
-    let [end, service, of_region, date, access_key] = parts.as_slice() else {
+    let mut parts = text.rsplitn(5, '/');
+    let [
+        Some(end),
+        Some(service),
+        Some(of_region),
+        Some(date),
+        Some(access_key),
+    ] = [(); 5].map(|()| parts.next())
+    else {
         return Err(malformed(format!(
             "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
             words.scope_end
@@ -456,30 +485,26 @@ fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String
             "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
         )));
     }
-    if *of_region != region {
+    if of_region != region {
         return Err(Error::AuthorizationHeaderMalformed {
             reason: format!("the region '{of_region}' is wrong; expecting '{region}'"),
             region: Some(region.to_owned()),
         });
     }
-    if !words.scope_services.contains(service) {
+    if !words.scope_services.contains(&service) {
         return Err(malformed(format!(
             "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
             words.scope_services.first().copied().unwrap_or_default()
         )));
     }
-    if *end != words.scope_end {
+    if end != words.scope_end {
         return Err(malformed(format!(
             "incorrect terminal \"{end}\". This endpoint uses \"{}\".",
             words.scope_end
         )));
     }
-    let scope = Scope {
-        date: (*date).to_owned(),
-        region: (*of_region).to_owned(),
-        service: (*service).to_owned(),
-    };
-    Ok(((*access_key).to_owned(), scope))
+    let scope = text.get(access_key.len() + 1..).unwrap_or_default();
+    Ok((access_key.to_owned(), scope.to_owned()))
 }
 
 /// The time of a request: `x-store-date`, or else `Date` in any of its forms.
@@ -511,13 +536,7 @@ fn basic_time(text: &str) -> Option<Timestamp> {
         return None;
     }
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    Timestamp::from_rfc3339(&format!(
-        "{}-{}-{}T{}:{}:{}Z",
-        part(0, 4),
-        part(4, 6),
-        part(6, 8),
-        part(9, 11),
-        part(11, 13),
-        part(13, 15)
-    ))
+    let day = [part(0, 4), part(4, 6), part(6, 8)].join("-");
+    let time = [part(9, 11), part(11, 13), part(13, 15)].join(":");
+    Timestamp::from_rfc3339(&[&day, "T", &time, "Z"].concat())
 }

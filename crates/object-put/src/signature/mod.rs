@@ -8,7 +8,7 @@ pub mod chunk;
 mod claim;
 mod presigned_v2;
 
-pub use claim::{Claim, ClaimV4, RequestLine, Scope, Verified};
+pub use claim::{Claim, ClaimV4, RequestLine, SigningKey, Verified};
 pub use presigned_v2::ClaimV2;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -68,30 +68,27 @@ pub fn hex(bytes: &[u8]) -> String {
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
     ];
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or('0');
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }
 
 /// The 32 bytes that 64 hexadecimal digits stand for.
 #[must_use]
 pub fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = text
-        .chars()
-        .map(|digit| {
-            digit
-                .to_digit(16)
-                .and_then(|digit| u8::try_from(digit).ok())
-        })
-        .collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits
-        .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit))
-        .collect();
-    (digits.len() == 64)
-        .then(|| bytes.try_into().ok())
-        .flatten()
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if pairs.len() != 32 || !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = u8::try_from((digit(*high)? << 4) | digit(*low)?).ok()?;
+    }
+    Some(bytes)
 }
 
 /// The access key id that goes with a secret that was made here: it depends on the secret and tells nothing about it.

@@ -242,7 +242,7 @@ impl Draft {
             self.method,
             &canonical::path(path),
             &canonical::query(query, ""),
-            &canonical::headers(&names, &fields),
+            &canonical::headers(&names.join(";"), &fields),
             &names.join(";"),
             &payload,
         );

@@ -1,0 +1,98 @@
+//! Who speaks with which access key. What was decoded and derived of a key's rows is kept while the store holds the same rows.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use bytes::Bytes;
+use triptych_core::kv::{KeyValue, StoreError, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::account::Holder;
+use crate::error::Error;
+use crate::request::Fields;
+use crate::signature::{Claim, RequestLine, SigningKey, Verified};
+use crate::tables::{ACCESS_KEYS, ACCOUNTS};
+
+/// How many keys are kept; with one more, all are read anew.
+const KEPT_MAX: usize = 1_024;
+
+/// The holders of keys that were asked for lately.
+#[derive(Default)]
+pub(super) struct Holders(RwLock<HashMap<String, Arc<Kept>>>);
+
+/// The holder of a key, with the rows that say so.
+pub(super) struct Kept {
+    key_row: Bytes,
+    account_row: Bytes,
+    pub(super) holder: Arc<Holder>,
+    signing: Mutex<Option<Arc<SigningKey>>>,
+}
+
+impl Holders {
+    /// The holder of the access key `id`, as the store says now.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) fn find(
+        &self,
+        store: &dyn KeyValue,
+        id: &str,
+    ) -> Result<Option<Arc<Kept>>, StoreError> {
+        let mut tx = Tx::new(store);
+        let Some(key_row) = tx.peek(&ACCESS_KEYS.key(&id.to_owned()))? else {
+            return Ok(None);
+        };
+        let known = self.known(id).filter(|kept| kept.key_row == key_row);
+        if let Some(kept) = &known
+            && tx.peek(&ACCOUNTS.key(&kept.holder.key.account))? == Some(kept.account_row.clone())
+        {
+            return Ok(known);
+        }
+        let key = ACCESS_KEYS.decode(key_row.clone())?;
+        let Some(account_row) = tx.peek(&ACCOUNTS.key(&key.account))? else {
+            return Ok(None);
+        };
+        let account = ACCOUNTS.decode(account_row.clone())?;
+        let kept = Arc::new(Kept {
+            key_row,
+            account_row,
+            holder: Arc::new(Holder { account, key }),
+            signing: Mutex::default(),
+        });
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= KEPT_MAX {
+            all.clear();
+        }
+        all.insert(id.to_owned(), Arc::clone(&kept));
+        Ok(Some(kept))
+    }
+
+    fn known(&self, id: &str) -> Option<Arc<Kept>> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(id).map(Arc::clone)
+    }
+}
+
+impl Kept {
+    /// Proves a claim to this key.
+    ///
+    /// # Errors
+    /// Those of [`Claim::verify`].
+    pub(super) fn prove(
+        &self,
+        claim: &Claim,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<Verified, Error> {
+        let lock = || self.signing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken out, so that no request waits while another is verified.
+        let known = lock().clone();
+        let mut signing = known.clone();
+        let verified = claim.verify(&self.holder.key, &mut signing, line, fields, now);
+        if signing != known {
+            *lock() = signing;
+        }
+        verified
+    }
+}
