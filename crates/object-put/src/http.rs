@@ -59,6 +59,7 @@ struct Inner {
     base_hosts: Vec<String>,
     seed: Seed,
     large: tokio::sync::Semaphore,
+    cores: usize,
 }
 
 /// What an [`ObjectPut`] is built from.
@@ -161,6 +162,7 @@ impl Builder {
             base_hosts: self.base_hosts,
             seed: self.seed,
             large: tokio::sync::Semaphore::new(intake::LARGE_BODIES_MAX),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
         }))
     }
 }

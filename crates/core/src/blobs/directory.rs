@@ -335,6 +335,9 @@ impl Page {
     }
 }
 
+/// The file of a large body, once there is one.
+type Slot = Arc<Mutex<Option<LargeFile>>>;
+
 /// A blob that is small until it is not.
 struct Writer {
     store: Directory,
@@ -342,7 +345,7 @@ struct Writer {
     small: BytesMut,
     /// The first piece, kept as it came: a body in one piece is never copied.
     first: Option<Bytes>,
-    large: Option<Arc<Mutex<Option<LargeFile>>>>,
+    large: Option<Slot>,
     goes_large: bool,
 }
 
@@ -360,10 +363,9 @@ impl Writer {
     fn held(&self) -> usize {
         self.small.len() + self.first.as_ref().map_or(0, Bytes::len)
     }
-}
 
-impl BlobWriter for Writer {
-    fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>> {
+    /// Keeps small bytes in memory; of a large body, gives what there is to write.
+    fn take(&mut self, bytes: Bytes) -> Option<Pieces> {
         if self.large.is_none() && !self.goes_large && self.held() + bytes.len() <= SMALL_BYTES_MAX
         {
             if self.held() == 0 {
@@ -374,20 +376,56 @@ impl BlobWriter for Writer {
                 }
                 self.small.extend_from_slice(&bytes);
             }
-            return Pending::ready(Ok(()));
+            return None;
         }
         let mut pieces = self.take_small();
         pieces.push(bytes);
-        let slot = Arc::clone(self.large.get_or_insert_default());
-        let (store, now, salt) = (self.store.clone(), self.now, self.store.salt());
-        self.store.0.workers.run(move || {
-            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = match &mut *slot {
-                Some(file) => file,
-                none => none.insert(store.0.large.create(now, salt)?),
-            };
-            pieces.iter().try_for_each(|piece| file.write(piece))
+        Some(Pieces {
+            store: self.store.clone(),
+            now: self.now,
+            file: Arc::clone(self.large.get_or_insert_default()),
+            pieces,
         })
+    }
+}
+
+/// Bytes of a large body on their way to its file, which is made for the first ones.
+struct Pieces {
+    store: Directory,
+    now: Timestamp,
+    file: Slot,
+    pieces: Vec<Bytes>,
+}
+
+impl Pieces {
+    fn write(self) -> Result<(), BlobError> {
+        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match &mut *slot {
+            Some(file) => file,
+            none => none.insert(self.store.0.large.create(self.now, self.store.salt())?),
+        };
+        self.pieces.iter().try_for_each(|piece| file.write(piece))
+    }
+}
+
+impl BlobWriter for Writer {
+    fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>> {
+        match self.take(bytes) {
+            Some(pieces) => self.store.0.workers.run(move || pieces.write()),
+            None => Pending::ready(Ok(())),
+        }
+    }
+
+    fn write_blocking(&mut self, bytes: Bytes) -> Result<(), BlobError> {
+        self.take(bytes).map_or(Ok(()), Pieces::write)
+    }
+
+    fn settle_blocking(&mut self) -> Result<(), BlobError> {
+        let Some(slot) = &self.large else {
+            return Ok(());
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.as_mut().map_or(Ok(()), LargeFile::settle)
     }
 
     fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {

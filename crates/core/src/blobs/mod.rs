@@ -122,6 +122,23 @@ pub trait BlobWriter: Send {
     /// Hands over the next bytes. Await the answer before the next call: that is the back-pressure.
     fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>>;
 
+    /// [`BlobWriter::write`] on a thread of the caller's that may block.
+    ///
+    /// # Errors
+    /// `Full`, `Unavailable`.
+    fn write_blocking(&mut self, bytes: Bytes) -> Result<(), BlobError> {
+        self.write(bytes).wait()
+    }
+
+    /// Says that all bytes are handed over: what they need of the disk happens now, so that `finish` has little left to do. It
+    /// blocks, and may be left out.
+    ///
+    /// # Errors
+    /// `Full`, `Unavailable`.
+    fn settle_blocking(&mut self) -> Result<(), BlobError> {
+        Ok(())
+    }
+
     /// Answers once the whole blob is on disk under its name.
     fn finish(self: Box<Self>) -> Pending<Result<BlobStat, BlobError>>;
 }

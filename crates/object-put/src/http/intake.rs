@@ -1,7 +1,7 @@
 //! Bodies on their way in: taken as they arrive, checked and sealed, and on disk before they have a name.
 //!
-//! A small body is dealt with in place. A large one has two blocking threads: one checks it, one seals and writes it. At most
-//! a few pieces wait between them and the connection, so memory does not grow with the body.
+//! A small body is dealt with in place. A large one has blocking threads that check it, seal it and write it. At most a few
+//! pieces wait between them and the connection, so memory does not grow with the body.
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts as Head;
@@ -14,7 +14,7 @@ use triptych_core::time::Timestamp;
 use super::Inner;
 use crate::checksum::Digested;
 use crate::chunked::{Decoder, Frame};
-use crate::encryption::{BodyKey, Sealer};
+use crate::encryption::{BodyKey, RECORD_BYTES, Sealer};
 use crate::error::Error;
 use crate::head::BodyHead;
 use crate::put::Verifier;
@@ -23,7 +23,7 @@ use crate::signature::{Payload, Verified};
 
 /// Bodies of more bytes than this get threads of their own.
 const SMALL_BYTES_MAX: u64 = 128 * 1024;
-/// How many large bodies are taken at once; each has two blocking threads.
+/// How many large bodies are taken at once; each has one or two blocking threads.
 pub(super) const LARGE_BODIES_MAX: usize = 128;
 /// How many pieces wait for a thread.
 const PIECES_WAITING_MAX: usize = 8;
@@ -56,7 +56,9 @@ where
         take_small(source, verifier, sealer, writer).await?
     } else {
         let permit = inner.large.acquire().await;
-        let taken = take_large(source, verifier, sealer, writer).await;
+        let under_way = LARGE_BODIES_MAX - inner.large.available_permits();
+        let has_core_to_spare = 2 * under_way <= inner.cores;
+        let taken = take_large(source, verifier, sealer, writer, has_core_to_spare).await;
         drop(permit);
         taken?
     };
@@ -91,62 +93,125 @@ where
     Ok((digested, writer))
 }
 
+/// A large body on blocking threads: on one where the cores have other bodies to work on, so that each piece is checked and sealed
+/// while it is in the cache; else on two, side by side.
 async fn take_large<B>(
-    mut source: Source<'_, B>,
-    mut verifier: Verifier,
-    mut sealer: Sealer,
-    mut writer: Box<dyn BlobWriter>,
+    source: Source<'_, B>,
+    verifier: Verifier,
+    sealer: Sealer,
+    writer: Box<dyn BlobWriter>,
+    has_core_to_spare: bool,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let (to_check, mut checked) = mpsc::channel::<Frame>(PIECES_WAITING_MAX);
-    let checking = tokio::task::spawn_blocking(move || {
-        while let Some(frame) = checked.blocking_recv() {
-            check(&mut verifier, &frame)?;
-        }
-        verifier.finish()
-    });
-    let (to_write, mut written) = mpsc::channel::<Bytes>(PIECES_WAITING_MAX);
-    let writing = tokio::task::spawn_blocking(move || {
-        while let Some(bytes) = written.blocking_recv() {
-            sealer.feed(&bytes, |piece| writer.write(piece).wait())?;
-        }
-        writer.write(sealer.finish()).wait()?;
-        Ok::<_, Error>(writer)
-    });
-    let mut broken = None;
-    loop {
-        let frame = match source.next().await {
-            Ok(Some(frame)) => frame,
-            Ok(None) => break,
-            Err(error) => {
-                broken = Some(error);
-                break;
-            }
-        };
-        let data = match &frame {
-            Frame::Data(bytes) => Some(bytes.clone()),
+    let (to_check, checked) = mpsc::channel(PIECES_WAITING_MAX);
+    let (to_write, written) = mpsc::channel(PIECES_WAITING_MAX);
+    if has_core_to_spare {
+        let checking = tokio::task::spawn_blocking(move || check_all(verifier, checked));
+        let writing = tokio::task::spawn_blocking(move || write_all(sealer, writer, written));
+        let arrived = hand_over(source, to_check, Some(to_write)).await;
+        let digested = checking.await.map_err(|_| Error::Internal)?;
+        let writer = writing.await.map_err(|_| Error::Internal)?;
+        arrived?;
+        return Ok((digested?, writer?));
+    }
+    let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, checked));
+    let arrived = hand_over(source, to_check, None).await;
+    let taken = taking.await.map_err(|_| Error::Internal)?;
+    arrived?;
+    taken
+}
+
+/// What a thread is given of a body. Without `Whole` it broke off.
+enum Given<T> {
+    Next(T),
+    Whole,
+}
+
+/// Hands each frame to the one who checks, and its data to the one who writes.
+async fn hand_over<B>(
+    mut source: Source<'_, B>,
+    to_check: mpsc::Sender<Given<Frame>>,
+    to_write: Option<mpsc::Sender<Given<Bytes>>>,
+) -> Result<(), Error>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
+    while let Some(frame) = source.next().await? {
+        let data = match (&frame, &to_write) {
+            (Frame::Data(bytes), Some(_)) => Some(bytes.clone()),
             _ => None,
         };
-        // A thread that stopped has found a fault, and gives it below.
-        if to_check.send(frame).await.is_err() {
-            break;
+        // A thread that stopped has found a fault, which is the answer.
+        if to_check.send(Given::Next(frame)).await.is_err() {
+            return Ok(());
         }
-        if let Some(data) = data
-            && to_write.send(data).await.is_err()
+        if let (Some(data), Some(to_write)) = (data, &to_write)
+            && to_write.send(Given::Next(data)).await.is_err()
         {
-            break;
+            return Ok(());
         }
     }
-    drop((to_check, to_write));
-    let digested = checking.await.map_err(|_| Error::Internal)?;
-    let writer = writing.await.map_err(|_| Error::Internal)?;
-    match broken {
-        Some(error) => Err(error),
-        None => Ok((digested?, writer?)),
+    let _ = to_check.send(Given::Whole).await;
+    if let Some(to_write) = to_write {
+        let _ = to_write.send(Given::Whole).await;
     }
+    Ok(())
+}
+
+fn check_all(
+    mut verifier: Verifier,
+    mut frames: mpsc::Receiver<Given<Frame>>,
+) -> Result<Digested, Error> {
+    while let Some(Given::Next(frame)) = frames.blocking_recv() {
+        check(&mut verifier, &frame)?;
+    }
+    verifier.finish()
+}
+
+/// Seals and writes a body. One that is whole is on disk before its check has ended, as a rule.
+fn write_all(
+    mut sealer: Sealer,
+    mut writer: Box<dyn BlobWriter>,
+    mut pieces: mpsc::Receiver<Given<Bytes>>,
+) -> Result<Box<dyn BlobWriter>, Error> {
+    while let Some(given) = pieces.blocking_recv() {
+        match given {
+            Given::Next(bytes) => sealer.feed(&bytes, |piece| writer.write_blocking(piece))?,
+            Given::Whole => {
+                writer.write_blocking(sealer.finish())?;
+                writer.settle_blocking()?;
+                break;
+            }
+        }
+    }
+    Ok(writer)
+}
+
+/// Checks, seals and writes a body.
+fn take_all(
+    mut verifier: Verifier,
+    mut sealer: Sealer,
+    mut writer: Box<dyn BlobWriter>,
+    mut frames: mpsc::Receiver<Given<Frame>>,
+) -> Result<(Digested, Box<dyn BlobWriter>), Error> {
+    while let Some(Given::Next(frame)) = frames.blocking_recv() {
+        let Frame::Data(bytes) = frame else {
+            check(&mut verifier, &frame)?;
+            continue;
+        };
+        for part in bytes.chunks(RECORD_BYTES) {
+            verifier.data(part)?;
+            sealer.feed(part, |piece| writer.write_blocking(piece))?;
+        }
+    }
+    let digested = verifier.finish()?;
+    writer.write_blocking(sealer.finish())?;
+    writer.settle_blocking()?;
+    Ok((digested, writer))
 }
 
 fn check(verifier: &mut Verifier, frame: &Frame) -> Result<(), Error> {

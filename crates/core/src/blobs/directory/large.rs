@@ -148,12 +148,21 @@ impl LargeFile {
         }
     }
 
-    /// Content first, then the name, then the directory: at no moment is there a name without the whole body.
-    pub(super) fn finish(mut self) -> Result<BlobStat, BlobError> {
+    /// Puts on disk what was written.
+    pub(super) fn settle(&mut self) -> Result<(), BlobError> {
         if let Some(ahead) = self.ahead.take() {
             ahead.wait()?;
         }
-        self.file.sync().map_err(failed)?;
+        if self.unsynced > 0 {
+            self.file.sync().map_err(failed)?;
+            self.unsynced = 0;
+        }
+        Ok(())
+    }
+
+    /// Content first, then the name, then the directory: at no moment is there a name without the whole body.
+    pub(super) fn finish(mut self) -> Result<BlobStat, BlobError> {
+        self.settle()?;
         self.disk
             .rename(&self.unfinished, &self.path)
             .map_err(failed)?;
