@@ -6,16 +6,33 @@ use std::net::SocketAddr;
 use anyhow::Result;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 
-/// Runs a measurement against such a server.
+/// Runs a measurement against such a server, which says no more than that it sends text.
 ///
 /// # Errors
 /// If it cannot listen, and those of the measurement.
 pub(super) fn with_bare<T>(
+    answer: Bytes,
+    measure: impl FnOnce(SocketAddr) -> Result<T>,
+) -> Result<T> {
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    with_same(
+        HeaderMap::from_iter([(CONTENT_TYPE, plain)]),
+        answer,
+        measure,
+    )
+}
+
+/// Runs a measurement against such a server whose answers have this head too.
+///
+/// # Errors
+/// As [`with_bare`].
+pub(super) fn with_same<T>(
+    head: HeaderMap,
     answer: Bytes,
     measure: impl FnOnce(SocketAddr) -> Result<T>,
 ) -> Result<T> {
@@ -27,11 +44,10 @@ pub(super) fn with_bare<T>(
     runtime.spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let _ = stream.set_nodelay(true);
-            let answer = answer.clone();
+            let (head, answer) = (head.clone(), answer.clone());
             let hello = service_fn(move |_: Request<Incoming>| {
                 let mut response = Response::new(Full::new(answer.clone()));
-                let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-                response.headers_mut().insert(CONTENT_TYPE, plain);
+                response.headers_mut().clone_from(&head);
                 std::future::ready(Ok::<_, Infallible>(response))
             });
             let connection = hyper::server::conn::http1::Builder::new()

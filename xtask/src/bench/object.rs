@@ -12,12 +12,13 @@ use hyper::body::Bytes;
 use tempfile::{TempDir, tempdir_in};
 use triptych_core::id::{Ids, SeededIds};
 
-use self::load::{ACCESS_KEY, SECRET_KEY, Signer, Target, Work};
+use self::load::{ACCESS_KEY, BUCKET, SECRET_KEY, Signer, Target, Work};
 use self::peer::{PEERS, Peer, Running};
-use super::bare::with_bare;
+use super::bare::with_same;
 use super::host::memory_mib;
 use super::report::Row;
 use crate::service::{Options, Server, Service};
+use crate::steps::spinner;
 use crate::workspace::{cargo, target};
 
 const KIB: usize = 1024;
@@ -51,12 +52,20 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     let mut build = cargo(&["build", "--release", "--locked", "-p", "object-put"]);
     ensure!(build.status()?.success(), "object-put does not build");
     std::fs::create_dir_all(target())?;
+    let bar = spinner("object");
+    let at = |what: &str| match bar.is_hidden() {
+        true => eprintln!("   {what}"),
+        false => bar.set_message(what.to_owned()),
+    };
     let mut rows = Vec::new();
     for size in SIZES {
-        rows.extend(of_size(size)?);
+        rows.extend(of_size(size, &at)?);
     }
+    at("many uploads at once");
     rows.push(uploads_at_once()?);
+    at(&format!("PUT among {MANY_KEYS} keys"));
     rows.extend(flat_cost()?);
+    bar.finish_and_clear();
     Ok(rows)
 }
 
@@ -114,7 +123,7 @@ fn body(bytes: usize) -> Bytes {
 }
 
 /// PUT and GET of one size over each number of connections; all servers start anew for each, on an empty disk.
-fn of_size(size: usize) -> Result<Vec<Row>> {
+fn of_size(size: usize, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
     let body = body(size);
     let mut rows = Vec::new();
     for connections in CONNECTIONS {
@@ -128,7 +137,9 @@ fn of_size(size: usize) -> Result<Vec<Row>> {
             .iter()
             .map(|(peer, running)| (peer.name, &running.target))
             .collect();
+        at(&format!("PUT {}, {}", shown(size), over(connections)));
         rows.extend(puts(&own, &peers, &body, connections)?);
+        at(&format!("GET {}, {}", shown(size), over(connections)));
         rows.extend(gets(&own, &peers, &body, connections)?);
         own.server.stop()?;
     }
@@ -191,11 +202,12 @@ fn gets(
         keys,
         size,
     };
+    let head = own.target.head_of(&format!("/{BUCKET}/get/0/0"))?;
     let mut rates = Rates::of(peers, size * connections);
     for _ in 0..rates.rounds {
         let of = |target: &Target| target.rate(&work, connections, SPAN);
         rates.add(of(&own.target)?, peers, of)?;
-        rates.bare += with_bare(body.clone(), |address| {
+        rates.bare += with_same(head.clone(), body.clone(), |address| {
             of(&Target {
                 address,
                 signer: own.target.signer.clone(),
@@ -204,7 +216,7 @@ fn gets(
     }
     let what = format!("GET {}, {}", shown(size), over(connections));
     let expected = (size == 4 * KIB).then_some(0.6);
-    let bare = ("bare hyper, same bytes", rates.bare);
+    let bare = ("bare hyper, same answer", rates.bare);
     let mut rows = vec![rates.row(&what, size, bare, expected)];
     for (name, rate) in &rates.peers {
         rows.push(rates.row(&what, size, (name, *rate), None));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::body::Bytes;
+use hyper::header::{CONTENT_LENGTH, DATE, HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
 /// The bucket that everything goes to.
@@ -114,6 +115,26 @@ impl Target {
         Ok(())
     }
 
+    /// The head of the answer to a GET, without what any server says of itself.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub(super) fn head_of(&self, path: &str) -> Result<HeaderMap> {
+        let head = self.signer.head("GET", self.address, path, 0)?;
+        let mut connection = Connection::open(self.address)?;
+        connection.exchange(&head, &[])?;
+        let lines = connection.answer.lines().skip(1);
+        let mut fields: HeaderMap = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| Ok((name.parse()?, value.parse()?)))
+            .collect::<Result<Vec<(HeaderName, HeaderValue)>>>()?
+            .into_iter()
+            .collect();
+        fields.remove(CONTENT_LENGTH);
+        fields.remove(DATE);
+        Ok(fields)
+    }
+
     /// Requests a second over `connections`, while `span` lasts and until all that have begun are answered.
     pub(super) fn rate(&self, work: &Work, connections: usize, span: Duration) -> Result<f64> {
         let stop = AtomicBool::new(false);
@@ -204,6 +225,8 @@ struct Connection {
     address: SocketAddr,
     stream: TcpStream,
     buffer: Vec<u8>,
+    /// The head of the last answer, in lower case.
+    answer: String,
 }
 
 impl Connection {
@@ -212,6 +235,7 @@ impl Connection {
             address,
             stream: connect(address)?,
             buffer: vec![0; 256 * 1024],
+            answer: String::new(),
         })
     }
 
@@ -238,7 +262,8 @@ impl Connection {
             ensure!(read < HEAD_BYTES_MAX, "the head of an answer has no end");
         };
         let answer = self.buffer.get(..head_bytes).unwrap_or_default();
-        let answer = String::from_utf8_lossy(answer).to_ascii_lowercase();
+        self.answer = String::from_utf8_lossy(answer).to_ascii_lowercase();
+        let answer = &self.answer;
         let length = answer
             .lines()
             .find_map(|line| line.strip_prefix("content-length:"))
