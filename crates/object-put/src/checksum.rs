@@ -2,10 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use md5::Md5;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
+
+use crate::md5::Md5Sum;
 
 /// A checksum algorithm (spec §4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -178,10 +180,10 @@ impl std::fmt::Debug for Hasher {
 }
 
 /// What is computed of every body in one pass: its length, MD5, its checksum, and SHA-256 where the signature covers it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Digests {
     size: u64,
-    md5: Md5,
+    md5: Box<dyn Md5Sum>,
     checksum: Hasher,
     sha256: Option<Sha256>,
 }
@@ -205,16 +207,23 @@ impl Digests {
     pub fn new(algorithm: Algorithm, sha256: bool) -> Self {
         Self {
             size: 0,
-            md5: Md5::new(),
+            md5: Box::new(md5::Md5::new()),
             checksum: Hasher::new(algorithm),
             sha256: sha256.then(Sha256::new),
         }
     }
 
+    /// The same with another way to its MD5; nothing was taken yet.
+    #[must_use]
+    pub fn with_md5(mut self, md5: Box<dyn Md5Sum>) -> Self {
+        self.md5 = md5;
+        self
+    }
+
     /// Takes the next bytes of the body.
-    pub fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, bytes: &Bytes) {
         self.size += bytes.len() as u64;
-        self.md5.update(bytes);
+        self.md5.feed(bytes);
         self.checksum.feed(bytes);
         if let Some(sha256) = &mut self.sha256 {
             sha256.update(bytes);
@@ -226,7 +235,7 @@ impl Digests {
     pub fn finish(self) -> Digested {
         Digested {
             size: self.size,
-            md5: self.md5.finalize().into(),
+            md5: self.md5.finish(),
             checksum: self.checksum.finish(),
             sha256: self.sha256.map(|sha256| sha256.finalize().into()),
         }

@@ -6,6 +6,7 @@ mod intake;
 mod location;
 mod outlet;
 mod render;
+mod summing;
 
 pub use location::Location;
 
@@ -60,6 +61,7 @@ struct Inner {
     seed: Seed,
     large: tokio::sync::Semaphore,
     cores: usize,
+    desk: summing::Desk,
 }
 
 /// What an [`ObjectPut`] is built from.
@@ -162,6 +164,7 @@ impl Builder {
             base_hosts: self.base_hosts,
             seed: self.seed,
             large: tokio::sync::Semaphore::new(intake::LARGE_BODIES_MAX),
+            desk: summing::Desk::default(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         }))
     }

@@ -22,6 +22,7 @@ pub mod key;
 pub mod lifecycle;
 pub mod list;
 pub mod lock;
+pub mod md5;
 pub mod object;
 pub mod operation;
 pub mod owner;

@@ -1,5 +1,6 @@
 //! PutObject without its transport: the look before the body, and the check of the body as it streams by.
 
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -15,6 +16,7 @@ use crate::grant::Acl;
 use crate::head::{BodyHead, ChecksumPlan, PutHead};
 use crate::key::Key;
 use crate::lifecycle::{self, Lifecycle};
+use crate::md5::Md5Sum;
 use crate::object::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
 use crate::operation::{Call, Reply};
 use crate::owner;
@@ -191,11 +193,18 @@ impl Verifier {
         }
     }
 
+    /// The same with another way to the MD5 of the body; nothing was taken yet.
+    #[must_use]
+    pub fn with_md5(mut self, md5: Box<dyn Md5Sum>) -> Self {
+        self.digests = self.digests.with_md5(md5);
+        self
+    }
+
     /// Takes the next bytes of the body.
     ///
     /// # Errors
     /// [`Error::IncompleteBody`] as soon as there are more bytes than were announced.
-    pub fn data(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub fn data(&mut self, bytes: &Bytes) -> Result<(), Error> {
         self.size += bytes.len() as u64;
         if self.length.is_some_and(|length| self.size > length) {
             return Err(Error::IncompleteBody);

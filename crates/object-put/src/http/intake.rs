@@ -58,6 +58,10 @@ where
         let permit = inner.large.acquire().await;
         let under_way = LARGE_BODIES_MAX - inner.large.available_permits();
         let has_core_to_spare = 2 * under_way <= inner.cores;
+        let verifier = match has_core_to_spare {
+            true => verifier,
+            false => verifier.with_md5(inner.desk.sum((inner.cores / 2).max(1))),
+        };
         let taken = take_large(source, verifier, sealer, writer, has_core_to_spare).await;
         drop(permit);
         taken?
@@ -94,7 +98,7 @@ where
 }
 
 /// A large body on blocking threads: on one where the cores have other bodies to work on, so that each piece is checked and sealed
-/// while it is in the cache; else on two, side by side.
+/// while it is in the cache, and its MD5 computed beside that of others; else on two, side by side.
 async fn take_large<B>(
     source: Source<'_, B>,
     verifier: Verifier,
@@ -198,14 +202,21 @@ fn take_all(
     mut writer: Box<dyn BlobWriter>,
     mut frames: mpsc::Receiver<Given<Frame>>,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error> {
-    while let Some(Given::Next(frame)) = frames.blocking_recv() {
-        let Frame::Data(bytes) = frame else {
-            check(&mut verifier, &frame)?;
-            continue;
+    loop {
+        let bytes = match frames.blocking_recv() {
+            Some(Given::Next(Frame::Data(bytes))) => bytes,
+            Some(Given::Next(frame)) => {
+                check(&mut verifier, &frame)?;
+                continue;
+            }
+            Some(Given::Whole) => break,
+            None => return Err(Error::IncompleteBody),
         };
-        for part in bytes.chunks(RECORD_BYTES) {
-            verifier.data(part)?;
-            sealer.feed(part, |piece| writer.write_blocking(piece))?;
+        let mut left = bytes;
+        while !left.is_empty() {
+            let part = left.split_to(left.len().min(RECORD_BYTES));
+            verifier.data(&part)?;
+            sealer.feed(&part, |piece| writer.write_blocking(piece))?;
         }
     }
     let digested = verifier.finish()?;
