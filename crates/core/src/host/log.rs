@@ -1,5 +1,7 @@
 //! The log: lines are handed to a thread that writes them, so that no request waits for a file.
 
+mod text;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -97,7 +99,7 @@ impl Log {
         let _ = if json {
             lines.json().flatten_event(true).try_init()
         } else {
-            lines.try_init()
+            lines.event_format(text::Text).try_init()
         };
         Ok(Self {
             queue,

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use crate::time::Timestamp;
 
 const KEPT: usize = 1_000;
+const TARGET_BYTES_MAX: usize = 512;
 const QUERY_SECRETS: &[&str] = &[
     "key",
     "access_token",
@@ -102,8 +103,8 @@ pub(super) fn redact(target: &str) -> String {
             _ => out.push_str(pair),
         }
     }
-    if let Some((end, _)) = out.char_indices().nth(512) {
-        out.truncate(end);
+    if out.len() > TARGET_BYTES_MAX {
+        out.truncate(out.floor_char_boundary(TARGET_BYTES_MAX));
         out.push_str("...");
     }
     out
