@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use hyper::header::{CONTENT_LENGTH, DATE, HeaderMap, HeaderName};
 
 /// How long each rate is measured.
 const SPAN: Duration = Duration::from_secs(3);
@@ -38,6 +39,32 @@ impl Connection {
     /// # Errors
     /// If the answer is not 200, or has no length.
     pub(super) fn get(&mut self, target: &str, body: &mut Vec<u8>) -> Result<()> {
+        self.answer(target, body, |_, _| {})
+    }
+
+    /// The same, and the fields of the head but those that every server writes itself.
+    ///
+    /// # Errors
+    /// As [`Connection::get`].
+    pub(super) fn get_with_head(&mut self, target: &str, body: &mut Vec<u8>) -> Result<HeaderMap> {
+        let mut head = HeaderMap::new();
+        self.answer(target, body, |name, value| {
+            let pair = (name.parse::<HeaderName>(), value.trim().parse());
+            if let (Ok(name), Ok(value)) = pair
+                && ![CONTENT_LENGTH, DATE].contains(&name)
+            {
+                head.append(name, value);
+            }
+        })?;
+        Ok(head)
+    }
+
+    fn answer(
+        &mut self,
+        target: &str,
+        body: &mut Vec<u8>,
+        mut field: impl FnMut(&str, &str),
+    ) -> Result<()> {
         let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         self.stream.get_mut().write_all(request.as_bytes())?;
         let (mut line, mut bytes) = (String::new(), None);
@@ -49,6 +76,7 @@ impl Connection {
             let Some((name, value)) = line.trim_end().split_once(':') else {
                 break;
             };
+            field(name, value);
             if name.eq_ignore_ascii_case("content-length") {
                 bytes = Some(value.trim().parse()?);
             }

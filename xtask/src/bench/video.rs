@@ -11,12 +11,13 @@ use hyper::body::Bytes;
 use serde_json::Value;
 use tempfile::tempdir_in;
 
-use super::bare::with_bare;
+use super::bare::with_same;
 use super::host::memory_mib;
 use super::load::{Connection, rate};
 use super::prism;
 use super::report::Row;
 use crate::service::{Options, Server, Service};
+use crate::steps::spinner;
 use crate::workspace::{cargo, root, target};
 
 /// Videos of the small store, and how many times as many the large one has.
@@ -51,16 +52,25 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     let built = cargo(&["build", "--release", "--locked", "-p", service.name]).status()?;
     ensure!(built.success(), "the service does not build");
     let folder = tempdir_in(target())?;
+    let bar = spinner("video");
+    let at = |what: &str| match bar.is_hidden() {
+        true => eprintln!("   {what}"),
+        false => bar.set_message(what.to_owned()),
+    };
     let large = match std::env::var("TRIPTYCH_BENCH_VIDEOS") {
         Ok(number) => number.parse()?,
         Err(_) => VIDEOS * TIMES,
     };
     let mut rows = Vec::new();
+    at(&format!("generates {VIDEOS} videos"));
     let small = filled(service, &folder.path().join("small"), VIDEOS, &mut rows)?;
     rows.clear();
+    at("asks for them, and bare hyper for the same");
     let (small_rates, beside, _) = of(service, &small)?;
     rows.extend(beside);
+    at(&format!("generates {large} videos"));
     let large_store = filled(service, &folder.path().join("large"), large, &mut rows)?;
+    at("asks for those");
     let (large_rates, _, resident) = of(service, &large_store)?;
     rows.extend(scaled(&small_rates, &large_rates, large));
     rows.push(Row {
@@ -72,6 +82,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
         limit: Some(("one".to_owned(), 1.0)),
         expected: Some(1.0),
     });
+    at("asks Prism");
     rows.push(peer(service, &small, &small_rates)?);
     Ok(rows)
 }
@@ -242,18 +253,20 @@ fn of(service: &'static Service, data: &Path) -> Result<(Rates, Vec<Row>, f64)> 
     let mut beside = |what: &str, targets: &[String], expected| -> Result<f64> {
         let (mut own, mut bare) = (0.0, 0.0);
         let mut body = Vec::new();
-        Connection::to(address)?.get(targets.first().context("there is a target")?, &mut body)?;
+        let target = targets.first().context("there is a target")?;
+        let head = Connection::to(address)?.get_with_head(target, &mut body)?;
         let body = Bytes::from(body);
         // Turn about, so that both meet the same machine.
         for _ in 0..2 {
-            bare += with_bare(body.clone(), |address| rate(address, &["/".to_owned()]))? / 2.0;
+            let asked = |address| rate(address, targets);
+            bare += with_same(head.clone(), body.clone(), asked)? / 2.0;
             own += rate(address, targets)? / 2.0;
         }
         rows.push(Row {
             what: format!("video-api: {what}"),
             value: own,
             unit: "requests/s",
-            limit: Some(("bare hyper, same bytes".to_owned(), bare)),
+            limit: Some(("bare hyper, same answer".to_owned(), bare)),
             expected: Some(expected),
         });
         Ok(own)
