@@ -291,9 +291,7 @@ impl Acl {
         let list = document
             .child("AccessControlList")
             .ok_or(Error::MalformedAcl)?;
-        let owner = owner.required("ID").map_err(malformed)?;
-        if owner != parties.owner {
-            known_user(owner, parties.roster)?;
+        if owner.required("ID").map_err(malformed)? != parties.owner {
             return Err(Error::AccessDenied);
         }
         let grants: Vec<_> = list
@@ -416,15 +414,15 @@ fn grantee(
     }
 }
 
-fn known_user(id: &str, roster: &Roster) -> Result<Grantee, Error> {
-    let unknown = || Error::argument("CanonicalUser/ID", Some(id), "Invalid id");
-    roster.user(id).ok_or_else(unknown)
-}
-
 fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Grantee, Error> {
     let text = |name| element.text_of(name).ok_or(Error::MalformedAcl);
     match element.attribute("type") {
-        Some("CanonicalUser") => known_user(text("ID")?, roster),
+        Some("CanonicalUser") => {
+            let id = text("ID")?;
+            roster
+                .user(id)
+                .ok_or_else(|| Error::argument("CanonicalUser/ID", Some(id), "Invalid id"))
+        }
         Some("Group") => {
             let uri = text("URI")?;
             Group::parse(uri, dialect)

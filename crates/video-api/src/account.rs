@@ -8,6 +8,7 @@ use triptych_core::kv::{JsonRecord, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
+use crate::records::Records;
 use crate::tables::{ACCOUNTS, KEYS, TOKENS};
 
 /// What a token may be used for.
@@ -210,30 +211,31 @@ impl Caller {
 /// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.
 pub fn identify(
     tx: &mut Tx<'_>,
+    records: &Records,
     key: Option<&str>,
     token: Option<&str>,
     now: Timestamp,
 ) -> Result<Caller, Error> {
     let mut caller = Caller::default();
     if let Some(token) = token {
-        let row = TOKENS
-            .peek(tx, &digest(token))?
+        let row = records
+            .peek(tx, &TOKENS, &digest(token))?
             .ok_or(Error::InvalidCredentials)?;
         if row.expires.is_some_and(|expires| expires <= now) {
             return Err(Error::InvalidCredentials);
         }
-        let account = ACCOUNTS
-            .peek(tx, &row.account)?
+        let account = records
+            .peek(tx, &ACCOUNTS, &row.account)?
             .ok_or(Error::InvalidCredentials)?;
         caller = Caller {
-            project: row.project,
-            account: Some(account),
+            project: row.project.clone(),
+            account: Some(Account::clone(&account)),
             scopes: row.scopes,
         };
     }
     if let Some(key) = key {
-        let row = KEYS.peek(tx, &digest(key))?.ok_or(Error::KeyInvalid)?;
-        caller.project = Some(row.project);
+        let row = records.peek(tx, &KEYS, &digest(key))?;
+        caller.project = Some(row.ok_or(Error::KeyInvalid)?.project.clone());
     }
     Ok(caller)
 }

@@ -7,6 +7,7 @@ mod oauth;
 mod picture;
 mod reply;
 mod request;
+mod schedule;
 mod tend;
 mod upload;
 
@@ -34,9 +35,10 @@ use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::Media;
 use crate::model::{playlist_item, video};
-use crate::operation::{self, Call, Fit, Operation, Run, VERSION_PATH};
+use crate::operation::{self, Call, Fit, Method, Operation, Run, VERSION_PATH};
 use crate::parameter::Params;
 use crate::quota;
+use crate::records::Records;
 use crate::search::index;
 use crate::seed::{Seed, SeedError};
 use crate::upload::media;
@@ -54,6 +56,7 @@ pub struct VideoApi(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn KeyValue>,
+    records: Arc<Records>,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
     ids: Mutex<Box<dyn Ids>>,
@@ -65,6 +68,7 @@ pub(crate) struct Inner {
     draining: Mutex<()>,
     /// When this process began: what it writes is younger, however its clock is moved.
     started: Timestamp,
+    schedule: schedule::Schedule,
     /// Whether a thread is freeing space.
     sweeping: std::sync::atomic::AtomicBool,
 }
@@ -135,6 +139,7 @@ impl Builder {
         VideoApi(Arc::new(Inner {
             started,
             store: self.store,
+            records: Arc::default(),
             blobs: self.blobs,
             clock: self.clock,
             ids: Mutex::new(self.ids),
@@ -143,6 +148,7 @@ impl Builder {
             seed: self.seed,
             heavy: tokio::sync::Semaphore::new(HEAVY_MAX),
             draining: Mutex::new(()),
+            schedule: schedule::Schedule::default(),
             sweeping: std::sync::atomic::AtomicBool::new(false),
         }))
     }
@@ -166,7 +172,8 @@ impl VideoApi {
             store,
             blobs,
             clock: Arc::new(SystemClock::new()),
-            ids: Box::new(SystemIds),
+            // Drawn from the system once: a generator is asked for with every request.
+            ids: Box::new(SystemIds.fork()),
             strict: false,
             external_url: None,
             seed: Seed::default(),
@@ -275,7 +282,8 @@ impl VideoApi {
         let now = self.0.clock.now();
         let caller = {
             let mut tx = Tx::new(&*self.0.store);
-            account::identify(&mut tx, asked.key.as_deref(), asked.token.as_deref(), now)?
+            let (key, token) = (asked.key.as_deref(), asked.token.as_deref());
+            account::identify(&mut tx, &self.0.records, key, token, now)?
         };
         operation::authorize(operation, &caller, &asked.pairs)?;
         self.charge(&caller, operation, now).await?;
@@ -301,7 +309,7 @@ impl VideoApi {
         let Some(project) = &caller.project else {
             return Ok(());
         };
-        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), project)?;
+        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), &self.0.records, project)?;
         if !counted {
             return Ok(());
         }
@@ -327,20 +335,22 @@ impl VideoApi {
     ) -> Result<Reply, Error> {
         self.publish_due(admitted.now).await?;
         let heavy = admitted.operation.heavy;
+        let writes = admitted.operation.method != Method::Get;
+        let _change = writes.then(|| self.0.schedule.change());
         let work = self.work(asked, admitted, media, &json, settle)?;
         let mut ids = self.draw();
         if heavy || !self.0.store.is_local() {
             let service = self.clone();
-            return self
-                .heavily(move || {
-                    if heavy {
-                        service.drain_index()?;
-                    }
-                    run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
-                })
-                .await;
+            let work = move || {
+                if heavy {
+                    service.drain_index()?;
+                }
+                run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
+            };
+            self.heavily(work).await
+        } else {
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
         }
-        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
     }
 
     /// The handler with everything that it is given, ready to run in a transaction.
@@ -371,6 +381,7 @@ impl VideoApi {
         };
         operation::check_body(admitted.operation, &admitted.parts, &body)?;
         let if_match = asked.if_match.clone();
+        let records = Arc::clone(&self.0.records);
         let accept_language = asked.header("accept-language").map(str::to_owned);
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {
@@ -379,6 +390,7 @@ impl VideoApi {
                 parts: admitted.parts.clone(),
                 caller: &admitted.caller,
                 now: admitted.now,
+                records: &records,
                 body: &body,
                 media: media.as_ref(),
                 if_match: if_match.as_deref(),
@@ -452,7 +464,8 @@ impl VideoApi {
 
     /// Videos whose time has come are public before anyone looks.
     async fn publish_due(&self, now: Timestamp) -> Result<(), Error> {
-        while video::is_due(&mut Tx::new(&*self.0.store), now)? {
+        let next = || video::next_due(&mut Tx::new(&*self.0.store));
+        while self.0.schedule.is_due(now, next)? {
             let mut ids = self.draw();
             run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
                 video::publish_due(tx, now)
@@ -472,6 +485,7 @@ impl VideoApi {
         let begin = self.0.seed.resume(&mut Tx::new(&*self.0.store))?;
         let mut new = 0;
         for at in begin.unwrap_or(0)..self.0.seed.len() {
+            let _change = self.0.schedule.change();
             let applied = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
                 self.0.seed.apply(at, tx, now, begin.is_some())
             })
@@ -503,7 +517,7 @@ fn discover(asked: &Asked) -> Answer {
     asked.reply(
         Reply {
             json: Some(discovery::text().to_vec()),
-            etag: None,
+            ..Reply::default()
         },
         "discovery",
     )

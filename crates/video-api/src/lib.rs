@@ -19,6 +19,7 @@ pub mod page_token;
 pub mod parameter;
 pub mod picture;
 pub mod quota;
+pub mod records;
 pub mod search;
 pub mod seed;
 pub mod state;

@@ -7,6 +7,7 @@ pub mod count;
 pub mod findable;
 pub mod id;
 pub mod language;
+pub mod listed;
 pub mod page;
 pub mod play;
 pub mod playlist;

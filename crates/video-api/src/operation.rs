@@ -28,6 +28,7 @@ use crate::media::{Media, Treatment};
 use crate::model::language;
 use crate::page_token::{Binding, PageToken};
 use crate::parameter::{Kind, Param, Params};
+use crate::records::Records;
 
 /// What the paths of the interface start with (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
@@ -402,9 +403,10 @@ pub fn find(method: &str, path: &str) -> Fit {
 
 /// The values of `{name}` segments, or `None` if the path is another.
 fn values_of(pattern: &'static str, path: &str) -> Option<Vec<(String, String)>> {
-    let Some((fixed, name)) = pattern.split_once("/{") else {
+    if !pattern.ends_with('}') {
         return (pattern == path).then(Vec::new);
-    };
+    }
+    let (fixed, name) = pattern.split_once("/{")?;
     let value = path.strip_prefix(fixed)?.strip_prefix('/')?;
     let name = name.trim_end_matches('}').to_owned();
     (!value.is_empty() && !value.contains('/')).then(|| vec![(name, value.to_owned())])
@@ -423,6 +425,8 @@ pub struct Call<'r> {
     pub caller: &'r Caller,
     /// When.
     pub now: Timestamp,
+    /// Rows that were read lately.
+    pub records: &'r Records,
     /// Its body; empty without one.
     pub body: &'r Map<String, Value>,
     /// Its media, on disk but not yet named by a record.

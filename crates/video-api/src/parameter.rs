@@ -183,6 +183,9 @@ impl Param {
     }
 }
 
+/// Values of a list that are compared one by one.
+const FEW: usize = 16;
+
 fn boolean(value: &str) -> Option<bool> {
     match value {
         _ if value.eq_ignore_ascii_case("true") || value == "1" => Some(true),
@@ -270,13 +273,20 @@ impl Params {
                 .filter(|(name, value)| name == param.name && !value.is_empty());
             let mut found: Vec<String> = Vec::new();
             if param.repeated {
-                let mut seen = BTreeSet::new();
                 let pieces = given.flat_map(|(_, value)| value.split(',')).map(str::trim);
-                found.extend(
-                    pieces
-                        .filter(|piece| !piece.is_empty() && seen.insert(*piece))
-                        .map(str::to_owned),
-                );
+                let pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
+                found.reserve(pieces.len());
+                // A set is worth its cost only where comparing each with all would cost more.
+                let mut seen = (pieces.len() > FEW).then(BTreeSet::new);
+                for piece in pieces {
+                    let is_new = match &mut seen {
+                        Some(seen) => seen.insert(piece),
+                        None => !found.iter().any(|known| known == piece),
+                    };
+                    if is_new {
+                        found.push(piece.to_owned());
+                    }
+                }
             } else {
                 found.extend(given.map(|(_, value)| value.clone()));
                 if found.len() > 1 {

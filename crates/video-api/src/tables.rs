@@ -7,9 +7,9 @@ use crate::account::{Account, KeyRow, TokenRow};
 use crate::model::channel::{Channel, ChannelCounts, Id};
 use crate::model::count::Count;
 use crate::model::playlist::Playlist;
-use crate::model::playlist_item::{Chunk, Directory, PlaylistItem};
+use crate::model::playlist_item::{Chunk, Directory, ListedItem, PlaylistItem};
 use crate::model::stored::Stored;
-use crate::model::video::{Rating, Video, VideoCounts};
+use crate::model::video::{ListedVideo, Rating, Video, VideoCounts};
 use crate::quota::{Project, Used};
 use crate::seed::Progress;
 
@@ -46,6 +46,8 @@ pub const WATERMARKS: Table<String, Bytes> = Table::new(0x16);
 // Videos.
 /// Videos by their id.
 pub const VIDEOS: Table<String, Stored<Video>> = Table::new(0x20);
+/// The same, as lists read them.
+pub const LISTED_VIDEOS: Table<String, ListedVideo> = Table::new(0x20);
 /// What is counted of a video.
 pub const VIDEO_COUNTS: Table<String, VideoCounts> = Table::new(0x21);
 /// Videos by channel, audience (0 everyone, 1 the owner) and time, latest first.
@@ -78,6 +80,8 @@ pub const ORDER: Table<String, Directory> = Table::new(0x33);
 pub const CHUNKS: Table<(String, u32), Chunk> = Table::new(0x34);
 /// Items by playlist and number.
 pub const ITEMS: Table<(String, u64), PlaylistItem> = Table::new(0x35);
+/// The same, as lists read them.
+pub const LISTED_ITEMS: Table<(String, u64), ListedItem> = Table::new(0x35);
 /// Items of a playlist by their video.
 pub const ITEMS_OF_VIDEO: Table<(String, String, u64), ()> = Table::new(0x36);
 /// Playlists that are gone and whose rows are yet to be removed.

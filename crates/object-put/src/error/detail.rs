@@ -127,11 +127,8 @@ impl Error {
             | Self::NoSuchBucket { bucket }
             | Self::BucketAlreadyExists { bucket }
             | Self::BucketAlreadyOwnedByYou { bucket }
-            | Self::BucketNotEmpty { bucket, .. } => vec![field("BucketName", bucket)],
-            Self::NotSet { bucket, .. } => bucket
-                .iter()
-                .map(|bucket| field("BucketName", bucket))
-                .collect(),
+            | Self::BucketNotEmpty { bucket }
+            | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
             Self::CrossOrigin { method, .. } => {
                 vec![field("Method", method), field("ResourceType", &"BUCKET")]
             }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use triptych_core::host::ReplyBody;
 
 use super::request::Asked;
-use crate::envelope::{Reply, pretty, with_base};
+use crate::envelope::{Reply, filled, pretty, with_base};
 use crate::error::{Error, Place};
 
 /// Shorter answers are not packed: they would hardly shrink.
@@ -46,7 +46,12 @@ impl Answer {
     /// The answer that a reply becomes: 200, 204, or 304 where the client has it already.
     #[must_use]
     pub fn of_reply(reply: Reply, asked: &Asked, operation: &'static str) -> Self {
-        let Some(json) = reply.json else {
+        let Reply {
+            json: Some(json),
+            etag,
+            holes,
+        } = reply
+        else {
             return Self {
                 status: 204,
                 headers: Vec::new(),
@@ -55,7 +60,7 @@ impl Answer {
             };
         };
         let mut headers = Vec::new();
-        if let Some(etag) = &reply.etag {
+        if let Some(etag) = &etag {
             headers.push((header::ETAG, format!("\"{etag}\"")));
             if asked.method == "GET" && has(asked.if_none_match.as_deref(), etag) {
                 return Self {
@@ -66,14 +71,18 @@ impl Answer {
                 };
             }
         }
+        let base = asked.base.as_str();
         let json = match asked.mask() {
-            Ok(Some(mask)) => mask.apply(&json),
-            _ => json,
-        };
-        let json = if asked.pretty() {
-            pretty(&json, &asked.base)
-        } else {
-            with_base(json, &asked.base)
+            Ok(Some(mask)) => {
+                let json = mask.apply(&filled(&json, &holes));
+                if asked.pretty() {
+                    pretty(&json, base, &[])
+                } else {
+                    with_base(json, base)
+                }
+            }
+            _ if asked.pretty() => pretty(&json, base, &holes),
+            _ => with_base(filled(&json, &holes), base),
         };
         headers.push((header::CONTENT_TYPE, JSON.into()));
         headers.push((header::CACHE_CONTROL, "private".into()));
@@ -114,7 +123,7 @@ impl Answer {
             form,
         );
         let json = json.to_string().into_bytes();
-        let json = if indent { pretty(&json, "") } else { json };
+        let json = if indent { pretty(&json, "", &[]) } else { json };
         Self {
             status: detail.row.status,
             headers,

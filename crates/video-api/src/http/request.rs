@@ -54,6 +54,9 @@ pub struct Asked {
 }
 
 fn decoded(text: &str) -> String {
+    if !text.bytes().any(|byte| byte == b'+' || byte == b'%') {
+        return text.to_owned();
+    }
     let text = text.replace('+', " ");
     percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }

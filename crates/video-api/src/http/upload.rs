@@ -496,5 +496,6 @@ fn unkept(text: &[u8]) -> Reply {
     Reply {
         json: Some(json.get(1..).unwrap_or_default().to_vec()),
         etag: (!etag.is_empty()).then_some(etag),
+        holes: Vec::new(),
     }
 }

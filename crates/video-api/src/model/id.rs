@@ -122,7 +122,7 @@ pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
 /// The id of an item: the playlist's and a number, as the real service nests them in base64.
 #[must_use]
 pub fn item(playlist: &str, number: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{playlist}.{number}"))
+    URL_SAFE_NO_PAD.encode([playlist, ".", number].concat())
 }
 
 /// The playlist and the number of an item's id; `None` if it is none of ours.

@@ -3,17 +3,21 @@
 //! Positions are not stored. The position of an item is the sum of the chunks before its own and its place in that,
 //! so positions are dense whatever happens, and a move touches two chunks and the directory.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Record, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::envelope::Item;
+use crate::envelope::{Item, Object, string};
 use crate::error::{Error, Rule};
 use crate::model::id;
+use crate::model::listed::Listed;
 use crate::model::stored::Stored;
-use crate::model::video::{Privacy, Video, as_item};
+use crate::model::video::{ListedVideo, Privacy, Video, as_item};
 use crate::tables::{CHUNKS, ITEMS, ITEMS_OF_VIDEO, ORDER, PLAYLIST_GARBAGE, PLAYLISTS};
 
 /// A playlist has at most this many items.
@@ -379,6 +383,53 @@ pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// An item as lists read it.
+pub type ListedItem = Listed<PlaylistItem, With>;
+
+/// What a resource follows from beside its item and the playlist.
+#[derive(Debug)]
+pub struct With {
+    title: String,
+    position: u32,
+    video: Option<Arc<ListedVideo>>,
+    visible: bool,
+    parts: Vec<&'static str>,
+}
+
+impl With {
+    fn is(&self, shown: &Shown<'_>, video: Option<&Arc<ListedVideo>>, parts: &[&str]) -> bool {
+        let same_video = match (&self.video, video) {
+            (Some(before), Some(now)) => Arc::ptr_eq(before, now),
+            (before, now) => before.is_none() && now.is_none(),
+        };
+        same_video
+            && (self.position, self.visible) == (shown.position, shown.visible)
+            && self.title == shown.owner.1
+            && self.parts == parts
+    }
+}
+
+/// The resource of an item that is `shown` so, as it was shown before where nothing of it is another now.
+#[must_use]
+pub fn list(
+    listed: &ListedItem,
+    shown: &Shown<'_>,
+    video: Option<&Arc<ListedVideo>>,
+    parts: &[&'static str],
+) -> Arc<Item> {
+    let show = || {
+        let with = With {
+            title: shown.owner.1.to_owned(),
+            position: shown.position,
+            video: video.map(Arc::clone),
+            visible: shown.visible,
+            parts: parts.to_owned(),
+        };
+        (with, render(shown, parts))
+    };
+    listed.show(|with| with.is(shown, video, parts), show)
+}
+
 /// How an item is shown.
 #[derive(Debug)]
 pub struct Shown<'s> {
@@ -387,7 +438,7 @@ pub struct Shown<'s> {
     /// The channel that owns the playlist, and its title.
     pub owner: (&'s str, &'s str),
     /// The item's own part of its id.
-    pub number: &'s str,
+    pub number: Number<'s>,
     /// Where it is.
     pub position: u32,
     /// The item.
@@ -398,30 +449,58 @@ pub struct Shown<'s> {
     pub visible: bool,
 }
 
+/// An item's own part of its id.
+#[derive(Debug, Clone, Copy)]
+pub enum Number<'s> {
+    /// In an order.
+    Ordered(u64),
+    /// In a list by time.
+    Timed(&'s str),
+}
+
+fn number_text(number: u64) -> String {
+    format!("{number:016X}")
+}
+
 /// The resource.
 #[must_use]
 pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
-    let id = id::item(shown.playlist, shown.number);
-    let texts: Vec<(&str, Vec<u8>)> = parts
-        .iter()
-        .filter(|part| **part != "id")
-        .map(|part| {
-            let text = match *part {
-                "snippet" => snippet(shown),
-                "contentDetails" => content_details(shown),
-                _ => format!("{{\"privacyStatus\":\"{}\"}}", privacy(shown)).into_bytes(),
-            };
-            (*part, text)
-        })
-        .collect();
-    // The version of an item is all that can be written of it and where it is.
-    let version = serde_json::to_vec(&(&id, shown.position, shown.item)).unwrap_or_default();
-    let mut item = Item::begin("playlistItem", &crate::envelope::etag(&version), Some(&id));
-    for (part, text) in &texts {
-        item.part(part, text);
+    let id = match shown.number {
+        Number::Ordered(number) => id::item(shown.playlist, &number_text(number)),
+        Number::Timed(number) => id::item(shown.playlist, number),
+    };
+    let etag = crate::envelope::etag(&version(shown, &id));
+    let mut item = Item::begin("playlistItem", &etag, Some(&id));
+    for part in parts {
+        match *part {
+            "id" => {}
+            "snippet" => snippet(shown, &mut item),
+            "contentDetails" => item.part(part, &content_details(shown)),
+            _ => {
+                let mut status = Object::new();
+                status.text("privacyStatus", privacy(shown));
+                item.part(part, &status.end());
+            }
+        }
     }
     item.end()
         .sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
+}
+
+/// The version of an item is all that can be written of it and where it is.
+fn version(shown: &Shown<'_>, id: &str) -> Vec<u8> {
+    let item = shown.item;
+    let mut out = Vec::with_capacity(160);
+    out.extend_from_slice(&shown.position.to_be_bytes());
+    out.extend_from_slice(&item.added.micros().to_be_bytes());
+    let written = [&item.note, &item.start_at, &item.end_at].map(Option::as_deref);
+    for text in [Some(id), Some(&item.video)].into_iter().chain(written) {
+        // No text holds this byte, so that no two versions are the same bytes.
+        let text = text.map_or([0xFF].as_slice(), str::as_bytes);
+        out.extend_from_slice(text);
+        out.push(0xFE);
+    }
+    out
 }
 
 fn privacy(shown: &Shown<'_>) -> &'static str {
@@ -430,50 +509,44 @@ fn privacy(shown: &Shown<'_>) -> &'static str {
     })
 }
 
-fn snippet(shown: &Shown<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1_024);
-    let mut text = |name: &str, value: &str| {
-        out.push(if out.is_empty() { b'{' } else { b',' });
-        crate::envelope::string(&mut out, name);
-        out.push(b':');
-        crate::envelope::string(&mut out, value);
-    };
-    text("publishedAt", &shown.item.added.rfc3339());
-    text("channelId", shown.owner.0);
-    text("channelTitle", shown.owner.1);
-    text("playlistId", shown.playlist);
-    match shown.video {
-        None => {
-            text("title", "Deleted video");
-            text("description", "This video is unavailable.");
-        }
-        Some(_) if !shown.visible => {
-            text("title", "Private video");
-            text("description", "This video is private.");
-        }
-        Some(_) => {}
+fn snippet(shown: &Shown<'_>, item: &mut Item) {
+    let mut text = Object::new();
+    text.text("publishedAt", &shown.item.added.rfc3339());
+    text.text("channelId", shown.owner.0);
+    text.text("channelTitle", shown.owner.1);
+    text.text("playlistId", shown.playlist);
+    let video = shown.video.filter(|_| shown.visible);
+    if video.is_none() {
+        let (title, description) = match shown.video {
+            None => ("Deleted video", "This video is unavailable."),
+            Some(_) => ("Private video", "This video is private."),
+        };
+        text.text("title", title);
+        text.text("description", description);
+        text.value("thumbnails", &Map::<String, Value>::new());
     }
-    match shown.video.filter(|_| shown.visible) {
-        Some(video) => {
-            out.push(b',');
-            out.extend_from_slice(&as_item(video));
-        }
-        None => out.extend_from_slice(b",\"thumbnails\":{}"),
+    item.begin_part("snippet");
+    item.open(&text);
+    if let Some(video) = video {
+        item.text.push(b',');
+        item.served(&as_item(video));
     }
-    out.extend_from_slice(format!(",\"position\":{}", shown.position).as_bytes());
-    out.extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
-    crate::envelope::string(&mut out, &shown.item.video);
-    out.extend_from_slice(b"}}");
-    out
+    item.text.extend_from_slice(b",\"position\":");
+    item.text
+        .extend_from_slice(shown.position.to_string().as_bytes());
+    item.text
+        .extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
+    string(&mut item.text, &shown.item.video);
+    item.text.extend_from_slice(b"}}");
 }
 
-fn content_details(shown: &Shown<'_>) -> Vec<u8> {
+fn content_details(shown: &Shown<'_>) -> Bytes {
     let item = shown.item;
     let published = shown
         .video
         .filter(|video| shown.visible && video.head.privacy != Privacy::Private)
         .map(|video| video.head.published.rfc3339());
-    let mut out = Vec::with_capacity(128);
+    let mut out = Object::new();
     for (name, value) in [
         ("endAt", item.end_at.as_ref()),
         ("note", item.note.as_ref()),
@@ -482,14 +555,10 @@ fn content_details(shown: &Shown<'_>) -> Vec<u8> {
         ("videoPublishedAt", published.as_ref()),
     ] {
         if let Some(value) = value {
-            out.push(if out.is_empty() { b'{' } else { b',' });
-            crate::envelope::string(&mut out, name);
-            out.push(b':');
-            crate::envelope::string(&mut out, value);
+            out.text(name, value);
         }
     }
-    out.push(b'}');
-    out
+    out.end()
 }
 
 #[cfg(test)]

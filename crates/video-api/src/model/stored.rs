@@ -2,22 +2,50 @@
 //!
 //! A list copies the parts' bytes; it does not parse and print them again.
 
+use std::sync::OnceLock;
+
 use bytes::{BufMut, Bytes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use triptych_core::kv::Record;
 
-use crate::envelope::etag;
+use crate::envelope::{PART_DEPTH, Served, etag, indented};
 
 /// A head and the served parts.
 #[derive(Debug, Clone)]
 pub struct Stored<H> {
     /// What rules, orders and computed parts need.
     pub head: Head<H>,
-    parts: Parts,
+    parts: Vec<Part>,
     /// The etag that it was stored with, while its parts are those.
     etag: Option<Bytes>,
+}
+
+/// A served part.
+#[derive(Debug, Clone)]
+struct Part {
+    name: Bytes,
+    /// Compact JSON.
+    text: Bytes,
+    /// The same as an indented list has it, once that was asked for.
+    indented: OnceLock<Bytes>,
+}
+
+impl Part {
+    const fn new(name: Bytes, text: Bytes) -> Self {
+        Self {
+            name,
+            text,
+            indented: OnceLock::new(),
+        }
+    }
+}
+
+impl PartialEq for Part {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.text) == (&other.name, &other.text)
+    }
 }
 
 /// A head that knows whether it was changed since it was read.
@@ -72,10 +100,24 @@ impl<H: Serialize> Stored<H> {
     /// The text of a part, compact JSON.
     #[must_use]
     pub fn part(&self, name: &str) -> Option<&Bytes> {
-        self.parts
-            .iter()
-            .find(|(known, _)| known == name.as_bytes())
-            .map(|(_, text)| text)
+        self.find(name).map(|part| &part.text)
+    }
+
+    fn find(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.name == name.as_bytes())
+    }
+
+    /// A part as lists have it.
+    #[must_use]
+    pub fn served(&self, name: &str) -> Option<Served> {
+        let part = self.find(name)?;
+        let indented = part
+            .indented
+            .get_or_init(|| indented(&part.text, PART_DEPTH));
+        Some(Served {
+            text: part.text.clone(),
+            indented: indented.clone(),
+        })
     }
 
     /// A part to read or change; empty if it is not stored.
@@ -89,7 +131,7 @@ impl<H: Serialize> Stored<H> {
     /// Replaces a part; an empty one is not stored.
     pub fn set(&mut self, name: &'static str, value: &Map<String, Value>) {
         if value.is_empty() {
-            self.parts.retain(|(known, _)| known != name.as_bytes());
+            self.parts.retain(|part| part.name != name.as_bytes());
             self.etag = None;
         } else {
             self.set_text(name, Value::Object(value.clone()).to_string());
@@ -102,13 +144,10 @@ impl<H: Serialize> Stored<H> {
         // serde_json writes the control character as an escape; the shell looks for the byte itself.
         let text = unescape_base(text);
         self.etag = None;
-        match self
-            .parts
-            .iter_mut()
-            .find(|(known, _)| known == name.as_bytes())
-        {
-            Some((_, old)) => *old = text,
-            None => self.parts.push((Bytes::from_static(name.as_bytes()), text)),
+        let part = Part::new(Bytes::from_static(name.as_bytes()), text);
+        match self.parts.iter_mut().find(|old| old.name == part.name) {
+            Some(old) => *old = part,
+            None => self.parts.push(part),
         }
     }
 
@@ -118,8 +157,12 @@ impl<H: Serialize> Stored<H> {
         let stored = self.etag.as_deref().filter(|_| !self.head.is_changed);
         match stored.and_then(|etag| std::str::from_utf8(etag).ok()) {
             Some(etag) => etag.to_owned(),
-            None => etag(&joined(&self.printed_head(), &self.parts)),
+            None => etag(&joined(&self.printed_head(), self.texts())),
         }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = (&Bytes, &Bytes)> {
+        self.parts.iter().map(|part| (&part.name, &part.text))
     }
 
     fn printed_head(&self) -> Vec<u8> {
@@ -134,13 +177,17 @@ const ESCAPE: &[u8] = b"\\u0001";
 pub(crate) type Parts = Vec<(Bytes, Bytes)>;
 
 /// Writes a record: its etag, its head, then name and text of each part.
-pub(crate) fn pack(out: &mut Vec<u8>, head: &[u8], parts: &[(Bytes, Bytes)]) {
+pub(crate) fn pack<'p>(
+    out: &mut Vec<u8>,
+    head: &[u8],
+    parts: impl Iterator<Item = (&'p Bytes, &'p Bytes)>,
+) {
     let content = joined(head, parts);
     put(out, etag(&content).as_bytes());
     out.extend_from_slice(&content);
 }
 
-fn joined(head: &[u8], parts: &[(Bytes, Bytes)]) -> Vec<u8> {
+fn joined<'p>(head: &[u8], parts: impl Iterator<Item = (&'p Bytes, &'p Bytes)>) -> Vec<u8> {
     let mut out = Vec::with_capacity(4_096);
     put(&mut out, head);
     for (name, text) in parts {
@@ -215,7 +262,7 @@ impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
     const FORMAT: u8 = 2;
 
     fn encode(&self, out: &mut Vec<u8>) {
-        pack(out, &self.printed_head(), &self.parts);
+        pack(out, &self.printed_head(), self.texts());
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
@@ -224,8 +271,12 @@ impl<H: Serialize + DeserializeOwned> Record for Stored<H> {
         }
         let Unpacked { etag, head, parts } = unpack(bytes)?;
         let head = Head::new(serde_json::from_slice(&head).ok()?);
-        let etag = Some(etag);
-        Some(Self { head, parts, etag })
+        let parts = parts.into_iter();
+        Some(Self {
+            head,
+            parts: parts.map(|(name, text)| Part::new(name, text)).collect(),
+            etag: Some(etag),
+        })
     }
 }
 

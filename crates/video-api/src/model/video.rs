@@ -5,7 +5,7 @@ mod render;
 
 pub use edit::Writing;
 pub(crate) use edit::refresh;
-pub use render::{Serving, as_item, as_result, render};
+pub use render::{ListedVideo, Serving, as_item, as_result, list, render};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use triptych_core::time::Timestamp;
 use crate::account::Caller;
 use crate::error::Error;
 use crate::media::{Facts, Reason};
-use crate::model::page::latest_first;
+use crate::model::page::{latest_first, moment_of};
 use crate::model::stored::Stored;
 use crate::model::{channel, count, findable, language};
 use crate::picture;
@@ -433,15 +433,14 @@ pub fn rate(
     Ok(())
 }
 
-/// Whether a scheduled video is due.
+/// When the next scheduled video becomes public.
 ///
 /// # Errors
 /// As the store.
-pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Error> {
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, Error> {
     let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 1)?;
-    Ok(rows
-        .first()
-        .is_some_and(|((at, _), ())| *at <= !latest_first(now.micros())))
+    let next = rows.first();
+    Ok(next.map(|((at, _), ())| Timestamp::from_micros(moment_of(!*at))))
 }
 
 /// Publishes videos whose time has come, at most 50 of them.

@@ -12,12 +12,12 @@ use super::{
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Rule};
 use crate::model::id::{self, Special};
-use crate::model::playlist_item::{ITEMS_MAX, Order, PlaylistItem};
+use crate::model::playlist_item::{ITEMS_MAX, Number, Order, PlaylistItem};
 use crate::model::text::Body;
 use crate::model::time_list::{Entry, watch};
 use crate::model::video;
 use crate::page_token::{Binding, Direction, PageToken};
-use crate::tables::{ITEMS, ITEMS_OF_VIDEO, VIDEOS};
+use crate::tables::{ITEMS, ITEMS_OF_VIDEO, LISTED_ITEMS, VIDEOS};
 use home::{Home, Place};
 
 /// The parts of a playlistItem.
@@ -80,10 +80,6 @@ pub(super) const UPDATE: Operation = Operation {
 /// A note has at most this many characters (facts: playlistItems.insert).
 const NOTE_CHARS_MAX: usize = 280;
 
-fn number_text(number: u64) -> String {
-    format!("{number:016X}")
-}
-
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let size = call.page_size(5);
     let mut list = List::new("playlistItemListResponse");
@@ -114,7 +110,13 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
                 .timed(call, *special)
                 .page(tx, token.as_ref(), size, binding)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
-                list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
+                list.push(&home.show(
+                    call,
+                    tx,
+                    Number::Timed(&entry.number),
+                    position,
+                    &entry.item,
+                )?);
             }
             Paging {
                 next: page.next,
@@ -132,7 +134,13 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             };
             if let Some(entry) = found {
                 let position = timed.position(tx, &entry.number)?;
-                list.push(&home.show(call, tx, &entry.number, position, &entry.item)?);
+                list.push(&home.show(
+                    call,
+                    tx,
+                    Number::Timed(&entry.number),
+                    position,
+                    &entry.item,
+                )?);
             }
             Paging {
                 total: list.len() as u64,
@@ -165,9 +173,11 @@ fn ordered(
         start = start_of(token, here, size);
     }
     let numbers = order.slice(tx, start, size)?;
+    let mut key = (home.id.clone(), 0);
     for (number, position) in numbers.iter().zip(start..) {
-        if let Some(item) = ITEMS.peek(tx, &(home.id.clone(), *number))? {
-            list.push(&home.show(call, tx, &number_text(*number), position, &item)?);
+        key.1 = *number;
+        if let Some(listed) = call.records.peek(tx, &LISTED_ITEMS, &key)? {
+            list.push(&*home.list(call, tx, *number, position, &listed)?);
         }
     }
     Ok(paging(&numbers, start, order.total(), size, binding))
@@ -244,7 +254,7 @@ fn of_video(
         .take(size as usize)
         .collect();
     for (position, number, item) in &page {
-        list.push(&home.show(call, tx, &number_text(*number), *position, item)?);
+        list.push(&home.show(call, tx, Number::Ordered(*number), *position, item)?);
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
     Ok(paging(&numbers, start, total, size, binding))
@@ -296,14 +306,20 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
     let item = match &named {
         Named::Timed(special, entry) => {
             let position = home.timed(call, *special).position(tx, &entry.number)?;
-            home.show(call, tx, &entry.number, position, &entry.item)?
+            home.show(
+                call,
+                tx,
+                Number::Timed(&entry.number),
+                position,
+                &entry.item,
+            )?
         }
         Named::Ordered(number, item) => {
             let position = Order::load(tx, &home.id)?.position(tx, *number, item)?;
             home.show(
                 call,
                 tx,
-                &number_text(*number),
+                Number::Ordered(*number),
                 position.unwrap_or_default(),
                 item,
             )?
@@ -410,7 +426,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return Ok(Reply::resource(&home.show(
             call,
             tx,
-            &entry.number,
+            Number::Timed(&entry.number),
             0,
             &entry.item,
         )?));
@@ -429,7 +445,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     Ok(Reply::resource(&home.show(
         call,
         tx,
-        &number_text(number),
+        Number::Ordered(number),
         position,
         &item,
     )?))
@@ -454,7 +470,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         .ok_or(Absent::PlaylistItem)?;
     call.expect(
         &home
-            .show(call, tx, &number_text(number), position, &item)?
+            .show(call, tx, Number::Ordered(number), position, &item)?
             .etag,
     )?;
     let names_other = written
@@ -478,7 +494,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     Ok(Reply::resource(&home.show(
         call,
         tx,
-        &number_text(number),
+        Number::Ordered(number),
         position,
         &item,
     )?))
@@ -499,7 +515,7 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
             let position = order.position(tx, number, &item)?.unwrap_or_default();
             call.expect(
                 &home
-                    .show(call, tx, &number_text(number), position, &item)?
+                    .show(call, tx, Number::Ordered(number), position, &item)?
                     .etag,
             )?;
             order.remove(tx, number, &item)?;

@@ -1,5 +1,6 @@
 //! Search: resources that fit words and filters.
 
+use bytes::Bytes;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Key, Tx};
 
@@ -7,14 +8,14 @@ use super::{
     Call, Cost, Filters, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, READ,
     Run,
 };
-use crate::envelope::{Item, List, Paging, Reply, etag};
+use crate::envelope::{Item, List, Paging, Reply, Served, etag};
 use crate::error::{Error, Rule};
 use crate::model::{findable, video};
 use crate::page_token::{Binding, Direction, PageToken};
 use crate::search;
 use crate::search::query::{self, Around, Cursor, Hit, Length, Order, Query};
 use crate::search::words::Wanted;
-use crate::tables::{CHANNELS, PLAYLISTS};
+use crate::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
 
 /// The parts of a searchResult.
 const SEARCH_RESULT_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
@@ -413,36 +414,41 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
 /// A result as it is shown; nothing if the resource went meanwhile.
 fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, Error> {
     let id = hit.id.clone();
+    let unknown = |text| Served {
+        text,
+        indented: Bytes::new(),
+    };
     let snippet = match hit.kind {
         search::Kind::Video => {
-            video::visible(tx, &id, call.caller)?.map(|video| video::as_result(&video))
+            let video = call.records.peek(tx, &LISTED_VIDEOS, &id)?;
+            let video = video.filter(|video| video.record.head.is_visible(call.caller));
+            video.map(|video| video::as_result(&video.record))
         }
-        search::Kind::Channel => CHANNELS
-            .peek(tx, &id)?
-            .map(|channel| findable::channel_result(&id, &channel)),
-        search::Kind::Playlist => match PLAYLISTS
-            .peek(tx, &id)?
-            .filter(|playlist| playlist.head.is_visible(call.caller))
-        {
-            Some(playlist) => Some(findable::playlist_result(tx, &id, &playlist)?),
-            None => None,
-        },
+        search::Kind::Channel => call
+            .records
+            .peek(tx, &CHANNELS, &id)?
+            .map(|channel| unknown(findable::channel_result(&id, &channel))),
+        search::Kind::Playlist => {
+            let playlist = call.records.peek(tx, &PLAYLISTS, &id)?;
+            match playlist.filter(|playlist| playlist.head.is_visible(call.caller)) {
+                Some(playlist) => Some(unknown(findable::playlist_result(tx, &id, &playlist)?)),
+                None => None,
+            }
+        }
     };
     let Some(snippet) = snippet else {
         return Ok(None);
     };
     let kind = hit.kind.name();
     let names = format!("{{\"kind\":\"youtube#{kind}\",\"{kind}Id\":\"{id}\"}}");
-    let mut item = Item::begin(
-        "searchResult",
-        &etag(&[names.as_bytes(), &snippet].concat()),
-        None,
-    );
+    let etag = etag(&[names.as_bytes(), &snippet.text].concat());
+    let mut item = Item::begin("searchResult", &etag, None);
     item.part("id", names.as_bytes());
     if call.wants("snippet") {
-        item.part("snippet", &snippet);
+        item.served_part("snippet", &snippet);
     }
-    Ok(Some(item.end()))
+    // All that the item shows follows from its etag.
+    Ok(Some(item.end().sealed(())))
 }
 
 #[cfg(test)]

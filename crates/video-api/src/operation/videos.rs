@@ -15,7 +15,7 @@ use crate::model::text::Body;
 use crate::model::video::{self, Serving, Video, Writing};
 use crate::model::{channel, count, language, page};
 use crate::page_token::Binding;
-use crate::tables::{CHART, RATED, RATED_COUNT, RATINGS, VIDEO_COUNTS, VIDEOS};
+use crate::tables::{CHART, LISTED_VIDEOS, RATED, RATED_COUNT, RATINGS, VIDEO_COUNTS, VIDEOS};
 
 /// The total of a chart counts no further than this, as the real service's: what it costs does not grow with the videos.
 const CHART_TOTAL_MAX: usize = 200;
@@ -256,22 +256,23 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         .any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::new("videoListResponse");
     for id in &ids {
-        let Some(video) = video::visible(tx, id, call.caller)? else {
+        let video = call.records.peek(tx, &LISTED_VIDEOS, id)?;
+        let Some(video) = video.filter(|video| video.record.head.is_visible(call.caller)) else {
             continue;
         };
-        let owner = call.caller.owns(&video.head.channel);
+        let owner = call.caller.owns(&video.record.head.channel);
         if wants_owner_parts && !owner {
             return Err(Forbidden::OwnerParts.into());
         }
         let counts = if call.wants("statistics") {
-            VIDEO_COUNTS.peek(tx, id)?
+            call.records.peek(tx, &VIDEO_COUNTS, id)?
         } else {
             None
         };
-        list.push(&video::render(
+        list.push(&video::list(
             id,
             &video,
-            counts.unwrap_or_default(),
+            counts.map_or_else(Default::default, |counts| *counts),
             &serving(call, owner),
         ));
     }

@@ -277,7 +277,8 @@ impl Line<'_> {
                     )
                 };
                 let parts: Vec<_> = parts.iter().map(part).collect();
-                stored::pack(&mut value, json.get().as_bytes(), &parts);
+                let parts = parts.iter().map(|(name, text)| (name, text));
+                stored::pack(&mut value, json.get().as_bytes(), parts);
                 true
             }
             (Form::Bytes, None, None, bytes, None) => match bytes {

@@ -1,12 +1,15 @@
 //! Serving a video: stored parts are copied, what is counted or depends on the moment is written beside them.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use super::{Video, VideoCounts};
-use crate::envelope::Item;
+use crate::envelope::{Item, Object, PART_DEPTH, Served};
 use crate::media::{Facts, Reason};
+use crate::model::listed::Listed;
 use crate::model::stored::Stored;
 
 /// How a video is asked for.
@@ -29,98 +32,141 @@ pub struct Serving<'s> {
 pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Serving<'_>) -> Item {
     let mut item = Item::begin("video", &video.etag(), Some(id));
     for part in serving.parts {
-        let text = match *part {
+        let text: Bytes = match *part {
             "id" => continue,
-            "snippet" => Some(snippet(video, serving.language)),
-            "status" => Some(status(&video.head, serving).to_string().into()),
-            "statistics" => Some(statistics(&video.head, counts, serving.owner)),
-            "contentDetails" => Some(
-                content_details(&video.head, serving.owner)
-                    .to_string()
-                    .into(),
-            ),
-            "player" => Some(player(id, &video.head, serving.player).to_string().into()),
-            "fileDetails" => Some(file_details(&video.head).to_string().into()),
-            "processingDetails" => Some(processing(&video.head, serving.now).to_string().into()),
-            "suggestions" => Some(suggestions(&video.head).to_string().into()),
-            "topicDetails" => Some(Bytes::from_static(b"{}")),
-            "recordingDetails" => Some(stored(video, part).unwrap_or(Bytes::from_static(b"{}"))),
-            "paidProductPlacementDetails" => Some(
-                stored(video, part)
-                    .unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")),
-            ),
-            other => stored(video, other),
+            "snippet" => match localized(video, serving.language) {
+                Some(snippet) => snippet,
+                None => {
+                    let snippet = video.served("snippet").unwrap_or_default();
+                    item.served_part(part, &snippet);
+                    continue;
+                }
+            },
+            "status" => status(&video.head, serving),
+            "statistics" => statistics(&video.head, counts, serving.owner),
+            "contentDetails" => content_details(&video.head, serving.owner),
+            "player" => player(id, &video.head, serving.player).to_string().into(),
+            "fileDetails" => file_details(&video.head).to_string().into(),
+            "processingDetails" => processing(&video.head, serving.now).to_string().into(),
+            "suggestions" => suggestions(&video.head).to_string().into(),
+            "topicDetails" => Bytes::from_static(b"{}"),
+            "recordingDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
+            "paidProductPlacementDetails" => stored(video, part)
+                .unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")),
+            other => match stored(video, other) {
+                Some(text) => text,
+                None => continue,
+            },
         };
-        if let Some(text) = text {
-            item.part(part, &text);
-        }
+        item.part(part, &text);
     }
     item.end()
         .sealed((counts, serving.owner, video.head.is_processed(serving.now)))
 }
 
+/// A video as lists read it.
+pub type ListedVideo = Listed<Stored<Video>, With>;
+
+/// What a resource follows from beside its video.
+#[derive(Debug, PartialEq)]
+pub struct With {
+    counts: VideoCounts,
+    parts: Vec<&'static str>,
+    owner: bool,
+}
+
+/// The resource, as it was shown before where nothing of it is another now.
+#[must_use]
+pub fn list(
+    id: &str,
+    video: &ListedVideo,
+    counts: VideoCounts,
+    serving: &Serving<'_>,
+) -> Arc<Item> {
+    let stored = &video.record;
+    let is_processed = stored.head.is_processed(serving.now);
+    // Until its processing is over, a video is another at each moment. Languages and players are many.
+    if !is_processed || serving.language.is_some() || serving.player != (None, None) {
+        return Arc::new(render(id, stored, counts, serving));
+    }
+    let is_same = |with: &With| {
+        with.counts == counts && with.owner == serving.owner && with.parts == serving.parts
+    };
+    let show = || {
+        let with = With {
+            counts,
+            parts: serving.parts.to_owned(),
+            owner: serving.owner,
+        };
+        (with, render(id, stored, counts, serving))
+    };
+    video.show(is_same, show)
+}
+
 /// How a playlist shows the video: members of a snippet, without braces.
 #[must_use]
-pub fn as_item(video: &Stored<Video>) -> Bytes {
-    inner(stored(video, "~item"))
+pub fn as_item(video: &Stored<Video>) -> Served {
+    let Served { text, indented } = video.served("~item").unwrap_or_default();
+    let inner = |text: &Bytes, begin: usize, end: usize| {
+        let end = text.len().saturating_sub(end).max(begin);
+        if end > text.len() {
+            Bytes::new()
+        } else {
+            text.slice(begin..end)
+        }
+    };
+    // A line break and two blanks a level stand between a brace and the members.
+    let (before, after) = (2 + 2 * (PART_DEPTH + 1), 2 + 2 * PART_DEPTH);
+    Served {
+        text: inner(&text, 1, 1),
+        indented: inner(&indented, before, after),
+    }
 }
 
 /// How a search shows the video: the snippet of a result.
 #[must_use]
-pub fn as_result(video: &Stored<Video>) -> Bytes {
-    stored(video, "~result").unwrap_or(Bytes::from_static(b"{}"))
-}
-
-fn inner(text: Option<Bytes>) -> Bytes {
-    text.map(|text| text.slice(1..text.len().max(2) - 1))
-        .unwrap_or_default()
+pub fn as_result(video: &Stored<Video>) -> Served {
+    video.served("~result").unwrap_or_else(|| Served {
+        text: Bytes::from_static(b"{}"),
+        indented: Bytes::from_static(b"{}"),
+    })
 }
 
 fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
     video.part(part).cloned()
 }
 
-fn snippet(video: &Stored<Video>, language: Option<&str>) -> Bytes {
-    let text = stored(video, "snippet").unwrap_or_default();
-    let Some(language) = language else {
-        return text;
-    };
+/// The snippet in this language, if it is another one than the video's own and there is one in it.
+fn localized(video: &Stored<Video>, language: Option<&str>) -> Option<Bytes> {
     let localizations = video.value("localizations");
-    let Some(localized) = crate::model::localized(&localizations, language) else {
-        return text;
-    };
+    let localized = crate::model::localized(&localizations, language?)?;
     let mut snippet = video.value("snippet");
     snippet.insert("localized".into(), localized.clone());
-    crate::model::print(&snippet)
+    Some(crate::model::print(&snippet))
 }
 
-fn status(head: &Video, serving: &Serving<'_>) -> Value {
+fn status(head: &Video, serving: &Serving<'_>) -> Bytes {
     let now = serving.now;
-    let mut status = json!({
-        "uploadStatus": head.upload_status(now), "privacyStatus": head.privacy.name(), "license": head.license,
-        "embeddable": head.embeddable, "publicStatsViewable": head.public_stats,
-        "madeForKids": head.made_for_kids.unwrap_or_default(),
-    });
-    let mut set = |name: &str, value: Option<Value>| {
-        if let (Some(map), Some(value)) = (status.as_object_mut(), value) {
-            map.insert(name.into(), value);
-        }
-    };
-    set(
-        "failureReason",
-        head.failure
-            .filter(|_| head.is_processed(now))
-            .map(|reason| reason.failure_reason().into()),
-    );
-    set("publishAt", head.publish_at.map(|at| at.rfc3339().into()));
-    set(
-        "selfDeclaredMadeForKids",
-        head.made_for_kids
-            .filter(|_| serving.owner)
-            .map(Value::from),
-    );
-    set("containsSyntheticMedia", head.synthetic.map(Value::from));
-    status
+    let mut out = Object::new();
+    out.text("uploadStatus", head.upload_status(now));
+    out.text("privacyStatus", head.privacy.name());
+    out.text("license", &head.license);
+    out.flag("embeddable", head.embeddable);
+    out.flag("publicStatsViewable", head.public_stats);
+    out.flag("madeForKids", head.made_for_kids.unwrap_or_default());
+    if let Some(reason) = head.failure.filter(|_| head.is_processed(now)) {
+        out.text("failureReason", reason.failure_reason());
+    }
+    if let Some(at) = head.publish_at {
+        out.text("publishAt", &at.rfc3339());
+    }
+    if let Some(made_for_kids) = head.made_for_kids.filter(|_| serving.owner) {
+        out.flag("selfDeclaredMadeForKids", made_for_kids);
+    }
+    if let Some(synthetic) = head.synthetic {
+        out.flag("containsSyntheticMedia", synthetic);
+    }
+    out.end()
 }
 
 fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
@@ -131,35 +177,37 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
         comments,
         seconds: _,
     } = counts;
-    let mut text = format!("{{\"viewCount\":\"{views}\"");
+    let mut out = Object::new();
+    out.text("viewCount", &views.to_string());
     if head.public_stats || owner {
-        text.push_str(&format!(",\"likeCount\":\"{likes}\""));
+        out.text("likeCount", &likes.to_string());
     }
     if owner {
-        text.push_str(&format!(",\"dislikeCount\":\"{dislikes}\""));
+        out.text("dislikeCount", &dislikes.to_string());
     }
-    text.push_str(&format!(
-        ",\"favoriteCount\":\"0\",\"commentCount\":\"{comments}\"}}"
-    ));
-    text.into()
+    out.text("favoriteCount", "0");
+    out.text("commentCount", &comments.to_string());
+    out.end()
 }
 
-fn content_details(head: &Video, owner: bool) -> Value {
-    let mut details = json!({
-        "duration": duration(head.facts.as_ref().map_or(0, |facts| facts.duration_ms)), "dimension": "2d",
-        "definition": head.facts.as_ref().map_or("sd", Facts::definition),
-        "caption": "false", "licensedContent": false, "contentRating": head.rating, "projection": "rectangular",
-    });
-    let Some(map) = details.as_object_mut() else {
-        return details;
-    };
+fn content_details(head: &Video, owner: bool) -> Bytes {
+    let facts = head.facts.as_ref();
+    let mut out = Object::new();
+    let length = facts.map_or(0, |facts| facts.duration_ms);
+    out.text("duration", &duration(length));
+    out.text("dimension", "2d");
+    out.text("definition", facts.map_or("sd", Facts::definition));
+    out.text("caption", "false");
+    out.flag("licensedContent", false);
+    out.value("contentRating", &head.rating);
+    out.text("projection", "rectangular");
     if owner {
-        map.insert("hasCustomThumbnail".into(), head.has_thumbnail.into());
+        out.flag("hasCustomThumbnail", head.has_thumbnail);
     }
     if let Some(regions) = &head.regions {
-        map.insert("regionRestriction".into(), json!(regions));
+        out.value("regionRestriction", regions);
     }
-    details
+    out.end()
 }
 
 /// ISO 8601, as the service writes it: `PT15M51S`, `P1DT2S`, and `P0D` for nothing. Whole seconds, rounded down.
@@ -175,16 +223,19 @@ fn duration(millis: u64) -> String {
         seconds / 60 % 60,
         seconds % 60,
     );
-    let mut text = String::from("P");
+    let mut text = String::with_capacity(16);
+    text.push('P');
     if days > 0 {
-        text.push_str(&format!("{days}D"));
+        text.push_str(&days.to_string());
+        text.push('D');
     }
     if !seconds.is_multiple_of(86_400) {
         text.push('T');
     }
     for (number, letter) in [(hours, 'H'), (minutes, 'M'), (rest, 'S')] {
         if number > 0 {
-            text.push_str(&format!("{number}{letter}"));
+            text.push_str(&number.to_string());
+            text.push(letter);
         }
     }
     text

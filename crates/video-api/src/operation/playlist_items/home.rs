@@ -1,15 +1,19 @@
 //! The playlist that items live in, opened for a caller.
 
+use std::sync::Arc;
+
 use triptych_core::kv::Tx;
 
 use crate::envelope::Item;
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::model::channel;
 use crate::model::id::{self, PlaylistName, Special};
-use crate::model::playlist_item::{self, PlaylistItem, Shown};
+use crate::model::playlist_item::{self, ListedItem, Number, PlaylistItem, Shown};
+use crate::model::stored::Stored;
 use crate::model::time_list::TimeList;
+use crate::model::video::Video;
 use crate::operation::Call;
-use crate::tables::{CHANNELS, PLAYLISTS, VIDEOS};
+use crate::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
 
 /// Where items live: in an order of their own, or in a list by time.
 pub(super) enum Place {
@@ -88,23 +92,60 @@ impl Home {
         &self,
         call: &Call<'_>,
         tx: &mut Tx<'_>,
-        number: &str,
+        number: Number<'_>,
         position: u32,
         item: &PlaylistItem,
     ) -> Result<Item, Error> {
-        let video = VIDEOS.peek(tx, &item.video)?;
-        let visible = video
-            .as_ref()
-            .is_some_and(|video| video.head.is_visible(call.caller));
-        let shown = Shown {
+        let video = call.records.peek(tx, &LISTED_VIDEOS, &item.video)?;
+        let shown = self.shown(
+            call,
+            number,
+            position,
+            item,
+            video.as_ref().map(|video| &video.record),
+        );
+        Ok(playlist_item::render(&shown, &call.parts))
+    }
+
+    /// The same of an item of an order, for lists, which show it again and again.
+    pub(super) fn list(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        number: u64,
+        position: u32,
+        listed: &ListedItem,
+    ) -> Result<Arc<Item>, Error> {
+        let video = call
+            .records
+            .peek(tx, &LISTED_VIDEOS, &listed.record.video)?;
+        let number = Number::Ordered(number);
+        let found = video.as_ref().map(|video| &video.record);
+        let shown = self.shown(call, number, position, &listed.record, found);
+        Ok(playlist_item::list(
+            listed,
+            &shown,
+            video.as_ref(),
+            &call.parts,
+        ))
+    }
+
+    fn shown<'s>(
+        &'s self,
+        call: &Call<'_>,
+        number: Number<'s>,
+        position: u32,
+        item: &'s PlaylistItem,
+        video: Option<&'s Stored<Video>>,
+    ) -> Shown<'s> {
+        Shown {
             playlist: &self.id,
             owner: (&self.owner, &self.title),
             number,
             position,
             item,
-            video: video.as_ref(),
-            visible,
-        };
-        Ok(playlist_item::render(&shown, &call.parts))
+            video,
+            visible: video.is_some_and(|video| video.head.is_visible(call.caller)),
+        }
     }
 }
