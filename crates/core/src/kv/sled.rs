@@ -25,10 +25,10 @@ use bytes::Bytes;
 use self::cache::RowCache;
 use self::journal::Journal;
 pub use self::open::{OpenError, SledConfig};
-use self::scan::{Bounds, merge};
+use self::scan::Bounds;
 use self::values::{Row, Values};
 use self::waiting::{State, Waiter};
-use super::{Batch, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
+use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::pending::Pending;
 
 /// How often a value is read that is replaced between the reading of its row and its own.
@@ -51,7 +51,7 @@ struct Shared {
     values: Option<Values>,
     cache: RowCache,
     state: RwLock<State>,
-    /// Held for reading by a scan, for writing while a layer is applied: a scan sees one moment.
+    /// Held for writing while a layer is applied, for reading by a scan that found no moment between two layers.
     applying: RwLock<()>,
     journal_thread: OnceLock<Thread>,
     tree_thread: OnceLock<Thread>,
@@ -270,29 +270,11 @@ impl KeyValue for Sled {
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        let _moment = self
-            .shared
-            .applying
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
         let bounds = Bounds::of(span);
         if bounds.is_empty() {
             return Ok(Page::default());
         }
-        let state = self.shared.read();
-        state.check()?;
-        // One more than fits tells whether there is more.
-        let waiting = state.waiting_within(&bounds, span.order, limit.saturating_add(1));
-        drop(state);
-        let waiting = waiting.into_iter();
-        let stored = self
-            .shared
-            .tree
-            .range::<&[u8], _>((bounds.lower(), bounds.upper()));
-        match span.order {
-            Order::Ascending => merge(&self.shared, stored, waiting, |a, b| a < b, limit),
-            Order::Descending => merge(&self.shared, stored.rev(), waiting, |a, b| a > b, limit),
-        }
+        self.shared.scan(&bounds, span.order, limit)
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Range;
 use std::ops::Bound;
+use std::sync::PoisonError;
 
 use bytes::Bytes;
 
@@ -9,7 +10,7 @@ use super::values::Row;
 use super::waiting::Rows;
 use super::{Shared, VERSION_KEY, unavailable};
 use crate::kv::memory::past_prefix;
-use crate::kv::{Page, Span, StoreError, Version};
+use crate::kv::{Order, Page, Span, StoreError, Version};
 
 /// The keys between which a span lies.
 pub(super) struct Bounds {
@@ -54,8 +55,54 @@ impl Bounds {
     }
 }
 
+/// How often a scan is done anew because a layer came in between, before it holds the next one off.
+const SCANS_MAX: usize = 3;
+
+impl Shared {
+    /// At most `limit` rows within `bounds`, all of one moment.
+    pub(super) fn scan(
+        &self,
+        bounds: &Bounds,
+        order: Order,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        for _ in 0..SCANS_MAX {
+            let (page, layers) = self.page(bounds, order, limit)?;
+            // What is being applied since before hides what it changes; what came after does not.
+            if self.read().layers_taken == layers {
+                return page;
+            }
+        }
+        let _held_off = self.applying.read().unwrap_or_else(PoisonError::into_inner);
+        self.page(bounds, order, limit)?.0
+    }
+
+    /// A page, and how many layers the tree's thread had taken when it was begun.
+    fn page(
+        &self,
+        bounds: &Bounds,
+        order: Order,
+        limit: usize,
+    ) -> Result<(Result<Page, StoreError>, u64), StoreError> {
+        let state = self.read();
+        state.check()?;
+        let layers = state.layers_taken;
+        // One more than fits tells whether there is more.
+        let waiting = state.waiting_within(bounds, order, limit.saturating_add(1));
+        drop(state);
+        let waiting = waiting.into_iter();
+        let range = (bounds.lower(), bounds.upper());
+        let stored = self.tree.range::<&[u8], _>(range);
+        let page = match order {
+            Order::Ascending => merge(self, stored, waiting, |a, b| a < b, limit),
+            Order::Descending => merge(self, stored.rev(), waiting, |a, b| a > b, limit),
+        };
+        Ok((page, layers))
+    }
+}
+
 /// Rows of the disk and rows that wait for it as one page; a waiting row hides the stored one of its key.
-pub(super) fn merge(
+fn merge(
     shared: &Shared,
     stored: impl Iterator<Item = sled::Result<(sled::IVec, sled::IVec)>>,
     waiting: impl Iterator<Item = (Bytes, (Option<Bytes>, Version))>,
@@ -94,7 +141,7 @@ pub(super) fn merge(
                 page.more = true;
                 return Ok(page);
             }
-            // Nothing that a scan sees is buried before the scan ends: the next layer waits for it.
+            // Only a layer that came in between buries what a scan sees, and then it is done anew.
             let value = shared.value(row)?.ok_or_else(|| {
                 StoreError::Corrupt("a row names a value that is not there".into())
             })?;

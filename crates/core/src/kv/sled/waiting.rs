@@ -36,6 +36,8 @@ pub(super) struct State {
     groups: VecDeque<Group>,
     /// Oldest first, and older than every group; the front one may be with the tree's thread.
     layers: VecDeque<Layer>,
+    /// How many layers the tree's thread has taken.
+    pub(super) layers_taken: u64,
     /// The journal cannot go on before a layer is in the tree.
     pub(super) wants_room: bool,
     pub(super) failed: Option<String>,
@@ -232,6 +234,7 @@ impl State {
             return Next::Wait(Some(waits));
         }
         layer.taken = true;
+        self.layers_taken += 1;
         Next::Apply(Taken {
             rows: Arc::clone(&layer.rows),
             last: layer.last,
