@@ -87,8 +87,9 @@ class ObjectLists(Suite):
             self.is_refused(answer, 400, "UnexpectedContent", Message="This request does not support content")
             answer = request("PUT", target, {"-acl": "fake-acl"})
             self.is_refused(answer, 400, "InvalidArgument", ArgumentName="x-amz-acl", ArgumentValue="fake-acl")
-            answer = request("PUT", target, {"-acl": "private", "-grant-read": f"id={GUEST_ID}"})
-            self.is_refused(answer, 400, "InvalidRequest")
+            for grantee in (GUEST_ID, "nobody"):
+                answer = request("PUT", target, {"-acl": "private", "-grant-read": f"id={grantee}"})
+                self.is_refused(answer, 400, "InvalidRequest")
 
     def test_grantees_of_a_document_are_checked(self):
         name = self.bucket("ObjectWriter")

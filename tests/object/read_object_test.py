@@ -203,7 +203,7 @@ class Heads(Suite):
         for target in (f"/{name}/absent", "/nowhere-at-all/k", "/nowhere-at-all"):
             for dialect in DIALECTS:
                 got = request("HEAD", target, dialect=dialect)
-                self.assertEqual((got.status, got.body), (404, b""))
+                self.assertEqual((got.status, got.body, got.headers["content-type"]), (404, b"", "application/xml"))
                 self.assertIn(dialect.header + "request-id", got.headers)
 
     def test_a_head_says_what_a_get_says(self):

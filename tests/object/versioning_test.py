@@ -83,6 +83,8 @@ class Versions(Suite):
             self.assertEqual((refused["ArgumentName"], refused["ArgumentValue"]), ("versionId", wrong))
             self.assertEqual(refused["Message"], "Invalid version id specified")
         self.refused(400, "400", self.s3.head_object, Bucket=name, Key="k", VersionId=wrong)
+        answer = request("GET", f"/{name}/k?versionId=")
+        self.is_refused(answer, 400, "InvalidArgument", ArgumentName="versionId", Message="Version id cannot be the empty string")
 
     def test_states_of_versioning_are_shown_and_others_refused(self):
         name = self.bucket()

@@ -253,6 +253,11 @@ impl Acl {
                 continue;
             };
             is_given = true;
+            if fields.has(ACL) {
+                return Err(Error::request(
+                    "Specifying both Canned ACLs and Header Grants is not allowed",
+                ));
+            }
             for entry in value.split(',').map(str::trim) {
                 let grantee = grantee(entry, header, fields.dialect(), parties.roster)?;
                 grants.push(Grant {
@@ -262,9 +267,6 @@ impl Acl {
             }
         }
         match fields.get(ACL)? {
-            Some(_) if is_given => Err(Error::request(
-                "Specifying both Canned ACLs and Header Grants is not allowed",
-            )),
             Some(name) => canned(&name, parties)
                 .map(Some)
                 .ok_or_else(|| Error::argument(ACL, Some(&name), "")),

@@ -73,6 +73,10 @@ pub(super) fn refusal(
         let body = error_body(row.code, &error.message(dialect), fields, id);
         xml(row.status, body)
     };
+    if row.status != 304 {
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    }
     append(&mut response, error.headers(), dialect);
     response
 }

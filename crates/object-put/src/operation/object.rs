@@ -108,8 +108,12 @@ fn wanted(
             None => NULLS.get(tx, place)?,
         });
     }
+    let reason = match name {
+        "" => "Version id cannot be the empty string",
+        _ => "Invalid version id specified",
+    };
     let read = VersionId::parse(name).map(Some);
-    read.ok_or_else(|| Error::argument("versionId", Some(name), "Invalid version id specified"))
+    read.ok_or_else(|| Error::argument("versionId", Some(name), reason))
 }
 
 /// The object that a request is about, by key and `versionId`: its version without what is stored, and that.

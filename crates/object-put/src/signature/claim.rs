@@ -116,7 +116,10 @@ impl Claim {
         let dialect = fields.dialect();
         let words = dialect.words();
         let parameter = |name| query.get_prefixed(words.query_prefix, name);
-        let header = fields.get("authorization")?;
+        // One that is empty is as good as none.
+        let header = fields
+            .get("authorization")?
+            .filter(|header| !header.trim().is_empty());
         let in_query = parameter("Algorithm").is_some()
             || parameter("Credential").is_some()
             || parameter("Signature").is_some();
@@ -279,13 +282,7 @@ impl ClaimV4 {
                 "Invalid credential date \"{day}\". This date is not the same as X-Store-Date: \"{date}\"."
             )));
         }
-        let valid = expires
-            .parse()
-            .ok()
-            .filter(|seconds| (1..=PRESIGNED_SECONDS_MAX).contains(seconds));
-        let valid_seconds = valid.ok_or_else(|| {
-            parameters("X-Store-Expires must be a number of seconds between 1 and 604800")
-        })?;
+        let valid_seconds = read_expires(expires)?;
         let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
             Some(text) => Payload::read(text, words.streaming_signed)
@@ -460,6 +457,21 @@ pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Err
         Ok(())
     } else {
         Err(Error::InvalidToken)
+    }
+}
+
+/// For how long a presigned URL is valid: a second to a week.
+fn read_expires(text: &str) -> Result<u64, Error> {
+    let seconds: i64 = text
+        .parse()
+        .map_err(|_| parameters("X-Store-Expires should be a number"))?;
+    match u64::try_from(seconds) {
+        Err(_) => Err(parameters("X-Store-Expires must be non-negative")),
+        Ok(0) => Err(parameters("X-Store-Expires must be at least one second")),
+        Ok(seconds) if seconds > PRESIGNED_SECONDS_MAX => Err(parameters(
+            "X-Store-Expires must be less than a week (in seconds); that is, the given X-Store-Expires must be less than 604800 seconds",
+        )),
+        Ok(seconds) => Ok(seconds),
     }
 }
 
