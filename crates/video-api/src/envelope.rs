@@ -159,6 +159,9 @@ impl Item {
             text: filled(&self.text, &self.holes).into(),
             indented: printed(&self.text, &[BASE], PART_DEPTH - 1, &self.holes).into(),
         };
+        // A list takes the digest of its items' seals: a short one is digested faster.
+        let seal = self.seal.as_deref().unwrap_or(&served.text);
+        self.seal = Some(etag(seal).into_bytes());
         self.text = Vec::new();
         self.holes = vec![Hole { at: 0, served }];
         self
