@@ -26,7 +26,7 @@ const SMALL_BYTES_MAX: u64 = 128 * 1024;
 /// How many large bodies are taken at once; each has one or two blocking threads.
 pub(super) const LARGE_BODIES_MAX: usize = 128;
 /// How many pieces wait for a thread.
-const PIECES_WAITING_MAX: usize = 8;
+const PIECES_WAITING_MAX: usize = 4;
 /// How much of a refused body is read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: u64 = 1024 * 1024;
 

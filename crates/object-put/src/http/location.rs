@@ -61,16 +61,17 @@ impl Location {
 
 /// The bucket that a host names, if it is a virtual host of `localhost` or of a base host.
 pub(super) fn bucket_of(host: &str, base_hosts: &[String]) -> Option<String> {
-    let name = without_port(host).to_ascii_lowercase();
+    let name = without_port(host);
     if name.parse::<IpAddr>().is_ok() {
         return None;
     }
     let bases = base_hosts.iter().map(|base| without_port(base));
     let bucket = bases.chain(["localhost"]).find_map(|base| {
-        name.strip_suffix(&base.to_ascii_lowercase())?
-            .strip_suffix('.')
+        let (bucket, own) = name.split_at_checked(name.len().checked_sub(base.len())?)?;
+        let bucket = bucket.strip_suffix('.')?;
+        own.eq_ignore_ascii_case(base).then_some(bucket)
     })?;
-    (!bucket.is_empty()).then(|| bucket.to_owned())
+    (!bucket.is_empty()).then(|| bucket.to_ascii_lowercase())
 }
 
 fn without_port(host: &str) -> &str {

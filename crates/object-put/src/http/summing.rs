@@ -9,7 +9,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use crate::md5::{BLOCK_BYTES, LANES, Md5Sum, State, advance, last_blocks};
 
 /// Bytes of a body that wait to be summed, beside the piece that was handed over last.
-const WAITING_BYTES_MAX: usize = 512 * 1024;
+const WAITING_BYTES_MAX: usize = 256 * 1024;
 
 /// Where bodies are handed to the threads, which start with the first body, and end once the desk and all sums are dropped.
 #[derive(Default)]
