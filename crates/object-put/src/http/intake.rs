@@ -119,7 +119,9 @@ where
         let digested = checking.await.map_err(|_| Error::Internal)?;
         let writer = writing.await.map_err(|_| Error::Internal)?;
         arrived?;
-        return Ok((digested?, writer?));
+        // A write that failed cut the check short: its error is the one that counts.
+        let writer = writer?;
+        return Ok((digested?, writer));
     }
     let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, checked));
     let arrived = hand_over(source, to_check, None).await;
