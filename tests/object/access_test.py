@@ -109,6 +109,10 @@ class ObjectLists(Suite):
                 self.assertEqual(
                     (refused["ArgumentName"], refused["ArgumentValue"], refused["Message"]), (argument, value, message)
                 )
+        grants = [{"Grantee": {"Type": "CanonicalUser", "ID": MAIN}, "Permission": "READ"}]
+        for owner, status, code in (("wrong-id", 400, "InvalidArgument"), ("0" * 64, 403, "AccessDenied")):
+            policy = {"Owner": {"ID": owner}, "Grants": grants}
+            self.refused(status, code, self.s3.put_bucket_acl, Bucket=name, AccessControlPolicy=policy)
 
 
 class BucketLists(Suite):
@@ -419,7 +423,8 @@ class Locks(Suite):
             self.assertEqual(refused["Message"], missing)
             self.refused(404, "NoSuchKey", call, Bucket=locked, Key="absent", **arguments)
         for call in (self.s3.get_object_retention, self.s3.get_object_legal_hold):
-            self.refused(404, "NoSuchObjectLockConfiguration", call, Bucket=locked, Key="k")
+            refused = self.refused(404, "NoSuchObjectLockConfiguration", call, Bucket=locked, Key="k")
+            self.assertNotIn("BucketName", refused)
         past = {"Mode": "GOVERNANCE", "RetainUntilDate": self.until(-1)}
         refused = self.refused(
             400, "InvalidArgument", self.s3.put_object_retention, Bucket=locked, Key="k", Retention=past

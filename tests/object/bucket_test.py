@@ -52,7 +52,7 @@ class Creation(Suite):
     def test_a_head_names_the_region(self):
         name = self.bucket()
         head = self.s3.head_bucket(Bucket=name)
-        self.assertEqual(head["BucketRegion"], REGION)
+        self.assertEqual((head["BucketRegion"], head["AccessPointAlias"]), (REGION, False))
         self.refused(404, "404", self.s3.head_bucket, Bucket="nowhere-at-all")
         self.refused(403, "403", self.guest.head_bucket, Bucket=name)
 
@@ -74,10 +74,17 @@ class Creation(Suite):
         self.refused(409, "BucketNotEmpty", self.s3.delete_bucket, Bucket=name)
         for found in self.s3.list_object_versions(Bucket=name)["Versions"]:
             self.s3.delete_object(Bucket=name, Key="k", VersionId=found["VersionId"])
-        self.refused(409, "BucketNotEmpty", self.s3.delete_bucket, Bucket=name)
+        refused = self.refused(409, "BucketNotEmpty", self.s3.delete_bucket, Bucket=name)
+        self.assertTrue(refused["Message"].endswith("is not empty. You must delete all versions in the bucket."))
         self.s3.delete_object(Bucket=name, Key="k", VersionId=marker)
         self.s3.delete_bucket(Bucket=name)
         self.refused(404, "NoSuchBucket", self.s3.delete_bucket, Bucket=name)
+
+    def test_a_bucket_without_versions_is_told_less(self):
+        name = self.bucket()
+        self.put(name)
+        refused = self.refused(409, "BucketNotEmpty", self.s3.delete_bucket, Bucket=name)
+        self.assertEqual(refused["Message"], "The bucket you tried to delete is not empty")
 
     def test_a_bucket_that_comes_again_has_nothing_of_the_old_one(self):
         name = self.bucket()
@@ -156,6 +163,9 @@ class Tags(Suite):
         self.s3.put_bucket_tagging(Bucket=name, Tagging=self.tags(c="3"))
         self.assertEqual(self.s3.get_bucket_tagging(Bucket=name)["TagSet"], self.tags(c="3")["TagSet"])
         self.s3.delete_bucket_tagging(Bucket=name)
+        self.refused(404, "NoSuchTagSet", self.s3.get_bucket_tagging, Bucket=name)
+        self.s3.put_bucket_tagging(Bucket=name, Tagging=self.tags(d="4"))
+        self.s3.put_bucket_tagging(Bucket=name, Tagging=self.tags())
         self.refused(404, "NoSuchTagSet", self.s3.get_bucket_tagging, Bucket=name)
 
     def test_rules_of_tags_hold_for_buckets(self):
@@ -259,8 +269,18 @@ class OtherSettings(Suite):
         rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}, "BucketKeyEnabled": False}
         found = self.s3.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"]
         self.assertEqual(found, [rule])
-        self.s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": [rule]})
+        with_bucket_key = {**rule, "BucketKeyEnabled": True}
+        self.s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": [with_bucket_key]})
+        found = self.s3.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"]
+        self.assertEqual(found, [with_bucket_key])
         self.s3.delete_bucket_encryption(Bucket=name)
+        found = self.s3.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"]
+        self.assertEqual(found, [rule])
+        for rules in ([], [rule, rule]):
+            self.refused(
+                400, "MalformedXML", self.s3.put_bucket_encryption, Bucket=name,
+                ServerSideEncryptionConfiguration={"Rules": rules},
+            )  # fmt: skip
         with_key = {"Rules": [{"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256", "KMSMasterKeyID": "x"}}]}
         refused = self.refused(
             400, "InvalidArgument", self.s3.put_bucket_encryption, Bucket=name,
@@ -307,6 +327,8 @@ class OtherSettings(Suite):
         self.refused(400, "InvalidArgument", put, **rules({**plain, "Expiration": {"Days": 0}}))
         self.refused(400, "MalformedXML", put, **rules({**plain, "Status": "enabled"}))
         self.refused(400, "MalformedXML", put, **rules())
+        both = {"And": {"Prefix": "a", "ObjectSizeGreaterThan": 1}, "Prefix": "b"}
+        self.refused(400, "MalformedXML", put, **rules({**plain, "Filter": both}))
         twice = {"And": {"Prefix": "a", "Tags": [{"Key": "t", "Value": "1"}] * 2}}
         refused = self.refused(400, "InvalidRequest", put, **rules({**plain, "Filter": twice}))
         self.assertEqual(refused["Message"], "Duplicate Tag Keys are not allowed.")
@@ -330,6 +352,7 @@ class OtherSettings(Suite):
         self.assertRegex(put["Expiration"], r'^expiry-date="\w{3}, .* 00:00:00 GMT", rule-id="r%201"$')
         self.assertEqual(self.s3.head_object(Bucket=name, Key="tmp/k")["Expiration"], put["Expiration"])
         self.assertNotIn("Expiration", self.put(name, "kept"))
+        self.assertNotIn("Expiration", self.s3.head_object(Bucket=name, Key="tmp/k", VersionId="null"))
         self.s3.delete_bucket_lifecycle(Bucket=name)
         self.assertNotIn("Expiration", self.s3.head_object(Bucket=name, Key="tmp/k"))
 

@@ -164,6 +164,32 @@ class OntoItself(Suite):
         ):
             self.s3.copy_object(**copy, **change)
             self.assertEqual(self.body(name), b"body")
+        rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+        self.s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": [rule]})
+        self.s3.copy_object(**copy)
+        self.s3.delete_bucket_encryption(Bucket=name)
+        self.refused(400, "InvalidRequest", self.s3.copy_object, **copy)
+
+    def test_the_null_version_is_named_where_it_is_made_and_not_where_it_is_read(self):
+        name = self.bucket(versioning="Enabled")
+        old = self.put(name)["VersionId"]
+        self.versioning(name, "Suspended")
+        copy = {"Bucket": name, "Key": "k", "CopySource": f"{name}/k", "MetadataDirective": "REPLACE"}
+        answer = self.s3.copy_object(**copy)
+        self.assertEqual((answer["VersionId"], answer["CopySourceVersionId"]), ("null", old))
+        self.versioning(name, "Enabled")
+        answer = self.s3.copy_object(**copy)
+        self.assertNotIn("CopySourceVersionId", answer)
+        self.assertNotEqual(answer["VersionId"], "null")
+
+    def test_a_source_has_no_key_of_a_customer(self):
+        name = self.bucket()
+        self.put(name)
+        refused = self.refused(
+            400, "InvalidRequest", self.s3.copy_object, Bucket=name, Key="to", CopySource=f"{name}/k",
+            CopySourceSSECustomerAlgorithm="AES256", CopySourceSSECustomerKey="k" * 32,
+        )  # fmt: skip
+        self.assertEqual(refused["Message"], "The encryption parameters are not applicable to this object.")
 
     def test_an_old_version_is_brought_back_onto_itself(self):
         name = self.bucket(versioning="Enabled")

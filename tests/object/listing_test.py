@@ -6,7 +6,7 @@ import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from suite import ACCOUNTS, DIALECTS, Suite, request  # noqa: E402
+from suite import ACCOUNTS, DIALECTS, REGION, Suite, request  # noqa: E402
 
 
 def keys(page):
@@ -136,6 +136,28 @@ class Pages(Suite):
         self.fill(name, self.KEYS)
         self.assertNotIn("NextMarker", self.s3.list_objects(Bucket=name, MaxKeys=2))
         self.assertEqual(self.s3.list_objects(Bucket=name, MaxKeys=2, Delimiter="/")["NextMarker"], "baz")
+
+    def test_a_marker_within_a_common_prefix_leaves_that_out(self):
+        name = self.bucket()
+        self.fill(name, ["d/a/1", "d/a/2", "d/f", "d/g"])
+        roll = {"Bucket": name, "Prefix": "d/", "Delimiter": "/"}
+        for marker in ("d/a/", "d/a/1"):
+            self.assertEqual(keys(self.s3.list_objects(**roll, Marker=marker)), ["d/f", "d/g"])
+            self.assertNotIn("CommonPrefixes", self.s3.list_objects(**roll, Marker=marker))
+            page = self.s3.list_object_versions(**roll, KeyMarker=marker)
+            self.assertEqual([found["Key"] for found in page["Versions"]], ["d/f", "d/g"])
+            self.assertNotIn("CommonPrefixes", page)
+
+    def test_who_is_not_known_learns_nothing_of_owners(self):
+        name = self.bucket("ObjectWriter", ACL="public-read")
+        self.put(name)
+        self.assertIn("Owner", self.s3.list_objects(Bucket=name)["Contents"][0])
+        self.assertNotIn("Owner", self.anonymous.list_objects(Bucket=name)["Contents"][0])
+
+    def test_a_listing_names_the_region_of_its_bucket(self):
+        name = self.bucket()
+        for query in ("", "?list-type=2", "?versions"):
+            self.assertEqual(request("GET", f"/{name}{query}").headers["x-amz-bucket-region"], REGION)
 
     def test_a_thousand_keys_fill_a_page(self):
         name = self.bucket()

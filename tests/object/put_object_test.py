@@ -241,7 +241,7 @@ class Settings(Suite):
             ("&&", {}),
             ("key", {"key": ""}),
             ("key=&", {"key": ""}),
-            ("a=1&b=2", {"a": "1", "b": "2"}),
+            ("b=2&a=1", {"a": "1", "b": "2"}),
             ("a%20b=c+d", {"a b": "c d"}),
             ("k%2E%5F=v%2Fw", {"k._": "v/w"}),
             ("k@=v@:/-", {"k@": "v@:/-"}),
@@ -249,7 +249,7 @@ class Settings(Suite):
             answer = request("PUT", f"/{name}/k", {"-tagging": header}, BODY)
             self.assertEqual(answer.status, 200, (header, answer))
             tags = self.s3.get_object_tagging(Bucket=name, Key="k")["TagSet"]
-            self.assertEqual({tag["Key"]: tag["Value"] for tag in tags}, expected)
+            self.assertEqual([(tag["Key"], tag["Value"]) for tag in tags], sorted(expected.items()))
             count = self.s3.head_object(Bucket=name, Key="k").get("TagCount")
             self.assertEqual(count, len(expected) or None)
 

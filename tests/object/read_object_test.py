@@ -196,6 +196,20 @@ class Overrides(Suite):
         got = request("GET", f"/{name}/k?response-cache-control=%E2%80%94")
         self.is_refused(got, 400, "InvalidArgument", Message="Header value cannot be represented using ISO-8859-1.")
 
+    def test_a_read_does_not_choose_the_encryption(self):
+        name = self.bucket()
+        self.put(name)
+        for dialect in DIALECTS:
+            mode = dialect.header + "server-side-encryption"
+            for value in ("AES256", "aws:kms"):
+                got = request("GET", f"/{name}/k", {mode: value}, dialect=dialect)
+                message = f"{mode} header is not supported for this operation."
+                self.is_refused(got, 400, "InvalidArgument", ArgumentName=mode, ArgumentValue=value, Message=message)
+                self.assertEqual(request("HEAD", f"/{name}/k", {mode: value}, dialect=dialect).status, 400)
+            got = request("GET", f"/{name}/k", {mode + "-customer-algorithm": "AES256"}, dialect=dialect)
+            message = "The encryption parameters are not applicable to this object."
+            self.is_refused(got, 400, "InvalidRequest", Message=message)
+
 
 class Heads(Suite):
     def test_a_head_of_what_is_not_there_is_404_without_a_body(self):

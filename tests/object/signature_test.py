@@ -175,6 +175,9 @@ class Presigned(Suite):
             head = signer.generate_presigned_url("head_object", Params={"Bucket": name, "Key": "a b/\u00e9"})
             self.assertEqual(send("HEAD", head.removeprefix(URL)).status, 200)
             self.assertEqual(send("GET", get.removeprefix(URL).replace("%C3%A9", "x")).code, "SignatureDoesNotMatch")
+            for method, call in (("HEAD", "head_bucket"), ("GET", "list_objects"), ("GET", "get_bucket_versioning")):
+                url = signer.generate_presigned_url(call, Params={"Bucket": name})
+                self.assertEqual(send(method, url.removeprefix(URL)).status, 200, (scheme, call))
 
     def test_a_url_ends(self):
         name = self.bucket()

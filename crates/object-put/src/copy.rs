@@ -5,7 +5,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::access::{self, Visit};
-use crate::bucket::{Bucket, check_name};
+use crate::bucket::{Bucket, Versioning, check_name};
 use crate::checksum::Algorithm;
 use crate::commit::parts;
 use crate::dialect::Dialect;
@@ -14,7 +14,8 @@ use crate::etag::{self, quoted};
 use crate::head::{BODY_BYTES_MAX, BodyHead, ChecksumPlan, Length};
 use crate::key::Key;
 use crate::object::{ObjectVersion, Part, StorageClass, Stored};
-use crate::operation::object::{locate, shown_version};
+use crate::operation::object::{locate, refuse_customer_key};
+use crate::operation::setting::has_encryption;
 use crate::operation::{Call, OPERATIONS, Operation, Reply};
 use crate::percent::decoded;
 use crate::put::Admission;
@@ -95,6 +96,10 @@ impl Copying {
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
             ));
         };
+        refuse_customer_key(
+            call,
+            "x-store-copy-source-server-side-encryption-customer-algorithm",
+        )?;
         judge(call, &object, &stored)?;
         if matches!(
             stored.class,
@@ -120,7 +125,9 @@ impl Copying {
             "x-store-website-redirect-location",
             "x-store-server-side-encryption",
         ];
-        let changes = replaces_metadata || changes.iter().any(|name| call.fields.has(name));
+        let changes = replaces_metadata
+            || changes.iter().any(|name| call.fields.has(name))
+            || has_encryption(tx, call.bucket()?.id)?;
         if onto_itself && named.is_none() && !changes {
             return Err(Error::request(
                 "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -141,7 +148,7 @@ impl Copying {
             bucket: from.id,
             key: source.key,
             parts: parts(tx, stored.parts.clone())?,
-            source_version: shown_version(from.versioning, &object.version),
+            source_version: (!object.version.null).then(|| object.version.to_string()),
             object,
         })
     }
@@ -172,7 +179,13 @@ impl Copying {
             .filter(|(name, _)| name != "etag" && !name.starts_with("x-store-checksum-"));
         let mut reply = Reply::xml(text);
         reply.headers.extend(kept);
-        reply.with_some(
+        // Other than a PUT, a copy is told that it is the null version.
+        let suspended = |bucket: &Bucket| bucket.versioning == Versioning::Suspended;
+        let null = call
+            .bucket
+            .filter(|bucket| suspended(bucket))
+            .map(|_| "null");
+        reply.with_some("x-store-version-id", null).with_some(
             "x-store-copy-source-version-id",
             self.source_version.clone(),
         )

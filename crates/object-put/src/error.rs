@@ -206,14 +206,23 @@ pub enum Error {
         bucket: String,
     },
     /// The bucket still holds versions.
-    #[error("The bucket you tried to delete is not empty")]
+    #[error("The bucket you tried to delete is not empty{}", if *.keeps_versions {
+        ". You must delete all versions in the bucket."
+    } else {
+        ""
+    })]
     BucketNotEmpty {
         /// The name.
         bucket: String,
+        /// Whether the bucket keeps versions, or did.
+        keeps_versions: bool,
     },
     /// An account has as many buckets as it may have.
     #[error("You have attempted to create more buckets than allowed")]
     TooManyBuckets,
+    /// A versioning configuration that names no state.
+    #[error("The Versioning element must be specified")]
+    NoVersioningState,
     /// What is asked does not fit the state that the bucket is in.
     #[error("{reason}")]
     InvalidBucketState {
@@ -344,8 +353,10 @@ pub enum Error {
         key: String,
         /// The version id of the marker.
         marker: String,
+        /// When it was made, as an HTTP date.
+        modified: String,
     },
-    /// The version that is named is a delete marker, which can only be deleted.
+    /// A delete marker where a version is named, changed or read for its tags: it can only be deleted.
     #[error("The specified method is not allowed against this resource.")]
     IsDeleteMarker {
         /// The method of the request.
@@ -368,8 +379,8 @@ pub enum Error {
     NotSet {
         /// The code of the real service for this missing thing.
         code: &'static str,
-        /// The bucket.
-        bucket: String,
+        /// The bucket, where it is what lacks the thing.
+        bucket: Option<String>,
         /// The sentence of the real service.
         reason: &'static str,
     },

@@ -293,7 +293,9 @@ impl Acl {
         let list = document
             .child("AccessControlList")
             .ok_or(Error::MalformedAcl)?;
-        if owner.required("ID").map_err(malformed)? != parties.owner {
+        let owner = owner.required("ID").map_err(malformed)?;
+        if owner != parties.owner {
+            known_user(owner, parties.roster)?;
             return Err(Error::AccessDenied);
         }
         let grants: Vec<_> = list
@@ -416,15 +418,15 @@ fn grantee(
     }
 }
 
+fn known_user(id: &str, roster: &Roster) -> Result<Grantee, Error> {
+    let unknown = || Error::argument("CanonicalUser/ID", Some(id), "Invalid id");
+    roster.user(id).ok_or_else(unknown)
+}
+
 fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Grantee, Error> {
     let text = |name| element.text_of(name).ok_or(Error::MalformedAcl);
     match element.attribute("type") {
-        Some("CanonicalUser") => {
-            let id = text("ID")?;
-            roster
-                .user(id)
-                .ok_or_else(|| Error::argument("CanonicalUser/ID", Some(id), "Invalid id"))
-        }
+        Some("CanonicalUser") => known_user(text("ID")?, roster),
         Some("Group") => {
             let uri = text("URI")?;
             Group::parse(uri, dialect)

@@ -402,7 +402,7 @@ fn date_of(text: &str) -> Option<Timestamp> {
 
 fn read_filter(element: &Element) -> Result<Filter, Error> {
     let scope = element.child("And").unwrap_or(element);
-    if element.child("And").is_none() && element.children.len() > 1 {
+    if element.children.len() > 1 {
         return Err(Error::MalformedXml);
     }
     let bytes = |name| {

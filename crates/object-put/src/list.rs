@@ -33,12 +33,12 @@ pub enum After {
 }
 
 impl After {
-    /// Where a page goes on after an entry called `text`, which is a common prefix if that is what it rolls up to.
+    /// Where a page goes on after an entry called `text`: after the whole common prefix, if it rolls up to one.
     #[must_use]
     pub fn entry(text: String, prefix: &str, delimiter: &str) -> Self {
         match rolled_up(&text, prefix, delimiter) {
-            Some(group) if group.len() == text.len() => Self::Prefix(text),
-            _ => Self::Key(text),
+            Some(group) => Self::Prefix(group.to_owned()),
+            None => Self::Key(text),
         }
     }
 
@@ -439,14 +439,14 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_that_is_a_common_prefix_leaves_its_keys_out() {
+    fn a_marker_in_a_common_prefix_leaves_its_keys_out() {
         let keys = ["a/1", "a/2", "b"].map(str::to_owned);
         let store = store(&BTreeSet::from(keys), &[]);
         let mut ask = ask("", "/", 9);
-        ask.after = After::entry("a/".to_owned(), "", "/");
-        assert_eq!(walk(&store, &ask), ["b"]);
-        ask.after = After::entry("a/1".to_owned(), "", "/");
-        assert_eq!(walk(&store, &ask), ["a/*", "b"]);
+        for marker in ["a/", "a/1", "a/9"] {
+            ask.after = After::entry(marker.to_owned(), "", "/");
+            assert_eq!(walk(&store, &ask), ["b"], "{marker}");
+        }
     }
 
     #[test]

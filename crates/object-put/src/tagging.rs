@@ -71,6 +71,8 @@ impl Tags {
             }
             tags.push((decode(key)?, decode(text)?));
         }
+        // A query has no order of its own; the same tags are to look the same.
+        tags.sort();
         let tags = Self(tags);
         if tags.repeated().is_some() {
             return Err(malformed());

@@ -64,8 +64,9 @@ fn bucket_rows() -> Vec<Row> {
         (Error::ObjectLocked, 403, "AccessDenied", "Access Denied because object protected by object lock.", ""),
         (Error::BucketAlreadyExists { bucket: bucket() }, 409, "BucketAlreadyExists", "The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again.", "BucketName=b"),
         (Error::BucketAlreadyOwnedByYou { bucket: bucket() }, 409, "BucketAlreadyOwnedByYou", "Your previous request to create the named bucket succeeded and you already own it.", "BucketName=b"),
-        (Error::BucketNotEmpty { bucket: bucket() }, 409, "BucketNotEmpty", "The bucket you tried to delete is not empty", "BucketName=b"),
+        (Error::BucketNotEmpty { bucket: bucket(), keeps_versions: true }, 409, "BucketNotEmpty", "The bucket you tried to delete is not empty. You must delete all versions in the bucket.", "BucketName=b"),
         (Error::TooManyBuckets, 400, "TooManyBuckets", "You have attempted to create more buckets than allowed", ""),
+        (Error::NoVersioningState, 400, "IllegalVersioningConfigurationException", "The Versioning element must be specified", ""),
         (Error::InvalidBucketState { reason: "no" }, 409, "InvalidBucketState", "no", ""),
         (Error::HeaderNotImplemented { header: "If-Match,If-None-Match", reason: Some("why") }, 501, "NotImplemented", "A header you provided implies functionality that is not implemented", "Header=If-Match,If-None-Match additionalMessage=why"),
         (Error::AccessControlListNotSupported, 400, "AccessControlListNotSupported", "The bucket does not allow ACLs", ""),
@@ -93,10 +94,10 @@ fn object_rows() -> Vec<Row> {
     let key = || text("k");
     vec![
         (Error::NoSuchKey { key: key() }, 404, "NoSuchKey", "The specified key does not exist.", "Key=k"),
-        (Error::Deleted { key: key(), marker: text("v") }, 404, "NoSuchKey", "The specified key does not exist.", "Key=k"),
+        (Error::Deleted { key: key(), marker: text("v"), modified: text("then") }, 404, "NoSuchKey", "The specified key does not exist.", "Key=k"),
         (Error::IsDeleteMarker { method: "GET", marker: text("v"), modified: text("then") }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=GET ResourceType=DeleteMarker"),
         (Error::NoSuchVersion { key: key(), version: text("v") }, 404, "NoSuchVersion", "The specified version does not exist.", "Key=k VersionId=v"),
-        (Error::NotSet { code: "NoSuchBucketPolicy", bucket: text("b"), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
+        (Error::NotSet { code: "NoSuchBucketPolicy", bucket: Some(text("b")), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
         (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
         (Error::NotModified, 304, "NotModified", "Not Modified", ""),
         (Error::InvalidRange { requested: text("bytes=9-"), size: 5 }, 416, "InvalidRange", "The requested range is not satisfiable", "RangeRequested=bytes=9- ActualObjectSize=5"),

@@ -127,8 +127,11 @@ impl Error {
             | Self::NoSuchBucket { bucket }
             | Self::BucketAlreadyExists { bucket }
             | Self::BucketAlreadyOwnedByYou { bucket }
-            | Self::BucketNotEmpty { bucket }
-            | Self::NotSet { bucket, .. } => vec![field("BucketName", bucket)],
+            | Self::BucketNotEmpty { bucket, .. } => vec![field("BucketName", bucket)],
+            Self::NotSet { bucket, .. } => bucket
+                .iter()
+                .map(|bucket| field("BucketName", bucket))
+                .collect(),
             Self::CrossOrigin { method, .. } => {
                 vec![field("Method", method), field("ResourceType", &"BUCKET")]
             }

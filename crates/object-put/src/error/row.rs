@@ -45,6 +45,7 @@ impl Coded for Error {
             Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),
             Self::BucketNotEmpty { .. } => Row::of(409, "BucketNotEmpty"),
             Self::TooManyBuckets => Row::of(400, "TooManyBuckets"),
+            Self::NoVersioningState => Row::of(400, "IllegalVersioningConfigurationException"),
             Self::InvalidBucketState { .. } => Row::of(409, "InvalidBucketState"),
             Self::HeaderNotImplemented { .. } => Row::of(501, "NotImplemented"),
             Self::AccessControlListNotSupported => Row::of(400, "AccessControlListNotSupported"),

@@ -111,7 +111,10 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
 /// # Errors
 /// Those of the way to it alone.
 pub fn head(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(Reply::empty(200).with("x-store-bucket-region", call.bucket()?.region.clone()))
+    Ok(Reply::empty(200)
+        .with("content-type", "application/xml")
+        .with("x-store-bucket-region", call.bucket()?.region.clone())
+        .with("x-store-access-point-alias", "false"))
 }
 
 /// `DeleteBucket`: the first step closes it for writers, the second looks whether anything is in it, and a third opens a
@@ -128,6 +131,7 @@ pub fn delete(
     let seen = call.bucket()?;
     let not_empty = || Error::BucketNotEmpty {
         bucket: seen.name.clone(),
+        keeps_versions: seen.versioning != Versioning::Off,
     };
     if progress.done == 2 {
         return Err(not_empty());

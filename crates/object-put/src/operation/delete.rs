@@ -149,7 +149,7 @@ fn one(
     wanted: &Wanted<'_>,
     bypass: bool,
 ) -> Result<Removed, Error> {
-    remove(
+    let removed = remove(
         tx,
         &Removal {
             bucket: call.bucket()?,
@@ -160,7 +160,17 @@ fn one(
             now: call.now,
         },
         ids,
-    )
+    );
+    // Among many keys a version id that was never given is one that is not there.
+    removed.map_err(|error| match (error, wanted.version) {
+        (Error::InvalidArgument { argument, .. }, Some(version)) if argument == "versionId" => {
+            Error::NoSuchVersion {
+                key: wanted.key.to_owned(),
+                version: version.to_owned(),
+            }
+        }
+        (error, _) => error,
+    })
 }
 
 /// The element of the answer for one key; errors of the service itself end the whole request.

@@ -214,10 +214,11 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// The elements with which all listings start.
-    fn start(&self, writer: &mut Writer, is_truncated: bool) {
+    /// The elements with which all listings start; `place` writes where the page stands, which each has its own way to say.
+    fn start(&self, writer: &mut Writer, is_truncated: bool, place: impl FnOnce(&mut Writer)) {
         writer.text("Name", self.call.bucket_name);
         writer.text("Prefix", self.encoded(self.prefix));
+        place(writer);
         writer.text("MaxKeys", self.most);
         if !self.delimiter.is_empty() {
             writer.text("Delimiter", self.encoded(self.delimiter));
@@ -249,11 +250,10 @@ impl<'c> Listing<'c> {
     }
 
     fn answer(&self, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
-        Reply::xml(Writer::document(
-            root,
-            self.call.dialect().words().namespace,
-            fill,
-        ))
+        let namespace = self.call.dialect().words().namespace;
+        let reply = Reply::xml(Writer::document(root, namespace, fill));
+        let region = self.call.bucket.map(|bucket| bucket.region.clone());
+        reply.with_some("x-store-bucket-region", region)
     }
 }
 
@@ -289,16 +289,21 @@ pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
         After::entry(marker.to_owned(), listing.prefix, listing.delimiter)
     };
     let page = listing.page(tx, after, false)?;
-    let roster = Roster::read(tx)?;
+    // Who is not known learns nothing of owners.
+    let roster = match call.caller.account() {
+        Some(_) => Some(Roster::read(tx)?),
+        None => None,
+    };
     // Without a delimiter the last key shown is where the next page starts, and clients know that.
     let next = page.next.as_ref().filter(|_| !listing.delimiter.is_empty());
     Ok(listing.answer("ListBucketResult", |writer| {
-        listing.start(writer, page.next.is_some());
-        writer.text("Marker", listing.encoded(marker));
-        if let Some(After::Key(text) | After::Prefix(text)) = next {
-            writer.text("NextMarker", listing.encoded(text));
-        }
-        listing.contents(writer, &page, Some(&roster));
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text("Marker", listing.encoded(marker));
+            if let Some(After::Key(text) | After::Prefix(text)) = next {
+                writer.text("NextMarker", listing.encoded(text));
+            }
+        });
+        listing.contents(writer, &page, roster.as_ref());
         listing.prefixes(writer, &page);
     }))
 }
@@ -330,14 +335,13 @@ pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     let page = listing.page(tx, after, false)?;
     let roster = owners.then(|| Roster::read(tx)).transpose()?;
     Ok(listing.answer("ListBucketResult", |writer| {
-        listing.start(writer, page.next.is_some());
-        writer.text("KeyCount", page.entries.len());
-        writer.text_if("ContinuationToken", token);
-        writer.text_if(
-            "NextContinuationToken",
-            page.next.as_ref().map(After::token),
-        );
-        writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
+            writer.text_if("ContinuationToken", token);
+            let next = page.next.as_ref().map(After::token);
+            writer.text_if("NextContinuationToken", next);
+            writer.text("KeyCount", page.entries.len());
+        });
         listing.contents(writer, &page, roster.as_ref());
         listing.prefixes(writer, &page);
     }))
@@ -359,13 +363,15 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
         Entry::Prefix(_) => None,
     });
     Ok(listing.answer("ListVersionsResult", |writer| {
-        listing.start(writer, page.next.is_some());
-        writer.text("KeyMarker", listing.encoded(key_marker));
-        writer.text("VersionIdMarker", version_marker.unwrap_or_default());
-        if let Some(After::Version(text, _) | After::Prefix(text) | After::Key(text)) = &page.next {
-            writer.text("NextKeyMarker", listing.encoded(text));
-            writer.text_if("NextVersionIdMarker", next_version);
-        }
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text("KeyMarker", listing.encoded(key_marker));
+            writer.text("VersionIdMarker", version_marker.unwrap_or_default());
+            let next = page.next.as_ref();
+            if let Some(After::Version(text, _) | After::Prefix(text) | After::Key(text)) = next {
+                writer.text("NextKeyMarker", listing.encoded(text));
+                writer.text_if("NextVersionIdMarker", next_version);
+            }
+        });
         for entry in &page.entries {
             let Entry::Version {
                 key,

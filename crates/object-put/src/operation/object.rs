@@ -145,7 +145,26 @@ fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Erro
     Ok(rows.first().map(|(_, newest)| Error::Deleted {
         key: key.to_string(),
         marker: newest.version.to_string(),
+        modified: newest.modified.http_date(),
     }))
+}
+
+/// As [`find`], for what changes an object without its bytes and for its tags: there the real service names the delete marker
+/// that hides the key, as if the request had.
+///
+/// # Errors
+/// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
+pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Box<Stored>), Error> {
+    find(call, tx).map_err(|error| match error {
+        Error::Deleted {
+            marker, modified, ..
+        } => Error::IsDeleteMarker {
+            method: call.operation.method,
+            marker,
+            modified,
+        },
+        other => other,
+    })
 }
 
 /// The version id that a reply shows: none in a bucket that never kept versions.
@@ -268,6 +287,32 @@ pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Repl
     answer(call, tx, &located.version, &stored)
 }
 
+/// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
+fn refuse_encryption(call: &Call<'_>) -> Result<(), Error> {
+    const MODE: &str = "x-store-server-side-encryption";
+    if let Some(mode) = call.fields.get(MODE)? {
+        return Err(Error::argument(
+            MODE,
+            Some(&mode),
+            "x-store-server-side-encryption header is not supported for this operation.",
+        ));
+    }
+    refuse_customer_key(call, "x-store-server-side-encryption-customer-algorithm")
+}
+
+/// Refuses a customer's key for an object that has none, as no object does.
+///
+/// # Errors
+/// `InvalidRequest`.
+pub fn refuse_customer_key(call: &Call<'_>, header: &str) -> Result<(), Error> {
+    if call.fields.has(header) {
+        return Err(Error::request(
+            "The encryption parameters are not applicable to this object.",
+        ));
+    }
+    Ok(())
+}
+
 /// The head of the answer to a GET or HEAD.
 fn answer(
     call: &Call<'_>,
@@ -276,6 +321,7 @@ fn answer(
     stored: &Stored,
 ) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
+    refuse_encryption(call)?;
     let overrides = overrides(call)?;
     if let Verdict::NotModified = judge(call, object, stored)? {
         return Ok(Reply::empty(304)
@@ -288,6 +334,11 @@ fn answer(
                 shown_version(bucket.versioning, &object.version),
             ));
     }
+    // Who names a version asks for what never ends that way, as in the real service.
+    let expiration = match call.query.has("versionId") {
+        true => None,
+        false => lifecycle::expiration(tx, bucket.id, call.key()?, object, stored)?,
+    };
     let range = range_of(call, object, stored)?;
     let (status, length) = match &range {
         None => (200, stored.size),
@@ -300,10 +351,7 @@ fn answer(
             "x-store-version-id",
             shown_version(bucket.versioning, &object.version),
         )
-        .with_some(
-            "x-store-expiration",
-            lifecycle::expiration(tx, bucket.id, call.key()?, object, stored)?,
-        );
+        .with_some("x-store-expiration", expiration);
     if let Some(range) = &range {
         let text = format!("bytes {}-{}/{}", range.start, range.end - 1, stored.size);
         reply = reply.with("content-range", text);

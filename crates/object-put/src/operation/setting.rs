@@ -26,7 +26,7 @@ pub(super) fn document(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut Write
 pub(super) fn not_set(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
     Error::NotSet {
         code,
-        bucket: call.bucket_name.to_owned(),
+        bucket: Some(call.bucket_name.to_owned()),
         reason,
     }
 }
@@ -95,17 +95,18 @@ pub fn get_versioning(
 /// `PutBucketVersioning`.
 ///
 /// # Errors
-/// `MalformedXml`; `InvalidBucketState` for a bucket with object lock.
+/// `NoVersioningState`; `MalformedXml`; `InvalidBucketState` for a bucket with object lock.
 pub fn put_versioning(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "VersioningConfiguration")?;
-    let versioning = match root.required("Status")? {
-        "Enabled" => Versioning::Enabled,
-        "Suspended" => Versioning::Suspended,
-        _ => return Err(Error::MalformedXml),
+    let versioning = match root.text_of("Status") {
+        None | Some("") => return Err(Error::NoVersioningState),
+        Some("Enabled") => Versioning::Enabled,
+        Some("Suspended") => Versioning::Suspended,
+        Some(_) => return Err(Error::MalformedXml),
     };
     if call.bucket()?.object_lock && versioning == Versioning::Suspended {
         return Err(Error::InvalidBucketState {
@@ -326,15 +327,32 @@ pub fn delete_lifecycle(
     forget(call, tx, lifecycle::SETTING)
 }
 
+/// Under which name it is kept that a bucket was given an encryption, and whether with a bucket key.
+const ENCRYPTION: &str = "encryption";
+
+/// Whether the bucket was given an encryption: then an object may be copied onto itself as it is.
+///
+/// # Errors
+/// As reads of the store.
+pub fn has_encryption(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
+    let row = SETTINGS.peek(tx, &(bucket, ENCRYPTION.to_owned()))?;
+    Ok(row.is_some())
+}
+
 /// `GetBucketEncryption`: every bucket encrypts with service-managed keys.
 ///
 /// # Errors
 /// As [`location`].
 pub fn get_encryption(
     call: &Call<'_>,
-    _tx: &mut Tx<'_>,
+    tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
+    let row = SETTINGS.peek(tx, &(call.bucket()?.id, ENCRYPTION.to_owned()))?;
+    let bucket_key: bool = match row {
+        Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
+        None => false,
+    };
     Ok(document(
         call,
         "ServerSideEncryptionConfiguration",
@@ -343,7 +361,7 @@ pub fn get_encryption(
                 writer.element("ApplyServerSideEncryptionByDefault", |writer| {
                     writer.text("SSEAlgorithm", SERVICE_MANAGED);
                 });
-                writer.text("BucketKeyEnabled", false);
+                writer.text("BucketKeyEnabled", bucket_key);
             });
         },
     ))
@@ -355,12 +373,20 @@ pub fn get_encryption(
 /// `MalformedXml`; `InvalidArgument` for a key that the mode has no use for; `OperationNotImplemented` for other modes.
 pub fn put_encryption(
     call: &Call<'_>,
-    _tx: &mut Tx<'_>,
+    tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     const ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
-    let rule = root.child("Rule").ok_or(Error::MalformedXml)?;
+    let mut rules = root.all("Rule");
+    let (Some(rule), None) = (rules.next(), rules.next()) else {
+        return Err(Error::MalformedXml);
+    };
+    let bucket_key = match rule.text_of("BucketKeyEnabled") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(Error::MalformedXml),
+    };
     let default = rule.child(ELEMENT).ok_or(Error::MalformedXml)?;
     let words = call.dialect().words();
     match default.required("SSEAlgorithm")? {
@@ -369,7 +395,10 @@ pub fn put_encryption(
             None,
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not store:kms or store:kms:dsse",
         )),
-        SERVICE_MANAGED => Ok(Reply::empty(200)),
+        SERVICE_MANAGED => {
+            keep(call, tx, ENCRYPTION, &bucket_key)?;
+            Ok(Reply::empty(200))
+        }
         mode if mode == words.kms || mode == words.kms_dual => {
             Err(Error::OperationNotImplemented {
                 operation: "Encryption with key-management keys",
@@ -384,11 +413,11 @@ pub fn put_encryption(
 /// # Errors
 /// As [`location`].
 pub fn delete_encryption(
-    _call: &Call<'_>,
-    _tx: &mut Tx<'_>,
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    Ok(Reply::empty(204))
+    forget(call, tx, ENCRYPTION)
 }
 
 /// Under which name the tags of a bucket are kept.
@@ -407,12 +436,15 @@ pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
     Ok(Reply::xml(tags.document(call.dialect().words().namespace)))
 }
 
-/// `PutBucketTagging`.
+/// `PutBucketTagging`: no tags are as good as none ever put.
 ///
 /// # Errors
 /// Those of [`Tags::from_xml`].
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let tags = Tags::from_xml(call.body, Bearer::Bucket)?;
+    if tags.0.is_empty() {
+        return forget(call, tx, TAGS);
+    }
     keep(call, tx, TAGS, &tags)?;
     Ok(Reply::empty(204))
 }

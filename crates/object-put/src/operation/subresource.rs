@@ -3,7 +3,7 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use super::object::{Located, find, shown_version};
+use super::object::{Located, find, find_unhidden, shown_version};
 use super::{Call, Reply};
 use crate::bucket::Bucket;
 use crate::error::Error;
@@ -19,7 +19,7 @@ fn change(
     status: u16,
     edit: impl FnOnce(&mut Stored) -> Result<(), Error>,
 ) -> Result<Reply, Error> {
-    let (mut located, mut stored) = find(call, tx)?;
+    let (mut located, mut stored) = find_unhidden(call, tx)?;
     edit(&mut stored)?;
     located.version.stored = Some(stored);
     located.put(tx, call.bucket()?.id, call.key()?);
@@ -38,9 +38,9 @@ fn namespace(call: &Call<'_>) -> &'static str {
 /// `GetObjectTagging`.
 ///
 /// # Errors
-/// Those of [`find`]; a key that is absent is named with its bucket, as in the real service.
+/// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find(call, tx).map_err(|error| match error {
+    let (located, stored) = find_unhidden(call, tx).map_err(|error| match error {
         Error::NoSuchKey { key } => Error::NoSuchKey {
             key: format!("{}/{key}", call.bucket_name),
         },
@@ -53,7 +53,7 @@ pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 /// `PutObjectTagging`.
 ///
 /// # Errors
-/// Those of [`Tags::from_xml`]; those of [`find`].
+/// Those of [`Tags::from_xml`]; those of [`find_unhidden`].
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let tags = Tags::from_xml(call.body, Bearer::Object)?;
     change(call, tx, 200, |stored| {
@@ -65,7 +65,7 @@ pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 /// `DeleteObjectTagging`.
 ///
 /// # Errors
-/// Those of [`find`].
+/// Those of [`find_unhidden`].
 pub fn delete_tagging(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -92,9 +92,9 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 /// `PutObjectAcl`.
 ///
 /// # Errors
-/// Those of [`find`]; those of [`super::setting::put_list`].
+/// Those of [`find_unhidden`]; those of [`super::setting::put_list`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, _) = find(call, tx)?;
+    let (located, _) = find_unhidden(call, tx)?;
     let roster = Roster::read(tx)?;
     let parties = Parties {
         roster: &roster,
@@ -118,13 +118,11 @@ fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
     }
 }
 
-fn not_locked(call: &Call<'_>) -> Error {
-    Error::NotSet {
-        code: "NoSuchObjectLockConfiguration",
-        bucket: call.bucket_name.to_owned(),
-        reason: "The specified object does not have a ObjectLock configuration",
-    }
-}
+const NOT_LOCKED: Error = Error::NotSet {
+    code: "NoSuchObjectLockConfiguration",
+    bucket: None,
+    reason: "The specified object does not have a ObjectLock configuration",
+};
 
 /// `GetObjectRetention`.
 ///
@@ -133,7 +131,7 @@ fn not_locked(call: &Call<'_>) -> Error {
 pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
     let (_, stored) = find(call, tx)?;
-    let retention = stored.lock.retention.ok_or_else(|| not_locked(call))?;
+    let retention = stored.lock.retention.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(retention.document(namespace(call))))
 }
 
@@ -143,7 +141,7 @@ pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 /// `NoSuchKey` and its like; `InvalidRequest` in a bucket without object lock; those of [`Retention::from_xml`] and of the
 /// bypass; `ObjectLocked` for a change that the retention does not yield to.
 pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    find(call, tx)?;
+    find_unhidden(call, tx)?;
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
     let bypass = super::delete::bypass(call)?;
@@ -164,14 +162,14 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
     let (_, stored) = find(call, tx)?;
-    let hold = stored.lock.hold.ok_or_else(|| not_locked(call))?;
+    let hold = stored.lock.hold.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(lock::hold_document(hold, namespace(call))))
 }
 
 /// `PutObjectLegalHold`.
 ///
 /// # Errors
-/// `InvalidRequest` in a bucket without object lock; `MalformedXml`; those of [`find`].
+/// `InvalidRequest` in a bucket without object lock; `MalformedXml`; those of [`find_unhidden`].
 pub fn put_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
     let hold = lock::hold_from_xml(call.body)?;

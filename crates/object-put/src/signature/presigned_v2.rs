@@ -149,6 +149,13 @@ impl ClaimV2 {
         let bucket = line
             .host_bucket
             .map_or_else(String::new, |bucket| format!("/{bucket}"));
+        // A path that is a bucket alone is signed with a slash at its end, whether it was sent with one or not.
+        let is_bucket = line.host_bucket.is_none() && line.path.rfind('/') == Some(0);
+        let end = if is_bucket && line.path.len() > 1 {
+            "/"
+        } else {
+            ""
+        };
         let mut covered: Vec<(&str, Option<String>)> = line
             .query
             .split('&')
@@ -168,7 +175,7 @@ impl ClaimV2 {
             .collect();
         let mark = if covered.is_empty() { "" } else { "?" };
         Ok(format!(
-            "{}\n{}\n{}\n{}\n{own}{bucket}{}{mark}{}",
+            "{}\n{}\n{}\n{}\n{own}{bucket}{}{end}{mark}{}",
             line.method,
             plain("content-md5")?,
             plain("content-type")?,

@@ -20,6 +20,8 @@ use crate::spill::Spill;
 
 /// The directory within a data directory in which a new store is made. What it holds is nothing until it is moved out.
 const STAGE: &str = ".filling";
+/// The most that a store which is filled takes for its cache: its rows come in the order of their keys, so that none is looked at again.
+const FILL_CACHE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Adds the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
@@ -292,6 +294,7 @@ impl Stage {
     fn open(&self, flags: &Flags) -> Result<Storage, String> {
         let flags = Flags {
             data: Some(self.0.clone()),
+            cache_bytes: flags.cache_bytes.min(FILL_CACHE_BYTES),
             ..flags.clone()
         };
         storage::open(&flags).map_err(|error| error.to_string())
