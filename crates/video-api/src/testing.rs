@@ -1,16 +1,12 @@
 //! A running service for tests: on a free port, in memory, gone when dropped.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use triptych_core::blobs::MemoryBlobs;
-use triptych_core::host::{Config, serve};
-use triptych_core::id::Ids as _;
-use triptych_core::id::SystemIds;
+use triptych_core::host::Config;
+pub use triptych_core::host::testing::Running;
+use triptych_core::id::{Ids as _, SystemIds};
 use triptych_core::kv::Memory;
-use triptych_core::time::SystemClock;
 
 use crate::http::VideoApi;
 use crate::seed::{Seed, SeedError};
@@ -19,25 +15,6 @@ use crate::seed::{Seed, SeedError};
 pub const API_KEY: &str = "testing-key";
 /// The token that [`spawn`] gives its account, with every scope.
 pub const TOKEN: &str = "testing-token";
-
-/// A service that runs until this is dropped.
-#[derive(Debug)]
-pub struct Running {
-    /// Where it listens.
-    pub address: SocketAddr,
-    /// Its clock, which a test may move.
-    pub clock: Arc<SystemClock>,
-    /// Told by being dropped.
-    _stop: oneshot::Sender<()>,
-}
-
-impl Running {
-    /// The URL for clients.
-    #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-}
 
 /// Why a service does not run.
 #[derive(Debug, thiserror::Error)]
@@ -56,25 +33,13 @@ pub enum SpawnError {
 /// [`SpawnError`].
 pub async fn spawn() -> Result<Running, SpawnError> {
     let config = Config::default();
-    let clock = Arc::clone(&config.clock);
     let blobs = Arc::new(MemoryBlobs::new(SystemIds.fork()));
     let service = VideoApi::builder(Arc::new(Memory::new()), blobs)
-        .clock(clock.clone())
+        .clock(config.clock.clone())
         .seed(Seed::of_credentials(API_KEY, TOKEN))
         .build();
     service.fill().await?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    tokio::spawn(serve(listener, service, config, async move {
-        // Nothing is ever sent: the end of the sender is the message.
-        let _ = stopped.await;
-    }));
-    Ok(Running {
-        address,
-        clock,
-        _stop: stop,
-    })
+    Ok(Running::start(service, config).await?)
 }
 
 #[cfg(test)]
