@@ -3,6 +3,8 @@
 
 #[path = "model/check.rs"]
 mod check;
+#[path = "model/derived.rs"]
+mod derived;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use triptych_core::kv::Tx;
 use video_api::search::index;
 
-use super::{CHANNELS, LIKE, Model, PEOPLE, PUBLIC, Video, WORDS, World};
+use super::{CHANNELS, LIKE, Model, PEOPLE, PUBLIC, Video, WORDS, World, derived};
 use crate::service::Service;
 
 impl Model {
@@ -17,6 +17,7 @@ impl Model {
         }
         let told = index::verify(&mut Tx::new(&*world.store));
         assert_eq!(told, Ok(()), "the index is what a rebuild would make");
+        derived::check(&*world.store);
     }
 
     async fn check_playlist(&self, world: &World) {
