@@ -20,6 +20,16 @@ struct Done {
     outcome: Result<String, String>,
 }
 
+/// Says where long work is: in its spinner, or on a line of its own where nobody sees one.
+#[cfg(feature = "bench")]
+pub(crate) fn at(bar: &ProgressBar, what: &str) {
+    if bar.is_hidden() {
+        eprintln!("   {what}");
+    } else {
+        bar.set_message(what.to_owned());
+    }
+}
+
 /// Steps done so far.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {

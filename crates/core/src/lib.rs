@@ -10,6 +10,7 @@
 //! | [`error`] | the row (status and code) that every error has |
 //! | [`pending`] | an answer that arrives later, without a runtime |
 //! | [`kv`] | ordered bytes with atomic conditional commits |
+//! | [`recent`] | a map that keeps what was asked for lately |
 //! | [`blobs`] | bodies too long for a key-value store |
 //! | `host` | feature `host`: the server shell that the services run under |
 
@@ -20,4 +21,5 @@ pub mod host;
 pub mod id;
 pub mod kv;
 pub mod pending;
+pub mod recent;
 pub mod time;

@@ -4,11 +4,11 @@
 //! transaction depends on what it reads as if this were not there.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use triptych_core::kv::{Key, Record, StoreError, Table, Tx};
+use triptych_core::recent::Recent;
 
 /// Bytes of the values whose records are kept. A record takes about three times as much as its value, once it was served.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -22,66 +22,29 @@ pub struct Records {
     parts: [Mutex<Part>; PARTS],
 }
 
-/// Two generations: once the young one is half of what may be kept it becomes the old one, and what nobody asked for since the last time
-/// goes.
-#[derive(Default)]
-struct Part {
-    young: HashMap<Bytes, Decoded>,
-    old: HashMap<Bytes, Decoded>,
-    young_bytes: usize,
-}
-
 /// A value and what it means.
+#[derive(Clone)]
 struct Decoded {
     value: Bytes,
     record: Arc<dyn Any + Send + Sync>,
 }
 
 impl Decoded {
-    fn means(&mut self, value: &Bytes) -> Option<Arc<dyn Any + Send + Sync>> {
-        // A store that keeps what was read gives the same bytes in memory, which need not be compared.
-        if !std::ptr::eq(self.value.as_ref(), value.as_ref()) {
-            if self.value != value {
-                return None;
-            }
-            self.value = value.clone();
-        }
-        Some(Arc::clone(&self.record))
+    /// The record, if it is of this value. A store that keeps what was read gives the same bytes, which need not be compared.
+    fn of(self, value: &Bytes) -> Option<Arc<dyn Any + Send + Sync>> {
+        let is_same = std::ptr::eq(self.value.as_ref(), value.as_ref()) || self.value == value;
+        is_same.then_some(self.record)
     }
 }
 
-impl Part {
-    /// The record of a key, if this is its value.
-    fn find(&mut self, key: &[u8], value: &Bytes) -> Option<Arc<dyn Any + Send + Sync>> {
-        if let Some(decoded) = self.young.get_mut(key) {
-            return decoded.means(value);
-        }
-        let (key, mut decoded) = self.old.remove_entry(key)?;
-        let record = decoded.means(value);
-        self.put(key, decoded);
-        record
-    }
-
-    fn put(&mut self, key: Bytes, decoded: Decoded) {
-        let cost = |decoded: &Decoded| decoded.value.len() + RECORD_BYTES;
-        let bytes = cost(&decoded);
-        if self.young_bytes + bytes > BYTES_MAX / PARTS / 2 {
-            self.old = std::mem::take(&mut self.young);
-            self.young_bytes = 0;
-        }
-        self.young_bytes += bytes;
-        if let Some(before) = self.young.insert(key, decoded) {
-            self.young_bytes -= cost(&before);
-        }
-    }
-}
+type Part = Recent<Bytes, Decoded>;
 
 impl Records {
     /// No records yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            parts: std::array::from_fn(|_| Mutex::default()),
+            parts: std::array::from_fn(|_| Mutex::new(Part::new(BYTES_MAX / PARTS))),
         }
     }
 
@@ -99,7 +62,8 @@ impl Records {
         let Some(value) = tx.peek(&key)? else {
             return Ok(None);
         };
-        let known = self.part(&key).and_then(|mut part| part.find(&key, &value));
+        let known = self.part(&key).and_then(|mut part| part.get(&key));
+        let known = known.and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(Some(record));
@@ -107,7 +71,8 @@ impl Records {
         let record = Arc::new(table.decode(value.clone())?);
         if let Some(mut part) = self.part(&key) {
             let record = Arc::<V>::clone(&record);
-            part.put(key, Decoded { value, record });
+            let cost = value.len() + RECORD_BYTES;
+            part.put(key, Decoded { value, record }, cost);
         }
         Ok(Some(record))
     }
@@ -165,21 +130,5 @@ mod tests {
         let mut gone = Tx::new(&store);
         TEXTS.delete(&mut gone, &7);
         assert_eq!(read(&mut gone), None);
-    }
-
-    #[test]
-    fn what_is_kept_is_bounded() {
-        let mut part = Part::default();
-        for number in 0..50_000_u32 {
-            let value = Bytes::from(vec![0; 1_000]);
-            let record: Arc<dyn Any + Send + Sync> = Arc::new(number);
-            let key = Bytes::copy_from_slice(&number.to_be_bytes());
-            part.put(key, Decoded { value, record });
-        }
-        let kept = part.young.len() + part.old.len();
-        assert!(kept * 1_000 <= BYTES_MAX / PARTS, "{kept}");
-        let value = Bytes::from(vec![0; 1_000]);
-        let last = part.find(&49_999_u32.to_be_bytes(), &value).unwrap();
-        assert_eq!(last.downcast_ref(), Some(&49_999_u32));
     }
 }

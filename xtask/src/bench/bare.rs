@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use anyhow::Result;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
@@ -27,15 +27,17 @@ pub(super) fn with_bare<T>(
     )
 }
 
-/// Runs a measurement against such a server whose answers have this head too.
+/// Runs a measurement against such a server whose answers have this head too, but for what each server says of itself.
 ///
 /// # Errors
 /// As [`with_bare`].
 pub(super) fn with_same<T>(
-    head: HeaderMap,
+    mut head: HeaderMap,
     answer: Bytes,
     measure: impl FnOnce(SocketAddr) -> Result<T>,
 ) -> Result<T> {
+    head.remove(CONTENT_LENGTH);
+    head.remove(DATE);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

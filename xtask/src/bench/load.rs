@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use hyper::header::{CONTENT_LENGTH, DATE, HeaderMap, HeaderName};
+use hyper::header::{HeaderMap, HeaderName};
 
 /// How long each rate is measured.
 const SPAN: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ impl Connection {
         self.answer(target, body, |_, _| {})
     }
 
-    /// The same, and the fields of the head but those that every server writes itself.
+    /// The same, and the fields of the head.
     ///
     /// # Errors
     /// As [`Connection::get`].
@@ -50,9 +50,7 @@ impl Connection {
         let mut head = HeaderMap::new();
         self.answer(target, body, |name, value| {
             let pair = (name.parse::<HeaderName>(), value.trim().parse());
-            if let (Ok(name), Ok(value)) = pair
-                && ![CONTENT_LENGTH, DATE].contains(&name)
-            {
+            if let (Ok(name), Ok(value)) = pair {
                 head.append(name, value);
             }
         })?;

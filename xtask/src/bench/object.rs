@@ -18,7 +18,7 @@ use super::bare::with_same;
 use super::host::memory_mib;
 use super::report::Row;
 use crate::service::{Options, Server, Service};
-use crate::steps::spinner;
+use crate::steps::{self, spinner};
 use crate::workspace::{cargo, target};
 
 const KIB: usize = 1024;
@@ -53,10 +53,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     ensure!(build.status()?.success(), "object-put does not build");
     std::fs::create_dir_all(target())?;
     let bar = spinner("object");
-    let at = |what: &str| match bar.is_hidden() {
-        true => eprintln!("   {what}"),
-        false => bar.set_message(what.to_owned()),
-    };
+    let at = |what: &str| steps::at(&bar, what);
     let mut rows = Vec::new();
     for size in SIZES {
         rows.extend(of_size(size, &at)?);

@@ -17,7 +17,7 @@ use super::load::{Connection, rate};
 use super::prism;
 use super::report::Row;
 use crate::service::{Options, Server, Service};
-use crate::steps::spinner;
+use crate::steps::{self, spinner};
 use crate::workspace::{cargo, root, target};
 
 /// Videos of the small store, and how many times as many the large one has.
@@ -53,10 +53,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     ensure!(built.success(), "the service does not build");
     let folder = tempdir_in(target())?;
     let bar = spinner("video");
-    let at = |what: &str| match bar.is_hidden() {
-        true => eprintln!("   {what}"),
-        false => bar.set_message(what.to_owned()),
-    };
+    let at = |what: &str| steps::at(&bar, what);
     let large = match std::env::var("TRIPTYCH_BENCH_VIDEOS") {
         Ok(number) => number.parse()?,
         Err(_) => VIDEOS * TIMES,

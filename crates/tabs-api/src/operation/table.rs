@@ -36,6 +36,11 @@ const fn row(
 
 const ID: Schema = Schema::at_least(0);
 const WINDOW: Schema = Schema::at_least(-2);
+/// Where something moves to.
+const PLACE: Schema = Schema::Object(&[
+    Property::optional("windowId", WINDOW),
+    Property::required("index", Schema::at_least(-1)),
+]);
 const IDS: Schema = Schema::Choice(&[
     ID,
     Schema::Array {
@@ -268,16 +273,7 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     row(
         "tabs.move",
-        &[
-            required("tabIds", IDS),
-            required(
-                "moveProperties",
-                Schema::Object(&[
-                    Property::optional("windowId", WINDOW),
-                    Property::required("index", Schema::at_least(-1)),
-                ]),
-            ),
-        ],
+        &[required("tabIds", IDS), required("moveProperties", PLACE)],
         Action::Move,
         "Moves tabs within a window or to another.",
     ),
@@ -519,16 +515,7 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     row(
         "tabGroups.move",
-        &[
-            required("groupId", ID),
-            required(
-                "moveProperties",
-                Schema::Object(&[
-                    Property::optional("windowId", WINDOW),
-                    Property::required("index", Schema::at_least(-1)),
-                ]),
-            ),
-        ],
+        &[required("groupId", ID), required("moveProperties", PLACE)],
         Action::GroupMove,
         "Moves a group within its window or to another.",
     ),

@@ -110,13 +110,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
                 .timed(call, *special)
                 .page(tx, token.as_ref(), size, binding)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
-                list.push(&home.show(
-                    call,
-                    tx,
-                    Number::Timed(&entry.number),
-                    position,
-                    &entry.item,
-                )?);
+                let number = Number::Timed(&entry.number);
+                list.push(&home.show(call, tx, number, position, &entry.item)?);
             }
             Paging {
                 next: page.next,
@@ -134,13 +129,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             };
             if let Some(entry) = found {
                 let position = timed.position(tx, &entry.number)?;
-                list.push(&home.show(
-                    call,
-                    tx,
-                    Number::Timed(&entry.number),
-                    position,
-                    &entry.item,
-                )?);
+                let number = Number::Timed(&entry.number);
+                list.push(&home.show(call, tx, number, position, &entry.item)?);
             }
             Paging {
                 total: list.len() as u64,

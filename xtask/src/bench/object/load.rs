@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_LENGTH, DATE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
 /// The bucket that everything goes to.
@@ -115,7 +115,7 @@ impl Target {
         Ok(())
     }
 
-    /// The head of the answer to a GET, without what any server says of itself.
+    /// The head of the answer to a GET.
     ///
     /// # Errors
     /// If it is refused.
@@ -124,15 +124,11 @@ impl Target {
         let mut connection = Connection::open(self.address)?;
         connection.exchange(&head, &[])?;
         let lines = connection.answer.lines().skip(1);
-        let mut fields: HeaderMap = lines
+        lines
             .filter_map(|line| line.split_once(": "))
             .map(|(name, value)| Ok((name.parse()?, value.parse()?)))
-            .collect::<Result<Vec<(HeaderName, HeaderValue)>>>()?
-            .into_iter()
-            .collect();
-        fields.remove(CONTENT_LENGTH);
-        fields.remove(DATE);
-        Ok(fields)
+            .collect::<Result<Vec<(HeaderName, HeaderValue)>>>()
+            .map(HeaderMap::from_iter)
     }
 
     /// Requests a second over `connections`, while `span` lasts and until all that have begun are answered.

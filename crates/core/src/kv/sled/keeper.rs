@@ -17,7 +17,7 @@ impl Shared {
         let mut unsynced: Option<Instant> = None;
         loop {
             let (group, is_closed) = self.take_group();
-            let Some(group) = group else {
+            let Some((group, needs_disk)) = group else {
                 let due = unsynced.map(|since| PROCESS_SYNC_MAX.saturating_sub(since.elapsed()));
                 if is_closed || due == Some(Duration::ZERO) {
                     if unsynced.take().is_some() {
@@ -36,7 +36,7 @@ impl Shared {
             let bytes = self.unless_failed(journal.append(&group.rows, group.last))?;
             self.acknowledge_undemanding();
             let is_due = unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX);
-            if group.needs_disk || is_due {
+            if needs_disk || is_due {
                 self.unless_failed(self.sync(&mut journal))?;
                 unsynced = None;
             } else {
@@ -49,7 +49,7 @@ impl Shared {
     }
 
     /// The oldest group, and whether no more come after what waits.
-    fn take_group(&self) -> (Option<Taken>, bool) {
+    fn take_group(&self) -> (Option<(Taken, bool)>, bool) {
         let mut state = self.write();
         let is_closed = state.is_closed || state.failed.is_some();
         (state.take_group(), is_closed)

@@ -8,8 +8,8 @@ use super::waiting::{Next, Rows};
 use super::{Shared, VERSION_KEY, Values, Version, now};
 use crate::blobs::BlobId;
 
-/// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: a batch
-/// of 10,000 rows holds half a gigabyte.
+/// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
+/// batches of up to 4 MiB a load of 200,000 videos took 1.2 GiB, with these 0.7.
 const ROWS_TOGETHER: usize = 256;
 /// Rounds of crossbeam's collector that free what such a batch replaced: it looks at a few bags of 64 in each.
 const ROUNDS: usize = 16;

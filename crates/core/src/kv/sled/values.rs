@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use super::cache::Generations;
+use super::cache::ENTRY_BYTES;
 use super::waiting::Rows;
 use super::{StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory, SystemDisk};
 use crate::id::SeededIds;
+use crate::recent::Recent;
 use crate::time::Timestamp;
 
 /// Set in the version of a row that names a blob.
@@ -94,7 +95,7 @@ pub(super) struct Values {
     /// Values up to this many bytes stand in their rows.
     record_bytes_max: usize,
     /// A name never comes to mean another value, so nothing here grows stale.
-    cache: Mutex<Generations<BlobId, Bytes>>,
+    cache: Mutex<Recent<BlobId, Bytes>>,
 }
 
 impl Values {
@@ -112,7 +113,7 @@ impl Values {
         let values = Self {
             packs,
             record_bytes_max,
-            cache: Mutex::new(Generations::new(CACHE_BYTES)),
+            cache: Mutex::new(Recent::new(CACHE_BYTES)),
         };
         let lost: Vec<_> = unknown.chain(last.replaced.iter().copied()).collect();
         values.bury(&lost)?;
@@ -142,7 +143,7 @@ impl Values {
         match self.packs.read_named(name) {
             Ok(value) => {
                 self.cache()
-                    .put(name, value.clone(), BlobId::BYTES + value.len());
+                    .put(name, value.clone(), value.len() + ENTRY_BYTES);
                 Ok(Some(value))
             }
             Err(BlobError::Absent) => Ok(None),
@@ -151,7 +152,7 @@ impl Values {
         }
     }
 
-    fn cache(&self) -> MutexGuard<'_, Generations<BlobId, Bytes>> {
+    fn cache(&self) -> MutexGuard<'_, Recent<BlobId, Bytes>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -75,8 +75,6 @@ struct Layer {
 pub(super) struct Taken {
     pub(super) rows: Arc<Rows>,
     pub(super) last: Version,
-    /// Whether somebody waits for the disk.
-    pub(super) needs_disk: bool,
 }
 
 /// What the tree's thread does next.
@@ -166,15 +164,15 @@ impl State {
         self.groups.front().map_or(0, |group| group.waiting.len())
     }
 
-    /// The oldest group, which from now on takes no more batches.
-    pub(super) fn take_group(&mut self) -> Option<Taken> {
+    /// The oldest group, which from now on takes no more batches, and whether somebody waits for it to be on disk.
+    pub(super) fn take_group(&mut self) -> Option<(Taken, bool)> {
         let group = self.groups.front_mut()?;
         group.taken = true;
-        Some(Taken {
+        let taken = Taken {
             rows: Arc::clone(&group.rows),
             last: group.last,
-            needs_disk: group.needs_disk,
-        })
+        };
+        Some((taken, group.needs_disk))
     }
 
     /// Takes from the front group those that wait for no more than the process.
@@ -238,7 +236,6 @@ impl State {
         Next::Apply(Taken {
             rows: Arc::clone(&layer.rows),
             last: layer.last,
-            needs_disk: true,
         })
     }
 
