@@ -10,7 +10,7 @@ use super::values::Row;
 use super::waiting::Rows;
 use super::{Shared, VERSION_KEY, unavailable};
 use crate::kv::memory::past_prefix;
-use crate::kv::{Order, Page, Span, StoreError, Version};
+use crate::kv::{KEY_BYTES_MAX, Order, Page, Span, StoreError, Version};
 
 /// The keys between which a span lies.
 pub(super) struct Bounds {
@@ -40,6 +40,33 @@ impl Bounds {
 
     pub(super) fn upper(&self) -> Bound<&[u8]> {
         self.upper.as_ref().map(Vec::as_slice)
+    }
+
+    /// The same bounds, as the least and the greatest key that may lie between them, and a key before the least that may lie there too.
+    ///
+    /// sled 0.34 steps down from a leaf by guessing a key before its first one. Where the guess misses the leaf before (that begins with
+    /// four bytes of 255 more), it searches forever, and panics. So it is told bounds at which it need not guess: below the greatest key it
+    /// begins in the leaf that holds it, and the first key of a leaf that begins with a list is less than all of the list but that one key.
+    fn descending(&self) -> (Vec<u8>, Bound<Vec<u8>>, Option<&[u8]>) {
+        let (from, alone) = match &self.lower {
+            Bound::Included(key) => (key.as_slice(), Some(key.as_slice())),
+            Bound::Excluded(key) => (key.as_slice(), None),
+            Bound::Unbounded => (&[][..], None),
+        };
+        let least = [from, &[0]].concat();
+        let greatest = match &self.upper {
+            Bound::Excluded(past) => match past.split_last() {
+                None => Bound::Unbounded,
+                Some((0, before)) => Bound::Included(before.to_vec()),
+                Some((last, before)) => {
+                    let mut greatest = [before, &[last - 1]].concat();
+                    greatest.resize(KEY_BYTES_MAX.max(greatest.len()), u8::MAX);
+                    Bound::Included(greatest)
+                }
+            },
+            other => other.clone(),
+        };
+        (least, greatest, alone)
     }
 
     /// The rows that lie between them.
@@ -91,11 +118,23 @@ impl Shared {
         let waiting = state.waiting_within(bounds, order, limit.saturating_add(1));
         drop(state);
         let waiting = waiting.into_iter();
-        let range = (bounds.lower(), bounds.upper());
-        let stored = self.tree.range::<&[u8], _>(range);
         let page = match order {
-            Order::Ascending => merge(self, stored, waiting, |a, b| a < b, limit),
-            Order::Descending => merge(self, stored.rev(), waiting, |a, b| a > b, limit),
+            Order::Ascending => {
+                let range = (bounds.lower(), bounds.upper());
+                let stored = self.tree.range::<&[u8], _>(range);
+                merge(self, stored, waiting, |a, b| a < b, limit)
+            }
+            Order::Descending => {
+                let (least, greatest, alone) = bounds.descending();
+                let upper = greatest.as_ref().map(Vec::as_slice);
+                let range = (Bound::Included(least.as_slice()), upper);
+                let stored = self.tree.range::<&[u8], _>(range).rev();
+                let first = alone.into_iter().filter_map(|key| {
+                    let value = self.tree.get(key).transpose()?;
+                    Some(value.map(|value| (sled::IVec::from(key), value)))
+                });
+                merge(self, stored.chain(first), waiting, |a, b| a > b, limit)
+            }
         };
         Ok((page, layers))
     }

@@ -1,7 +1,7 @@
 use super::waiting::Rows;
 use super::*;
 use crate::blobs::{BlobId, SystemDisk};
-use crate::kv::{Durability, conformance};
+use crate::kv::{Durability, Order, Span, conformance};
 
 fn open(directory: &std::path::Path) -> Sled {
     Sled::open(&SledConfig {
@@ -77,6 +77,46 @@ fn named_and_kept(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
     named.sort_unstable();
     kept.sort_unstable();
     (named, kept)
+}
+
+#[test]
+fn a_descending_scan_ends_below_a_bound_that_a_leaf_begins_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let key = |list: u8, at: u8| [&[list][..], &[u8::MAX; 8], &[at]].concat();
+    // Lists of many lengths, so that leaves begin at every place of one, its first key too; that is the list's own in every other one.
+    let keys = |list: u8| {
+        let own = (list % 2 == 1).then(|| vec![list]);
+        own.into_iter()
+            .chain((0..20 + list % 32).map(move |at| key(list, at)))
+    };
+    for list in 0..200 {
+        let row = |key| (Bytes::from(key), Some(Bytes::from(vec![7; 40])));
+        let batch = Batch {
+            writes: keys(list).map(row).collect(),
+            durability: Durability::Process,
+            ..Batch::default()
+        };
+        store.commit(batch).wait().unwrap();
+    }
+    apply_all(&store);
+    for (list, limit) in (0..200).flat_map(|list| [(list, 10), (list, 100)]) {
+        for to in [None, Some(key(list, 15)), Some(key(list, 0))] {
+            let mut expected: Vec<_> = keys(list)
+                .filter(|key| to.as_ref().is_none_or(|to| key < to))
+                .collect();
+            expected.reverse();
+            expected.truncate(limit);
+            let span = Span {
+                to: to.clone(),
+                order: Order::Descending,
+                ..Span::of([list])
+            };
+            let page = store.scan(&span, limit).unwrap();
+            let found: Vec<_> = page.rows.iter().map(|(key, _)| key.to_vec()).collect();
+            assert_eq!(found, expected, "list {list} below {to:?}");
+        }
+    }
 }
 
 #[test]
