@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A map that forgets. There are two generations: once the young one is half of what may be kept, it becomes the old one, and what
 /// nobody asked for since the last time goes.
@@ -63,9 +64,56 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     }
 }
 
+/// Parts that are locked apart from each other.
+const PARTS: usize = 16;
+
+/// A [`Recent`] for many threads at once, in parts that are locked apart, so that they seldom wait for each other.
+#[derive(Debug)]
+pub struct Shared<K, V> {
+    parts: [Mutex<Recent<K, V>>; PARTS],
+}
+
+impl<K: AsRef<[u8]> + Hash + Eq, V: Clone> Shared<K, V> {
+    /// An empty one, for entries that cost at most `cost_max` together.
+    #[must_use]
+    pub fn new(cost_max: usize) -> Self {
+        Self {
+            parts: std::array::from_fn(|_| Mutex::new(Recent::new(cost_max / PARTS))),
+        }
+    }
+
+    /// The value of `key`, if it was not forgotten.
+    pub fn get(&self, key: &K) -> Option<V> {
+        self.part(key)?.get(key)
+    }
+
+    /// Keeps a value, in the place of another of its key.
+    pub fn put(&self, key: K, value: V, cost: usize) {
+        if let Some(mut part) = self.part(&key) {
+            part.put(key, value, cost);
+        }
+    }
+
+    fn part(&self, key: &K) -> Option<MutexGuard<'_, Recent<K, V>>> {
+        let sum: usize = key.as_ref().iter().copied().map(usize::from).sum();
+        let part = self.parts.get(sum % PARTS)?;
+        Some(part.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_shared_one_finds_what_it_keeps_and_forgets_the_rest() {
+        let map = Shared::new(PARTS * 100);
+        for number in 0..200_u8 {
+            map.put([number], number, 50);
+            assert_eq!(map.get(&[number]), Some(number));
+        }
+        assert_eq!(map.get(&[0]), None);
+    }
 
     #[test]
     fn it_stays_within_its_bounds_and_keeps_what_is_asked_for() {

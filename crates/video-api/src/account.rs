@@ -87,7 +87,7 @@ impl Scope {
 }
 
 /// A set of scopes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scopes(u8);
 
@@ -133,7 +133,7 @@ impl Scopes {
 }
 
 /// Somebody with a login.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Account {
     /// The name in seed files and tokens.
     pub id: String,
@@ -176,7 +176,7 @@ pub fn digest(secret: &str) -> [u8; 32] {
 }
 
 /// Who asks, as far as the request says.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Caller {
     /// The project that pays.
     pub project: Option<String>,

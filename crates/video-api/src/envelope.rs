@@ -2,6 +2,10 @@
 //!
 //! Text is compact JSON, and the byte [`BASE`] stands where the address of the service goes: the shell knows it.
 
+mod print;
+
+pub use print::{filled, indented, pretty, with_base};
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -26,6 +30,8 @@ pub struct Reply {
     pub etag: Option<String>,
     /// Where texts belong that were served before, in their order.
     pub holes: Vec<Hole>,
+    /// Whether it will be another later, though nothing is written.
+    pub is_passing: bool,
 }
 
 /// A place in a text for whole values or members that were written before: they are copied once, in the form that is asked for.
@@ -52,6 +58,7 @@ impl Reply {
             json: None,
             etag: None,
             holes: Vec::new(),
+            is_passing: false,
         }
     }
 
@@ -63,6 +70,7 @@ impl Reply {
             json: Some(filled(&item.text, &item.holes)),
             etag: Some(item.etag.clone()),
             holes: Vec::new(),
+            is_passing: item.is_passing,
         }
     }
 }
@@ -77,6 +85,7 @@ pub struct Item {
     holes: Vec<Hole>,
     /// What the text follows from beside the request; the text itself if there is none.
     seal: Option<Vec<u8>>,
+    is_passing: bool,
 }
 
 /// How deep the parts of a list's items stand in the list.
@@ -101,15 +110,21 @@ impl Item {
             text,
             holes: Vec::new(),
             seal: None,
+            is_passing: false,
         }
+    }
+
+    /// Says that the resource will be another later, though nothing of it is written.
+    #[must_use]
+    pub const fn passing(mut self) -> Self {
+        self.is_passing = true;
+        self
     }
 
     /// Says what the text follows from beside its etag and the request, so that a list need not read it again for its own etag.
     #[must_use]
     pub fn sealed(mut self, more: impl std::hash::Hash) -> Self {
-        let mut seal = Seal(self.etag.clone().into_bytes());
-        more.hash(&mut seal);
-        self.seal = Some(seal.0);
+        self.seal = Some(bytes_of((&self.etag, more)));
         self
     }
 
@@ -157,7 +172,7 @@ impl Item {
     pub fn ready(mut self) -> Self {
         let served = Served {
             text: filled(&self.text, &self.holes).into(),
-            indented: printed(&self.text, &[BASE], PART_DEPTH - 1, &self.holes).into(),
+            indented: print::printed(&self.text, &[BASE], PART_DEPTH - 1, &self.holes).into(),
         };
         // A list takes the digest of its items' seals: a short one is digested faster.
         let seal = self.seal.as_deref().unwrap_or(&served.text);
@@ -223,17 +238,24 @@ impl Default for Object {
     }
 }
 
-/// Gathers what is hashed, as bytes.
-struct Seal(Vec<u8>);
+/// What tells a value from all others of its type, as bytes.
+pub(crate) fn bytes_of(value: impl std::hash::Hash) -> Vec<u8> {
+    /// Gathers what is hashed.
+    struct Gather(Vec<u8>);
 
-impl std::hash::Hasher for Seal {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+    impl std::hash::Hasher for Gather {
+        fn write(&mut self, bytes: &[u8]) {
+            self.0.extend_from_slice(bytes);
+        }
+
+        fn finish(&self) -> u64 {
+            0
+        }
     }
 
-    fn finish(&self) -> u64 {
-        0
-    }
+    let mut gather = Gather(Vec::with_capacity(256));
+    value.hash(&mut gather);
+    gather.0
 }
 
 /// A list that is being written.
@@ -244,6 +266,7 @@ pub struct List {
     hash: Sha256,
     items: usize,
     holes: Vec<Hole>,
+    is_passing: bool,
 }
 
 impl List {
@@ -256,6 +279,7 @@ impl List {
             hash: Sha256::new_with_prefix(kind),
             items: 0,
             holes: Vec::new(),
+            is_passing: false,
         }
     }
 
@@ -271,6 +295,7 @@ impl List {
         };
         self.hash.update(seal.len().to_be_bytes());
         self.hash.update(seal);
+        self.is_passing |= item.is_passing;
         self.append(&item.text);
         let start = self.rest.len() - item.text.len();
         self.holes.extend(item.holes.iter().map(|hole| Hole {
@@ -362,6 +387,7 @@ impl List {
             json: Some(text),
             etag: Some(etag),
             holes,
+            is_passing: self.is_passing,
         }
     }
 }
@@ -396,162 +422,6 @@ pub fn string(out: &mut Vec<u8>, text: &str) {
     debug_assert!(written.is_ok(), "text is always JSON");
 }
 
-/// Compact JSON as the real service's answers look, indented by two blanks a level and with a blank after colons, and with `base` in every
-/// place that stands for it. Its holes are filled.
-#[must_use]
-pub fn pretty(json: &[u8], base: &str, holes: &[Hole]) -> Vec<u8> {
-    let mut out = printed(json, base.as_bytes(), 0, holes);
-    out.push(b'\n');
-    out
-}
-
-/// A value as it looks at this depth of an indented answer, with the sign of the address still in its place.
-#[must_use]
-pub fn indented(json: &[u8], depth: usize) -> Bytes {
-    printed(json, &[BASE], depth, &[]).into()
-}
-
-fn printed(json: &[u8], base: &[u8], depth: usize, holes: &[Hole]) -> Vec<u8> {
-    let served = holes.iter().map(|hole| hole.served.indented.len());
-    let served: usize = served.map(|length| length + 8 * base.len()).sum();
-    let mut printer = Printer {
-        out: Vec::with_capacity(2 * json.len() + served + 64),
-        base,
-        depth,
-        is_empty: false,
-    };
-    let mut at = 0;
-    for hole in holes {
-        printer.print(json.get(at..hole.at).unwrap_or_default());
-        match &hole.served {
-            Served { text, indented } if indented.is_empty() => printer.print(text),
-            Served { indented, .. } => put_base(indented, base, &mut printer.out),
-        }
-        at = hole.at;
-    }
-    printer.print(json.get(at..).unwrap_or_default());
-    printer.out
-}
-
-/// A text with what stands in its holes.
-#[must_use]
-pub fn filled(json: &[u8], holes: &[Hole]) -> Vec<u8> {
-    let served: usize = holes.iter().map(|hole| hole.served.text.len()).sum();
-    let mut out = Vec::with_capacity(json.len() + served);
-    let mut at = 0;
-    for hole in holes {
-        out.extend_from_slice(json.get(at..hole.at).unwrap_or_default());
-        out.extend_from_slice(&hole.served.text);
-        at = hole.at;
-    }
-    out.extend_from_slice(json.get(at..).unwrap_or_default());
-    out
-}
-
-/// Compact JSON on its way to indented text. It may come in pieces, which do not end within a string.
-struct Printer<'b> {
-    out: Vec<u8>,
-    base: &'b [u8],
-    depth: usize,
-    /// Whether the brace or bracket that was opened last is closed at once.
-    is_empty: bool,
-}
-
-impl Printer<'_> {
-    fn print(&mut self, json: &[u8]) {
-        let mut rest = json;
-        while let Some((&byte, after)) = rest.split_first() {
-            rest = after;
-            match byte {
-                b'"' => {
-                    self.out.push(byte);
-                    rest = copy_string(after, self.base, &mut self.out);
-                }
-                b'{' | b'[' => {
-                    self.out.push(byte);
-                    self.depth += 1;
-                    self.is_empty = matches!(rest.first(), Some(b'}' | b']'));
-                    if !self.is_empty {
-                        line(&mut self.out, self.depth);
-                    }
-                }
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if !std::mem::take(&mut self.is_empty) {
-                        line(&mut self.out, self.depth);
-                    }
-                    self.out.push(byte);
-                }
-                b',' => {
-                    self.out.push(byte);
-                    line(&mut self.out, self.depth);
-                }
-                b':' => self.out.extend_from_slice(b": "),
-                _ => self.out.push(byte),
-            }
-        }
-    }
-}
-
-/// Begins a line.
-fn line(out: &mut Vec<u8>, depth: usize) {
-    const LINE: &[u8] = b"\n                                ";
-    match LINE.get(..=depth * 2) {
-        Some(line) => out.extend_from_slice(line),
-        None => {
-            out.push(b'\n');
-            out.resize(out.len() + depth * 2, b' ');
-        }
-    }
-}
-
-/// Copies a string whose first quotation mark is over, and gives what follows its last one.
-fn copy_string<'t>(mut text: &'t [u8], base: &[u8], out: &mut Vec<u8>) -> &'t [u8] {
-    while let Some(at) = memchr::memchr3(b'"', b'\\', BASE, text) {
-        let (before, from) = text.split_at(at);
-        out.extend_from_slice(before);
-        let taken = match from {
-            [BASE, ..] => {
-                out.extend_from_slice(base);
-                1
-            }
-            [b'\\', escaped, ..] => {
-                out.extend_from_slice(&[b'\\', *escaped]);
-                2
-            }
-            _ => {
-                out.push(b'"');
-                return from.get(1..).unwrap_or_default();
-            }
-        };
-        text = from.get(taken..).unwrap_or_default();
-    }
-    out.extend_from_slice(text);
-    &[]
-}
-
-/// `json` with `base` in every place that stands for it.
-#[must_use]
-pub fn with_base(json: Vec<u8>, base: &str) -> Vec<u8> {
-    if memchr::memchr(BASE, &json).is_none() {
-        return json;
-    }
-    let mut out = Vec::with_capacity(json.len() + 8 * base.len());
-    put_base(&json, base.as_bytes(), &mut out);
-    out
-}
-
-/// Appends `json` with `base` in every place that stands for it.
-fn put_base(json: &[u8], base: &[u8], out: &mut Vec<u8>) {
-    let mut copied = 0;
-    for at in memchr::memchr_iter(BASE, json) {
-        out.extend_from_slice(json.get(copied..at).unwrap_or_default());
-        out.extend_from_slice(base);
-        copied = at + 1;
-    }
-    out.extend_from_slice(json.get(copied..).unwrap_or_default());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -567,32 +437,6 @@ mod tests {
         };
         assert_eq!(list(b"{}"), list(b"{}"));
         assert_ne!(list(b"{}"), list(b"{\"a\":1}"));
-    }
-
-    #[test]
-    fn pretty_text_says_the_same_as_compact_text() {
-        let json = br#"{"a":"x,{\"}:","b":[],"c":{},"d":[1,{"e":null}]}"#;
-        let pretty = pretty(json, "", &[]);
-        let (a, b): (serde_json::Value, serde_json::Value) = (
-            serde_json::from_slice(json).unwrap(),
-            serde_json::from_slice(&pretty).unwrap(),
-        );
-        assert_eq!(a, b);
-        assert!(
-            String::from_utf8(pretty)
-                .unwrap()
-                .starts_with("{\n  \"a\": \"x,{\\\"}:\",\n  \"b\": [],\n")
-        );
-    }
-
-    #[test]
-    fn the_address_is_put_in_its_places() {
-        let indented = pretty(b"{\"a\":\"\x01/a\\\"\x01\"}", "http://h", &[]);
-        assert_eq!(indented, b"{\n  \"a\": \"http://h/a\\\"http://h\"\n}\n");
-        assert_eq!(
-            with_base(b"\"\x01/a\",\"\x01\"".to_vec(), "http://h"),
-            b"\"http://h/a\",\"http://h\""
-        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The service over HTTP: bytes to domain values and back, and nothing else.
 
+mod answers;
 mod batch;
 mod control;
 mod intake;
@@ -34,14 +35,13 @@ use crate::discovery;
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::Media;
-use crate::model::{playlist_item, video};
+use crate::model::video;
 use crate::operation::{self, Call, Fit, Method, Operation, Run, VERSION_PATH};
 use crate::parameter::Params;
 use crate::quota;
 use crate::records::Records;
 use crate::search::index;
 use crate::seed::{Seed, SeedError};
-use crate::upload::media;
 
 /// How often a transaction is tried while others win.
 const ATTEMPTS_MAX: u32 = 64;
@@ -57,6 +57,7 @@ pub struct VideoApi(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn KeyValue>,
     records: Arc<Records>,
+    answers: answers::Answers,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
     ids: Mutex<Box<dyn Ids>>,
@@ -140,6 +141,7 @@ impl Builder {
             started,
             store: self.store,
             records: Arc::default(),
+            answers: answers::Answers::new(),
             blobs: self.blobs,
             clock: self.clock,
             ids: Mutex::new(self.ids),
@@ -152,6 +154,12 @@ impl Builder {
             sweeping: std::sync::atomic::AtomicBool::new(false),
         }))
     }
+}
+
+/// Who asks, and when.
+struct Visit {
+    caller: Caller,
+    now: Timestamp,
 }
 
 /// A request that may be carried out: who asks, and what was read of it.
@@ -191,7 +199,7 @@ impl VideoApi {
             Some(id) => id.clone(),
             None => RequestId::from_number(self.draw().next(), 0),
         };
-        let asked = Asked::read(&head, self.0.external_url.as_deref());
+        let asked = Asked::read(head, self.0.external_url.as_deref());
         let gzip = asked.gzip;
         let answer = self.route(asked, &mut body).await;
         if answer.status >= 400 {
@@ -246,23 +254,25 @@ impl VideoApi {
         if asked.method == "DELETE" {
             self.sweep_soon();
         }
-        match outcome {
-            Ok(reply) => asked.reply(reply, name),
-            Err(error) => asked.refuse(&error, name),
-        }
+        outcome.unwrap_or_else(|error| asked.refuse(&error, name))
     }
 
     async fn admit_and_run(
         &self,
         asked: &Asked,
         operation: &'static Operation,
-    ) -> Result<Reply, Error> {
+    ) -> Result<Answer, Error> {
         if operation.upload.is_some() && asked.value("uploadType").is_some() {
             return Err(Error::WrongUrlForUpload);
         }
-        let admitted = self.admit(asked, operation).await?;
-        self.carry_out(asked, admitted, None, asked.body.clone(), |_, _| Ok(()))
-            .await
+        let visit = self.welcome(asked, operation).await?;
+        if self.only_reads(operation) {
+            return self.read(asked, operation, visit).await;
+        }
+        let admitted = self.check(asked, operation, visit)?;
+        let json = asked.body.clone();
+        let reply = self.carry_out(asked, admitted, None, json, |_, _| Ok(()));
+        Ok(asked.reply(reply.await?, operation.name))
     }
 
     /// Looks at who asks and for what, and counts the request.
@@ -274,6 +284,15 @@ impl VideoApi {
         asked: &Asked,
         operation: &'static Operation,
     ) -> Result<Admitted, Error> {
+        let visit = self.welcome(asked, operation).await?;
+        self.check(asked, operation, visit)
+    }
+
+    /// Looks at who asks, and counts the request.
+    ///
+    /// # Errors
+    /// As [`VideoApi::admit`], without the parameters.
+    async fn welcome(&self, asked: &Asked, operation: &'static Operation) -> Result<Visit, Error> {
         asked.check_form(operation)?;
         match operation.run {
             Run::Unsupported => return Err(Error::Unsupported(operation.name)),
@@ -287,10 +306,24 @@ impl VideoApi {
         };
         operation::authorize(operation, &caller, &asked.pairs)?;
         self.charge(&caller, operation, now).await?;
+        Ok(Visit { caller, now })
+    }
+
+    /// Looks at what is asked for.
+    ///
+    /// # Errors
+    /// The faults of the parameters.
+    fn check(
+        &self,
+        asked: &Asked,
+        operation: &'static Operation,
+        visit: Visit,
+    ) -> Result<Admitted, Error> {
         let (params, parts) = operation::check(operation, &asked.pairs, self.0.strict)?;
         if matches!(operation.run, Run::Absent) {
             return Err(Error::NotImplemented(operation.name));
         }
+        let Visit { caller, now } = visit;
         Ok(Admitted {
             operation,
             caller,
@@ -415,41 +448,6 @@ impl VideoApi {
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|_| lost())?
-    }
-
-    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
-    pub(crate) fn sweep_soon(&self) {
-        use std::sync::atomic::Ordering;
-        if self.0.sweeping.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let service = self.clone();
-        tokio::task::spawn_blocking(move || {
-            service.sweep();
-            service.0.sweeping.store(false, Ordering::Release);
-        });
-    }
-
-    /// Frees the space of what was deleted or replaced. It blocks.
-    fn sweep(&self) {
-        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
-        let swept = media::sweep(store, blobs, &mut self.draw())
-            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.draw()));
-        if let Err(error) = self.sweep_playlists() {
-            tracing::warn!(%error, "rows of deleted playlists are swept again later");
-        }
-        if let Err(error) = swept {
-            tracing::warn!(%error, "space could not be freed and is swept again later");
-        }
-    }
-
-    /// Removes the rows of playlists that are gone, in steps that a restart continues.
-    fn sweep_playlists(&self) -> Result<(), Error> {
-        let store = &*self.0.store;
-        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
-            playlist_item::sweep(tx)
-        })? {}
-        Ok(())
     }
 
     fn drain_index(&self) -> Result<(), Error> {

@@ -4,22 +4,20 @@
 //! transaction depends on what it reads as if this were not there.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use triptych_core::kv::{Key, Record, StoreError, Table, Tx};
-use triptych_core::recent::Recent;
+use triptych_core::recent::Shared;
 
 /// Bytes of the values whose records are kept. A record takes about three times as much as its value, once it was served.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 /// What a record costs beside that, counted as bytes of its value.
 const RECORD_BYTES: usize = 256;
-/// Parts that are locked apart from each other.
-const PARTS: usize = 16;
 
 /// Records by their keys.
 pub struct Records {
-    parts: [Mutex<Part>; PARTS],
+    kept: Shared<Bytes, Decoded>,
 }
 
 /// A value and what it means.
@@ -37,14 +35,12 @@ impl Decoded {
     }
 }
 
-type Part = Recent<Bytes, Decoded>;
-
 impl Records {
     /// No records yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            parts: std::array::from_fn(|_| Mutex::new(Part::new(BYTES_MAX / PARTS))),
+            kept: Shared::new(BYTES_MAX),
         }
     }
 
@@ -62,25 +58,19 @@ impl Records {
         let Some(value) = tx.peek(&key)? else {
             return Ok(None);
         };
-        let known = self.part(&key).and_then(|mut part| part.get(&key));
-        let known = known.and_then(|known| known.of(&value));
+        let known = self.kept.get(&key).and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(Some(record));
         }
         let record = Arc::new(table.decode(value.clone())?);
-        if let Some(mut part) = self.part(&key) {
-            let record = Arc::<V>::clone(&record);
-            let cost = value.len() + RECORD_BYTES;
-            part.put(key, Decoded { value, record }, cost);
-        }
+        let cost = value.len() + RECORD_BYTES;
+        let decoded = Decoded {
+            value,
+            record: Arc::<V>::clone(&record),
+        };
+        self.kept.put(key, decoded, cost);
         Ok(Some(record))
-    }
-
-    fn part(&self, key: &[u8]) -> Option<MutexGuard<'_, Part>> {
-        let sum: usize = key.iter().copied().map(usize::from).sum();
-        let part = self.parts.get(sum % PARTS)?;
-        Some(part.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -33,6 +33,7 @@ pub fn all(open: Open<'_>) {
     limits_hold(&*open());
     versions_of_a_key_grow(&*open());
     a_read_after_an_acknowledgement_is_settled(&*open());
+    what_was_read_and_not_written_since_is_what_is_there(open());
     no_update_is_lost(open(), 4, 200);
     writers_of_one_key_never_give_up(open(), 64, 20);
     a_scan_shows_one_moment(open());
@@ -296,6 +297,47 @@ fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
         }
         assert!(store.settled(seen).is_none(), "what is settled stays so");
     }
+}
+
+/// An engine that tells what was written tells of every write, before any read shows it to be over.
+fn what_was_read_and_not_written_since_is_what_is_there(store: Arc<dyn KeyValue>) {
+    if store.changes().is_none() {
+        return;
+    }
+    let writer = {
+        let store = Arc::clone(&store);
+        std::thread::spawn(move || {
+            for number in 0..500_u64 {
+                // Both rows change at once, and each second round takes one away.
+                let a = number
+                    .is_multiple_of(2)
+                    .then(|| Bytes::from(number.to_string()));
+                let b = Some(Bytes::from(number.to_string()));
+                let writes = vec![(Bytes::from("a"), a), (Bytes::from("b"), b)];
+                let batch = Batch {
+                    writes,
+                    ..Batch::default()
+                };
+                store.commit(batch).wait().unwrap();
+            }
+        })
+    };
+    let mut held = 0;
+    while held == 0 || !writer.is_finished() {
+        let mut tx = Tx::noting(&*store);
+        let read = [b"a", b"b"].map(|key| tx.get(key).unwrap());
+        let basis = tx.basis().unwrap();
+        if basis.holds(&*store) {
+            held += 1;
+            let [a, b] = read;
+            assert!(a.is_none() || a == b, "what holds is of one moment");
+        }
+    }
+    writer.join().unwrap();
+    let mut tx = Tx::noting(&*store);
+    let last = tx.get(b"b").unwrap();
+    assert_eq!(last, Some(Bytes::from("499")));
+    assert!(tx.basis().unwrap().holds(&*store), "a quiet row holds");
 }
 
 fn add_one(store: &dyn KeyValue, ids: &mut dyn Ids, attempts_max: u32) -> Result<(), StoreError> {

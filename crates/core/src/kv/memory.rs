@@ -6,12 +6,15 @@ use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use super::{Batch, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
+use super::{Batch, Changes, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
 use crate::pending::Pending;
 
 /// An ordered map in memory. A commit is acknowledged at once and lost with the process.
-#[derive(Debug, Default)]
-pub struct Memory(RwLock<Rows>);
+#[derive(Debug)]
+pub struct Memory {
+    rows: RwLock<Rows>,
+    changes: Changes,
+}
 
 #[derive(Debug, Default)]
 struct Rows {
@@ -23,7 +26,16 @@ impl Memory {
     /// An empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            rows: RwLock::default(),
+            changes: Changes::new(Version::ABSENT),
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -34,7 +46,7 @@ impl Rows {
             .map_or(Version::ABSENT, |(_, version)| *version)
     }
 
-    fn apply(&mut self, batch: Batch) -> Result<Version, StoreError> {
+    fn apply(&mut self, batch: Batch, changes: &Changes) -> Result<Version, StoreError> {
         batch.check()?;
         if batch
             .expectations
@@ -45,6 +57,7 @@ impl Rows {
         }
         let version = Version(self.last.0 + 1);
         self.last = version;
+        changes.note(batch.writes.iter().map(|(key, _)| key), version);
         for (key, value) in batch.writes {
             match value {
                 Some(value) => self.rows.insert(key, (value, version)),
@@ -58,7 +71,7 @@ impl Rows {
 impl KeyValue for Memory {
     fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
         check_key(key)?;
-        let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         Ok(rows
             .rows
             .get(key)
@@ -69,7 +82,7 @@ impl KeyValue for Memory {
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        let rows = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         let mut page = Page {
             seen: rows.last,
             ..Page::default()
@@ -104,16 +117,16 @@ impl KeyValue for Memory {
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
-        Pending::ready(
-            self.0
-                .write()
-                .unwrap_or_else(PoisonError::into_inner)
-                .apply(batch),
-        )
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        Pending::ready(rows.apply(batch, &self.changes))
     }
 
     fn settled(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
         None
+    }
+
+    fn changes(&self) -> Option<&Changes> {
+        Some(&self.changes)
     }
 }
 

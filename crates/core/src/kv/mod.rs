@@ -4,6 +4,7 @@
 //! Reads are synchronous, so a handler is a plain function; only the commit is awaited.
 //! No type of a runtime or of an engine appears here.
 
+mod changes;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod memory;
@@ -14,9 +15,10 @@ mod tx;
 
 #[cfg(feature = "sled")]
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
+pub use changes::{Basis, Changes};
 pub use memory::Memory;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
-pub use tx::{Tx, run, run_blocking};
+pub use tx::{Tx, read, run, run_blocking};
 
 use bytes::Bytes;
 
@@ -250,6 +252,11 @@ pub trait KeyValue: Send + Sync {
 
     /// `None` if everything up to `seen` is as durable as it promised; else the answer that tells when it is.
     fn settled(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>>;
+
+    /// When rows were last written, if every write of them passes through this engine.
+    fn changes(&self) -> Option<&Changes> {
+        None
+    }
 
     /// Whether reads return without waiting for a network, so that a handler may run on an async thread.
     fn is_local(&self) -> bool {

@@ -28,7 +28,7 @@ pub use self::open::{OpenError, SledConfig};
 use self::scan::Bounds;
 use self::values::{Row, Values};
 use self::waiting::{State, Waiter};
-use super::{Batch, Found, KeyValue, Page, Span, StoreError, Version, check_key};
+use super::{Batch, Changes, Found, KeyValue, Page, Span, StoreError, Version, check_key};
 use crate::pending::Pending;
 
 /// How often a value is read that is replaced between the reading of its row and its own.
@@ -50,6 +50,7 @@ struct Shared {
     /// Long values; none where all stand in their rows.
     values: Option<Values>,
     cache: RowCache,
+    changes: Changes,
     state: RwLock<State>,
     /// Held for writing while a layer is applied, for reading by a scan that found no moment between two layers.
     applying: RwLock<()>,
@@ -216,6 +217,8 @@ impl Shared {
             }
         }
         let (resolver, pending) = Pending::new(Err(StoreError::OutcomeUnknown));
+        let keys = batch.writes.iter().map(|(key, _)| key);
+        self.changes.note(keys, state.next());
         state.join(batch.writes, batch.durability, resolver);
         Ok(pending)
     }
@@ -299,6 +302,10 @@ impl KeyValue for Sled {
         let (resolver, pending) = Pending::new(Err(StoreError::OutcomeUnknown));
         group.wait(resolver);
         Some(pending)
+    }
+
+    fn changes(&self) -> Option<&Changes> {
+        Some(&self.shared.changes)
     }
 }
 

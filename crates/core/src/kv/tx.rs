@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Batch, Durability, Found, KeyValue, Order, Page, Span, StoreError, Version};
+use super::{
+    Basis, Batch, Changes, Durability, Found, KeyValue, Order, Page, Span, StoreError, Version,
+};
 use crate::id::Ids;
 use crate::pending::Pending;
 
@@ -15,6 +17,8 @@ pub struct Tx<'s> {
     writes: BTreeMap<Bytes, Option<Bytes>>,
     seen: Version,
     durability: Durability,
+    /// What the reads rest on, where that is noted and known.
+    basis: Option<Basis>,
 }
 
 impl<'s> Tx<'s> {
@@ -27,6 +31,16 @@ impl<'s> Tx<'s> {
             writes: BTreeMap::new(),
             seen: Version::ABSENT,
             durability: Durability::Disk,
+            basis: None,
+        }
+    }
+
+    /// The same, which notes what it reads for [`Tx::basis`].
+    #[must_use]
+    pub fn noting(store: &'s dyn KeyValue) -> Self {
+        Self {
+            basis: store.changes().map(Changes::basis),
+            ..Self::new(store)
         }
     }
 
@@ -35,6 +49,9 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if let Some(basis) = &mut self.basis {
+            basis.read(key);
+        }
         if let Some(value) = self.writes.get(key) {
             return Ok(value.clone());
         }
@@ -54,6 +71,9 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        if let Some(basis) = &mut self.basis {
+            basis.read(key);
+        }
         if let Some(value) = self.writes.get(key) {
             return Ok(value.clone());
         }
@@ -71,6 +91,8 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::scan`].
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+        // Which rows are not there is not noted.
+        self.basis = None;
         let own: Vec<_> = self
             .writes
             .iter()
@@ -143,6 +165,11 @@ impl<'s> Tx<'s> {
     #[must_use]
     pub const fn seen(&self) -> Version {
         self.seen
+    }
+
+    /// What the reads rest on; `None` where that was not noted, and once there was a scan or a write.
+    pub fn basis(&mut self) -> Option<Basis> {
+        self.basis.take().filter(|_| self.writes.is_empty())
     }
 
     /// The batch that commits this transaction under the name `id`.
@@ -224,6 +251,26 @@ pub async fn run<T, E: From<StoreError>>(
         }
     }
     Err(StoreError::Conflict.into())
+}
+
+/// Runs `body`, which only reads, and shows what it found as [`run`] does, with what that rests on.
+///
+/// # Errors
+/// What `body` refused with; else the [`StoreError`] of the wait.
+pub async fn read<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    body: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+) -> Result<(T, Option<Basis>), E> {
+    let (outcome, basis, settled) = {
+        let mut tx = Tx::noting(store);
+        let outcome = body(&mut tx);
+        debug_assert!(tx.is_read_only(), "what is written here is lost");
+        (outcome, tx.basis(), store.settled(tx.seen()))
+    };
+    if let Some(settled) = settled {
+        settled.await?;
+    }
+    Ok((outcome?, basis))
 }
 
 /// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
@@ -337,6 +384,33 @@ mod tests {
         assert_eq!(answer, Ok(7));
         assert_eq!(drawn.len(), 2);
         assert_eq!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn what_was_read_holds_until_one_of_its_rows_is_written() {
+        let store = Memory::new();
+        let basis = |read: fn(&mut Tx<'_>)| {
+            let mut tx = Tx::noting(&store);
+            read(&mut tx);
+            tx.basis()
+        };
+        put(&store, "a", "1");
+        let a = basis(|tx| drop(tx.get(b"a").unwrap())).unwrap();
+        let b = basis(|tx| drop(tx.peek(b"b").unwrap())).unwrap();
+        put(&store, "other", "1");
+        assert!(a.holds(&store) && b.holds(&store));
+        put(&store, "b", "1");
+        assert!(a.holds(&store) && !b.holds(&store), "a row that came");
+        let mut tx = Tx::new(&store);
+        tx.delete("a");
+        store.commit(tx.into_batch([0; 16])).wait().unwrap();
+        assert!(!a.holds(&store), "a row that went");
+        let scanned = basis(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
+        let written = basis(|tx| tx.put("c", "2"));
+        assert_eq!(
+            (scanned, written, Tx::new(&store).basis()),
+            (None, None, None)
+        );
     }
 
     #[test]

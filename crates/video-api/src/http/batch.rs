@@ -53,12 +53,12 @@ impl VideoApi {
         out.extend_from_slice(format!("--{mark}--\r\n").as_bytes());
         let headers = vec![(
             header::CONTENT_TYPE,
-            format!("multipart/mixed; boundary={mark}"),
+            format!("multipart/mixed; boundary={mark}").into(),
         )];
         Answer {
             status: 200,
             headers,
-            body: Body::Text(out),
+            body: Body::Text(out.into()),
             operation: "batch",
         }
     }
@@ -191,7 +191,7 @@ fn write(out: &mut Vec<u8>, mark: &str, content_id: Option<&str>, answer: Answer
     out.extend_from_slice(format!("\r\nHTTP/1.1 {} {words}\r\n", status.as_u16()).as_bytes());
     let text = match answer.body {
         Body::Text(text) => text,
-        Body::Empty | Body::Raw(_) => Vec::new(),
+        Body::Empty | Body::Raw(_) => Bytes::new(),
     };
     for (name, value) in answer.headers {
         out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());

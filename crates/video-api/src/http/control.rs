@@ -59,7 +59,7 @@ impl Hosted for VideoApi {
             _ => return Err(request),
         };
         let (head, mut body) = request.into_parts();
-        let asked = Asked::read(&head, self.0.external_url.as_deref());
+        let asked = Asked::read(head, self.0.external_url.as_deref());
         let outcome = match wanted {
             "plays" => match whole(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,
@@ -71,7 +71,7 @@ impl Hosted for VideoApi {
             Ok(json) => Answer {
                 status: 200,
                 headers: vec![(header::CONTENT_TYPE, "application/json".into())],
-                body: Body::Text(json.to_string().into_bytes()),
+                body: Body::Text(json.to_string().into()),
                 operation: "control",
             },
             Err(error) => asked.refuse(&error, "control"),

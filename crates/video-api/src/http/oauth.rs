@@ -218,18 +218,18 @@ impl VideoApi {
             escaped(&request.scope),
         );
         let headers = vec![
-            (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+            (header::CONTENT_TYPE, "text/html; charset=utf-8".into()),
             // No other site may show this page in a frame and have it clicked.
             (
                 header::CONTENT_SECURITY_POLICY,
-                "default-src 'none'; frame-ancestors 'none'".to_owned(),
+                "default-src 'none'; frame-ancestors 'none'".into(),
             ),
-            (header::CACHE_CONTROL, "no-store".to_owned()),
+            (header::CACHE_CONTROL, "no-store".into()),
         ];
         Answer {
             status: 200,
             headers,
-            body: Body::Text(page.into_bytes()),
+            body: Body::Text(page.into()),
             operation: "oauth",
         }
     }
@@ -239,14 +239,14 @@ fn answer(status: u16, json: &Value) -> Answer {
     let headers = vec![
         (
             header::CONTENT_TYPE,
-            "application/json; charset=utf-8".to_owned(),
+            "application/json; charset=utf-8".into(),
         ),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::CACHE_CONTROL, "no-store".into()),
     ];
     Answer {
         status,
         headers,
-        body: Body::Text(json.to_string().into_bytes()),
+        body: Body::Text(json.to_string().into()),
         operation: "oauth",
     }
 }
@@ -260,7 +260,7 @@ fn refusal(error: &OauthError) -> Answer {
     if row.status == 401 {
         refused.headers.push((
             header::WWW_AUTHENTICATE,
-            format!("Bearer error=\"{}\"", row.code),
+            format!("Bearer error=\"{}\"", row.code).into(),
         ));
     }
     refused
@@ -268,8 +268,8 @@ fn refusal(error: &OauthError) -> Answer {
 
 fn redirect(address: String) -> Answer {
     let headers = vec![
-        (header::LOCATION, address),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::LOCATION, address.into()),
+        (header::CACHE_CONTROL, "no-store".into()),
     ];
     Answer {
         status: 302,

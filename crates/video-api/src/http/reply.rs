@@ -1,5 +1,6 @@
 //! Answers as HTTP: status, headers, JSON in the form that the request asks for, errors in the forms that clients read.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use bytes::Bytes;
@@ -22,7 +23,7 @@ pub struct Answer {
     /// The status.
     pub status: u16,
     /// Headers beside length and encoding.
-    pub headers: Vec<(header::HeaderName, String)>,
+    pub headers: Vec<(header::HeaderName, Cow<'static, str>)>,
     /// The body.
     pub body: Body,
     /// The operation's name, for metrics and log.
@@ -35,44 +36,29 @@ pub enum Body {
     /// None.
     Empty,
     /// Text that may be packed.
-    Text(Vec<u8>),
+    Text(Bytes),
     /// Bytes as they are, or a stream.
     Raw(ReplyBody),
 }
 
 const JSON: &str = "application/json; charset=UTF-8";
 
-impl Answer {
-    /// The answer that a reply becomes: 200, 204, or 304 where the client has it already.
-    #[must_use]
-    pub fn of_reply(reply: Reply, asked: &Asked, operation: &'static str) -> Self {
+/// What a reply says to the client that asked: its text in the form that was asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    etag: Option<String>,
+    /// None where there is nothing to say.
+    text: Option<Bytes>,
+}
+
+impl Said {
+    /// What `reply` says to `asked`.
+    pub(super) fn of(reply: Reply, asked: &Asked) -> Self {
         let Reply {
-            json: Some(json),
-            etag,
-            holes,
-        } = reply
-        else {
-            return Self {
-                status: 204,
-                headers: Vec::new(),
-                body: Body::Empty,
-                operation,
-            };
-        };
-        let mut headers = Vec::new();
-        if let Some(etag) = &etag {
-            headers.push((header::ETAG, format!("\"{etag}\"")));
-            if asked.method == "GET" && has(asked.if_none_match.as_deref(), etag) {
-                return Self {
-                    status: 304,
-                    headers,
-                    body: Body::Empty,
-                    operation,
-                };
-            }
-        }
+            json, etag, holes, ..
+        } = reply;
         let base = asked.base.as_str();
-        let json = match asked.mask() {
+        let print = |json: Vec<u8>| match asked.mask() {
             Ok(Some(mask)) => {
                 let json = mask.apply(&filled(&json, &holes));
                 if asked.pretty() {
@@ -84,22 +70,52 @@ impl Answer {
             _ if asked.pretty() => pretty(&json, base, &holes),
             _ => with_base(filled(&json, &holes), base),
         };
-        headers.push((header::CONTENT_TYPE, JSON.into()));
-        headers.push((header::CACHE_CONTROL, "private".into()));
-        Self {
-            status: 200,
-            headers,
-            body: Body::Text(json),
-            operation,
-        }
+        let text = json.map(|json| Bytes::from(print(json).into_boxed_slice()));
+        Self { etag, text }
     }
 
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.as_ref().map_or(0, Bytes::len)
+    }
+
+    /// The answer: 200, 204, or 304 where the client has it already.
+    pub(super) fn answer(&self, asked: &Asked, operation: &'static str) -> Answer {
+        let mut answer = Answer {
+            status: 204,
+            headers: Vec::new(),
+            body: Body::Empty,
+            operation,
+        };
+        let Some(text) = &self.text else {
+            return answer;
+        };
+        if let Some(etag) = &self.etag {
+            answer
+                .headers
+                .push((header::ETAG, format!("\"{etag}\"").into()));
+            if asked.method == "GET" && has(asked.if_none_match.as_deref(), etag) {
+                answer.status = 304;
+                return answer;
+            }
+        }
+        answer.headers.push((header::CONTENT_TYPE, JSON.into()));
+        answer
+            .headers
+            .push((header::CACHE_CONTROL, "private".into()));
+        answer.status = 200;
+        answer.body = Body::Text(text.clone());
+        answer
+    }
+}
+
+impl Answer {
     /// The answer that an error becomes.
     #[must_use]
     pub fn of_error(error: &Error, form: u8, indent: bool, operation: &'static str) -> Self {
         let detail = error.detail();
         let message = error.to_string();
-        let mut headers = vec![(header::CONTENT_TYPE, JSON.to_owned())];
+        let mut headers = vec![(header::CONTENT_TYPE, JSON.into())];
         if detail.row.status == 401 {
             let reason = if *error == Error::InvalidCredentials {
                 ", error=\"invalid_token\""
@@ -108,7 +124,7 @@ impl Answer {
             };
             headers.push((
                 header::WWW_AUTHENTICATE,
-                format!("Bearer realm=\"https://accounts.google.com/\"{reason}"),
+                format!("Bearer realm=\"https://accounts.google.com/\"{reason}").into(),
             ));
         }
         if let Error::MethodNotAllowed(_) = error {
@@ -127,7 +143,7 @@ impl Answer {
         Self {
             status: detail.row.status,
             headers,
-            body: Body::Text(json),
+            body: Body::Text(json.into()),
             operation,
         }
     }
@@ -211,7 +227,7 @@ pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
                 headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 ReplyBody::whole(packed(&text))
             } else {
-                ReplyBody::whole(Bytes::from(text))
+                ReplyBody::whole(text)
             }
         }
     };

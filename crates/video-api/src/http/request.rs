@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use triptych_core::host::{BoxError, Peer};
 
-use super::reply::Answer;
+use super::reply::{Answer, Said};
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::fields::Mask;
@@ -74,7 +74,7 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
 impl Asked {
     /// Reads the head of a request.
     #[must_use]
-    pub fn read(head: &Head, external_url: Option<&str>) -> Self {
+    pub fn read(head: Head, external_url: Option<&str>) -> Self {
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let named = |name: &'static str| text(HeaderName::from_static(name));
         let authority = head.uri.authority().map(http::uri::Authority::as_str);
@@ -91,13 +91,7 @@ impl Asked {
         let path = percent_decode_str(head.uri.path())
             .decode_utf8_lossy()
             .into_owned();
-        let mut asked = Self::of(
-            head.method.as_str(),
-            path,
-            query,
-            head.headers.clone(),
-            base,
-        );
+        let mut asked = Self::of(head.method.as_str(), path, query, head.headers, base);
         asked.override_method();
         asked
     }
@@ -241,7 +235,7 @@ impl Asked {
     /// The answer that a reply becomes.
     #[must_use]
     pub fn reply(&self, reply: Reply, operation: &'static str) -> Answer {
-        Answer::of_reply(reply, self, operation)
+        Said::of(reply, self).answer(self, operation)
     }
 
     /// The answer that an error becomes.

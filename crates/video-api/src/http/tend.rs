@@ -7,7 +7,8 @@ use triptych_core::kv::run_blocking;
 
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::error::Error;
-use crate::upload::{orphan, session};
+use crate::model::playlist_item;
+use crate::upload::{media, orphan, session};
 
 /// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
 const EVERY: Duration = Duration::from_secs(2);
@@ -63,6 +64,41 @@ impl VideoApi {
         if ended {
             self.sweep();
         }
+        Ok(())
+    }
+
+    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
+    pub(crate) fn sweep_soon(&self) {
+        use std::sync::atomic::Ordering;
+        if self.0.sweeping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let service = self.clone();
+        tokio::task::spawn_blocking(move || {
+            service.sweep();
+            service.0.sweeping.store(false, Ordering::Release);
+        });
+    }
+
+    /// Frees the space of what was deleted or replaced. It blocks.
+    fn sweep(&self) {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        let swept = media::sweep(store, blobs, &mut self.draw())
+            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.draw()));
+        if let Err(error) = self.sweep_playlists() {
+            tracing::warn!(%error, "rows of deleted playlists are swept again later");
+        }
+        if let Err(error) = swept {
+            tracing::warn!(%error, "space could not be freed and is swept again later");
+        }
+    }
+
+    /// Removes the rows of playlists that are gone, in steps that a restart continues.
+    fn sweep_playlists(&self) -> Result<(), Error> {
+        let store = &*self.0.store;
+        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
+            playlist_item::sweep(tx)
+        })? {}
         Ok(())
     }
 }

@@ -215,7 +215,7 @@ impl VideoApi {
         );
         Ok(Answer {
             status: 200,
-            headers: vec![(header::LOCATION, location), (UPLOAD_ID, id)],
+            headers: vec![(header::LOCATION, location.into()), (UPLOAD_ID, id.into())],
             body: Body::Empty,
             operation: admitted.operation.name,
         })
@@ -452,8 +452,8 @@ impl VideoApi {
 
 /// 308 with what has arrived.
 fn report(id: &str, received: u64, operation: &'static str) -> Answer {
-    let mut headers = vec![(UPLOAD_ID, id.to_owned())];
-    headers.extend(received_range(received).map(|range| (header::RANGE, range)));
+    let mut headers = vec![(UPLOAD_ID, id.to_owned().into())];
+    headers.extend(received_range(received).map(|range| (header::RANGE, range.into())));
     Answer {
         status: 308,
         headers,
@@ -496,6 +496,6 @@ fn unkept(text: &[u8]) -> Reply {
     Reply {
         json: Some(json.get(1..).unwrap_or_default().to_vec()),
         etag: (!etag.is_empty()).then_some(etag),
-        holes: Vec::new(),
+        ..Reply::default()
     }
 }

@@ -385,6 +385,7 @@ proptest! {
             let mut model = Model::new(&mut world).await;
             for step in &steps {
                 model.apply(&mut world, step).await;
+                model.check_again(&world).await;
             }
             model.check(&world).await;
         });
@@ -420,6 +421,7 @@ proptest! {
                     world = World::on(reopen(directory.path()).await, blobs, elapsed + 1).await;
                 }
                 model.apply(&mut world, step).await;
+                model.check_again(&world).await;
             }
             model.check(&world).await;
         });

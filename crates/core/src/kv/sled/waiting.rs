@@ -127,6 +127,11 @@ impl State {
         }
     }
 
+    /// The version of the next batch.
+    pub(super) const fn next(&self) -> Version {
+        Version(self.last.0 + 1)
+    }
+
     /// Numbers a batch and puts it into the group that is open.
     pub(super) fn join(
         &mut self,
@@ -134,7 +139,7 @@ impl State {
         durability: Durability,
         resolver: Resolver<Result<Version, StoreError>>,
     ) {
-        let version = Version(self.last.0 + 1);
+        let version = self.next();
         self.last = version;
         let is_full = |group: &Group| group.taken || group.bytes >= GROUP_BYTES_MAX;
         if self.groups.back().is_none_or(is_full) {

@@ -60,8 +60,9 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
         };
         item.part(part, &text);
     }
-    item.end()
-        .sealed((counts, serving.owner, video.head.is_processed(serving.now)))
+    let is_processed = video.head.is_processed(serving.now);
+    let item = item.end().sealed((counts, serving.owner, is_processed));
+    if is_processed { item } else { item.passing() }
 }
 
 /// A video as lists read it.

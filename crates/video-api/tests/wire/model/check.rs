@@ -1,5 +1,7 @@
 //! Whether the service shows what the model says.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use triptych_core::kv::Tx;
 use video_api::search::index;
@@ -18,6 +20,33 @@ impl Model {
         let told = index::verify(&mut Tx::new(&*world.store));
         assert_eq!(told, Ok(()), "the index is what a rebuild would make");
         derived::check(&*world.store);
+    }
+
+    /// What the service answered before is, when it is asked again, what a service says that never answered.
+    pub(super) async fn check_again(&self, world: &World) {
+        let (store, blobs) = (Arc::clone(&world.store), Arc::clone(&world.blobs));
+        let newcomer = Service::on(store, blobs, world.elapsed).await;
+        newcomer.later(world.elapsed);
+        let ids: Vec<_> = self.videos.iter().map(|video| video.id.as_str()).collect();
+        let lists: Vec<_> = self.playlists.iter().map(|(id, _)| id.as_str()).collect();
+        let all = "id,snippet,contentDetails,status";
+        for target in [
+            format!("/playlistItems?part={all}&playlistId=PL&maxResults=3"),
+            "/playlistItems?part=snippet&playlistId=UUx&maxResults=50".to_owned(),
+            format!("/videos?part={all},statistics&id={}", ids.join(",")),
+            format!("/playlists?part={all}&id=PL,{}", lists.join(",")),
+            "/channels?part=statistics,contentDetails&id=UCx,UCbob".to_owned(),
+        ] {
+            let target = format!("/youtube/v3{target}");
+            for who in PEOPLE {
+                let expected = newcomer.ask("GET", &target, who, "").await;
+                let expected = String::from_utf8_lossy(&expected.body).into_owned();
+                for _ in 0..2 {
+                    let told = world.service.ask("GET", &target, who, "").await;
+                    assert_eq!(String::from_utf8_lossy(&told.body), expected, "{target}");
+                }
+            }
+        }
     }
 
     async fn check_playlist(&self, world: &World) {

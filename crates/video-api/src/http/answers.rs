@@ -1,0 +1,172 @@
+//! Answers to requests that only read: what is asked for again is answered as before, as long as nothing that the answer rests on
+//! was written.
+//!
+//! Who asks is looked at first, each time. An answer that rests on rows which were not there (a scan), or on the time, is made anew.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{self, Basis, KeyValue};
+use triptych_core::recent::Shared;
+use triptych_core::time::Timestamp;
+
+use super::reply::{Answer, Said};
+use super::{Asked, VideoApi, Visit};
+use crate::account::Caller;
+use crate::envelope::bytes_of;
+use crate::error::Error;
+use crate::operation::{Method, Operation};
+
+/// Bytes of the answers that are kept.
+const BYTES_MAX: usize = 32 * 1024 * 1024;
+/// What an answer takes beside its text and its basis.
+const ANSWER_BYTES: usize = 256;
+
+/// Answers by what they follow from.
+#[derive(Debug)]
+pub(super) struct Answers(Shared<[u8; 32], Option<Arc<Given>>>);
+
+/// An answer that was given, and will be again.
+#[derive(Debug)]
+struct Given {
+    said: Said,
+    basis: Basis,
+    /// It holds from then on: a clock that is set back may find another.
+    since: Timestamp,
+}
+
+impl Answers {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self(Shared::new(BYTES_MAX))
+    }
+
+    fn find(&self, key: &[u8; 32], now: Timestamp, store: &dyn KeyValue) -> Option<Arc<Given>> {
+        let given = self.0.get(key).flatten()?;
+        (given.since <= now && given.basis.holds(store)).then_some(given)
+    }
+
+    /// Keeps an answer from the second time on: most are asked for once, and would only push out the others.
+    fn keep(&self, key: [u8; 32], given: impl FnOnce() -> Given) {
+        if self.0.get(&key).is_none() {
+            self.0.put(key, None, ANSWER_BYTES);
+            return;
+        }
+        let given = given();
+        let cost = given.said.bytes() + given.basis.bytes() + ANSWER_BYTES;
+        self.0.put(key, Some(Arc::new(given)), cost);
+    }
+}
+
+/// All that an answer follows from beside the store and the time.
+fn key_of(asked: &Asked, caller: &Caller) -> [u8; 32] {
+    let language = asked.header("accept-language");
+    let request = (&asked.path, &asked.query, &asked.base, language);
+    Sha256::digest(bytes_of((request, caller))).into()
+}
+
+impl VideoApi {
+    /// Whether the operation's requests are answered here: it only reads, and quickly.
+    pub(super) fn only_reads(&self, operation: &Operation) -> bool {
+        operation.method == Method::Get && !operation.heavy && self.0.store.is_local()
+    }
+
+    /// Answers a request that only reads.
+    ///
+    /// # Errors
+    /// As [`VideoApi::check`], then what the handler refuses.
+    pub(super) async fn read(
+        &self,
+        asked: &Asked,
+        operation: &'static Operation,
+        visit: Visit,
+    ) -> Result<Answer, Error> {
+        let (store, answers) = (&*self.0.store, &self.0.answers);
+        self.publish_due(visit.now).await?;
+        let key = key_of(asked, &visit.caller);
+        if let Some(given) = answers.find(&key, visit.now, store) {
+            return Ok(given.said.answer(asked, operation.name));
+        }
+        let since = visit.now;
+        let admitted = self.check(asked, operation, visit)?;
+        let work = self.work(asked, admitted, None, b"", |_, _| Ok(()))?;
+        // What only reads draws nothing.
+        let mut ids = SeededIds::from_seed([0; 32]);
+        let (reply, basis) = kv::read(store, |tx| work(tx, &mut ids)).await?;
+        let basis = basis.filter(|_| !reply.is_passing);
+        let said = Said::of(reply, asked);
+        if let Some(basis) = basis {
+            let given = || Given {
+                said: said.clone(),
+                basis,
+                since,
+            };
+            answers.keep(key, given);
+        }
+        Ok(said.answer(asked, operation.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use triptych_core::kv::{Memory, Tx};
+
+    use super::*;
+    use crate::envelope::Reply;
+
+    #[test]
+    fn an_answer_is_kept_once_it_is_asked_for_again_and_until_its_rows_or_the_clock_change() {
+        let (store, answers) = (Memory::new(), Answers::new());
+        let asked = Asked::of("GET", "/v".into(), "", http::HeaderMap::new(), "h".into());
+        let key = key_of(&asked, &Caller::default());
+        let at = Timestamp::from_millis;
+        let keep = || {
+            let mut tx = Tx::noting(&store);
+            tx.get(b"row").unwrap();
+            answers.keep(key, || Given {
+                said: Said::of(Reply::default(), &asked),
+                basis: tx.basis().unwrap(),
+                since: at(5),
+            });
+        };
+        let is_found = |now| answers.find(&key, at(now), &store).is_some();
+        keep();
+        assert!(!is_found(5), "it was asked for once");
+        keep();
+        assert!(is_found(5) && is_found(6) && !is_found(4));
+        let mut tx = Tx::new(&store);
+        tx.put("row", "new");
+        store.commit(tx.into_batch([0; 16])).wait().unwrap();
+        assert!(!is_found(6));
+    }
+
+    #[test]
+    fn another_caller_target_address_or_language_asks_for_another_answer() {
+        let asked = |query: &str, base: &str, language: &'static str| {
+            let language = http::HeaderValue::from_static(language);
+            let headers = [(http::header::ACCEPT_LANGUAGE, language)];
+            Asked::of(
+                "GET",
+                "/v".into(),
+                query,
+                headers.into_iter().collect(),
+                base.into(),
+            )
+        };
+        let somebody = Caller {
+            project: Some("p".into()),
+            ..Caller::default()
+        };
+        let keys = [
+            key_of(&asked("a", "h", "en"), &Caller::default()),
+            key_of(&asked("a", "h", "en"), &somebody),
+            key_of(&asked("b", "h", "en"), &somebody),
+            key_of(&asked("a", "i", "en"), &somebody),
+            key_of(&asked("a", "h", "de"), &somebody),
+            key_of(&asked("ah", "", "en"), &somebody),
+        ];
+        let different: std::collections::BTreeSet<_> = keys.iter().collect();
+        assert_eq!(different.len(), keys.len());
+    }
+}
