@@ -46,8 +46,13 @@ pub enum Error {
     #[error("Not Found")]
     UnknownPath,
     /// The path is there, with other methods.
-    #[error("This path does not take the method {0}.")]
-    MethodNotAllowed(String),
+    #[error("This path does not take the method {method}; it takes {allowed}.")]
+    MethodNotAllowed {
+        /// The method of the request.
+        method: String,
+        /// The methods that it takes.
+        allowed: String,
+    },
     /// An upload that was sent to the path without `/upload`.
     #[error("This is an upload; send it to the path with /upload before it.")]
     WrongUrlForUpload,
@@ -203,6 +208,9 @@ pub enum Error {
     /// The body broke off or came too slowly.
     #[error("The request body ended early.")]
     BodyBroken,
+    /// A batch within a batch, or an upload.
+    #[error("A batch takes neither batches nor uploads; send this request by itself.")]
+    NotInBatch,
     /// A batch holds too many requests.
     #[error("The batch holds more than {0} requests.")]
     BatchTooLarge(usize),
@@ -259,7 +267,7 @@ impl Error {
         let of = Detail::new;
         match self {
             Self::UnknownPath => of(404, "global", "notFound", Place::None),
-            Self::MethodNotAllowed(_) => of(405, "global", "httpMethodNotAllowed", Place::None),
+            Self::MethodNotAllowed { .. } => of(405, "global", "httpMethodNotAllowed", Place::None),
             Self::WrongUrlForUpload => of(400, "global", "wrongUrlForUpload", Place::None),
             Self::Unsupported(_) => of(410, "global", "deleted", Place::None),
             Self::NotImplemented(_) => of(501, "global", "notImplemented", Place::None),
@@ -357,6 +365,7 @@ impl Error {
                 parameter("uploadType"),
             ),
             Self::BodyBroken => of(400, "global", "badRequest", Place::None),
+            Self::NotInBatch => of(400, "global", "badRequest", Place::None),
             Self::BatchTooLarge(_) => of(413, "global", "batchSizeTooLarge", Place::None),
             Self::Session(error) => Detail {
                 row: error.row(),
@@ -390,6 +399,43 @@ impl Error {
             503 => "UNAVAILABLE",
             405 => "UNIMPLEMENTED",
             _ => "INTERNAL",
+        }
+    }
+}
+
+impl Error {
+    /// The reason that a status has where nothing more is known (the interface's list of core errors).
+    #[must_use]
+    pub const fn usual_reason(status: u16) -> &'static str {
+        match status {
+            401 => "authError",
+            403 => "forbidden",
+            404 => "notFound",
+            405 => "httpMethodNotAllowed",
+            409 => "conflict",
+            410 => "deleted",
+            412 => "conditionNotMet",
+            413 => "uploadTooLarge",
+            416 => "requestedRangeNotSatisfiable",
+            417 => "expectationFailed",
+            428 => "preconditionRequired",
+            429 => "rateLimitExceeded",
+            501 => "notImplemented",
+            503 => "backendError",
+            400..=499 => "badRequest",
+            _ => "internalError",
+        }
+    }
+
+    /// The domain of a reason that was asked for by name: limits on use have one of their own.
+    #[must_use]
+    pub fn usual_domain(reason: &str) -> &'static str {
+        match reason {
+            "quotaExceeded" => "youtube.quota",
+            _ if reason.ends_with("LimitExceeded") || reason.ends_with("LimitExceededUnreg") => {
+                "usageLimits"
+            }
+            _ => "global",
         }
     }
 }

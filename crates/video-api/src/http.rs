@@ -5,9 +5,11 @@ mod batch;
 mod control;
 mod intake;
 mod oauth;
+mod origin;
 mod picture;
 mod reply;
 mod request;
+mod route;
 mod schedule;
 mod tend;
 mod upload;
@@ -31,12 +33,11 @@ use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use crate::account::{self, Caller};
-use crate::discovery;
 use crate::envelope::Reply;
 use crate::error::Error;
 use crate::media::Media;
 use crate::model::video;
-use crate::operation::{self, Call, Fit, Method, Operation, Run, VERSION_PATH};
+use crate::operation::{self, Call, Method, Operation, Run};
 use crate::parameter::Params;
 use crate::quota;
 use crate::records::Records;
@@ -199,14 +200,19 @@ impl VideoApi {
             Some(id) => id.clone(),
             None => RequestId::from_number(self.draw().next(), 0),
         };
+        // A client that waits for 100 Continue has sent nothing that would have to be read.
+        let waits = head.headers.contains_key(http::header::EXPECT);
         let asked = Asked::read(head, self.0.external_url.as_deref());
-        let gzip = asked.gzip;
+        let (gzip, page) = (asked.gzip, origin::Page::of(&asked));
         let answer = self.route(asked, &mut body).await;
-        if answer.status >= 400 {
+        if answer.status >= 400 && !waits {
             // A refusal that closes a connection in the middle of a body would not be read by most clients.
             request::drain(&mut body).await;
         }
         let mut response = reply::response(answer, gzip);
+        if let Some(page) = &page {
+            page.let_read(response.headers_mut());
+        }
         if let Ok(value) = http::HeaderValue::from_str(&id.0) {
             response.headers_mut().insert("x-request-id", value);
         }
@@ -219,10 +225,10 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let path = asked.path.as_str();
-        if let Some(rest) = path
-            .strip_prefix("/upload")
-            .or_else(|| path.strip_prefix("/resumable/upload"))
-        {
+        if asked.method == "OPTIONS" {
+            return origin::options(&asked);
+        }
+        if let Some(rest) = route::under_upload(path) {
             return self.upload(&asked, rest, body).await;
         }
         if oauth::is_issuer(path) {
@@ -232,8 +238,8 @@ impl VideoApi {
             return self.picture(&asked).await;
         }
         match path {
-            "/$discovery/rest" | "/discovery/v1/apis/youtube/v3/rest" => return discover(&asked),
-            "/batch" | "/batch/youtube/v3" => return self.batch(&asked, body).await,
+            _ if route::DISCOVERY_PATHS.contains(&path) => return route::discover(&asked),
+            _ if route::BATCH_PATHS.contains(&path) => return self.batch(&asked, body).await,
             _ => {}
         }
         match whole(body, JSON_BYTES_MAX).await {
@@ -244,7 +250,7 @@ impl VideoApi {
 
     /// Answers a request whose body is there.
     pub(crate) async fn call(&self, mut asked: Asked) -> Answer {
-        let (name, outcome) = match operation_at(&asked.method, &asked.path) {
+        let (name, outcome) = match route::operation_at(&asked.method, &asked.path) {
             Err(error) => ("-", Err(error)),
             Ok((operation, values)) => {
                 asked.pairs.extend(values);
@@ -508,19 +514,6 @@ impl VideoApi {
     }
 }
 
-fn discover(asked: &Asked) -> Answer {
-    if asked.method != "GET" {
-        return asked.refuse(&Error::MethodNotAllowed(asked.method.clone()), "discovery");
-    }
-    asked.reply(
-        Reply {
-            json: Some(discovery::text().to_vec()),
-            ..Reply::default()
-        },
-        "discovery",
-    )
-}
-
 /// The whole of a body, if it is short.
 pub(crate) async fn whole<B>(body: &mut B, bytes_max: usize) -> Result<Bytes, Error>
 where
@@ -533,19 +526,6 @@ where
             Err(Error::UploadTooLarge(bytes_max as u64))
         }
         Err(_) => Err(Error::BodyBroken),
-    }
-}
-
-/// A row, and the values of its path.
-pub(crate) type Routed = (&'static Operation, Vec<(String, String)>);
-
-/// The row of `method` at `path`, which starts with [`VERSION_PATH`].
-pub(crate) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
-    let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
-    match operation::find(method, rest) {
-        Fit::Operation(operation, values) => Ok((operation, values)),
-        Fit::OtherMethod => Err(Error::MethodNotAllowed(method.to_owned())),
-        Fit::None => Err(Error::UnknownPath),
     }
 }
 

@@ -7,6 +7,7 @@ mod categories;
 mod channel_banners;
 mod channels;
 mod i18n;
+mod id_list;
 mod playlist_items;
 mod playlists;
 mod search;
@@ -379,8 +380,8 @@ pub static OPERATIONS: &[Operation] = &[
 pub enum Fit {
     /// This operation, and the values of its path.
     Operation(&'static Operation, Vec<(String, String)>),
-    /// Other methods are served there.
-    OtherMethod,
+    /// These methods alone are served there.
+    OtherMethod(Vec<&'static str>),
     /// Nothing is served there.
     None,
 }
@@ -388,7 +389,7 @@ pub enum Fit {
 /// The operation of `method` at `path`, which is relative to the version.
 #[must_use]
 pub fn find(method: &str, path: &str) -> Fit {
-    let mut fit = Fit::None;
+    let mut served = Vec::new();
     for operation in OPERATIONS {
         let Some(values) = values_of(operation.path, path) else {
             continue;
@@ -396,9 +397,13 @@ pub fn find(method: &str, path: &str) -> Fit {
         if operation.method.name() == method {
             return Fit::Operation(operation, values);
         }
-        fit = Fit::OtherMethod;
+        served.push(operation.method.name());
     }
-    fit
+    if served.is_empty() {
+        Fit::None
+    } else {
+        Fit::OtherMethod(served)
+    }
 }
 
 /// The values of `{name}` segments, or `None` if the path is another.
@@ -449,6 +454,17 @@ impl Call<'_> {
     pub fn language(&self) -> Option<&str> {
         let named = self.params.get("hl").or_else(|| self.params.get("locale"));
         named.or_else(|| self.accept_language.and_then(language::preferred))
+    }
+
+    /// What the text of an item follows from beside the item itself and the caller.
+    #[must_use]
+    pub fn form(&self) -> impl std::hash::Hash + use<'_> {
+        let side = |name| self.params.get(name);
+        (
+            &self.parts,
+            self.language(),
+            [side("maxWidth"), side("maxHeight")],
+        )
     }
 
     /// How many items a page has at most.
@@ -515,7 +531,10 @@ mod tests {
             };
             assert_eq!(found.name, operation.name);
         }
-        assert!(matches!(find("PATCH", "/videos"), Fit::OtherMethod));
+        let Fit::OtherMethod(served) = find("PATCH", "/videos") else {
+            panic!("videos are not served with PATCH")
+        };
+        assert_eq!(served, ["POST", "GET", "DELETE", "PUT"]);
         assert!(matches!(find("GET", "/captions/a/b"), Fit::None));
         assert!(matches!(find("GET", "/nothing"), Fit::None));
     }

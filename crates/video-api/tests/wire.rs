@@ -9,8 +9,12 @@
 
 #[path = "wire/authority.rs"]
 mod authority;
+#[path = "wire/http.rs"]
+mod http;
 #[path = "wire/model.rs"]
 mod model;
+#[path = "wire/pages.rs"]
+mod pages;
 #[path = "wire/parameters.rs"]
 mod parameters;
 #[path = "wire/parts.rs"]

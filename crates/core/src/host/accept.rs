@@ -358,9 +358,7 @@ where
         {
             tokio::time::sleep(fault.delay()).await;
             if let Some(status) = fault.status {
-                let reason = fault
-                    .reason
-                    .unwrap_or_else(|| "asked for through /_ops/faults".into());
+                let reason = fault.reason;
                 return self.refuse(&Refusal::FaultInjected { status, reason }, &request, id);
             }
         }

@@ -58,12 +58,12 @@ pub enum Refusal {
     #[error("the control request failed: {0}")]
     ControlFailed(String),
     /// Asked for through `/_ops/faults`.
-    #[error("{reason}")]
+    #[error("{}", .reason.as_deref().unwrap_or("asked for through /_ops/faults"))]
     FaultInjected {
         /// The status to answer with.
         status: u16,
-        /// The reason to give.
-        reason: String,
+        /// The reason to give, where one was asked for.
+        reason: Option<String>,
     },
     /// The handler panicked; the service goes on.
     #[error("the service met an internal fault; the log has it under this request's id")]

@@ -20,13 +20,16 @@ impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
         let reason = match refusal {
-            Refusal::FaultInjected { reason, .. } => reason.as_str(),
+            Refusal::FaultInjected { reason, status } => reason
+                .as_deref()
+                .unwrap_or_else(|| Error::usual_reason(*status)),
+            Refusal::Panicked => Error::usual_reason(row.status),
             _ => row.code,
         };
         let body = error_body(
             row.status,
             reason,
-            "global",
+            Error::usual_domain(reason),
             &Place::None,
             &refusal.to_string(),
             0,

@@ -12,8 +12,8 @@ use triptych_core::kv::{Tx, run};
 
 use super::reply::{Answer, Body};
 use super::request::pairs;
+use super::route::POSTS;
 use super::{ATTEMPTS_MAX, Asked, VideoApi, whole};
-use crate::error::Error;
 use crate::oauth::authorization::{Refusal, Request};
 use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
 use crate::oauth::{Form, OauthError, grant};
@@ -50,6 +50,11 @@ pub(super) fn is_issuer(path: &str) -> bool {
         || path == CONFIGURATION_PATH
 }
 
+/// Whether a path is that of the page that asks users.
+pub(super) fn asks_users(path: &str) -> bool {
+    AUTHORIZE_PATHS.contains(&path)
+}
+
 impl VideoApi {
     /// Answers a request to the issuer.
     pub(super) async fn issue<B>(&self, asked: &Asked, body: &mut B) -> Answer
@@ -76,11 +81,22 @@ impl VideoApi {
                 self.with_token(asked, |tx, token| issuer.userinfo(tx, token))
             }
             _ if TOKENINFO_PATHS.contains(&path) => {
-                self.with_token(asked, |tx, token| issuer.tokeninfo(tx, token))
+                let form = pairs(&String::from_utf8_lossy(&bytes));
+                let posted = form.into_iter().find(|(name, _)| name == "access_token");
+                let token = posted.map(|(_, token)| token).or(asked.token.clone());
+                let told = issuer.tokeninfo(
+                    &mut Tx::new(&*self.0.store),
+                    token.as_deref().unwrap_or_default(),
+                );
+                // The token is what is asked about, and authorizes nothing.
+                told.map_err(|error| match error {
+                    OauthError::InvalidToken => OauthError::UnknownToken,
+                    other => other,
+                })
             }
             CONFIGURATION_PATH => Ok(issuer.configuration()),
             CERTS_PATH => self.certs().await,
-            _ => return asked.refuse(&Error::MethodNotAllowed(asked.method.clone()), "oauth"),
+            _ => return asked.refuse(&asked.not_allowed(POSTS), "oauth"),
         };
         match outcome {
             Ok(json) => answer(200, &json),
@@ -120,7 +136,7 @@ impl VideoApi {
         if known {
             Ok(json!({}))
         } else {
-            Err(OauthError::InvalidToken)
+            Err(OauthError::UnknownToken)
         }
     }
 

@@ -5,9 +5,19 @@ use triptych_core::host::ReplyBody;
 use triptych_core::kv::Tx;
 
 use super::reply::{Answer, Body};
+use super::route::READS;
 use super::{Asked, VideoApi};
 use crate::error::Error;
 use crate::picture::{self, Size};
+
+/// Names that clients make addresses with by themselves, because the real service has them, and the sizes that they mean.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("0", "high"),
+    ("mqdefault", "medium"),
+    ("hqdefault", "high"),
+    ("sddefault", "standard"),
+    ("maxresdefault", "maxres"),
+];
 
 /// Whether a path is one of a picture.
 pub(super) fn is_picture(path: &str) -> bool {
@@ -22,6 +32,8 @@ fn subject(path: &str) -> Option<(String, Size)> {
     let (folder, id) = (pieces.next()?, pieces.next()?);
     let named = |sizes: &[Size], name: Option<&str>| {
         let name = name?.strip_suffix(".jpg")?;
+        let known = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        let name = known.map_or(name, |(_, name)| *name);
         sizes.iter().copied().find(|size| size.name == name)
     };
     let size = match folder {
@@ -38,8 +50,8 @@ impl VideoApi {
     /// The picture, or the default one of its size where none was set.
     pub(super) async fn picture(&self, asked: &Asked) -> Answer {
         let answer = async {
-            if asked.method != "GET" && asked.method != "HEAD" {
-                return Err(Error::MethodNotAllowed(asked.method.clone()));
+            if asked.method != "GET" {
+                return Err(asked.not_allowed(READS));
             }
             let (subject, size) = subject(&asked.path).ok_or(Error::UnknownPath)?;
             let found = picture::find(&mut Tx::new(&*self.0.store), &subject, size.name)?;

@@ -127,8 +127,8 @@ impl Answer {
                 format!("Bearer realm=\"https://accounts.google.com/\"{reason}").into(),
             ));
         }
-        if let Error::MethodNotAllowed(_) = error {
-            headers.push((header::ALLOW, "GET, POST, PUT, DELETE".into()));
+        if let Error::MethodNotAllowed { allowed, .. } = error {
+            headers.push((header::ALLOW, allowed.clone().into()));
         }
         let json = error_body(
             detail.row.status,

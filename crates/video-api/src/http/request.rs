@@ -17,8 +17,8 @@ use crate::operation::Operation;
 use crate::parameter::check_global;
 use crate::upload::location::{Seen, base_url};
 
-/// What is read of a refused body, so that the client gets to read the answer.
-const DRAIN_BYTES_MAX: usize = 256 * 1024;
+/// What is read of a refused body, so that the client gets to read the answer: more than any picture or caption may have.
+const DRAIN_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// A request, without its body while that is still on its way.
 #[derive(Debug, Clone)]
@@ -91,7 +91,12 @@ impl Asked {
         let path = percent_decode_str(head.uri.path())
             .decode_utf8_lossy()
             .into_owned();
-        let mut asked = Self::of(head.method.as_str(), path, query, head.headers, base);
+        let method = match head.method.as_str() {
+            // The connection leaves out the body of the answer.
+            "HEAD" => "GET",
+            other => other,
+        };
+        let mut asked = Self::of(method, path, query, head.headers, base);
         asked.override_method();
         asked
     }
@@ -176,6 +181,14 @@ impl Asked {
             self.body = body;
         }
         self
+    }
+
+    /// That the path takes `allowed` and not the method that it was called with.
+    pub(super) fn not_allowed(&self, allowed: &str) -> Error {
+        Error::MethodNotAllowed {
+            method: self.method.clone(),
+            allowed: allowed.to_owned(),
+        }
     }
 
     /// A header, if it is text.
@@ -281,12 +294,16 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// Reads what is left of a short body and throws it away.
+/// Reads what is left of a body and throws it away. A client that sends more than is read will not read the answer either way.
 pub(super) async fn drain<B>(body: &mut B)
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin,
     B::Error: Into<BoxError>,
 {
+    let most = DRAIN_BYTES_MAX as u64;
+    if body.size_hint().lower() > most {
+        return;
+    }
     let mut left = DRAIN_BYTES_MAX;
     while let Some(Ok(frame)) = body.frame().await {
         let bytes = frame.data_ref().map_or(0, Bytes::len);

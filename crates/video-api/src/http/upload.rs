@@ -11,7 +11,8 @@ use triptych_core::kv::{Tx, run};
 
 use super::intake::{self, Taken};
 use super::reply::{Answer, Body};
-use super::{ATTEMPTS_MAX, Admitted, Asked, VideoApi, operation_at, whole};
+use super::route::upload_at;
+use super::{ATTEMPTS_MAX, Admitted, Asked, VideoApi, whole};
 use crate::account::{Account, Caller, Scopes};
 use crate::envelope::Reply;
 use crate::error::Error;
@@ -46,8 +47,8 @@ impl VideoApi {
     {
         let answer = match asked.value("upload_id").map(str::to_owned) {
             Some(id) => ("upload", self.resume(asked, rest, &id, body).await),
-            None => match operation_at(&asked.method, rest) {
-                Ok((operation, _)) => (operation.name, self.begin(asked, operation, body).await),
+            None => match upload_at(&asked.method, rest) {
+                Ok(operation) => (operation.name, self.begin(asked, operation, body).await),
                 Err(error) => ("-", Err(error)),
             },
         };
@@ -183,7 +184,7 @@ impl VideoApi {
             .header("x-upload-content-length")
             .map(str::parse::<u64>)
             .transpose();
-        let total = total.map_err(|_| SessionError::ContentRange)?;
+        let total = total.map_err(|_| SessionError::DeclaredLength)?;
         self.rehearse(asked, admitted, &metadata)?;
         let caller = &admitted.caller;
         let opener = Opener {
@@ -245,7 +246,7 @@ impl VideoApi {
         match asked.method.as_str() {
             "PUT" | "POST" => {}
             "DELETE" => return self.cancel(id, &session).await,
-            other => return Err(Error::MethodNotAllowed(other.to_owned())),
+            _ => return Err(asked.not_allowed("PUT, POST, DELETE, OPTIONS")),
         }
         let decision = session.decide(
             asked.header("content-range"),

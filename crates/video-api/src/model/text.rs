@@ -64,6 +64,14 @@ impl<'b> Body<'b> {
         }
     }
 
+    /// The id of the resource; an empty one is none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`].
+    pub fn id(&self) -> Result<Option<String>, Error> {
+        Ok(self.text("id")?.filter(|id| !id.is_empty()))
+    }
+
     /// A yes or no.
     ///
     /// # Errors

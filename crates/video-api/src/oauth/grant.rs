@@ -264,6 +264,17 @@ pub fn redeem(
     }))
 }
 
+/// The client that an access token was given to; none for a token of the seed file, or of a service account.
+///
+/// # Errors
+/// As the store.
+pub fn client_of(tx: &mut Tx<'_>, token: &str) -> Result<Option<String>, StoreError> {
+    let Some(Secret::Access(id)) = SECRETS.peek(tx, &digest(token))? else {
+        return Ok(None);
+    };
+    Ok(GRANTS.peek(tx, &id)?.map(|grant| grant.client))
+}
+
 /// Gives a new access token for a refresh token, with the same scopes or fewer.
 ///
 /// # Errors

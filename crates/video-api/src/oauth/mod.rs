@@ -12,6 +12,8 @@ pub mod grant;
 pub mod jwt;
 pub mod token;
 
+use std::collections::BTreeSet;
+
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
@@ -47,9 +49,12 @@ pub enum OauthError {
     /// A user has to be asked, and `prompt=none` forbids it.
     #[error("The user has to choose an account.")]
     InteractionRequired,
-    /// The token is none, or has ended.
+    /// The token that authorizes the request is none, or has ended.
     #[error("Invalid Credentials")]
     InvalidToken,
+    /// The token that the request is about is none, or has ended.
+    #[error("Token expired or revoked")]
+    UnknownToken,
     /// The store failed.
     #[error("The issuer cannot be reached.")]
     Store(#[from] StoreError),
@@ -68,6 +73,7 @@ impl Coded for OauthError {
             Self::AccessDenied => Row::of(403, "access_denied"),
             Self::InteractionRequired => Row::of(400, "interaction_required"),
             Self::InvalidToken => Row::of(401, "invalid_token"),
+            Self::UnknownToken => Row::of(400, "invalid_token"),
             Self::Store(_) => Row::of(503, "temporarily_unavailable"),
         }
     }
@@ -83,12 +89,12 @@ impl Form {
     /// # Errors
     /// `InvalidRequest` if one comes twice (RFC 6749 §3.1).
     pub fn new(pairs: Vec<(String, String)>) -> Result<Self, OauthError> {
-        for (at, (name, _)) in pairs.iter().enumerate() {
-            if pairs.iter().skip(at + 1).any(|(other, _)| other == name) {
-                return Err(OauthError::InvalidRequest(format!(
-                    "Parameter given twice: {name}"
-                )));
-            }
+        let mut seen = BTreeSet::new();
+        let twice = pairs.iter().find(|(name, _)| !seen.insert(name.as_str()));
+        if let Some((name, _)) = twice {
+            return Err(OauthError::InvalidRequest(format!(
+                "Parameter given twice: {name}"
+            )));
         }
         Ok(Self(pairs))
     }

@@ -277,6 +277,10 @@ impl Issuer<'_> {
             .map(|scope| format!("{}{}", crate::account::Scope::PREFIX, scope.name()))
             .collect();
         set(&mut info, "scope", json!(scopes.join(" ")));
+        if let Some(client) = grant::client_of(tx, token)? {
+            set(&mut info, "azp", json!(client));
+            set(&mut info, "aud", json!(client));
+        }
         if let Some(expires) = row.expires {
             set(&mut info, "exp", json!(expires.seconds().to_string()));
             set(

@@ -5,7 +5,7 @@ use triptych_core::kv::Tx;
 
 use super::{
     Call, Filters, HL, IDS, Kind, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part,
-    Run, WRITE,
+    Run, WRITE, id_list,
 };
 use crate::account::{Scope, Scopes};
 use crate::envelope::{List, Paging, Reply};
@@ -145,7 +145,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             .into_iter()
             .collect()
     };
-    let mut list = List::new("channelListResponse");
+    let mut items = Vec::new();
     for id in &ids {
         let Some(found) = CHANNELS.peek(tx, id)? else {
             continue;
@@ -156,7 +156,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Forbidden::Channel.into());
         }
         let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
-        list.push(&channel::render(
+        items.push(channel::render(
             id,
             &found,
             counts,
@@ -165,20 +165,20 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             call.caller,
         ));
     }
-    paging.total = if let Some(category) = params.get("categoryId") {
-        CATEGORY_CHANNELS
-            .scan(tx, &CATEGORY_CHANNELS.span(&category.to_owned()), 10_000)?
-            .0
-            .len() as u64
+    if let Some(category) = params.get("categoryId") {
+        let span = CATEGORY_CHANNELS.span(&category.to_owned());
+        paging.total = CATEGORY_CHANNELS.scan(tx, &span, 10_000)?.0.len() as u64;
     } else {
-        list.len() as u64
-    };
+        (items, paging) = id_list::page(call, items)?;
+    }
+    let mut list = List::new("channelListResponse");
+    items.iter().for_each(|item| list.push(item));
     Ok(list.end(Some(&paging)))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
-    let id = body.text("id")?.ok_or(Error::RequiredField("id"))?;
+    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let old = CHANNELS.get(tx, &id)?.ok_or(Absent::Channel)?;
     if !call.caller.owns(&id) {
         return Err(Forbidden::Channel.into());

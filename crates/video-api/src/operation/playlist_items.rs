@@ -7,7 +7,7 @@ use triptych_core::kv::Tx;
 
 use super::{
     Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Param, Part, READ,
-    Run, WRITE,
+    Run, WRITE, id_list,
 };
 use crate::envelope::{Item, List, Paging, Reply};
 use crate::error::{Absent, Error, Rule};
@@ -82,18 +82,14 @@ const NOTE_CHARS_MAX: usize = 280;
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let size = call.page_size(5);
-    let mut list = List::new("playlistItemListResponse");
+    let mut list = List::of("playlistItemListResponse", call.form());
     if call.params.has("id") {
+        let mut found = Vec::new();
         for id in call.params.list("id") {
-            if let Some(item) = by_id(call, tx, id)? {
-                list.push(&item);
-            }
+            found.extend(by_id(call, tx, id)?);
         }
-        let paging = Paging {
-            total: list.len() as u64,
-            size,
-            ..Paging::default()
-        };
+        let (page, paging) = id_list::page(call, found)?;
+        page.iter().for_each(|item| list.push(item));
         return Ok(list.end(Some(&paging)));
     }
     let home = Home::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
@@ -142,7 +138,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     Ok(list.end(Some(&paging)))
 }
 
-/// A page of an order. The token names the item next to the page; if that is gone, its position counts.
+/// A page of an order. The token names the items on both sides of where the page begins; if both are gone, its position counts.
 fn ordered(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -155,16 +151,17 @@ fn ordered(
     let order = Order::load(tx, &home.id)?;
     let mut start = 0;
     if let Some(token) = token {
-        let number = number_of(token)?;
-        let here = match ITEMS.get(tx, &(home.id.clone(), number))? {
-            Some(item) => order.position(tx, number, &item)?,
-            None => None,
-        };
-        start = start_of(token, here, size);
+        start = start_of(token, size, |number| {
+            match ITEMS.get(tx, &(home.id.clone(), number))? {
+                Some(item) => order.position(tx, number, &item),
+                None => Ok(None),
+            }
+        })?;
     }
-    let numbers = order.slice(tx, start, size)?;
+    // One more: where the next page begins.
+    let numbers = order.slice(tx, start, size.saturating_add(1))?;
     let mut key = (home.id.clone(), 0);
-    for (number, position) in numbers.iter().zip(start..) {
+    for (number, position) in numbers.iter().take(size as usize).zip(start..) {
         key.1 = *number;
         if let Some(listed) = call.records.peek(tx, &LISTED_ITEMS, &key)? {
             list.push(&*home.list(call, tx, *number, position, &listed)?);
@@ -173,37 +170,42 @@ fn ordered(
     Ok(paging(&numbers, start, order.total(), size, binding))
 }
 
-/// The number that a token names.
-fn number_of(token: &PageToken) -> Result<u64, Error> {
-    let number = token.key.as_slice().try_into();
-    number
-        .map(u64::from_be_bytes)
-        .map_err(|_| Error::InvalidPageToken)
-}
-
-/// Where the page of a token starts, if what it names is `here` now.
-fn start_of(token: &PageToken, here: Option<u32>, size: u32) -> u32 {
-    match token.direction {
-        Direction::Next => here.map_or(token.position, |at| at + 1),
-        Direction::Previous => here.unwrap_or(token.position).saturating_sub(size),
-    }
-}
-
-/// What the envelope says of a page of numbers, the first of which is at `start` of `total`.
-fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
-    let end = start + u32::try_from(numbers.len()).unwrap_or_default();
-    let print = |direction, position, number: &u64| {
-        PageToken::print(direction, position, &number.to_be_bytes(), binding)
+/// Where the page of a token starts: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
+/// deletes what it was shown and goes on would else leave out as much.
+fn start_of(
+    token: &PageToken,
+    size: u32,
+    mut position: impl FnMut(u64) -> Result<Option<u32>, Error>,
+) -> Result<u32, Error> {
+    let (numbers, rest) = token.key.as_chunks::<8>();
+    let mut numbers = numbers.iter().map(|number| u64::from_be_bytes(*number));
+    let (first, second) = (numbers.next(), numbers.next());
+    let (Some(first), true) = (first, rest.is_empty()) else {
+        return Err(Error::InvalidPageToken);
     };
+    let here = position(first)?;
+    if token.direction == Direction::Previous {
+        return Ok(here.unwrap_or(token.position).saturating_sub(size));
+    }
+    if let Some(before) = here {
+        return Ok(before + 1);
+    }
+    let here = second.map(position).transpose()?.flatten();
+    Ok(here.unwrap_or(token.position))
+}
+
+/// What the envelope says of a page that starts at `start` of `total`. `numbers` are its own, and the next one if there is any.
+fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
+    let next = match numbers.get((size as usize).saturating_sub(1)..) {
+        Some([last, next, ..]) if size > 0 => Some([last.to_be_bytes(), next.to_be_bytes()]),
+        _ => None,
+    };
+    let previous = numbers.first().filter(|_| start > 0 && size > 0);
+    let print =
+        |direction, position, key: &[u8]| PageToken::print(direction, position, key, binding);
     Paging {
-        next: numbers
-            .last()
-            .filter(|_| end < total)
-            .map(|number| print(Direction::Next, end, number)),
-        previous: numbers
-            .first()
-            .filter(|_| start > 0)
-            .map(|number| print(Direction::Previous, start, number)),
+        next: next.map(|key| print(Direction::Next, start + size, key.as_flattened())),
+        previous: previous.map(|first| print(Direction::Previous, start, &first.to_be_bytes())),
         total: total.into(),
         size,
     }
@@ -233,17 +235,18 @@ fn of_video(
     found.sort_by_key(|(position, ..)| *position);
     let mut start = 0;
     if let Some(token) = token {
-        let number = number_of(token)?;
-        let here = found.iter().position(|(_, known, _)| *known == number);
-        start = start_of(token, here.and_then(|at| u32::try_from(at).ok()), size);
+        start = start_of(token, size, |number| {
+            let here = found.iter().position(|(_, known, _)| *known == number);
+            Ok(here.and_then(|at| u32::try_from(at).ok()))
+        })?;
     }
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let page: Vec<_> = found
         .into_iter()
         .skip(start as usize)
-        .take(size as usize)
+        .take(size as usize + 1)
         .collect();
-    for (position, number, item) in &page {
+    for (position, number, item) in page.iter().take(size as usize) {
         list.push(&home.show(call, tx, Number::Ordered(*number), *position, item)?);
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
@@ -444,7 +447,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
     let id = Body::of(call.body)
-        .text("id")?
+        .id()?
         .ok_or(Rule::PlaylistItemIdRequired)?;
     if call.wants("snippet") {
         written.playlist.as_ref().ok_or(Rule::PlaylistIdRequired)?;
@@ -499,7 +502,13 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let id = call.params.get("id").unwrap_or_default();
     let (home, named) = find(call, tx, id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
     match named {
-        Named::Timed(special, entry) => home.timed(call, special).remove(tx, &entry, call.now)?,
+        Named::Timed(special, entry) => {
+            let timed = home.timed(call, special);
+            let position = timed.position(tx, &entry.number)?;
+            let number = Number::Timed(&entry.number);
+            call.expect(&home.show(call, tx, number, position, &entry.item)?.etag)?;
+            timed.remove(tx, &entry, call.now)?;
+        }
         Named::Ordered(number, item) => {
             let mut order = Order::load(tx, &home.id)?;
             let position = order.position(tx, number, &item)?.unwrap_or_default();

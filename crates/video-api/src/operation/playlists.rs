@@ -5,9 +5,9 @@ use triptych_core::kv::Tx;
 
 use super::{
     Call, Filters, HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN,
-    PART, Param, Part, READ, Run, WRITE,
+    PART, Param, Part, READ, Run, WRITE, id_list,
 };
-use crate::envelope::{Item, List, Paging, Reply};
+use crate::envelope::{Item, List, Reply};
 use crate::error::{Absent, Error, Forbidden, Rule};
 use crate::model::id::{self, PlaylistName, Special};
 use crate::model::playlist::{self, Contents, Playlist};
@@ -85,16 +85,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let size = call.page_size(5);
     let language = call.language();
     if call.params.has("id") {
+        let mut found = Vec::new();
         for id in call.params.list("id") {
-            if let Some(item) = visible(call, tx, id)? {
-                list.push(&item);
-            }
+            found.extend(visible(call, tx, id)?);
         }
-        let paging = Paging {
-            total: list.len() as u64,
-            size,
-            ..Paging::default()
-        };
+        let (page, paging) = id_list::page(call, found)?;
+        page.iter().for_each(|item| list.push(item));
         return Ok(list.end(Some(&paging)));
     }
     let (owner, audience) = match call.params.get("channelId") {
@@ -239,7 +235,7 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>,
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
-    let id = body.text("id")?.ok_or(Error::RequiredField("id"))?;
+    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let old = owned(call, tx, &id)?;
     let title = channel::title(tx, &old.head.channel)?;
     let mut new = old.clone();

@@ -196,7 +196,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         .as_ref()
         .is_some_and(|token| token.direction == Direction::Previous);
     let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
-    let mut list = List::new("searchListResponse");
+    let mut list = List::of("searchListResponse", call.form());
     for hit in &found.hits {
         if let Some(item) = result(call, tx, hit)? {
             list.push(&item);

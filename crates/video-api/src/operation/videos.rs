@@ -254,7 +254,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         .parts
         .iter()
         .any(|part| part.owner_only && call.wants(part.name));
-    let mut list = List::new("videoListResponse");
+    let mut list = List::of("videoListResponse", call.form());
     for id in &ids {
         let video = call.records.peek(tx, &LISTED_VIDEOS, id)?;
         let Some(video) = video.filter(|video| video.record.head.is_visible(call.caller)) else {
@@ -369,7 +369,7 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Er
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
-    let id = body.text("id")?.ok_or(Error::RequiredField("id"))?;
+    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let old = owned(call, tx, &id)?;
     let title = channel::title(tx, &old.head.channel)?;
     let mut new = old.clone();

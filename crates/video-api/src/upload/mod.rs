@@ -40,7 +40,8 @@ impl Protocol {
         match upload_type {
             Some("resumable") => Some(Self::Resumable),
             Some("multipart") | None if related => Some(Self::Multipart),
-            Some("media" | "multipart") | None => Some(Self::Media),
+            // `raw` is what `upload_protocol` calls it.
+            Some("media" | "raw" | "multipart") | None => Some(Self::Media),
             Some(_) => None,
         }
     }
@@ -76,6 +77,7 @@ mod tests {
             (Some("multipart"), Some("image/png"), Some(Protocol::Media)),
             (Some("media"), Some("image/png"), Some(Protocol::Media)),
             (Some("media"), related, Some(Protocol::Media)),
+            (Some("raw"), Some("video/mp4"), Some(Protocol::Media)),
             (
                 Some("resumable"),
                 Some("application/json"),

@@ -33,6 +33,9 @@ pub enum SessionError {
     /// The `Content-Range` header is none.
     #[error("Content-Range is not of the form `bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`")]
     ContentRange,
+    /// `X-Upload-Content-Length` is no number.
+    #[error("X-Upload-Content-Length is not a number of bytes")]
+    DeclaredLength,
     /// The total differs from the one that was said before.
     #[error(
         "the upload was {before} bytes long in an earlier request and is {now} bytes long in this one"
@@ -50,7 +53,7 @@ pub enum SessionError {
         bytes_max: u64,
     },
     /// The body is not as long as its range says.
-    #[error("Content-Range speaks of {range} bytes and the body has {body}")]
+    #[error("a body of {range} bytes was announced, and {body} came")]
     LengthMismatch {
         /// What the range says.
         range: u64,
@@ -74,7 +77,7 @@ impl Coded for SessionError {
     fn row(&self) -> Row {
         match self {
             Self::Absent => Row::of(404, "notFound"),
-            Self::ContentRange => Row::of(400, "invalidHeader"),
+            Self::ContentRange | Self::DeclaredLength => Row::of(400, "invalidHeader"),
             Self::TotalChanged { .. } | Self::LengthMismatch { .. } | Self::NotAMultiple { .. } => {
                 Row::of(400, "badContent")
             }

@@ -454,3 +454,43 @@ async fn an_account_without_a_channel_owns_none_and_can_make_nothing() {
         (401, "youtubeSignupRequired")
     );
 }
+
+#[tokio::test]
+async fn a_place_that_is_none_and_an_empty_id_are_refused() {
+    let service = Service::new().await;
+    let recorded = |location: Value| json!({"id": "v", "recordingDetails": {"location": location}});
+    let nobody = json!({"id": "", "snippet": {"title": "t", "categoryId": "22"}});
+    assert_refused(
+        &service,
+        "PUT",
+        &[
+            (
+                "/videos?part=recordingDetails",
+                recorded(json!("here")),
+                400,
+                "invalidRecordingDetails",
+            ),
+            (
+                "/videos?part=recordingDetails",
+                recorded(json!([1, 2])),
+                400,
+                "invalidRecordingDetails",
+            ),
+            ("/videos?part=snippet", nobody.clone(), 400, "required"),
+            ("/playlists?part=snippet", nobody.clone(), 400, "required"),
+            (
+                "/channels?part=brandingSettings",
+                json!({"id": ""}),
+                400,
+                "required",
+            ),
+            (
+                "/playlistItems?part=snippet",
+                json!({"id": "", "snippet": {"playlistId": "PL", "resourceId": {"videoId": "v"}}}),
+                400,
+                "playlistItemIdRequired",
+            ),
+        ],
+    )
+    .await;
+}

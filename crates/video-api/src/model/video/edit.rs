@@ -231,6 +231,7 @@ fn are_tags(tags: &[String]) -> bool {
 }
 
 fn location(value: &Value) -> Option<Value> {
+    let value = value.as_object()?;
     let number = |name: &str, most: f64| match value.get(name) {
         None => Some(0.0),
         Some(value) => value.as_f64().filter(|number| number.abs() <= most),

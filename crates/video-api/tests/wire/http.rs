@@ -1,0 +1,207 @@
+//! What HTTP itself asks of the service: methods, conditions, pages of other origins, bodies that are refused.
+
+use serde_json::{Value, json};
+
+use crate::service::{Answer, Service};
+
+const VIDEO: &str = "/youtube/v3/videos?part=snippet&id=v";
+
+fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
+    let value = answer.headers.get(name);
+    value.map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn another_form_of_an_answer_has_another_etag() {
+    let service = Service::new().await;
+    let body = json!({"id": "v", "snippet": {"title": "First", "categoryId": "22", "defaultLanguage": "en"},
+        "localizations": {"de": {"title": "Erstes"}}});
+    let update = "/youtube/v3/videos?part=snippet,localizations";
+    service.ask("PUT", update, "ALICE", &body.to_string()).await;
+    let tags = async |list: &str, parts: &[&str], headers: &[(&str, &str)]| {
+        let mut tags = Vec::new();
+        for part in parts {
+            let target = format!("/youtube/v3/{list}&part={part}");
+            let answer = service
+                .ask_with("GET", &target, "ALICE", headers, b"")
+                .await;
+            assert_eq!(answer.status, 200, "{target}: {}", answer.json());
+            tags.push(header(&answer, "etag").to_owned());
+        }
+        tags
+    };
+    for list in [
+        "videos?id=v",
+        "playlistItems?playlistId=PLx",
+        "search?q=first",
+    ] {
+        let [id, snippet] = &tags(list, &["id", "snippet"], &[]).await[..] else {
+            panic!("two answers")
+        };
+        assert_ne!(id, snippet, "{list}");
+    }
+    let plain = tags("videos?id=v", &["snippet"], &[]).await;
+    let german = [("accept-language", "de")];
+    for other in [
+        tags("videos?id=v&hl=de", &["snippet"], &[]).await,
+        tags("videos?id=v", &["snippet"], &german).await,
+    ] {
+        assert_ne!(plain, other);
+    }
+    let headers = [
+        ("accept-language", "de"),
+        ("if-none-match", plain[0].as_str()),
+    ];
+    let answer = service.ask_with("GET", VIDEO, "ALICE", &headers, b"").await;
+    let title = &answer.json()["items"][0]["snippet"]["localized"]["title"];
+    assert_eq!((answer.status, title), (200, &json!("Erstes")));
+}
+
+#[tokio::test]
+async fn head_is_answered_as_get() {
+    let service = Service::new().await;
+    let read = service.ask("GET", VIDEO, "ALICE", "").await;
+    let head = service.ask("HEAD", VIDEO, "ALICE", "").await;
+    assert_eq!(head.status, 200);
+    for name in ["etag", "content-type"] {
+        assert_eq!(header(&head, name), header(&read, name));
+    }
+    assert_eq!(service.ask("HEAD", VIDEO, "", "").await.status, 403);
+}
+
+#[tokio::test]
+async fn a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes() {
+    let service = Service::new().await;
+    for (method, target, allowed) in [
+        ("POST", "/youtube/v3/search", "GET, HEAD, OPTIONS"),
+        ("GET", "/youtube/v3/videos/rate", "POST, OPTIONS"),
+        ("PATCH", "/youtube/v3/channels", "GET, PUT, HEAD, OPTIONS"),
+        ("GET", "/upload/youtube/v3/videos", "POST, OPTIONS"),
+        ("PUT", "/batch", "POST, OPTIONS"),
+        ("DELETE", "/vi/v/default.jpg", "GET, HEAD, OPTIONS"),
+    ] {
+        let answer = service.ask(method, target, "ALICE", "").await;
+        let told = (answer.status, header(&answer, "allow"));
+        assert_eq!(told, (405, allowed), "{method} {target}");
+        assert_eq!(answer.reason(), "httpMethodNotAllowed");
+        let message = answer.json()["error"]["message"].to_string();
+        assert!(message.contains(allowed), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_another_origin_may_ask_and_read_but_not_answer_for_the_user() {
+    let service = Service::new().await;
+    let page = ("origin", "https://app.example");
+    let asks = [
+        page,
+        ("access-control-request-method", "PUT"),
+        (
+            "access-control-request-headers",
+            "authorization,content-type",
+        ),
+    ];
+    for target in [
+        "/youtube/v3/videos?part=snippet",
+        "/upload/youtube/v3/videos",
+    ] {
+        let may = service.ask_with("OPTIONS", target, "", &asks, b"").await;
+        assert_eq!(may.status, 200);
+        assert_eq!(header(&may, "access-control-allow-origin"), page.1);
+        assert!(header(&may, "access-control-allow-methods").contains("PUT"));
+        let headers = header(&may, "access-control-allow-headers");
+        assert_eq!(headers, "authorization,content-type");
+    }
+    for (token, status) in [("ALICE", 200), ("nobody", 401)] {
+        let read = service.ask_with("GET", VIDEO, token, &[page], b"").await;
+        let origin = header(&read, "access-control-allow-origin");
+        assert_eq!((read.status, origin), (status, page.1));
+        assert!(header(&read, "vary").contains("Origin"));
+    }
+    let plain = service.ask("GET", VIDEO, "ALICE", "").await;
+    assert_eq!(header(&plain, "access-control-allow-origin"), "");
+    let consent = "/o/oauth2/v2/auth?client_id=x&response_type=code";
+    for method in ["GET", "OPTIONS"] {
+        let answer = service.ask_with(method, consent, "", &asks, b"").await;
+        assert_eq!(header(&answer, "access-control-allow-origin"), "");
+        assert_eq!(header(&answer, "access-control-allow-methods"), "");
+    }
+    let nothing = "/youtube/v3/nothing";
+    assert_eq!(service.ask("OPTIONS", nothing, "", "").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_batch_says_what_it_does_not_take() {
+    let service = Service::new().await;
+    let part = |line: &str| format!("--B\r\nContent-Type: application/http\r\n\r\n{line}\r\n\r\n");
+    let body = [
+        part("POST /batch HTTP/1.1"),
+        part("POST /upload/youtube/v3/videos?part=id HTTP/1.1"),
+        part("GET /youtube/v3/videos?part=id&id=v HTTP/1.1"),
+    ]
+    .concat()
+        + "--B--";
+    let kind = [("content-type", "multipart/mixed; boundary=B")];
+    let answer = service
+        .ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes())
+        .await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    let statuses: Vec<_> = text
+        .lines()
+        .filter(|line| line.starts_with("HTTP/1.1"))
+        .collect();
+    let refused = "HTTP/1.1 400 Bad Request";
+    assert_eq!(statuses, [refused, refused, "HTTP/1.1 200 OK"]);
+    assert_eq!(text.matches("neither batches nor uploads").count(), 4);
+}
+
+#[tokio::test]
+async fn the_discovery_document_is_that_of_version_3_alone() {
+    let service = Service::new().await;
+    for (query, status) in [("", 200), ("?version=v3", 200), ("?version=v2", 404)] {
+        let target = format!("/$discovery/rest{query}");
+        assert_eq!(service.ask("GET", &target, "", "").await.status, status);
+    }
+}
+
+#[tokio::test]
+async fn an_upload_says_which_header_is_wrong() {
+    let service = Service::new().await;
+    let start = "/upload/youtube/v3/videos?part=snippet&uploadType=resumable";
+    let headers = [("x-upload-content-length", "many")];
+    let metadata = br#"{"snippet": {"title": "t"}}"#;
+    let answer = service
+        .ask_with("POST", start, "ALICE", &headers, metadata)
+        .await;
+    assert_eq!(
+        (answer.status, answer.reason().as_str()),
+        (400, "invalidHeader")
+    );
+    let message = answer.json()["error"]["message"].to_string();
+    assert!(message.contains("X-Upload-Content-Length"), "{message}");
+    let raw = "/upload/youtube/v3/videos?part=snippet&upload_protocol=raw";
+    let kind = [("content-type", "video/mp4")];
+    let answer = service
+        .ask_with("POST", raw, "ALICE", &kind, b"bytes")
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.json());
+}
+
+#[tokio::test]
+async fn a_token_that_is_asked_about_and_is_none_is_400() {
+    let service = Service::new().await;
+    for target in ["/revoke?token=none", "/tokeninfo?access_token=none"] {
+        let answer = service.ask("POST", target, "", "").await;
+        let error = &answer.json()["error"];
+        assert_eq!(
+            (answer.status, error),
+            (400, &json!("invalid_token")),
+            "{target}"
+        );
+    }
+    let known = service
+        .ask("POST", "/tokeninfo", "", "access_token=ALICE")
+        .await;
+    assert_eq!((known.status, &known.json()["sub"]), (200, &json!("alice")));
+    assert_ne!(known.json()["scope"], Value::Null);
+}

@@ -1,0 +1,114 @@
+//! Pages: of lists by id, and of playlists whose items go while they are read.
+
+use serde_json::{Value, json};
+
+use crate::service::Service;
+
+fn ids(page: &Value) -> Vec<String> {
+    let items = page["items"].as_array().unwrap().iter();
+    items
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
+    let service = Service::new().await;
+    let items = ids(&service.list("/playlistItems?part=id&playlistId=PLx").await);
+    for (list, wanted) in [
+        (
+            "playlists",
+            vec!["PLx".to_owned(), "PL".into(), "UUx".into()],
+        ),
+        ("channels", vec!["UCbob".into(), "UCx".into()]),
+        ("playlistItems", items),
+    ] {
+        let all = format!("/{list}?part=id&id=none,{}", wanted.join(","));
+        let whole = service.list(&all).await;
+        assert_eq!(ids(&whole), wanted);
+        let info = json!({"totalResults": wanted.len(), "resultsPerPage": 5});
+        assert_eq!(whole["pageInfo"], info);
+        assert_eq!(whole.get("nextPageToken"), None);
+        let (mut forth, mut page) = (
+            Vec::new(),
+            service.list(&format!("{all}&maxResults=1")).await,
+        );
+        loop {
+            assert_eq!(page["pageInfo"]["resultsPerPage"], 1);
+            forth.extend(ids(&page));
+            let Some(next) = page["nextPageToken"].as_str() else {
+                break;
+            };
+            let next = format!("{all}&maxResults=1&pageToken={next}");
+            page = service.list(&next).await;
+        }
+        assert_eq!(forth, wanted, "{list}");
+        let back = page["prevPageToken"].as_str().unwrap();
+        let back = service
+            .list(&format!("{all}&maxResults=1&pageToken={back}"))
+            .await;
+        assert_eq!(ids(&back), wanted[wanted.len() - 2..wanted.len() - 1]);
+        let none = service.list(&format!("{all}&maxResults=0")).await;
+        assert_eq!((ids(&none).len(), none.get("nextPageToken")), (0, None));
+        let foreign = format!(
+            "/youtube/v3/{list}?part=id&id=x&pageToken={}",
+            back["nextPageToken"].as_str().unwrap()
+        );
+        assert_eq!(service.ask("GET", &foreign, "ALICE", "").await.status, 400);
+    }
+}
+
+#[tokio::test]
+async fn whoever_deletes_a_page_and_goes_on_to_the_next_leaves_nothing_out() {
+    let service = Service::new().await;
+    for at in 0..11 {
+        let video = ["v", "w"][at % 2];
+        let snippet =
+            json!({"playlistId": "PL", "resourceId": {"kind": "youtube#video", "videoId": video}});
+        let body = json!({"snippet": snippet}).to_string();
+        let target = "/youtube/v3/playlistItems?part=snippet";
+        assert_eq!(
+            service.ask("POST", target, "ALICE", &body).await.status,
+            200
+        );
+    }
+    for filter in ["playlistId=PL&videoId=w", "playlistId=PL"] {
+        let list = format!("/playlistItems?part=id&maxResults=2&{filter}");
+        let whole = service
+            .list(&list.replace("maxResults=2", "maxResults=50"))
+            .await;
+        let (mut seen, mut page) = (Vec::new(), service.list(&list).await);
+        loop {
+            for id in ids(&page) {
+                let target = format!("/youtube/v3/playlistItems?id={id}");
+                assert_eq!(
+                    service.ask("DELETE", &target, "ALICE", "").await.status,
+                    204
+                );
+                seen.push(id);
+            }
+            let Some(next) = page["nextPageToken"].as_str() else {
+                break;
+            };
+            page = service.list(&format!("{list}&pageToken={next}")).await;
+        }
+        assert_eq!(seen, ids(&whole), "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn an_item_of_the_likes_is_not_deleted_under_a_stale_etag() {
+    let service = Service::new().await;
+    let rate = "/youtube/v3/videos/rate?id=v&rating=like";
+    service.ask("POST", rate, "ALICE", "").await;
+    let likes = service.list("/playlistItems?part=id&playlistId=LL").await;
+    let (id, etag) = (&likes["items"][0]["id"], &likes["items"][0]["etag"]);
+    let target = format!("/youtube/v3/playlistItems?id={}", id.as_str().unwrap());
+    for (etag, status) in [("stale", 412), (etag.as_str().unwrap(), 204)] {
+        let headers = [("if-match", etag)];
+        let answer = service
+            .ask_with("DELETE", &target, "ALICE", &headers, b"")
+            .await;
+        assert_eq!(answer.status, status);
+    }
+}
