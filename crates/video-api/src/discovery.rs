@@ -8,10 +8,7 @@ use crate::account::Scope;
 use crate::envelope::BASE;
 use crate::operation::{OPERATIONS, Operation, Upload, VERSION_PATH};
 use crate::parameter::{GLOBAL, Kind, Param};
-
-/// Types of bodies and answers, as the published document of revision 20261104 has them, with those of operations that it
-/// no longer lists (facts: operations_legacy).
-const SCHEMAS: &str = include_str!("data/schemas.json");
+use crate::schema;
 
 static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let text = document().to_string().replace("\\u0001", "\u{1}");
@@ -26,7 +23,6 @@ pub fn text() -> &'static [u8] {
 
 fn document() -> Value {
     let base = char::from(BASE);
-    let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
     let mut resources = Map::new();
     for operation in OPERATIONS {
         let (resource, verb) = operation
@@ -61,7 +57,7 @@ fn document() -> Value {
         "auth": {"oauth2": {"scopes": scopes}},
         "parameters": parameters(GLOBAL.iter()),
         "resources": resources,
-        "schemas": schemas,
+        "schemas": schema::all(),
     })
 }
 

@@ -73,7 +73,7 @@ pub enum Error {
     /// `alt` names a form that this operation has not.
     #[error("Invalid string value: '{0}'. Allowed values: [json, media]")]
     AltUnsupported(String),
-    /// `fields` cannot be read.
+    /// `fields` cannot be read, or names what the answer has not.
     #[error("Invalid field selection {0}")]
     InvalidFields(String),
 

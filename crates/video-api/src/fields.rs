@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
+use crate::schema::Shape;
 
 /// Masks longer than this are refused.
 const MASK_BYTES_MAX: usize = 8 * 1024;
@@ -131,6 +132,20 @@ impl Mask {
             (None, Some(any)) => Some((**any).clone()),
             (None, None) => None,
         }
+    }
+
+    /// The first path that the mask names and a value of this type has not. What is below `*` is not looked at: some member may have it.
+    #[must_use]
+    pub fn unknown(&self, shape: Shape) -> Option<String> {
+        if self.any.is_some() && !shape.has_members() {
+            return Some("*".to_owned());
+        }
+        self.named.iter().find_map(|(name, inner)| {
+            let Some(member) = shape.member(name) else {
+                return Some(name.clone());
+            };
+            inner.unknown(member).map(|below| format!("{name}/{below}"))
+        })
     }
 
     /// What the mask wants of `json`, which is compact, valid JSON. Lists are passed through: the mask speaks of their elements.
@@ -303,6 +318,28 @@ mod tests {
             ),
         ] {
             assert_eq!(masked(mask), expected, "{mask}");
+        }
+    }
+
+    #[test]
+    fn what_an_answer_has_not_is_named_by_its_path() {
+        let list = Shape::named("VideoListResponse").unwrap();
+        for (mask, unknown) in [
+            ("*", None),
+            (
+                "items(id,snippet(title,thumbnails/*/url)),nextPageToken",
+                None,
+            ),
+            ("items/*/none", None),
+            ("items/localizations(de,fr/title)", None),
+            ("none", Some("none")),
+            ("kind,items(id,none)", Some("items/none")),
+            ("items/id/none", Some("items/id/none")),
+            ("kind/*", Some("kind/*")),
+            ("items/snippet(title,tags(a))", Some("items/snippet/tags/a")),
+        ] {
+            let found = Mask::parse(mask).unwrap().unknown(list);
+            assert_eq!(found.as_deref(), unknown, "{mask}");
         }
     }
 

@@ -20,6 +20,7 @@ pub mod parameter;
 pub mod picture;
 pub mod quota;
 pub mod records;
+pub mod schema;
 pub mod search;
 pub mod seed;
 pub mod state;

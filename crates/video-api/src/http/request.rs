@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::fields::Mask;
 use crate::operation::Operation;
 use crate::parameter::check_global;
+use crate::schema::Shape;
 use crate::upload::location::{Seen, base_url};
 
 /// What is read of a refused body, so that the client gets to read the answer: more than any picture or caption may have.
@@ -242,7 +243,11 @@ impl Asked {
             Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
         }
         check_global(&self.pairs)?;
-        self.mask().map(|_| ())
+        let (mask, shape) = (self.mask()?, operation.response.and_then(Shape::named));
+        let unknown = mask
+            .zip(shape)
+            .and_then(|(mask, shape)| mask.unknown(shape));
+        unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
 
     /// The answer that a reply becomes.

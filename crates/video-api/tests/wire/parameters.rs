@@ -207,6 +207,11 @@ async fn filters_are_exactly_one() {
             "unsupportedRegionCode",
         ),
         ("/videos?part=id&id=v&fields=items(", "invalidParameter"),
+        (
+            "/videos?part=id&id=v&fields=items(id,none)",
+            "invalidParameter",
+        ),
+        ("/search?part=id&fields=items/id/none", "invalidParameter"),
         ("/videos?part=id&id=v&alt=xml", "invalidAltValue"),
     ] {
         let answer = service

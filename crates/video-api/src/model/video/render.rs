@@ -304,7 +304,11 @@ fn file_details(head: &Video) -> Value {
                 270 => "counterClockwise",
                 _ => "none",
             };
-            let aspect = f64::from(stream.width) / f64::from(stream.height.max(1));
+            // The sides are those of the file, their ratio that of what is seen.
+            let aspect = match stream.rotation {
+                90 | 270 => f64::from(stream.height) / f64::from(stream.width.max(1)),
+                _ => f64::from(stream.width) / f64::from(stream.height.max(1)),
+            };
             let mut json = json!({"widthPixels": stream.width, "heightPixels": stream.height, "aspectRatio": aspect,
                 "codec": stream.codec, "rotation": rotation});
             if let (Some(rate), Some(map)) = (stream.frame_rate, json.as_object_mut()) {
@@ -423,5 +427,19 @@ mod tests {
                 (Some(expected.0), Some(expected.1))
             );
         }
+        let aspect = |video: &Stored<Video>| {
+            let details = file_details(&video.head);
+            details["videoStreams"][0]["aspectRatio"].as_f64()
+        };
+        assert_eq!(aspect(&video), Some(1920.0 / 1080.0));
+        if let Some(stream) = video
+            .head
+            .facts
+            .as_mut()
+            .and_then(|facts| facts.video.first_mut())
+        {
+            stream.rotation = 90;
+        }
+        assert_eq!(aspect(&video), Some(1080.0 / 1920.0));
     }
 }
