@@ -116,6 +116,8 @@ pub const SEARCH_NUMBERS: u8 = 0x8C;
 pub const SEARCH_ORDERED: u8 = 0x8D;
 /// What is known of all documents together.
 pub const SEARCH_TOTALS: u8 = 0x8E;
+/// What queries need of documents at first sight, by number.
+pub const SEARCH_SUMMARIES: u8 = 0x8F;
 /// OAuth clients by their id.
 pub const OAUTH_CLIENTS: u8 = 0x90;
 /// Service accounts by their address.

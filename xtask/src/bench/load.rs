@@ -109,7 +109,9 @@ pub(super) fn rate(address: SocketAddr, targets: &[String]) -> Result<f64> {
             let (count, stop, targets) = (count.clone(), stop.clone(), targets.clone());
             std::thread::spawn(move || {
                 let (mut connection, mut body) = (Connection::to(address)?, Vec::new());
-                let asked = targets.iter().cycle().skip(client * 7);
+                // Each begins elsewhere, so that what is to be asked once is.
+                let begin = client * targets.len() / CONNECTIONS;
+                let asked = targets.iter().cycle().skip(begin);
                 for target in asked.take_while(|_| !stop.load(Ordering::Relaxed)) {
                     connection.get(target, &mut body)?;
                     count.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! video-api: lists and searches against a bare hyper server that answers the same bytes, the same on a hundred times
 //! as many videos, a store generated at once, and Prism on the same document.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -38,9 +39,13 @@ struct Rates {
     video: f64,
     /// `playlistItems.list` of 50.
     items: f64,
+    /// The same, never asked for before.
+    new_items: f64,
     first_page: f64,
     later_page: f64,
     search: f64,
+    /// A search for a word that most videos have.
+    common: f64,
 }
 
 /// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos the large store has, if not a million.
@@ -97,6 +102,12 @@ fn scaled(small: &Rates, large: &Rates, videos: u64) -> Vec<Row> {
         row("videos.list of one id", large.video, few, small.video),
         row("playlistItems.list of 50", large.items, few, small.items),
         row(
+            "playlistItems.list of 50 for the first time",
+            large.new_items,
+            few,
+            small.new_items,
+        ),
+        row(
             "page 1,000 of a chart",
             large.later_page,
             few,
@@ -109,6 +120,13 @@ fn scaled(small: &Rates, large: &Rates, videos: u64) -> Vec<Row> {
             large.first_page,
         ),
         row("search with 20 matches", large.search, few, small.search),
+        Row {
+            what: format!("video-api: search for a word that most of {videos} videos have"),
+            value: large.common,
+            unit: "requests/s",
+            limit: None,
+            expected: None,
+        },
     ]
 }
 
@@ -163,10 +181,15 @@ fn filled(
 struct Targets {
     videos: Vec<String>,
     items: Vec<String>,
+    new_items: Vec<String>,
     first_page: String,
     later_page: String,
     searches: Vec<String>,
+    common: String,
 }
+
+/// Requests of which none is sent twice while a rate is measured.
+const NEW_REQUESTS: usize = 200_000;
 
 const KEY: &str = "key=demo-key&alt=json";
 
@@ -175,8 +198,11 @@ impl Targets {
         let mut connection = Connection::to(address)?;
         let base = "/youtube/v3";
         let chart = format!("{base}/videos?{KEY}&chart=mostPopular&part=");
+        let search =
+            |word: &str| format!("{base}/search?{KEY}&part=snippet&maxResults=25&q={word}");
         let mut videos = Vec::new();
         let mut searches = Vec::new();
+        let mut words: BTreeMap<String, usize> = BTreeMap::new();
         let mut page = String::new();
         for _ in 0..4 {
             let found = connection.json(&format!("{chart}snippet&maxResults=50{page}"))?;
@@ -186,11 +212,13 @@ impl Targets {
                 videos.push(format!("{base}/videos?{KEY}&{parts}&id={id}"));
                 // A title ends in the name of its series and a number.
                 let title = text_at(item, "/snippet/title");
+                let letters = |word: &&str| word.chars().all(char::is_alphabetic);
+                for word in title.split_whitespace().filter(letters) {
+                    *words.entry(word.to_lowercase()).or_default() += 1;
+                }
                 let series = title.split('|').next_back().unwrap_or_default();
                 let name = series.split_whitespace().next().unwrap_or_default();
-                searches.push(format!(
-                    "{base}/search?{KEY}&part=snippet&maxResults=25&q={name}"
-                ));
+                searches.push(search(name));
             }
             page = next_page(&found)?;
         }
@@ -201,7 +229,14 @@ impl Targets {
             let parts = "part=snippet,contentDetails,status&maxResults=50";
             format!("{base}/playlistItems?{KEY}&{parts}&playlistId={id}")
         });
-        let items = items.collect();
+        let items: Vec<String> = items.collect();
+        // The parameter is for the client's own books; the answer is the same.
+        let new_items = items.iter().cycle().take(NEW_REQUESTS).enumerate();
+        let new_items = new_items.map(|(number, target)| format!("{target}&quotaUser={number}"));
+        let common = words
+            .iter()
+            .max_by_key(|(word, times)| (**times, word.len()));
+        let (common, _) = common.context("titles have words")?;
         let first_page = format!("{chart}snippet&maxResults={PAGE_VIDEOS}");
         let mut later_page = first_page.clone();
         for _ in 1..PAGE {
@@ -210,10 +245,12 @@ impl Targets {
         }
         Ok(Self {
             videos,
+            new_items: new_items.collect(),
             items,
             first_page,
             later_page,
             searches,
+            common: search(common.as_str()),
         })
     }
 }
@@ -242,9 +279,11 @@ fn of(service: &'static Service, data: &Path) -> Result<(Rates, Vec<Row>, f64)> 
     let mut rates = Rates {
         video: 0.0,
         items: 0.0,
+        new_items: rate(address, &targets.new_items)?,
         first_page: rate(address, std::slice::from_ref(&targets.first_page))?,
         later_page: rate(address, std::slice::from_ref(&targets.later_page))?,
         search: rate(address, &targets.searches)?,
+        common: rate(address, std::slice::from_ref(&targets.common))?,
     };
     let mut rows = Vec::new();
     let mut beside = |what: &str, targets: &[String], expected| -> Result<f64> {

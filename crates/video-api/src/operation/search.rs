@@ -190,7 +190,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let token = call.page_token(binding)?;
     let cursor = token
         .as_ref()
-        .map(|token| cursor_of(&token.key))
+        .map(|token| cursor_of(&token.key, token.position))
         .transpose()?;
     let backwards = token
         .as_ref()
@@ -203,7 +203,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         }
     }
     let print = |direction, hit: Option<&Hit>| {
-        hit.map(|hit| PageToken::print(direction, 0, &key_of(&hit.cursor), binding))
+        hit.map(|hit| PageToken::print(direction, hit.cursor.at, &key_of(&hit.cursor), binding))
     };
     let paging = Paging {
         next: print(Direction::Next, found.hits.last().filter(|_| found.more)),
@@ -246,7 +246,7 @@ fn key_of(cursor: &Cursor) -> Vec<u8> {
     key
 }
 
-fn cursor_of(mut bytes: &[u8]) -> Result<Cursor, Error> {
+fn cursor_of(mut bytes: &[u8], at: u32) -> Result<Cursor, Error> {
     let kind =
         u8::read(&mut bytes).and_then(|kind| search::Kind::ALL.get(usize::from(kind)).copied());
     let id = String::read(&mut bytes);
@@ -257,6 +257,7 @@ fn cursor_of(mut bytes: &[u8]) -> Result<Cursor, Error> {
         key: bytes.to_vec(),
         kind,
         id,
+        at,
     })
 }
 
@@ -491,10 +492,11 @@ mod tests {
             key: vec![0, 255, 1],
             kind: search::Kind::Playlist,
             id: "PL\u{0}x".to_owned(),
+            at: 7,
         };
-        assert_eq!(cursor_of(&key_of(&cursor)), Ok(cursor));
+        assert_eq!(cursor_of(&key_of(&cursor), 7), Ok(cursor));
         for bytes in [b"".as_slice(), &[9, 0, 1], &[0, b'a']] {
-            assert_eq!(cursor_of(bytes), Err(Error::InvalidPageToken));
+            assert_eq!(cursor_of(bytes, 0), Err(Error::InvalidPageToken));
         }
     }
 }

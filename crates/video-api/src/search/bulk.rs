@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use triptych_core::kv::Tx;
 
 use super::index::{self, NUMBERS, Numbered, TOTALS, Totals};
-use super::postings::{self, Block, POSTINGS};
+use super::postings::{self, Block, Number, POSTINGS};
+use super::summary::{self, Summary};
 use super::{Document, Kind};
 
 /// Documents on their way into an index that was empty.
@@ -14,6 +15,7 @@ pub struct Bulk {
     totals: Totals,
     block: u64,
     words: BTreeMap<String, Block>,
+    summaries: Vec<(Number, Option<Summary>)>,
 }
 
 impl Bulk {
@@ -22,12 +24,13 @@ impl Bulk {
         let number = self.totals.next;
         self.totals.next += 1;
         NUMBERS.put(tx, &(kind as u8, id.to_owned()), &Numbered(number));
-        index::remember(tx, (kind, id), number, document, &mut self.totals);
+        let summary = index::remember(tx, (kind, id), number, document, &mut self.totals);
         let (block, place) = postings::place(number);
         if block != self.block {
             self.flush(tx);
             self.block = block;
         }
+        self.summaries.push((number, Some(summary)));
         for (word, counts) in index::all_words(document) {
             self.words.entry(word).or_default().0.insert(place, counts);
         }
@@ -43,5 +46,6 @@ impl Bulk {
         for (word, rows) in std::mem::take(&mut self.words) {
             POSTINGS.put(tx, &(word, self.block), &rows);
         }
+        summary::put_new(tx, &std::mem::take(&mut self.summaries));
     }
 }

@@ -11,6 +11,7 @@ use triptych_core::kv::{self, JsonRecord, KeyValue, StoreError, Table, Tx};
 
 use super::postings::{self, Change, Facet, Number};
 use super::query::Length;
+use super::summary::{self, Summary};
 use super::words::{self, Counts};
 use super::{CHANGED, DOCUMENTS, Document, Facets, Held, Kind};
 use crate::tables;
@@ -87,8 +88,10 @@ pub const ORDERS: [u8; 5] = [BY_DATE, BY_VIEWS, BY_RATING, BY_VIDEOS, BY_TITLE];
 const GROUP: usize = 256;
 /// Words that one transaction changes: each may be a row of 20 KiB.
 const WORDS_PER_COMMIT: usize = 40;
-/// Documents whose entries one transaction changes: five rows each.
-const ENTRIES_PER_COMMIT: usize = 100;
+/// Documents that one transaction begins.
+const BEGUN_PER_COMMIT: usize = 100;
+/// Documents whose entries one transaction changes: a dozen rows each, and their summaries may lie in as many rows of 8 KiB.
+const SETTLED_PER_COMMIT: usize = 60;
 const ATTEMPTS: u32 = 100;
 
 /// A document that is being indexed.
@@ -115,7 +118,7 @@ pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreErro
             return Ok(followed);
         }
         let mut group = Vec::new();
-        for keys in changed.chunks(ENTRIES_PER_COMMIT) {
+        for keys in changed.chunks(BEGUN_PER_COMMIT) {
             group.extend(kv::run_blocking(store, ids, ATTEMPTS, |tx, _| {
                 begin(tx, keys.iter().map(|(key, _)| key))
             })?);
@@ -129,7 +132,7 @@ pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreErro
                 })
             })?;
         }
-        for part in group.chunks(ENTRIES_PER_COMMIT) {
+        for part in group.chunks(SETTLED_PER_COMMIT) {
             kv::run_blocking(store, ids, ATTEMPTS, |tx, _| settle(tx, part))?;
         }
         followed += group.len();
@@ -247,17 +250,22 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
 /// Changes entries, orders and totals, and ends what [`begin`] began, unless the document changed again meanwhile.
 fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
     let mut totals = TOTALS.get(tx, &())?.unwrap_or_default();
+    let mut summaries = Vec::with_capacity(group.len());
     for work in group {
         if let Some(before) = ENTRIES.get(tx, &work.number)? {
             forget(tx, work.number, &before, &mut totals);
         }
-        match &work.current {
+        let summary = match &work.current {
             Some(document) => {
                 let found = (work.kind, work.key.1.as_str());
-                remember(tx, found, work.number, document, &mut totals);
+                Some(remember(tx, found, work.number, document, &mut totals))
             }
-            None => NUMBERS.delete(tx, &work.key),
-        }
+            None => {
+                NUMBERS.delete(tx, &work.key);
+                None
+            }
+        };
+        summaries.push((work.number, summary));
         if DOCUMENTS.get(tx, &work.key)? == work.current {
             CHANGED.delete(tx, &work.key);
         } else {
@@ -272,17 +280,17 @@ fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
         }
     }
     TOTALS.put(tx, &(), &totals);
-    Ok(())
+    summary::apply(tx, &summaries)
 }
 
-/// Puts the entry, the orders and the totals of a document that the index comes to hold.
+/// Puts the entry, the orders and the totals of a document that the index comes to hold, and gives its summary.
 pub(super) fn remember(
     tx: &mut Tx<'_>,
     (kind, id): (Kind, &str),
     number: Number,
     document: &Document,
     totals: &mut Totals,
-) {
+) -> Summary {
     let title = document.title.to_lowercase();
     let entry = Entry {
         kind,
@@ -309,6 +317,7 @@ pub(super) fn remember(
         }
     }
     ENTRIES.put(tx, &number, &entry);
+    Summary::of(&entry)
 }
 
 fn forget(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {
@@ -359,19 +368,9 @@ impl Entry {
     /// What the document is ordered by: the least bytes come first.
     #[must_use]
     pub fn rank(&self, order: u8) -> Vec<u8> {
-        let facets = &self.facets;
-        let falling = |number: u64| (!number).to_be_bytes().to_vec();
         match order {
-            BY_VIEWS => falling(facets.views),
-            BY_RATING => {
-                // The share of likes, drawn towards one half while there are few ratings.
-                let share = (facets.likes as f64 + 1.0)
-                    / (facets.likes as f64 + facets.dislikes as f64 + 2.0);
-                falling(share.to_bits())
-            }
-            BY_VIDEOS => falling(facets.videos),
             BY_TITLE => self.title.clone().into_bytes(),
-            _ => falling(ascending(facets.published)),
+            _ => Summary::of(self).rank(order).to_be_bytes().to_vec(),
         }
     }
 }
@@ -405,6 +404,7 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         .map_err(broken)?;
     let mut ordered: BTreeSet<OrderKey> = ordered.into_iter().map(|(key, _)| key).collect();
     let (mut length, mut count, mut public) = (0.0, 0, [0; 3]);
+    let mut summarized = BTreeSet::new();
     for (key, document) in documents {
         let number = NUMBERS
             .peek(tx, &key)
@@ -419,6 +419,11 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         {
             return Err(format!("the entry of {} is not its document's", key.1));
         }
+        let summary = summary::Reader::default().at(tx, number).map_err(broken)?;
+        if summary != Some(Summary::of(&entry)) {
+            return Err(format!("the summary of {} is not its entry's", key.1));
+        }
+        summarized.insert(number);
         for (word, counts) in all_words(&document) {
             if stored.remove(&(word.clone(), number)) != Some(counts) {
                 return Err(format!(
@@ -450,6 +455,12 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         return Err(format!("{id} stands in order {order} and should not"));
     }
     let totals = TOTALS.peek(tx, &()).map_err(broken)?.unwrap_or_default();
+    let mut reader = summary::Reader::default();
+    for number in (0..totals.next).filter(|number| !summarized.contains(number)) {
+        if reader.at(tx, number).map_err(broken)?.is_some() {
+            return Err(format!("{number} has a summary and is no document"));
+        }
+    }
     let same = totals.documents == count
         && totals.public == public
         && (totals.length - length).abs() < 1e-6 * (1.0 + length);

@@ -9,12 +9,14 @@
 //! | [`postings`] | the documents of a word, in blocks |
 //! | [`bulk`] | an index that is made at once |
 //! | [`index`] | bringing the index to what the documents say |
+//! | [`summary`] | what queries need of each document at first sight |
 //! | [`query`] | filters, orders, ranks, pages and totals |
 
 pub mod bulk;
 pub mod index;
 pub mod postings;
 pub mod query;
+pub mod summary;
 pub mod words;
 
 use serde::{Deserialize, Serialize};

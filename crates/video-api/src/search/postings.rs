@@ -24,24 +24,35 @@ impl Record for Block {
     const FORMAT: u8 = 1;
 
     fn encode(&self, out: &mut Vec<u8>) {
-        for (place, counts) in &self.0 {
-            out.extend_from_slice(&place.to_be_bytes());
-            out.extend_from_slice(&[counts.title, counts.tags, counts.description]);
-        }
+        self.0
+            .iter()
+            .for_each(|(place, counts)| write(*place, *counts, out));
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        let (rows, rest) = bytes.as_chunks::<5>();
-        let read = rows.iter().map(|[high, low, title, tags, description]| {
-            let counts = Counts {
-                title: *title,
-                tags: *tags,
-                description: *description,
-            };
-            (u16::from_be_bytes([*high, *low]), counts)
-        });
-        (format == Self::FORMAT && rest.is_empty()).then(|| Self(read.collect()))
+        (format == Self::FORMAT)
+            .then(|| read(&bytes).map(Iterator::collect))
+            .flatten()
+            .map(Self)
     }
+}
+
+fn write(place: u16, counts: Counts, out: &mut Vec<u8>) {
+    out.extend_from_slice(&place.to_be_bytes());
+    out.extend_from_slice(&[counts.title, counts.tags, counts.description]);
+}
+
+fn read(bytes: &[u8]) -> Option<impl Iterator<Item = (u16, Counts)>> {
+    let (rows, rest) = bytes.as_chunks::<5>();
+    let rows = rows.iter().map(|[high, low, title, tags, description]| {
+        let counts = Counts {
+            title: *title,
+            tags: *tags,
+            description: *description,
+        };
+        (u16::from_be_bytes([*high, *low]), counts)
+    });
+    rest.is_empty().then_some(rows)
 }
 
 /// Blocks by word and the numbers that they are for.
@@ -84,26 +95,78 @@ pub fn apply(
     Ok(())
 }
 
-/// All documents of a word, by their number.
+/// Documents by their number, each with how often a word stands there.
+pub type List = Vec<(Number, Counts)>;
+
+/// A block as queries read it.
+struct Flat(Vec<(u16, Counts)>);
+
+impl Record for Flat {
+    const FORMAT: u8 = Block::FORMAT;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0
+            .iter()
+            .for_each(|(place, counts)| write(*place, *counts, out));
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        (format == Self::FORMAT)
+            .then(|| read(&bytes).map(Iterator::collect))
+            .flatten()
+            .map(Self)
+    }
+}
+
+/// [`POSTINGS`] as queries read them.
+const LISTS: Table<(String, u64), Flat> = Table::new(tables::SEARCH_POSTINGS);
+
+/// All documents of a word.
 ///
 /// # Errors
 /// As [`Tx::scan`].
-pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<Vec<(Number, Counts)>, StoreError> {
+pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<List, StoreError> {
     let mut all = Vec::new();
-    let mut span = POSTINGS.span(&word.to_owned());
+    let mut span = LISTS.span(&word.to_owned());
     loop {
-        let (blocks, more) = POSTINGS.scan(tx, &span, SCAN_BLOCKS)?;
-        for ((_, block), rows) in &blocks {
-            all.extend(
-                rows.0
-                    .iter()
-                    .map(|(place, counts)| (block << BLOCK_BITS | u64::from(*place), *counts)),
-            );
+        let (blocks, more) = LISTS.scan(tx, &span, SCAN_BLOCKS)?;
+        for ((_, block), Flat(rows)) in &blocks {
+            let number = |place: u16| block << BLOCK_BITS | u64::from(place);
+            all.extend(rows.iter().map(|(place, counts)| (number(*place), *counts)));
         }
         match blocks.last() {
-            Some((key, _)) if more => span.from = Some(POSTINGS.key(key).to_vec()),
+            Some((key, _)) if more => span.from = Some(LISTS.key(key).to_vec()),
             _ => return Ok(all),
         }
+    }
+}
+
+/// Looks documents up in a list, by rising numbers.
+#[derive(Debug)]
+pub struct Finger<'l> {
+    rest: &'l [(Number, Counts)],
+}
+
+impl<'l> Finger<'l> {
+    /// At the beginning of a list.
+    #[must_use]
+    pub fn on(list: &'l [(Number, Counts)]) -> Self {
+        Self { rest: list }
+    }
+
+    /// How often the word stands in this document, which is no earlier than the one before; `None` if it is not in the list.
+    pub fn find(&mut self, number: Number) -> Option<Counts> {
+        let is_before = |(before, _): &(Number, Counts)| *before < number;
+        // Steps that double find the place in time, however far it is.
+        let mut end = 1;
+        while self.rest.get(end).is_some_and(is_before) {
+            end *= 2;
+        }
+        let near = self.rest.get(..=end).unwrap_or(self.rest);
+        let skipped = near.partition_point(is_before);
+        self.rest = self.rest.get(skipped..).unwrap_or_default();
+        let (found, counts) = self.rest.first()?;
+        (*found == number).then_some(*counts)
     }
 }
 
@@ -169,5 +232,30 @@ impl Facet<'_> {
             Self::Restricted => ("restricted", ""),
         };
         format!("\u{1}{name} {value}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finger_finds_what_a_list_holds_and_nothing_else() {
+        let counts = |title| Counts {
+            title,
+            ..Counts::default()
+        };
+        let list: List = (0..300_u16)
+            .map(|number| (u64::from(number) * 3, counts(number.to_be_bytes()[1])))
+            .collect();
+        for step in [1, 2, 5, 9, 100, 1_000] {
+            let mut finger = Finger::on(&list);
+            for number in (0..1_000_u64).step_by(step) {
+                let expected = list.iter().find(|(known, _)| *known == number);
+                let expected = expected.map(|(_, counts)| *counts);
+                assert_eq!(finger.find(number), expected, "{number} by {step}");
+            }
+        }
+        assert_eq!(Finger::on(&[]).find(1), None);
     }
 }

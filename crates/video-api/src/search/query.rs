@@ -1,20 +1,19 @@
 //! Answering a query: which documents, in which order, from where on, and how many there are.
 
 mod filter;
+mod page;
 mod walk;
 
 pub use filter::{Around, Length};
+use page::Ranked;
 use walk::{published, walk};
-
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{StoreError, Tx};
 
-use super::index::{
-    BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, Entry, TOTALS, Totals,
-};
-use super::postings::{self, Number};
+use super::index::{BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, TOTALS, Totals};
+use super::postings::{self, Facet, Finger, List, Number};
+use super::summary::{Reader, Summary};
 use super::words::{Counts, Term, Wanted};
 use super::{DOCUMENTS, Kind};
 
@@ -96,6 +95,8 @@ pub struct Cursor {
     pub kind: Kind,
     /// Its id.
     pub id: String,
+    /// How many results came before it: ranks move, and a result that is gone has none.
+    pub at: u32,
 }
 
 /// A result.
@@ -122,34 +123,16 @@ pub struct Found {
     pub earlier: bool,
 }
 
-/// Entries that one scan reads.
-const SCAN_ENTRIES: usize = 1000;
 /// Parameters of BM25 (Robertson and Zaragoza 2009), as they are commonly set.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// What a document in the wanted language gains.
 const LANGUAGE_GAIN: f64 = 1.25;
 
-/// A document that may be a result, and how well its words match.
-struct Candidate {
-    number: Number,
-    counts: Vec<Counts>,
-}
-
-/// The documents that hold what is wanted.
-struct Narrowed {
-    candidates: Vec<Candidate>,
-    /// How many documents hold a word of each wanted group.
-    frequencies: Vec<u64>,
-}
-
-/// A result with what it is ordered by.
-type Ranked = (Vec<u8>, Kind, String);
-
 /// The `limit` results after (or, `backwards`, before) `cursor`. Call `index::drain` first.
 ///
-/// Costs grow with the number of results, and with the documents of the wanted words, or, without words, of the filters; without either
-/// they do not grow at all.
+/// Costs grow with the documents of the wanted words, or, without words, of the filters, or of all; each costs a few dozen nanoseconds,
+/// and a page of it what it holds. Without words and filters they do not grow at all.
 ///
 /// # Errors
 /// As [`Tx::scan`].
@@ -163,126 +146,105 @@ pub fn run(
     if let Some(order) = query.plain_order(tx)? {
         return walk(tx, query, order, cursor, backwards, limit);
     }
-    let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
-    let mut ranked = match query.candidates(tx)? {
-        Some(Narrowed {
-            candidates,
-            frequencies,
-        }) => {
-            let scorer = Scorer {
-                totals: &totals,
-                frequencies: &frequencies,
-            };
-            let mut ranked = Vec::new();
-            for candidate in &candidates {
-                let entry = ENTRIES.peek(tx, &candidate.number)?;
-                if let Some(entry) = entry.filter(|entry| query.admits(entry))
-                    && query.reads(tx, &entry)?
-                {
-                    ranked.push(query.rank(&scorer, &entry, &candidate.counts));
-                }
-            }
-            ranked
-        }
-        None => query.sift_all(tx)?,
+    let ranked = query.matches(tx)?;
+    let order = match query.order {
+        Order::Relevance if query.wanted.groups.is_empty() => Order::Date,
+        order => order,
     };
-    ranked.sort_unstable();
-    let place = |cursor: &Cursor| {
-        // A rank moves as documents come and go: the page starts where its last result stands now.
-        let now = ranked
-            .iter()
-            .position(|(_, kind, id)| *kind == cursor.kind && *id == cursor.id);
-        now.unwrap_or_else(|| {
-            let (key, kind, id) = (cursor.key.as_slice(), cursor.kind, cursor.id.as_str());
-            ranked.partition_point(|ranked| {
-                (ranked.0.as_slice(), ranked.1, ranked.2.as_str()) < (key, kind, id)
-            })
-        })
-    };
-    let still_there = |at: usize, cursor: &Cursor| {
-        ranked
-            .get(at)
-            .is_some_and(|(_, kind, id)| *kind == cursor.kind && *id == cursor.id)
-    };
-    let (start, end) = match cursor {
-        None => (0, limit.min(ranked.len())),
-        Some(cursor) if backwards => {
-            let end = place(cursor);
-            (end.saturating_sub(limit), end)
-        }
-        Some(cursor) => {
-            let at = place(cursor);
-            let start = at + usize::from(still_there(at, cursor));
-            (start, (start + limit).min(ranked.len()))
-        }
-    };
-    let total = ranked.len() as u64;
-    let more = end < ranked.len();
-    let hits = ranked
-        .into_iter()
-        .skip(start)
-        .take(end - start)
-        .map(hit)
-        .collect();
-    Ok(Found {
-        hits,
-        total,
-        more,
-        earlier: start > 0,
-    })
+    page::of(tx, order, ranked, cursor, backwards, limit)
 }
 
-fn hit((key, kind, id): Ranked) -> Hit {
+/// A result with the bytes that it is ordered by.
+fn hit((key, kind, id): (Vec<u8>, Kind, String), at: usize) -> Hit {
     Hit {
         kind,
         id: id.clone(),
-        cursor: Cursor { key, kind, id },
+        cursor: Cursor {
+            key,
+            kind,
+            id,
+            at: u32::try_from(at).unwrap_or(u32::MAX),
+        },
     }
 }
 
-struct Scorer<'q> {
-    totals: &'q Totals,
-    /// How many documents hold a word of each wanted group.
-    frequencies: &'q [u64],
+/// How well words match, among all documents.
+struct Scorer {
+    /// The length of a document on average.
+    average: f64,
+    /// How rare the documents of each wanted group are.
+    rarities: Vec<f64>,
 }
 
-impl Scorer<'_> {
+impl Scorer {
+    fn new(totals: &Totals, groups: &[List]) -> Self {
+        let documents = totals.documents.max(1) as f64;
+        let rarity = |list: &List| {
+            let frequency = list.len() as f64;
+            (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln()
+        };
+        Self {
+            average: (totals.length / documents).max(1.0),
+            rarities: groups.iter().map(rarity).collect(),
+        }
+    }
+
     fn score(&self, length: f64, counts: &[Counts]) -> f64 {
-        let documents = self.totals.documents.max(1) as f64;
-        let average = (self.totals.length / documents).max(1.0);
-        let norm = K1 * (1.0 - B + B * length / average);
-        let parts = counts
-            .iter()
-            .zip(self.frequencies)
-            .map(|(counts, frequency)| {
-                let frequency = *frequency as f64;
-                let rarity = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
-                let weight = counts.weight();
-                rarity * weight * (K1 + 1.0) / (weight + norm)
-            });
+        let norm = K1 * (1.0 - B + B * length / self.average);
+        let parts = counts.iter().zip(&self.rarities).map(|(counts, rarity)| {
+            let weight = counts.weight();
+            rarity * weight * (K1 + 1.0) / (weight + norm)
+        });
         parts.sum()
     }
 }
 
+fn fingers(lists: &[List]) -> Vec<Finger<'_>> {
+    lists.iter().map(|list| Finger::on(list)).collect()
+}
+
 /// The documents that hold every word of a term, each with how often it can stand there at most.
-fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<BTreeMap<Number, Counts>, StoreError> {
-    let mut all: Option<BTreeMap<Number, Counts>> = None;
+fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
+    let mut all: Option<List> = None;
     for word in term {
-        let mut list: BTreeMap<_, _> = postings::of(tx, word)?.into_iter().collect();
-        if let Some(before) = &all {
-            list.retain(|number, counts| {
-                let Some(other) = before.get(number) else {
-                    return false;
-                };
-                counts.title = counts.title.min(other.title);
-                counts.tags = counts.tags.min(other.tags);
-                counts.description = counts.description.min(other.description);
-                true
-            });
-        }
-        all = Some(list);
+        let list = postings::of(tx, word)?;
+        let Some(before) = &mut all else {
+            all = Some(list);
+            continue;
+        };
+        let mut other = Finger::on(&list);
+        before.retain_mut(|(number, counts)| {
+            let Some(other) = other.find(*number) else {
+                return false;
+            };
+            counts.title = counts.title.min(other.title);
+            counts.tags = counts.tags.min(other.tags);
+            counts.description = counts.description.min(other.description);
+            true
+        });
     }
     Ok(all.unwrap_or_default())
+}
+
+/// The documents that hold one of these terms, each with how often they can stand there together.
+fn documents_of_any(tx: &mut Tx<'_>, terms: &[Term]) -> Result<List, StoreError> {
+    let mut all = List::new();
+    for term in terms {
+        all.extend(documents_of(tx, term)?);
+    }
+    if terms.len() > 1 {
+        all.sort_by_key(|(number, _)| *number);
+        all.dedup_by(|(number, more), (kept, counts)| {
+            let is_same = number == kept;
+            if is_same {
+                counts.title = counts.title.saturating_add(more.title);
+                counts.tags = counts.tags.saturating_add(more.tags);
+                counts.description = counts.description.saturating_add(more.description);
+            }
+            is_same
+        });
+    }
+    Ok(all)
 }
 
 impl Query {
@@ -308,107 +270,107 @@ impl Query {
         Ok(Some(self.order.stored()))
     }
 
-    /// The documents that hold what is wanted, and how many hold a word of each group; `None` if nothing narrows them.
-    fn candidates(&self, tx: &mut Tx<'_>) -> Result<Option<Narrowed>, StoreError> {
-        let mut lists: Vec<BTreeMap<Number, Counts>> = Vec::new();
-        for group in &self.wanted.groups {
-            let mut list: BTreeMap<Number, Counts> = BTreeMap::new();
-            for term in group {
-                for (number, counts) in documents_of(tx, term)? {
-                    let sum = list.entry(number).or_default();
-                    sum.title = sum.title.saturating_add(counts.title);
-                    sum.tags = sum.tags.saturating_add(counts.tags);
-                    sum.description = sum.description.saturating_add(counts.description);
-                }
-            }
-            lists.push(list);
-        }
-        let frequencies: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
-        let mut narrow = Vec::new();
-        for word in self.narrowing(!lists.is_empty()) {
-            let list = postings::of(tx, &word)?;
-            narrow.push(list.into_iter().collect::<BTreeMap<_, _>>());
-        }
-        if lists.is_empty() && narrow.is_empty() && self.mine.is_none() {
+    /// All results, in no order.
+    fn matches(&self, tx: &mut Tx<'_>) -> Result<Vec<Ranked>, StoreError> {
+        let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
+        let groups = self.wanted.groups.iter();
+        let groups = groups.map(|group| documents_of_any(tx, group));
+        let groups: Vec<List> = groups.collect::<Result<_, _>>()?;
+        let narrow = self.narrowing(!groups.is_empty()).into_iter();
+        let narrow = narrow.map(|word| postings::of(tx, &word));
+        let mut narrow: Vec<List> = narrow.collect::<Result<_, _>>()?;
+        if groups.is_empty() && narrow.is_empty() {
             narrow.extend(published(tx, self)?);
         }
-        let Some(shortest) = lists.iter().chain(&narrow).min_by_key(|list| list.len()) else {
-            return Ok(None);
-        };
         let unwanted = self.unwanted(tx)?;
-        let candidates = shortest
-            .keys()
-            .filter(|number| narrow.iter().all(|list| list.contains_key(*number)));
-        let candidates =
-            candidates.filter(|number| !unwanted.iter().any(|list| list.contains_key(*number)));
-        let candidates = candidates.filter_map(|number| {
-            let counts = lists
-                .iter()
-                .map(|list| list.get(number).copied())
-                .collect::<Option<_>>()?;
-            Some(Candidate {
-                number: *number,
-                counts,
-            })
-        });
-        Ok(Some(Narrowed {
-            candidates: candidates.collect(),
-            frequencies,
-        }))
+        let shortest = groups.iter().chain(&narrow).min_by_key(|list| list.len());
+        let numbers: Box<dyn Iterator<Item = Number>> = match shortest {
+            Some(list) => Box::new(list.iter().map(|(number, _)| *number)),
+            None => Box::new(0..totals.next),
+        };
+        let scorer = Scorer::new(&totals, &groups);
+        let (mut groups, mut narrow, mut unwanted) =
+            (fingers(&groups), fingers(&narrow), fingers(&unwanted));
+        let (mut summaries, mut ranked) = (Reader::default(), Vec::new());
+        let mut counts = Vec::with_capacity(groups.len());
+        for number in numbers {
+            if !narrow.iter_mut().all(|list| list.find(number).is_some())
+                || unwanted.iter_mut().any(|list| list.find(number).is_some())
+            {
+                continue;
+            }
+            counts.clear();
+            counts.extend(groups.iter_mut().map_while(|list| list.find(number)));
+            if counts.len() < groups.len() {
+                continue;
+            }
+            if let Some(summary) = summaries.at(tx, number)?
+                && self.admits(&summary)
+                && self.reads(tx, number)?
+            {
+                ranked.push(self.rank(&scorer, &summary, &counts, number));
+            }
+        }
+        Ok(ranked)
     }
 
     /// The documents of each single word that must not be there; terms of several words are looked for in the text.
-    fn unwanted(&self, tx: &mut Tx<'_>) -> Result<Vec<BTreeMap<Number, Counts>>, StoreError> {
+    fn unwanted(&self, tx: &mut Tx<'_>) -> Result<Vec<List>, StoreError> {
         let words = self.wanted.unwanted.iter().filter(|term| term.len() == 1);
-        words.map(|term| documents_of(tx, term)).collect()
+        let lists = words.map(|term| documents_of(tx, term));
+        let mut lists: Vec<List> = lists.collect::<Result<_, _>>()?;
+        if let Some(region) = &self.region {
+            lists.push(postings::of(tx, &Facet::Blocked(region).word())?);
+        }
+        Ok(lists)
     }
 
-    /// Whether the text of a document is what is wanted, where its words alone do not say it.
-    fn reads(&self, tx: &mut Tx<'_>, entry: &Entry) -> Result<bool, StoreError> {
-        if !self.wanted.needs_text() {
+    /// Whether a document is what is wanted, where its words and its summary do not say it: its place, and the order of words in its text.
+    fn reads(&self, tx: &mut Tx<'_>, number: Number) -> Result<bool, StoreError> {
+        let needs_text = self.wanted.needs_text();
+        if self.around.is_none() && !needs_text {
             return Ok(true);
         }
-        let document = DOCUMENTS.peek(tx, &(entry.kind as u8, entry.id.clone()))?;
+        let Some(entry) = ENTRIES.peek(tx, &number)? else {
+            return Ok(false);
+        };
+        let place = entry.facets.location;
+        let is_near = |around: Around| place.is_some_and(|place| around.holds(place));
+        if !self.around.is_none_or(is_near) {
+            return Ok(false);
+        }
+        if !needs_text {
+            return Ok(true);
+        }
+        let document = DOCUMENTS.peek(tx, &(entry.kind as u8, entry.id))?;
         Ok(document.is_some_and(|document| self.wanted.holds(&document)))
     }
 
-    /// Looks at every document.
-    fn sift_all(&self, tx: &mut Tx<'_>) -> Result<Vec<Ranked>, StoreError> {
-        let unwanted = self.unwanted(tx)?;
-        let scorer = Scorer {
-            totals: &Totals::default(),
-            frequencies: &[],
-        };
-        let (mut ranked, mut span) = (Vec::new(), ENTRIES.span(&()));
-        loop {
-            let (entries, more) = ENTRIES.scan(tx, &span, SCAN_ENTRIES)?;
-            let admitted = entries.iter().filter(|(number, entry)| {
-                self.admits(entry) && !unwanted.iter().any(|list| list.contains_key(number))
-            });
-            for (_, entry) in admitted {
-                if self.reads(tx, entry)? {
-                    ranked.push(self.rank(&scorer, entry, &[]));
-                }
-            }
-            match entries.last() {
-                Some((number, _)) if more => span.from = Some(ENTRIES.key(number).to_vec()),
-                _ => return Ok(ranked),
-            }
-        }
-    }
-
-    /// What the results are ordered by: the least bytes first, then by kind and id.
-    fn rank(&self, scorer: &Scorer<'_>, entry: &Entry, counts: &[Counts]) -> Ranked {
-        let key = if self.order == Order::Relevance && !counts.is_empty() {
-            let language = entry.facets.language.split('-').next();
-            let spoken = self.language.is_some() && self.language.as_deref() == language;
-            let gain = if spoken { LANGUAGE_GAIN } else { 1.0 };
-            let score = scorer.score(entry.length, counts) * gain;
-            (!score.max(0.0).to_bits()).to_be_bytes().to_vec()
+    /// A result where it stands.
+    fn rank(
+        &self,
+        scorer: &Scorer,
+        summary: &Summary,
+        counts: &[Counts],
+        number: Number,
+    ) -> Ranked {
+        let rank = if self.order == Order::Relevance && !counts.is_empty() {
+            let wanted = self.language.as_deref().map(str::as_bytes);
+            let gain = match wanted {
+                Some(wanted) if wanted == summary.language.as_slice() => LANGUAGE_GAIN,
+                _ => 1.0,
+            };
+            let score = scorer.score(summary.length, counts) * gain;
+            !score.max(0.0).to_bits()
         } else {
-            entry.rank(self.order.stored())
+            summary.rank(self.order.stored())
         };
-        (key, entry.kind, entry.id.clone())
+        Ranked {
+            rank,
+            kind: summary.kind,
+            id: summary.id,
+            number,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use triptych_core::kv::{Key, Record, Table};
 
 use crate::model::stored;
 use crate::oauth::{grant, token};
-use crate::search::{self, index, postings};
+use crate::search::{self, index, postings, summary};
 use crate::upload::{media, session};
 use crate::{picture, tables};
 
@@ -126,6 +126,7 @@ pub static TABLES: &[Named] = &[
     named("searchNumbers", &index::NUMBERS, Form::Json),
     named("searchOrdered", &index::ORDERED, Form::Json),
     named("searchTotals", &index::TOTALS, Form::Json),
+    named("searchSummaries", &summary::SUMMARIES, Form::Bytes),
     named("oauthClients", &grant::CLIENTS, Form::Json),
     named("oauthServiceAccounts", &grant::SERVICE_ACCOUNTS, Form::Json),
     named("oauthGrants", &grant::GRANTS, Form::Json),

@@ -2,8 +2,8 @@
 
 use super::Query;
 use crate::search::Kind;
-use crate::search::index::Entry;
 use crate::search::postings::Facet;
+use crate::search::summary::{Flag, Summary};
 
 /// How long a video is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +28,16 @@ pub struct Around {
 }
 
 impl Query {
-    /// Words that every result has beside those of its text. Where others narrow the results already, words that many documents have
-    /// would cost more than they save.
+    /// Words that every result has beside those of its text: what a summary does not tell, and, where nothing else narrows the results,
+    /// what it does.
     pub(super) fn narrowing(&self, has_words: bool) -> Vec<String> {
         let channels = self.channel.iter().chain(&self.mine);
         let mut facets: Vec<_> = channels.map(|channel| Facet::Channel(channel)).collect();
+        facets.extend(self.topic.as_deref().map(Facet::Topic));
+        facets.extend(self.broadcast.as_deref().map(Facet::Broadcast));
+        facets.extend(self.category.as_deref().map(Facet::Category));
+        facets.extend(self.around.map(|_| Facet::Place));
         if !has_words && facets.is_empty() {
-            facets.extend(self.topic.as_deref().map(Facet::Topic));
-            facets.extend(self.broadcast.as_deref().map(Facet::Broadcast));
-            facets.extend(self.category.as_deref().map(Facet::Category));
             facets.extend(self.length.map(|length| Facet::Length(length.name())));
             facets.extend(self.high_definition.map(Facet::Definition));
             let asked = [
@@ -44,7 +45,6 @@ impl Query {
                 (self.three_d == Some(true), Facet::ThreeD),
                 (self.creative_commons == Some(true), Facet::CreativeCommons),
                 (self.sponsored, Facet::Sponsored),
-                (self.around.is_some(), Facet::Place),
             ];
             let asked = asked.into_iter().filter(|(is, _)| *is);
             facets.extend(asked.map(|(_, facet)| facet));
@@ -60,17 +60,10 @@ impl Query {
         facets.map(Facet::word).collect()
     }
 
-    /// Whether a document that holds the words is a result.
-    pub(super) fn admits(&self, entry: &Entry) -> bool {
-        let facets = &entry.facets;
-        let own = self.mine.as_deref() == Some(entry.channel.as_str());
-        let is = |asked: Option<bool>, is: bool| asked.is_none_or(|asked| asked == is);
-        let visible = if self.mine.is_some() {
-            own
-        } else {
-            facets.public
-        };
-        let is_video = entry.kind == Kind::Video;
+    /// Whether a document that holds the words, those that narrow among them, is a result.
+    pub(super) fn admits(&self, summary: &Summary) -> bool {
+        let has = |flag| summary.flags.has(flag);
+        let is = |asked: Option<bool>, flag| asked.is_none_or(|asked| asked == has(flag));
         let asks_for_videos = self.length.is_some()
             || self.high_definition.is_some()
             || self.captions.is_some()
@@ -80,54 +73,33 @@ impl Query {
             || self.syndicated
             || self.category.is_some()
             || self.around.is_some();
-        visible
+        // Whoever asks for what is theirs gets nothing else, as it is found by their channel.
+        (self.mine.is_some() || has(Flag::Public))
             && !self.nothing
-            && (self.kinds.is_empty() || self.kinds.contains(&entry.kind))
-            && (is_video || !asks_for_videos)
-            && self
-                .channel
-                .as_ref()
-                .is_none_or(|channel| *channel == entry.channel)
+            && (self.kinds.is_empty() || self.kinds.contains(&summary.kind))
+            && (summary.kind == Kind::Video || !asks_for_videos)
             && self
                 .published_after
-                .is_none_or(|moment| facets.published >= moment)
+                .is_none_or(|moment| summary.published >= moment)
             && self
                 .published_before
-                .is_none_or(|moment| facets.published < moment)
-            && self
-                .category
-                .as_ref()
-                .is_none_or(|category| *category == facets.category)
-            && self
-                .length
-                .is_none_or(|length| length == Length::of(facets.duration_ms))
-            && is(self.high_definition, facets.high_definition)
-            && is(self.captions, facets.captions)
-            && is(self.three_d, facets.three_d)
-            && is(self.creative_commons, facets.creative_commons)
-            && (!self.embeddable || facets.embeddable)
-            && (!self.syndicated || facets.syndicated)
-            && (!self.sponsored || facets.sponsored)
-            && self
-                .broadcast
-                .as_ref()
-                .is_none_or(|broadcast| *broadcast == facets.broadcast)
-            && self
-                .around
-                .is_none_or(|around| facets.location.is_some_and(|place| around.holds(place)))
-            && self
-                .topic
-                .as_ref()
-                .is_none_or(|topic| facets.topics.contains(topic))
-            && self
-                .region
-                .as_ref()
-                .is_none_or(|region| !facets.blocked.contains(region))
-            && !(self.strict && facets.restricted)
+                .is_none_or(|moment| summary.published < moment)
+            && self.length.is_none_or(|length| length == summary.class)
+            && is(self.high_definition, Flag::HighDefinition)
+            && is(self.captions, Flag::Captions)
+            && is(self.three_d, Flag::ThreeD)
+            && is(self.creative_commons, Flag::CreativeCommons)
+            && (!self.embeddable || has(Flag::Embeddable))
+            && (!self.syndicated || has(Flag::Syndicated))
+            && (!self.sponsored || has(Flag::Sponsored))
+            && !(self.strict && has(Flag::Restricted))
     }
 }
 
 impl Length {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Short, Self::Medium, Self::Long];
+
     /// Its name, as `videoDuration` says it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -151,7 +123,7 @@ impl Length {
 
 impl Around {
     /// Whether a place (degrees north, east) is within the radius, on a sphere.
-    fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
+    pub(super) fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
         const EARTH_METRES: f64 = 6_371_008.8;
         let (from, to) = (self.latitude.to_radians(), latitude.to_radians());
         let turn = (longitude - self.longitude).to_radians();

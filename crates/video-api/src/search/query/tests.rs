@@ -1,5 +1,9 @@
 //! Queries against small sets, and the index against a rebuild.
 
+mod plain;
+
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::search::{Document, Facets, index, put, remove, touch};
 use proptest::prelude::*;
@@ -394,6 +398,33 @@ fn a_page_goes_on_where_it_stopped_while_rows_are_added() {
     let ids: Vec<_> = next.hits.iter().map(|hit| hit.id.as_str()).collect();
     assert_eq!(ids, ["014", "013", "012", "011", "010"]);
     assert_eq!(next.total, 40);
+}
+
+#[test]
+fn a_page_goes_on_where_it_stopped_when_its_last_result_is_gone() {
+    let store = Memory::new();
+    let id = |number: u64| format!("identity-{number:03}");
+    change(&store, |tx| {
+        (0..30).try_for_each(|number| put(tx, Kind::Video, &id(number), &video("cat", "c", 1)))
+    });
+    drained(&store);
+    for order in [Order::Relevance, Order::Title, Order::ViewCount] {
+        let query = Query {
+            order,
+            ..words("cat")
+        };
+        let first = run(&mut Tx::new(&store), &query, None, false, 5).unwrap();
+        let last = first.hits.last().unwrap();
+        change(&store, |tx| remove(tx, Kind::Video, &last.id));
+        drained(&store);
+        let next = run(&mut Tx::new(&store), &query, Some(&last.cursor), false, 5).unwrap();
+        let all = ids(&store, &query);
+        let told: Vec<_> = next.hits.into_iter().map(|hit| hit.id).collect();
+        assert_eq!(told, all[4..9], "{order:?}");
+        let back = run(&mut Tx::new(&store), &query, Some(&last.cursor), true, 5).unwrap();
+        let told: Vec<_> = back.hits.into_iter().map(|hit| hit.id).collect();
+        assert_eq!(told, all[..4], "{order:?}");
+    }
 }
 
 #[test]

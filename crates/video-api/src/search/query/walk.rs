@@ -1,17 +1,19 @@
 //! Pages off the stored orders: of everything that is public, and of a time.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use triptych_core::kv::{Order as Direction, StoreError, Tx};
 
-use super::{Cursor, Found, Query, Ranked, SCAN_ENTRIES, hit};
+use super::{Cursor, Found, Query, hit};
 use crate::search::Kind;
 use crate::search::index::{
     BY_DATE, Numbered, ORDERED, OrderKey, TOTALS, ascending, order_key, rank_and_id,
 };
-use crate::search::postings::Number;
+use crate::search::postings::List;
 use crate::search::words::Counts;
+
+/// Rows that one scan reads.
+const SCAN_ROWS: usize = 1000;
 
 /// A page of everything that is public, off the stored order.
 pub(super) fn walk(
@@ -31,7 +33,7 @@ pub(super) fn walk(
         .iter()
         .filter_map(|kind| totals.public.get(*kind as usize))
         .sum();
-    let mut rows: Vec<Ranked> = Vec::new();
+    let mut rows: Vec<(Vec<u8>, Kind, String)> = Vec::new();
     for kind in kinds {
         let mut span = ORDERED.span(&(order, kind as u8));
         if let Some(cursor) = cursor {
@@ -63,7 +65,8 @@ pub(super) fn walk(
         rows.drain(..rows.len() - limit);
     }
     rows.truncate(limit);
-    let hits = rows.into_iter().map(hit).collect();
+    // The stored order is as good for a result that is gone.
+    let hits = rows.into_iter().map(|row| hit(row, 0)).collect();
     let (more, earlier) = if backwards {
         (true, over)
     } else {
@@ -82,18 +85,18 @@ fn past(order: u8, kind: Kind, rank: &[u8]) -> OrderKey {
     order_key(order, kind, rank, "\u{10FFFF}")
 }
 
-/// The documents of the kinds and the time that are asked for; `None` if these would be most of all.
-pub(super) fn published(
-    tx: &mut Tx<'_>,
-    query: &Query,
-) -> Result<Option<BTreeMap<Number, Counts>>, StoreError> {
+/// More documents of a time than this are not gathered: looking at every document costs less.
+const PUBLISHED_MAX: usize = 20_000;
+
+/// The public documents of the kinds and the time that are asked for; `None` if they are many.
+pub(super) fn published(tx: &mut Tx<'_>, query: &Query) -> Result<Option<List>, StoreError> {
     let is_narrow = query.published_after.is_some()
         || query.published_before.is_some()
         || !(query.kinds.is_empty() || query.kinds.contains(&Kind::Video));
     if !is_narrow {
         return Ok(None);
     }
-    let mut found = BTreeMap::new();
+    let mut found = List::new();
     let kinds = Kind::ALL.into_iter();
     for kind in kinds.filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind)) {
         let mut span = ORDERED.span(&(BY_DATE, kind as u8));
@@ -107,14 +110,18 @@ pub(super) fn published(
         let after = query.published_after;
         span.to = after.map(|after| bound(after.saturating_sub(1)));
         loop {
-            let (rows, more) = ORDERED.scan(tx, &span, SCAN_ENTRIES)?;
+            let (rows, more) = ORDERED.scan(tx, &span, SCAN_ROWS)?;
             let numbers = rows.iter().map(|(_, Numbered(number))| *number);
             found.extend(numbers.map(|number| (number, Counts::default())));
+            if found.len() > PUBLISHED_MAX {
+                return Ok(None);
+            }
             match rows.last() {
                 Some((key, _)) if more => span.from = Some(ORDERED.key(key).to_vec()),
                 _ => break,
             }
         }
     }
+    found.sort_unstable_by_key(|(number, _)| *number);
     Ok(Some(found))
 }
