@@ -36,6 +36,12 @@ named! {
         ThumbnailVideo = 404 "youtube.thumbnail" "videoNotFound" parameter("videoId") => "The video that you are trying to insert a thumbnail image for cannot be found. Check the value of the request's <code>videoId</code> parameter to ensure that it is correct.",
         /// The video of a playlist item.
         ItemVideo = 404 "youtube.playlistItem" "videoNotFound" Place::None => "Video not found.",
+        /// The video whose items are asked for.
+        ListedVideo = 404 "youtube.playlistItem" "videoNotFound" parameter("videoId") => "The video identified with the request's <code>videoId</code> parameter cannot be found.",
+        /// The channel whose playlists are asked for.
+        PlaylistChannel = 404 "youtube.playlist" "channelNotFound" parameter("channelId") => "Channel not found.",
+        /// The channel that a watermark leads to.
+        TargetChannel = 404 "youtube.watermark" "channelNotFound" body("targetChannelId") => "The channel that the targetChannelId property names cannot be found.",
         /// A channel.
         Channel = 404 "youtube.channel" "channelNotFound" parameter("id") => "The channel specified in the request cannot be found.",
         /// A guide category.

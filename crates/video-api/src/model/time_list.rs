@@ -8,7 +8,7 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::model::id::Special;
 use crate::model::page::{self, latest_first, moment_of};
-use crate::model::playlist_item::PlaylistItem;
+use crate::model::playlist_item::{ITEMS_MAX, PlaylistItem};
 use crate::model::{count, video};
 use crate::page_token::{Binding, PageToken};
 use crate::tables::{
@@ -160,6 +160,24 @@ impl TimeList<'_> {
                 }
             },
         })
+    }
+
+    /// The entries of this video with their positions; of a watch history, those among its latest 5,000 entries.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn of_video(&self, tx: &mut Tx<'_>, video: &str) -> Result<Vec<(u32, Entry)>, Error> {
+        if self.special == Special::History {
+            let latest = self.page(tx, None, ITEMS_MAX, Binding::of(&[]))?;
+            let entries = (0..).zip(latest.entries);
+            return Ok(entries
+                .filter(|(_, entry)| entry.item.video == video)
+                .collect());
+        }
+        let Some(entry) = self.find(tx, video)? else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![(self.position(tx, &entry.number)?, entry)])
     }
 
     /// How many entries come before this one, up to 1,000: further than that nobody counts for one item.

@@ -1,4 +1,4 @@
-//! Pages of what a list of ids found.
+//! Pages of what is found at once: by a list of ids, or as the few entries of one video.
 
 use super::Call;
 use crate::envelope::Paging;
@@ -20,6 +20,20 @@ pub(super) fn page<T>(call: &Call<'_>, found: Vec<T>) -> Result<(Vec<T>, Paging)
     } else {
         call.page_size(5).max(total)
     };
+    slice(call, found, size, binding)
+}
+
+/// The page that a request asks for of things that are all at hand, `size` at a time.
+///
+/// # Errors
+/// [`Error::InvalidPageToken`].
+pub(super) fn slice<T>(
+    call: &Call<'_>,
+    found: Vec<T>,
+    size: u32,
+    binding: Binding,
+) -> Result<(Vec<T>, Paging), Error> {
+    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let start = match call.page_token(binding)? {
         None => 0,
         Some(token) if token.direction == Direction::Next => token.position,

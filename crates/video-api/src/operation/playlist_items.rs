@@ -117,24 +117,19 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             }
         }
         (Place::Timed(special), Some(video)) => {
-            let timed = home.timed(call, *special);
-            let found = if *special == Special::History {
-                None
-            } else {
-                timed.find(tx, video)?
-            };
-            if let Some(entry) = found {
-                let position = timed.position(tx, &entry.number)?;
+            let found = home.timed(call, *special).of_video(tx, video)?;
+            let (page, paging) = id_list::slice(call, found, size, binding)?;
+            for (position, entry) in &page {
                 let number = Number::Timed(&entry.number);
-                list.push(&home.show(call, tx, number, position, &entry.item)?);
+                list.push(&home.show(call, tx, number, *position, &entry.item)?);
             }
-            Paging {
-                total: list.len() as u64,
-                size,
-                ..Paging::default()
-            }
+            paging
         }
     };
+    if let Some(video) = video.filter(|_| paging.total == 0) {
+        // A video that the list does not hold is an empty list; one that is not there is a fault.
+        video::visible(tx, video, call.caller)?.ok_or(Absent::ListedVideo)?;
+    }
     Ok(list.end(Some(&paging)))
 }
 
@@ -504,9 +499,12 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     match named {
         Named::Timed(special, entry) => {
             let timed = home.timed(call, special);
-            let position = timed.position(tx, &entry.number)?;
-            let number = Number::Timed(&entry.number);
-            call.expect(&home.show(call, tx, number, position, &entry.item)?.etag)?;
+            if call.if_match.is_some() {
+                // Its place in the list is part of its etag, and counted for nobody else.
+                let position = timed.position(tx, &entry.number)?;
+                let number = Number::Timed(&entry.number);
+                call.expect(&home.show(call, tx, number, position, &entry.item)?.etag)?;
+            }
             timed.remove(tx, &entry, call.now)?;
         }
         Named::Ordered(number, item) => {

@@ -97,7 +97,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         Some(channel) => {
             CHANNELS
                 .peek(tx, &channel.to_owned())?
-                .ok_or(Absent::Channel)?;
+                .ok_or(Absent::PlaylistChannel)?;
             (channel.to_owned(), 0)
         }
         None => (call.caller.channel()?.to_owned(), 1_u8),

@@ -86,7 +86,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         resource.insert("position".into(), corner);
     }
     if let Some(target) = body.text("targetChannelId")? {
-        CHANNELS.peek(tx, &target)?.ok_or(Absent::Channel)?;
+        CHANNELS.peek(tx, &target)?.ok_or(Absent::TargetChannel)?;
         resource.insert("targetChannelId".into(), target.into());
     }
     let pictures = match &sent.made {

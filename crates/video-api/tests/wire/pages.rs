@@ -112,3 +112,74 @@ async fn an_item_of_the_likes_is_not_deleted_under_a_stale_etag() {
         assert_eq!(answer.status, status);
     }
 }
+
+#[tokio::test]
+async fn the_items_of_a_video_are_found_in_every_kind_of_list_and_a_video_that_is_none_is_told() {
+    let service = Service::new().await;
+    let rate = "/youtube/v3/videos/rate?id=v&rating=like";
+    service.ask("POST", rate, "ALICE", "").await;
+    for list in ["HL", "HL", "WL"] {
+        let body = json!({"snippet": {"playlistId": list, "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
+        let target = "/youtube/v3/playlistItems?part=snippet";
+        let answer = service
+            .ask("POST", target, "ALICE", &body.to_string())
+            .await;
+        assert_eq!(answer.status, 200, "{list}: {}", answer.json());
+    }
+    for (list, count) in [
+        ("HL", 2),
+        ("LL", 1),
+        ("WL", 1),
+        ("UUx", 1),
+        ("PLx", 1),
+        ("PL", 0),
+    ] {
+        let target =
+            format!("/playlistItems?part=snippet&playlistId={list}&maxResults=1&videoId=v");
+        let mut page = service.list(&target).await;
+        assert_eq!(page["pageInfo"]["totalResults"], count, "{list}");
+        let mut found = page["items"].as_array().unwrap().len();
+        while let Some(next) = page["nextPageToken"].as_str() {
+            page = service.list(&format!("{target}&pageToken={next}")).await;
+            found += page["items"].as_array().unwrap().len();
+        }
+        assert_eq!(found, count, "{list}");
+        let none = format!("/youtube/v3{}", target.replace("videoId=v", "videoId=none"));
+        let answer = service.ask("GET", &none, "ALICE", "").await;
+        let told = (answer.status, answer.reason());
+        assert_eq!(told, (404, "videoNotFound".into()), "{list}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_with_the_place_that_names_it() {
+    let service = Service::new().await;
+    for (target, reason, place) in [
+        (
+            "/playlists?part=id&channelId=UCnone",
+            "channelNotFound",
+            "channelId",
+        ),
+        (
+            "/playlistItems?part=id&playlistId=PLnone",
+            "playlistNotFound",
+            "playlistId",
+        ),
+        (
+            "/playlistItems?part=id&playlistId=PL&videoId=none",
+            "videoNotFound",
+            "videoId",
+        ),
+    ] {
+        let answer = service
+            .ask("GET", &format!("/youtube/v3{target}"), "ALICE", "")
+            .await;
+        let error = &answer.json()["error"]["errors"][0];
+        let told = (
+            answer.status,
+            error["reason"].as_str(),
+            error["location"].as_str(),
+        );
+        assert_eq!(told, (404, Some(reason), Some(place)), "{target}");
+    }
+}
