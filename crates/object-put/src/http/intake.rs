@@ -1,7 +1,7 @@
 //! Bodies on their way in: taken as they arrive, checked and sealed, and on disk before they have a name.
 //!
 //! A small body is dealt with in place. A large one has blocking threads that check it, seal it and write it. At most a few
-//! pieces wait between them and the connection, so memory does not grow with the body.
+//! batches of them wait between them and the connection, so memory does not grow with the body.
 
 use bytes::{Bytes, BytesMut};
 use http::request::Parts as Head;
@@ -21,12 +21,14 @@ use crate::put::Verifier;
 use crate::request::Fields;
 use crate::signature::{Payload, Verified};
 
-/// Bodies of more bytes than this get threads of their own.
+/// Bodies of more bytes than this get a thread of their own.
 const SMALL_BYTES_MAX: u64 = 128 * 1024;
-/// How many large bodies are taken at once; each has one or two blocking threads.
+/// How many large bodies are taken at once; each has a blocking thread.
 pub(super) const LARGE_BODIES_MAX: usize = 128;
-/// How many pieces wait for a thread.
-const PIECES_WAITING_MAX: usize = 4;
+/// How many bytes are handed to a thread at once: waking it for each piece costs more than the piece.
+const BATCH_BYTES: usize = 256 * 1024;
+/// How many batches wait for a thread.
+const BATCHES_WAITING_MAX: usize = 1;
 /// How much of a refused body is read so that its sender sees the answer.
 const DRAINED_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -56,13 +58,8 @@ where
         take_small(source, verifier, sealer, writer).await?
     } else {
         let permit = inner.large.acquire().await;
-        let under_way = LARGE_BODIES_MAX - inner.large.available_permits();
-        let has_core_to_spare = 2 * under_way <= inner.cores;
-        let verifier = match has_core_to_spare {
-            true => verifier,
-            false => verifier.with_md5(inner.desk.sum((inner.cores / 2).max(1))),
-        };
-        let taken = take_large(source, verifier, sealer, writer, has_core_to_spare).await;
+        let verifier = verifier.with_md5(inner.desk.sum((inner.cores / 2).max(1)));
+        let taken = take_large(source, verifier, sealer, writer).await;
         drop(permit);
         taken?
     };
@@ -97,104 +94,60 @@ where
     Ok((digested, writer))
 }
 
-/// A large body on blocking threads: on one where the cores have other bodies to work on, so that each piece is checked and sealed
-/// while it is in the cache, and its MD5 computed beside that of others; else on two, side by side.
+/// A large body on a blocking thread, which checks and seals each piece while it is in the cache, and writes it. Its MD5 is computed
+/// beside that, with those of other bodies.
 async fn take_large<B>(
     source: Source<'_, B>,
     verifier: Verifier,
     sealer: Sealer,
     writer: Box<dyn BlobWriter>,
-    has_core_to_spare: bool,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let (to_check, checked) = mpsc::channel(PIECES_WAITING_MAX);
-    let (to_write, written) = mpsc::channel(PIECES_WAITING_MAX);
-    if has_core_to_spare {
-        let checking = tokio::task::spawn_blocking(move || check_all(verifier, checked));
-        let writing = tokio::task::spawn_blocking(move || write_all(sealer, writer, written));
-        let arrived = hand_over(source, to_check, Some(to_write)).await;
-        let digested = checking.await.map_err(|_| Error::Internal)?;
-        let writer = writing.await.map_err(|_| Error::Internal)?;
-        arrived?;
-        // A write that failed cut the check short: its error is the one that counts.
-        let writer = writer?;
-        return Ok((digested?, writer));
-    }
-    let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, checked));
-    let arrived = hand_over(source, to_check, None).await;
+    let (hand, batches) = mpsc::channel(BATCHES_WAITING_MAX);
+    let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, batches));
+    let arrived = hand_over(source, hand).await;
     let taken = taking.await.map_err(|_| Error::Internal)?;
     arrived?;
     taken
 }
 
-/// What a thread is given of a body. Without `Whole` it broke off.
-enum Given<T> {
-    Next(T),
+/// What the thread is given of a body. Without `Whole` it broke off.
+enum Given {
+    Next(Vec<Frame>),
     Whole,
 }
 
-/// Hands each frame to the one who checks, and its data to the one who writes.
-async fn hand_over<B>(
-    mut source: Source<'_, B>,
-    to_check: mpsc::Sender<Given<Frame>>,
-    to_write: Option<mpsc::Sender<Given<Bytes>>>,
-) -> Result<(), Error>
+/// Hands the frames over as they arrive, many at once.
+async fn hand_over<B>(mut source: Source<'_, B>, hand: mpsc::Sender<Given>) -> Result<(), Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    while let Some(frame) = source.next().await? {
-        let data = match (&frame, &to_write) {
-            (Frame::Data(bytes), Some(_)) => Some(bytes.clone()),
-            _ => None,
-        };
-        // A thread that stopped has found a fault, which is the answer.
-        if to_check.send(Given::Next(frame)).await.is_err() {
-            return Ok(());
-        }
-        if let (Some(data), Some(to_write)) = (data, &to_write)
-            && to_write.send(Given::Next(data)).await.is_err()
-        {
-            return Ok(());
-        }
-    }
-    let _ = to_check.send(Given::Whole).await;
-    if let Some(to_write) = to_write {
-        let _ = to_write.send(Given::Whole).await;
-    }
-    Ok(())
-}
-
-fn check_all(
-    mut verifier: Verifier,
-    mut frames: mpsc::Receiver<Given<Frame>>,
-) -> Result<Digested, Error> {
-    while let Some(Given::Next(frame)) = frames.blocking_recv() {
-        check(&mut verifier, &frame)?;
-    }
-    verifier.finish()
-}
-
-/// Seals and writes a body. One that is whole is on disk before its check has ended, as a rule.
-fn write_all(
-    mut sealer: Sealer,
-    mut writer: Box<dyn BlobWriter>,
-    mut pieces: mpsc::Receiver<Given<Bytes>>,
-) -> Result<Box<dyn BlobWriter>, Error> {
-    while let Some(given) = pieces.blocking_recv() {
-        match given {
-            Given::Next(bytes) => sealer.feed(&bytes, |piece| writer.write_blocking(piece))?,
-            Given::Whole => {
-                writer.write_blocking(sealer.finish())?;
-                writer.settle_blocking()?;
+    let mut is_whole = false;
+    while !is_whole {
+        let (mut frames, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH_BYTES {
+            let Some(frame) = source.next().await? else {
+                is_whole = true;
                 break;
+            };
+            // Frames count too: a body may come in chunks of one byte.
+            bytes += size_of::<Frame>();
+            if let Frame::Data(data) = &frame {
+                bytes += data.len();
             }
+            frames.push(frame);
+        }
+        // A thread that stopped has found a fault, which is the answer.
+        if hand.send(Given::Next(frames)).await.is_err() {
+            return Ok(());
         }
     }
-    Ok(writer)
+    let _ = hand.send(Given::Whole).await;
+    Ok(())
 }
 
 /// Checks, seals and writes a body.
@@ -202,23 +155,24 @@ fn take_all(
     mut verifier: Verifier,
     mut sealer: Sealer,
     mut writer: Box<dyn BlobWriter>,
-    mut frames: mpsc::Receiver<Given<Frame>>,
+    mut batches: mpsc::Receiver<Given>,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error> {
     loop {
-        let bytes = match frames.blocking_recv() {
-            Some(Given::Next(Frame::Data(bytes))) => bytes,
-            Some(Given::Next(frame)) => {
-                check(&mut verifier, &frame)?;
-                continue;
-            }
+        let frames = match batches.blocking_recv() {
+            Some(Given::Next(frames)) => frames,
             Some(Given::Whole) => break,
             None => return Err(Error::IncompleteBody),
         };
-        let mut left = bytes;
-        while !left.is_empty() {
-            let part = left.split_to(left.len().min(RECORD_BYTES));
-            verifier.data(&part)?;
-            sealer.feed(&part, |piece| writer.write_blocking(piece))?;
+        for frame in frames {
+            let Frame::Data(mut left) = frame else {
+                check(&mut verifier, &frame)?;
+                continue;
+            };
+            while !left.is_empty() {
+                let part = left.split_to(left.len().min(RECORD_BYTES));
+                verifier.data(&part)?;
+                sealer.feed(&part, |piece| writer.write_blocking(piece))?;
+            }
         }
     }
     let digested = verifier.finish()?;

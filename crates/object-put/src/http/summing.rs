@@ -166,9 +166,14 @@ impl Body {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes what waits. More may come while it is computed.
     fn begin(&self) -> (State, VecDeque<Bytes>) {
         let mut progress = self.lock();
-        (progress.state, std::mem::take(&mut progress.waiting))
+        progress.bytes = 0;
+        let taken = (progress.state, std::mem::take(&mut progress.waiting));
+        drop(progress);
+        self.moved.notify_one();
+        taken
     }
 
     /// Notes how far it came and what is left; whether it is due again.

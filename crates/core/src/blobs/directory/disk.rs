@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +92,9 @@ pub trait DiskFile: Send + Sync {
     /// # Errors
     /// As the operating system.
     fn sync(&self) -> io::Result<()>;
+
+    /// Says that these bytes, which are on disk, need not be kept in memory.
+    fn let_go(&self, _range: Range<u64>) {}
 
     /// Its length in bytes.
     ///
@@ -186,6 +190,14 @@ impl DiskFile for File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn let_go(&self, range: Range<u64>) {
+        use rustix::fs::{Advice, fadvise};
+        let bytes = std::num::NonZeroU64::new(range.end - range.start);
+        // Only a hint: where it is not taken, nothing is lost.
+        let _ = fadvise(self, range.start, bytes, Advice::DontNeed);
     }
 
     fn length(&self) -> io::Result<u64> {

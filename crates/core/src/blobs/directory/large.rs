@@ -126,8 +126,8 @@ impl LargeFile {
         self.bytes += bytes.len() as u64;
         self.unsynced += bytes.len() as u64;
         if self.unsynced >= SYNCED_AHEAD_BYTES && !self.is_syncing()? {
-            let file = Arc::clone(&self.file);
-            self.ahead = Some(self.syncing.run(move || file.sync().map_err(failed)));
+            let (file, end) = (Arc::clone(&self.file), self.bytes);
+            self.ahead = Some(self.syncing.run(move || sync(&*file, end)));
             self.unsynced = 0;
         }
         Ok(())
@@ -154,7 +154,7 @@ impl LargeFile {
             ahead.wait()?;
         }
         if self.unsynced > 0 {
-            self.file.sync().map_err(failed)?;
+            sync(&*self.file, self.bytes)?;
             self.unsynced = 0;
         }
         Ok(())
@@ -186,6 +186,14 @@ impl Drop for LargeFile {
             let _ = self.disk.remove(&self.unfinished);
         }
     }
+}
+
+/// Puts the first `bytes` bytes on disk and out of memory: kept, a large body would push out what many requests read, and each new
+/// one would need memory that was not in use before.
+fn sync(file: &dyn DiskFile, bytes: u64) -> Result<(), BlobError> {
+    file.sync().map_err(failed)?;
+    file.let_go(0..bytes);
+    Ok(())
 }
 
 fn hex(id: BlobId) -> String {
