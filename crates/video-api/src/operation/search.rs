@@ -415,15 +415,20 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
 /// A result as it is shown; nothing if the resource went meanwhile.
 fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, Error> {
     let id = hit.id.clone();
-    let unknown = |text| Served {
-        text,
-        indented: Bytes::new(),
+    // With the snippet, what it follows from: a video's version is shorter than its text.
+    let unknown = |text: Bytes| {
+        let version = text.to_vec();
+        let indented = Bytes::new();
+        (Served { text, indented }, version)
     };
     let snippet = match hit.kind {
         search::Kind::Video => {
             let video = call.records.peek(tx, &LISTED_VIDEOS, &id)?;
             let video = video.filter(|video| video.record.head.is_visible(call.caller));
-            video.map(|video| video::as_result(&video.record))
+            video.map(|video| {
+                let version = video.record.etag().into_bytes();
+                (video::as_result(&video.record), version)
+            })
         }
         search::Kind::Channel => call
             .records
@@ -437,12 +442,12 @@ fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, E
             }
         }
     };
-    let Some(snippet) = snippet else {
+    let Some((snippet, version)) = snippet else {
         return Ok(None);
     };
     let kind = hit.kind.name();
     let names = format!("{{\"kind\":\"youtube#{kind}\",\"{kind}Id\":\"{id}\"}}");
-    let etag = etag(&[names.as_bytes(), &snippet.text].concat());
+    let etag = etag(&[names.as_bytes(), &version].concat());
     let mut item = Item::begin("searchResult", &etag, None);
     item.part("id", names.as_bytes());
     if call.wants("snippet") {

@@ -14,6 +14,8 @@ use crate::tables;
 const BLOCK: u64 = 128;
 /// Bytes of one document.
 const BYTES: usize = 64;
+/// Bytes of an id in them: all of a video's.
+const ID_BYTES: usize = 11;
 
 /// A document as queries see it at first sight.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +28,8 @@ pub struct Summary {
     pub flags: Flags,
     /// The language of its default texts, if that has two letters.
     pub language: [u8; 2],
-    /// The first bytes of the resource's id.
-    pub id: u64,
+    /// The resource's id, or its start.
+    pub id: IdStart,
     /// The weight of all its words.
     pub length: f64,
     /// When it was published, in microseconds since 1970.
@@ -91,6 +93,39 @@ impl Flags {
     }
 }
 
+/// The start of an id, which sorts as the id does as far as it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct IdStart {
+    bytes: [u8; ID_BYTES],
+    /// How many bytes the id has, and [`IdStart::LONGER`] where it has more than these.
+    length: u8,
+}
+
+impl IdStart {
+    /// More than any whole id has; four bits are written of it.
+    const LONGER: u8 = 15;
+
+    /// The start of this id.
+    #[must_use]
+    pub fn of(id: &str) -> Self {
+        let mut bytes = [0; ID_BYTES];
+        let places = bytes.iter_mut().zip(id.bytes());
+        places.for_each(|(place, byte)| *place = byte);
+        let length = match u8::try_from(id.len()) {
+            Ok(length) if id.len() <= ID_BYTES => length,
+            _ => Self::LONGER,
+        };
+        Self { bytes, length }
+    }
+
+    /// The id, if this is all of it.
+    #[must_use]
+    pub fn whole(&self) -> Option<&str> {
+        let bytes = self.bytes.get(..usize::from(self.length))?;
+        std::str::from_utf8(bytes).ok()
+    }
+}
+
 /// The first bytes of a text, as a number that sorts as they do.
 #[must_use]
 pub fn start_of(text: &str) -> u64 {
@@ -122,7 +157,7 @@ impl Summary {
             class: Length::of(facets.duration_ms),
             flags: Flags::of(entry),
             language: language_of(&facets.language),
-            id: start_of(&entry.id),
+            id: IdStart::of(&entry.id),
             length: entry.length,
             published: facets.published,
             views: facets.views,
@@ -145,12 +180,10 @@ impl Summary {
     }
 
     fn write(&self) -> [u8; BYTES] {
-        let [b0, b1] = self.flags.0.to_be_bytes();
-        let [l0, l1] = self.language;
         // A document that is not there is zeros.
-        let head = [self.kind as u8 + 1, self.class as u8, b0, b1, l0, l1, 0, 0];
+        let kind = (self.kind as u8 + 1) | ((self.class as u8) << 4);
+        let flags = self.flags.0 | (u16::from(self.id.length) << 12);
         let numbers = [
-            self.id,
             self.length.to_bits(),
             self.published.cast_unsigned(),
             self.views,
@@ -158,35 +191,44 @@ impl Summary {
             self.videos,
             self.title,
         ];
+        let numbers = numbers.iter().flat_map(|number| number.to_be_bytes());
+        let head = [kind].into_iter().chain(flags.to_be_bytes());
+        let all = head
+            .chain(self.language)
+            .chain(self.id.bytes)
+            .chain(numbers);
         let mut out = [0; BYTES];
-        let (first, rest) = out.split_at_mut(head.len());
-        first.copy_from_slice(&head);
-        for (place, number) in rest.chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_be_bytes());
-        }
+        out.iter_mut()
+            .zip(all)
+            .for_each(|(place, byte)| *place = byte);
         out
     }
 
     fn read(bytes: &[u8; BYTES]) -> Option<Self> {
-        let (words, _) = bytes.as_chunks::<8>();
-        let [head, numbers @ ..] = words else {
+        let [kind, f0, f1, l0, l1, rest @ ..] = bytes;
+        let (id, numbers) = rest.split_first_chunk::<ID_BYTES>()?;
+        let (numbers, _) = numbers.as_chunks::<8>();
+        let [length, published, views, liked, videos, title] = *numbers else {
             return None;
         };
-        let [kind, class, b0, b1, l0, l1, ..] = *head;
-        let mut numbers = numbers.iter().map(|bytes| u64::from_be_bytes(*bytes));
-        let mut next = || numbers.next();
+        let number = u64::from_be_bytes;
+        let flags = u16::from_be_bytes([*f0, *f1]);
+        let [id_length, _] = (flags >> 4).to_be_bytes();
         Some(Self {
-            kind: *Kind::ALL.get(usize::from(kind.checked_sub(1)?))?,
-            class: *Length::ALL.get(usize::from(class))?,
-            flags: Flags(u16::from_be_bytes([b0, b1])),
-            language: [l0, l1],
-            id: next()?,
-            length: f64::from_bits(next()?),
-            published: next()?.cast_signed(),
-            views: next()?,
-            liked: next()?,
-            videos: next()?,
-            title: next()?,
+            kind: *Kind::ALL.get(usize::from((kind & 15).checked_sub(1)?))?,
+            class: *Length::ALL.get(usize::from(kind >> 4))?,
+            flags: Flags(flags & 0x0FFF),
+            language: [*l0, *l1],
+            id: IdStart {
+                bytes: *id,
+                length: id_length,
+            },
+            length: f64::from_bits(number(length)),
+            published: number(published).cast_signed(),
+            views: number(views),
+            liked: number(liked),
+            videos: number(videos),
+            title: number(title),
         })
     }
 }
@@ -333,8 +375,12 @@ mod tests {
 
     #[test]
     fn a_summary_reads_back_and_says_what_its_entry_says() {
-        let summary = Summary::of(&entry("PLabcdefgh"));
-        assert_eq!(Summary::read(&summary.write()), Some(summary));
+        for id in ["", "PL", "elevenbytes", "PLabcdefghij"] {
+            let summary = Summary::of(&entry(id));
+            assert_eq!(Summary::read(&summary.write()), Some(summary));
+            assert_eq!(summary.id.whole(), Some(id).filter(|id| id.len() <= 11));
+        }
+        let summary = Summary::of(&entry("PL"));
         assert_eq!(Summary::read(&[0; BYTES]), None);
         assert_eq!(summary.language, *b"de");
         assert!(summary.flags.has(Flag::Public) && summary.flags.has(Flag::Restricted));
@@ -344,6 +390,8 @@ mod tests {
             (Length::Medium, !9)
         );
         assert!(start_of("a") < start_of("aa") && start_of("aa") < start_of("b"));
+        let ids = ["", "a", "a\0", "aa", "elevenbytes", "elevenbytes+", "f"];
+        assert!(ids.map(IdStart::of).is_sorted());
         assert_eq!((language_of("fil"), language_of("")), ([0; 2], [0; 2]));
     }
 

@@ -1,4 +1,5 @@
-//! A page of results that were ranked at first sight. Entries are read for the page alone, and for results beside it that look the same.
+//! A page of results that were ranked at first sight. Entries are read of what is on the page and beside it alone, and only where a summary
+//! does not hold the whole id, or the order is by title.
 
 use triptych_core::kv::{StoreError, Tx};
 
@@ -6,7 +7,7 @@ use super::{Cursor, Found, Order, hit};
 use crate::search::Kind;
 use crate::search::index::{ENTRIES, NUMBERS, Numbered};
 use crate::search::postings::Number;
-use crate::search::summary::start_of;
+use crate::search::summary::{IdStart, start_of};
 
 /// A result as far as its summary tells where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +15,8 @@ pub(super) struct Ranked {
     /// What it is ordered by, or by title the start of that.
     pub(super) rank: u64,
     pub(super) kind: Kind,
-    /// The start of its id.
-    pub(super) id: u64,
+    /// Its id, or the start of that.
+    pub(super) id: IdStart,
     pub(super) number: Number,
 }
 
@@ -23,13 +24,13 @@ pub(super) struct Ranked {
 type Name = (Vec<u8>, Kind, String);
 
 /// Where something stands among results, as far as summaries tell.
-type Sight = (u64, Kind, u64);
+type Sight = (u64, Kind, IdStart);
 
 impl Order {
     fn sight(self, ranked: &Ranked) -> Sight {
         match self {
             // The rest of a title comes before all else.
-            Self::Title => (ranked.rank, Kind::Video, 0),
+            Self::Title => (ranked.rank, Kind::Video, IdStart::default()),
             _ => (ranked.rank, ranked.kind, ranked.id),
         }
     }
@@ -37,15 +38,19 @@ impl Order {
     fn sight_of(self, cursor: &Cursor) -> Sight {
         if self == Self::Title {
             let title = String::from_utf8_lossy(&cursor.key);
-            return (start_of(&title), Kind::Video, 0);
+            return (start_of(&title), Kind::Video, IdStart::default());
         }
         let rank = cursor.key.first_chunk().copied().unwrap_or_default();
-        (u64::from_be_bytes(rank), cursor.kind, start_of(&cursor.id))
+        let id = IdStart::of(&cursor.id);
+        (u64::from_be_bytes(rank), cursor.kind, id)
     }
 
     /// The name of a result, if it is still there.
-    fn name(self, tx: &mut Tx<'_>, number: Number) -> Result<Option<Name>, StoreError> {
-        let entry = ENTRIES.peek(tx, &number)?;
+    fn name(self, tx: &mut Tx<'_>, ranked: &Ranked) -> Result<Option<Name>, StoreError> {
+        if let Some(id) = ranked.id.whole().filter(|_| self != Self::Title) {
+            return Ok(Some((Vec::new(), ranked.kind, id.to_owned())));
+        }
+        let entry = ENTRIES.peek(tx, &ranked.number)?;
         Ok(entry.map(|entry| {
             let title = match self {
                 Self::Title => entry.title.into_bytes(),
@@ -109,7 +114,7 @@ fn place(
         ranked.iter().find(is_it)
     });
     let (sight, now) = match found {
-        Some(found) => (order.sight(found), order.name(tx, found.number)?),
+        Some(found) => (order.sight(found), order.name(tx, found)?),
         // How well it matched among those documents says nothing among these.
         None if order == Order::Relevance => {
             let at = usize::try_from(cursor.at).unwrap_or(usize::MAX);
@@ -127,9 +132,7 @@ fn place(
         before += usize::from(match order.sight(other).cmp(&sight) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Greater => false,
-            std::cmp::Ordering::Equal => order
-                .name(tx, other.number)?
-                .is_some_and(|other| other < name),
+            std::cmp::Ordering::Equal => order.name(tx, other)?.is_some_and(|other| other < name),
         });
     }
     Ok((before, found.is_some()))
@@ -158,7 +161,7 @@ fn window(
     for group in ranked.get(from..).unwrap_or_default().chunk_by(alike) {
         let begin = names.len();
         for ranked in group {
-            if let Some(name) = order.name(tx, ranked.number)? {
+            if let Some(name) = order.name(tx, ranked)? {
                 names.push((ranked.rank, name));
             }
         }
