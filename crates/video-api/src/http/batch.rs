@@ -1,8 +1,13 @@
 //! Batches: requests in one body of `multipart/mixed`, answered in one, each as if it had come alone.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use triptych_core::host::BoxError;
+use http_body::Frame;
+use tokio::sync::mpsc;
+use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 
 use super::reply::{Answer, Body};
@@ -13,6 +18,8 @@ use crate::upload::related::boundary;
 
 /// Requests of one batch (facts: clients send up to 1,000).
 const REQUESTS_MAX: usize = 1_000;
+/// An answer of up to this many bytes is sent at once, and may be packed.
+const WHOLE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one batch.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -43,26 +50,96 @@ impl VideoApi {
             self.draw().next(),
             self.draw().next()
         );
-        let mut out = Vec::new();
-        for one in inner {
-            let answer = match one.request {
-                Ok(request) => Box::pin(self.call(request)).await,
-                Err(error) => asked.refuse(&error, "batch"),
-            };
-            write(&mut out, &mark, one.content_id.as_deref(), answer);
-        }
-        out.extend_from_slice(format!("--{mark}--\r\n").as_bytes());
         let headers = vec![(
             header::CONTENT_TYPE,
             format!("multipart/mixed; boundary={mark}").into(),
         )];
+        let (mut out, mut rest) = (Vec::new(), inner.into_iter());
+        let body = loop {
+            if out.len() > WHOLE_BYTES_MAX {
+                break Body::Raw(self.in_pieces(asked.clone(), mark, out, rest));
+            }
+            let Some(one) = rest.next() else {
+                out.extend_from_slice(&end_of(&mark));
+                break Body::Text(out.into());
+            };
+            self.answer_part(asked, &mark, one, &mut out).await;
+        };
         Answer {
             status: 200,
             headers,
-            body: Body::Text(out.into()),
+            body,
             operation: "batch",
         }
     }
+
+    async fn answer_part(&self, asked: &Asked, mark: &str, one: Inner, out: &mut Vec<u8>) {
+        let answer = match one.request {
+            Ok(request) => Box::pin(self.call(request)).await,
+            Err(error) => asked.refuse(&error, "batch"),
+        };
+        write(out, mark, one.content_id.as_deref(), answer);
+    }
+
+    /// A long answer: what there is of it, and then one part after the other, each made when the one before is taken. So a client that
+    /// asks for much in one batch makes the service hold no more of it.
+    fn in_pieces(
+        &self,
+        asked: Asked,
+        mark: String,
+        first: Vec<u8>,
+        rest: std::vec::IntoIter<Inner>,
+    ) -> ReplyBody {
+        let (sender, pieces) = mpsc::channel(1);
+        let service = self.clone();
+        tokio::spawn(async move {
+            let mut piece = first;
+            for one in rest {
+                if sender.send((piece.into(), false)).await.is_err() {
+                    // Nobody reads any more.
+                    return;
+                }
+                piece = Vec::new();
+                service.answer_part(&asked, &mark, one, &mut piece).await;
+            }
+            piece.extend_from_slice(&end_of(&mark));
+            let _ = sender.send((piece.into(), true)).await;
+        });
+        ReplyBody::stream(Pieces {
+            pieces,
+            is_over: false,
+        })
+    }
+}
+
+/// The pieces of a long answer, and whether each is the last.
+struct Pieces {
+    pieces: mpsc::Receiver<(Bytes, bool)>,
+    is_over: bool,
+}
+
+impl http_body::Body for Pieces {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        self.pieces.poll_recv(context).map(|piece| {
+            self.is_over = piece.as_ref().is_none_or(|(_, is_last)| *is_last);
+            // A client must not take a part of the answer for the whole.
+            let piece = piece.ok_or_else(|| BoxError::from("the batch ended early"));
+            Some(piece.map(|(piece, _)| Frame::data(piece)))
+        })
+    }
+}
+
+fn end_of(mark: &str) -> Vec<u8> {
+    format!("--{mark}--\r\n").into_bytes()
 }
 
 fn read(asked: &Asked, bytes: &Bytes) -> Result<Vec<Inner>, Error> {

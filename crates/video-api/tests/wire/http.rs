@@ -156,6 +156,37 @@ async fn a_batch_says_what_it_does_not_take() {
 }
 
 #[tokio::test]
+async fn a_batch_with_a_long_answer_is_answered_to_its_end() {
+    let service = Service::new().await;
+    let mut body = String::new();
+    for at in 0..200 {
+        let list = ["i18nRegions", "i18nLanguages"][at % 2];
+        body += &format!(
+            "--B\r\nContent-Type: application/http\r\nContent-ID: <{at}>\r\n\r\nGET /youtube/v3/{list}?part=snippet HTTP/1.1\r\n\r\n\r\n"
+        );
+    }
+    let kind = [("content-type", "multipart/mixed; boundary=B")];
+    let body = body + "--B--";
+    let answer = service
+        .ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes())
+        .await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    assert!(text.len() > 2 * 1024 * 1024, "{}", text.len());
+    let mark = header(&answer, "content-type")
+        .split_once("boundary=")
+        .unwrap()
+        .1;
+    assert!(text.ends_with(&format!("--{mark}--\r\n")));
+    let parts: Vec<_> = text.split(&format!("--{mark}\r\n")).skip(1).collect();
+    assert_eq!(parts.len(), 200);
+    for (at, part) in parts.iter().enumerate() {
+        assert!(part.contains(&format!("<response-{at}>")) && part.contains("HTTP/1.1 200 OK"));
+        let kind = ["i18nRegionListResponse", "i18nLanguageListResponse"][at % 2];
+        assert!(part.contains(kind), "{at}");
+    }
+}
+
+#[tokio::test]
 async fn the_discovery_document_is_that_of_version_3_alone() {
     let service = Service::new().await;
     for (query, status) in [("", 200), ("?version=v3", 200), ("?version=v2", 404)] {
