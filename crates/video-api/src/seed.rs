@@ -2,6 +2,8 @@
 
 mod apply;
 
+use std::collections::BTreeSet;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -238,6 +240,31 @@ pub struct Seed {
     digest: [u8; 32],
 }
 
+/// The names that a file has given: a second thing of the same name would be left out without a word.
+#[derive(Default)]
+struct Names(BTreeSet<(&'static str, String)>);
+
+impl Names {
+    fn take(
+        &mut self,
+        kind: &'static str,
+        name: &str,
+        place: &str,
+        member: &str,
+    ) -> Result<(), SeedError> {
+        let what = if name.is_empty() {
+            "has no name"
+        } else if self.0.insert((kind, name.to_owned())) {
+            return Ok(());
+        } else {
+            "is there already"
+        };
+        Err(SeedError::Unreadable(format!(
+            "{place}{member}: this {kind} {what}"
+        )))
+    }
+}
+
 impl Seed {
     /// Reads a seed file. What it does not know is refused with its place.
     ///
@@ -264,12 +291,24 @@ impl Seed {
             digest: Sha256::digest(text.as_bytes()).into(),
             ..Self::default()
         };
+        let mut names = Names::default();
         for (place, project) in section::<SeedProject>(map, "projects")? {
+            names.take("project", &project.id, &place, ".id")?;
+            for key in &project.api_keys {
+                names.take("API key", key, &place, ".apiKeys")?;
+            }
             seed.has_credentials |= !project.api_keys.is_empty();
             seed.steps.push((place, Step::Project(project)));
         }
         for (place, account) in section::<SeedAccount>(map, "accounts")? {
+            names.take("account", &account.id, &place, ".id")?;
+            let handle = account.channel.as_ref().and_then(|of| of.handle.as_ref());
+            if let Some(handle) = handle {
+                let handle = handle.trim_start_matches('@').to_lowercase();
+                names.take("handle", &handle, &place, ".channel.handle")?;
+            }
             for token in &account.tokens {
+                names.take("token", &token.token, &place, ".tokens")?;
                 seed.has_credentials = true;
                 if let Some(name) = token
                     .scopes
@@ -284,14 +323,19 @@ impl Seed {
             seed.steps.push((place, Step::Account(Box::new(account))));
         }
         for (place, client) in section::<SeedClient>(map, "oauthClients")? {
+            names.take("client", &client.id, &place, ".id")?;
             seed.steps.push((place, Step::Client(client)));
         }
         for (place, robot) in section::<SeedServiceAccount>(map, "serviceAccounts")? {
+            names.take("service account", &robot.email, &place, ".email")?;
             RsaKey::from_pem(&robot.public_key)
                 .map_err(|error| SeedError::Unreadable(format!("{place}.publicKey: {error}")))?;
             seed.steps.push((place, Step::ServiceAccount(robot)));
         }
         for (place, video) in section::<SeedVideo>(map, "videos")? {
+            if let Some(id) = &video.id {
+                names.take("video", id, &place, ".id")?;
+            }
             seed.steps.push((place, Step::Video(Box::new(video))));
         }
         let mut ids = SeededIds::from_seed(seed.digest);
@@ -300,6 +344,7 @@ impl Seed {
                 .id
                 .get_or_insert_with(|| id::playlist(&mut ids))
                 .clone();
+            names.take("playlist", &id, &place, ".id")?;
             let items = std::mem::take(&mut playlist.items);
             seed.steps
                 .push((place.clone(), Step::Playlist(Box::new(playlist))));
@@ -481,6 +526,26 @@ mod tests {
                 r#"{"accounts": [{"id": "a", "tokens": [{"token": "t", "scopes": ["drive"]}]}]}"#,
                 "drive is no scope",
             ),
+            (
+                r#"{"accounts": [{"id": "a"}, {"id": "a"}]}"#,
+                "accounts[1].id: this account is there already",
+            ),
+            (
+                r#"{"projects": [{"id": "p", "apiKeys": ["k"]}, {"id": "q", "apiKeys": ["k"]}]}"#,
+                "projects[1].apiKeys: this API key is there already",
+            ),
+            (
+                r#"{"accounts": [{"id": "a", "channel": {"title": "A", "handle": "@x"}}, {"id": "b", "channel": {"title": "B", "handle": "X"}}]}"#,
+                "accounts[1].channel.handle: this handle is there already",
+            ),
+            (
+                r#"{"videos": [{"id": "v", "owner": "a"}, {"id": "v", "owner": "b"}]}"#,
+                "videos[1].id: this video is there already",
+            ),
+            (
+                r#"{"accounts": [{"id": ""}]}"#,
+                "accounts[0].id: this account has no name",
+            ),
         ] {
             let error = Seed::parse(text).unwrap_err().to_string();
             assert!(error.contains(place), "{error}");
@@ -522,5 +587,29 @@ mod tests {
             .unwrap()
             .unwrap();
         assert_eq!((counts.views, counts.likes), (7, 1));
+    }
+
+    #[test]
+    fn an_owner_who_is_nobody_is_refused_with_the_member_that_names_them() {
+        for (text, place) in [
+            (
+                r#"{"videos": [{"owner": "x"}]}"#,
+                "videos[0]: Invalid value at 'owner'",
+            ),
+            (
+                r#"{"accounts": [{"id": "x"}], "playlists": [{"owner": "x", "snippet": {"title": "t"}}]}"#,
+                "playlists[0]: Invalid value at 'owner'",
+            ),
+            (
+                r#"{"ratings": [{"account": "x", "video": "v", "rating": "like"}]}"#,
+                "ratings[0]: Invalid value at 'account'",
+            ),
+        ] {
+            let (seed, store) = (Seed::parse(text).unwrap(), Memory::new());
+            let at = seed.len() - 1;
+            let applied = seed.apply(at, &mut Tx::new(&store), Timestamp::EPOCH, true);
+            let error = applied.unwrap_err().to_string();
+            assert!(error.starts_with(place), "{error}");
+        }
     }
 }

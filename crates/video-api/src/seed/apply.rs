@@ -187,15 +187,18 @@ fn channel(
     Ok(id)
 }
 
-/// The channel of an owner, who is named by account or by channel.
-fn channel_of(tx: &mut Tx<'_>, owner: &str) -> Result<String, Error> {
-    if let Some(account) = ACCOUNTS.peek(tx, &owner.to_owned())? {
-        return account.channel.ok_or(Error::NoChannel);
-    }
-    CHANNELS
-        .peek(tx, &owner.to_owned())?
-        .map(|_| owner.to_owned())
-        .ok_or(Error::NoChannel)
+/// The channel of somebody who is named at `path` by account or by channel.
+fn channel_of(tx: &mut Tx<'_>, name: &str, path: &str) -> Result<String, Error> {
+    let channel = match ACCOUNTS.peek(tx, &name.to_owned())? {
+        Some(account) => account.channel,
+        None => CHANNELS
+            .peek(tx, &name.to_owned())?
+            .map(|_| name.to_owned()),
+    };
+    channel.ok_or_else(|| Error::InvalidField {
+        path: path.to_owned(),
+        expected: "an account with a channel, or a channel",
+    })
 }
 
 pub(super) fn video(
@@ -214,7 +217,7 @@ pub(super) fn video(
     if VIDEOS.get(tx, &id)?.is_some() {
         return Ok(false);
     }
-    let owner = channel_of(tx, &seed.owner)?;
+    let owner = channel_of(tx, &seed.owner, "owner")?;
     let title = model::channel::title(tx, &owner)?;
     let published = moment(seed.published_at.as_deref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
@@ -270,7 +273,7 @@ pub(super) fn playlist(
     if PLAYLISTS.get(tx, &id)?.is_some() {
         return Ok(false);
     }
-    let owner = channel_of(tx, &seed.owner)?;
+    let owner = channel_of(tx, &seed.owner, "owner")?;
     let title = model::channel::title(tx, &owner)?;
     let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
     let given = [
@@ -312,7 +315,7 @@ pub(super) fn item(
 }
 
 pub(super) fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Result<bool, Error> {
-    let channel = channel_of(tx, &seed.account)?;
+    let channel = channel_of(tx, &seed.account, "account")?;
     VIDEOS.peek(tx, &seed.video)?.ok_or(Absent::Video)?;
     let likes = seed.rating == Liking::Like;
     let old = RATINGS.get(tx, &(channel.clone(), seed.video.clone()))?;
