@@ -1,8 +1,7 @@
 //! Seed files: what fills an empty store before the service is ready, in the interface's own shapes.
 
 mod apply;
-
-use std::collections::BTreeSet;
+mod names;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -20,6 +19,7 @@ use crate::model::video::Regions;
 use crate::oauth::jwt::RsaKey;
 use crate::quota::Model;
 use crate::tables::{CHANNELS, SEEDING};
+use names::Names;
 
 /// Why a seed file cannot be applied. The text says where in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -238,31 +238,6 @@ pub struct Seed {
     steps: Vec<(String, Step)>,
     has_credentials: bool,
     digest: [u8; 32],
-}
-
-/// The names that a file has given: a second thing of the same name would be left out without a word.
-#[derive(Default)]
-struct Names(BTreeSet<(&'static str, String)>);
-
-impl Names {
-    fn take(
-        &mut self,
-        kind: &'static str,
-        name: &str,
-        place: &str,
-        member: &str,
-    ) -> Result<(), SeedError> {
-        let what = if name.is_empty() {
-            "has no name"
-        } else if self.0.insert((kind, name.to_owned())) {
-            return Ok(());
-        } else {
-            "is there already"
-        };
-        Err(SeedError::Unreadable(format!(
-            "{place}{member}: this {kind} {what}"
-        )))
-    }
 }
 
 impl Seed {
