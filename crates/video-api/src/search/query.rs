@@ -5,7 +5,7 @@ mod page;
 mod walk;
 
 pub use filter::{Around, Length};
-use page::Ranked;
+use page::{Ranked, Results};
 use walk::{published, walk};
 
 use serde::{Deserialize, Serialize};
@@ -146,12 +146,15 @@ pub fn run(
     if let Some(order) = query.plain_order(tx)? {
         return walk(tx, query, order, cursor, backwards, limit);
     }
-    let ranked = query.matches(tx)?;
     let order = match query.order {
         Order::Relevance if query.wanted.groups.is_empty() => Order::Date,
         order => order,
     };
-    page::of(tx, order, ranked, cursor, backwards, limit)
+    // The place of a cursor is found among all of them.
+    let enough = cursor.is_none().then_some(limit.max(1));
+    let mut results = Results::new(order, enough);
+    query.matches(tx, |ranked| results.push(ranked))?;
+    page::of(tx, results, cursor, backwards, limit)
 }
 
 /// A result with the bytes that it is ordered by.
@@ -270,8 +273,8 @@ impl Query {
         Ok(Some(self.order.stored()))
     }
 
-    /// All results, in no order.
-    fn matches(&self, tx: &mut Tx<'_>) -> Result<Vec<Ranked>, StoreError> {
+    /// Hands out all results, in no order.
+    fn matches(&self, tx: &mut Tx<'_>, mut push: impl FnMut(Ranked)) -> Result<(), StoreError> {
         let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
         let groups = self.wanted.groups.iter();
         let groups = groups.map(|group| documents_of_any(tx, group));
@@ -291,7 +294,7 @@ impl Query {
         let scorer = Scorer::new(&totals, &groups);
         let (mut groups, mut narrow, mut unwanted) =
             (fingers(&groups), fingers(&narrow), fingers(&unwanted));
-        let (mut summaries, mut ranked) = (Reader::default(), Vec::new());
+        let mut summaries = Reader::default();
         let mut counts = Vec::with_capacity(groups.len());
         for number in numbers {
             if !narrow.iter_mut().all(|list| list.find(number).is_some())
@@ -308,10 +311,10 @@ impl Query {
                 && self.admits(&summary)
                 && self.reads(tx, number)?
             {
-                ranked.push(self.rank(&scorer, &summary, &counts, number));
+                push(self.rank(&scorer, &summary, &counts, number));
             }
         }
-        Ok(ranked)
+        Ok(())
     }
 
     /// The documents of each single word that must not be there; terms of several words are looked for in the text.

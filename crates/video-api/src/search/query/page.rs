@@ -61,16 +61,70 @@ impl Order {
     }
 }
 
+/// Results that are left at the least where those that come later are thrown away: few in tests, so that they see it.
+const KEPT_MIN: usize = if cfg!(test) { 4 } else { 4_096 };
+
+/// Results on their way to a page: all of them or, where only the first ones are shown, those.
+#[derive(Debug)]
+pub(super) struct Results {
+    order: Order,
+    ranked: Vec<Ranked>,
+    total: usize,
+    /// How many of the first are enough.
+    enough: Option<usize>,
+    /// With so many, it is time to throw some away.
+    full: usize,
+}
+
+impl Results {
+    /// None yet.
+    pub(super) const fn new(order: Order, enough: Option<usize>) -> Self {
+        Self {
+            order,
+            ranked: Vec::new(),
+            total: 0,
+            enough,
+            full: KEPT_MIN,
+        }
+    }
+
+    /// One more.
+    pub(super) fn push(&mut self, ranked: Ranked) {
+        self.total += 1;
+        self.ranked.push(ranked);
+        if let Some(enough) = self.enough
+            && self.ranked.len() >= self.full
+        {
+            keep_first(&mut self.ranked, self.order, enough);
+            self.full = KEPT_MIN.max(2 * self.ranked.len());
+        }
+    }
+}
+
+/// Leaves the first `count` and what looks like the last of them, which may stand before it.
+fn keep_first(ranked: &mut Vec<Ranked>, order: Order, count: usize) {
+    let Some(last) = count.checked_sub(1).filter(|at| *at < ranked.len()) else {
+        return;
+    };
+    let (_, last, _) = ranked.select_nth_unstable_by_key(last, |ranked| order.sight(ranked));
+    let last = order.sight(last);
+    ranked.retain(|ranked| order.sight(ranked) <= last);
+}
+
 /// The `limit` results after (or, `backwards`, before) `cursor`, of all that there are.
 pub(super) fn of(
     tx: &mut Tx<'_>,
-    order: Order,
-    mut ranked: Vec<Ranked>,
+    results: Results,
     cursor: Option<&Cursor>,
     backwards: bool,
     limit: usize,
 ) -> Result<Found, StoreError> {
-    let total = ranked.len();
+    let Results {
+        order,
+        mut ranked,
+        total,
+        ..
+    } = results;
     let (start, end) = match cursor {
         None => (0, limit.min(total)),
         Some(cursor) => {
@@ -149,10 +203,7 @@ fn window(
     if start >= end || end > ranked.len() {
         return Ok(Vec::new());
     }
-    let (_, last, _) = ranked.select_nth_unstable_by_key(end - 1, |ranked| order.sight(ranked));
-    let last = order.sight(last);
-    // What looks like the last one may stand before it.
-    ranked.retain(|ranked| order.sight(ranked) <= last);
+    keep_first(ranked, order, end);
     ranked.sort_unstable_by_key(|ranked| order.sight(ranked));
     let first = ranked.get(start).map(|ranked| order.sight(ranked));
     let from = ranked.partition_point(|ranked| Some(order.sight(ranked)) < first);
