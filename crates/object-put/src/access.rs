@@ -1,6 +1,8 @@
 //! Whether a caller may do something to a bucket or an object: what its key holds, and what the bucket lets others do
 //! by its policy, its ACL, those of its objects, and the seed file.
 
+use std::sync::Arc;
+
 use triptych_core::kv::Tx;
 
 use crate::account::Caller;
@@ -38,7 +40,7 @@ pub struct Visit<'a> {
 ///
 /// # Errors
 /// `NoSuchBucket`, `InvalidBucketOwner`, `AccessDenied`.
-pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = living(visit, tx)?;
     check_expected_owner(visit.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     enter(visit, visit.operation.permission, &bucket, tx)?;
@@ -66,7 +68,7 @@ pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
 ///
 /// # Errors
 /// As [`admit`].
-pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = living(visit, tx)?;
     let expected = "x-store-source-expected-bucket-owner";
     check_expected_owner(visit.fields, expected, &bucket.owner)?;
@@ -74,9 +76,9 @@ pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error>
     Ok(bucket)
 }
 
-fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = BUCKETS
-        .get(tx, &visit.bucket.to_owned())?
+        .get_shared(tx, &visit.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
         .ok_or_else(|| Error::NoSuchBucket {
             bucket: visit.bucket.to_owned(),
@@ -117,7 +119,7 @@ fn judge(
         Some(key) if policy.looks_at_tags() => object(visit, bucket, key, tx)?,
         _ => None,
     };
-    let stored = object.and_then(|object| object.stored);
+    let stored = object.as_ref().and_then(|object| object.stored.as_ref());
     let effect = policy.judge(&Question {
         caller: visit.caller,
         permission,
@@ -125,7 +127,7 @@ fn judge(
         fields: visit.fields,
         query: visit.query,
         secure: visit.secure,
-        tags: stored.as_ref().map(|stored| &stored.tags),
+        tags: stored.map(|stored| &stored.tags),
     });
     let owns = owns(visit.caller, bucket);
     if effect == Some(Effect::Allow) && !owns && policy.is_public() {
@@ -212,9 +214,10 @@ fn by_lists(
             // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
             let account = visit.caller.account();
             let owns = account.is_some_and(|account| account.id == object.owner);
-            let acl = object.stored.map(|stored| stored.acl).unwrap_or_default();
+            let none = Acl::default();
+            let acl = object.stored.as_ref().map_or(&none, |stored| &stored.acl);
             Ok((owns && wanted != Permission::Read)
-                || listed(visit, bucket, &acl, &object.owner, wanted, tx)?)
+                || listed(visit, bucket, acl, &object.owner, wanted, tx)?)
         }
         // Only who may list learns that a key is absent.
         None => Ok(owns(visit.caller, bucket)
@@ -248,7 +251,7 @@ fn object(
     bucket: &Bucket,
     key: &Key,
     tx: &mut Tx<'_>,
-) -> Result<Option<ObjectVersion>, Error> {
+) -> Result<Option<Arc<ObjectVersion>>, Error> {
     match locate(tx, bucket.id, key, visit.query.get("versionId")) {
         Ok(located) => Ok(Some(located.version)),
         Err(

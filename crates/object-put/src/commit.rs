@@ -1,5 +1,7 @@
 //! What changes in the tables when an object is stored: conditions judged again, versions kept or replaced.
 
+use std::sync::Arc;
+
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
@@ -80,9 +82,9 @@ pub fn commit(
 ///
 /// # Errors
 /// [`Error::NoSuchBucket`] if it went away.
-pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Bucket, Error> {
+pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Error> {
     BUCKETS
-        .get(tx, &seen.name)?
+        .get_shared(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && !bucket.deleting)
         .ok_or_else(|| Error::NoSuchBucket {
             bucket: seen.name.clone(),
@@ -157,13 +159,13 @@ pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
 ///
 /// # Errors
 /// [`Error::Damaged`] where a chunk of the list is missing.
-pub fn parts(tx: &mut Tx<'_>, parts: Parts) -> Result<Vec<crate::object::Part>, Error> {
+pub fn parts(tx: &mut Tx<'_>, parts: &Parts) -> Result<Vec<crate::object::Part>, Error> {
     match parts {
-        Parts::One(part) => Ok(vec![part]),
+        Parts::One(part) => Ok(vec![part.clone()]),
         Parts::Chunks { list, count } => {
             let mut all = Vec::new();
-            for chunk in 0..chunks(count) {
-                all.extend(PARTS.peek(tx, &(list, chunk))?.ok_or(Error::Damaged)?.0);
+            for chunk in 0..chunks(*count) {
+                all.extend(PARTS.peek(tx, &(*list, chunk))?.ok_or(Error::Damaged)?.0);
             }
             Ok(all)
         }

@@ -1,5 +1,7 @@
 //! CopyObject without its transport: the source is looked at and judged, and what the copy keeps of it is settled.
 
+use std::sync::Arc;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -35,7 +37,7 @@ pub struct Copying {
     /// The source's key.
     pub key: Key,
     /// The source's record.
-    pub object: ObjectVersion,
+    pub object: Arc<ObjectVersion>,
     /// Its parts.
     pub parts: Vec<Part>,
     source_version: Option<String>,
@@ -147,7 +149,7 @@ impl Copying {
             admission,
             bucket: from.id,
             key: source.key,
-            parts: parts(tx, stored.parts.clone())?,
+            parts: parts(tx, &stored.parts)?,
             source_version: (!object.version.null).then(|| object.version.to_string()),
             object,
         })
@@ -193,7 +195,7 @@ impl Copying {
 }
 
 /// Lets the caller in to the source.
-fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Bucket, Error> {
+fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let operation: &'static Operation = OPERATIONS
         .iter()
         .find(|row| row.name == "GetObject")

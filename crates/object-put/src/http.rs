@@ -253,7 +253,7 @@ impl ObjectPut {
                 run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
                     let bucket = self.admit(&asked, tx)?;
                     handler(
-                        &asked.call(&document, bucket.as_ref(), &self.0.settings),
+                        &asked.call(&document, bucket.as_deref(), &self.0.settings),
                         tx,
                         ids,
                     )
@@ -280,7 +280,7 @@ impl ObjectPut {
             self.admit(asked, tx)
         })
         .await?;
-        let call = asked.call(&document, bucket.as_ref(), &self.0.settings);
+        let call = asked.call(&document, bucket.as_deref(), &self.0.settings);
         let mut progress = Progress::default();
         loop {
             let next = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
@@ -391,7 +391,7 @@ impl ObjectPut {
         &self,
         asked: &Asked<'_>,
         tx: &mut triptych_core::kv::Tx<'_>,
-    ) -> Result<Option<crate::bucket::Bucket>, Error> {
+    ) -> Result<Option<Arc<crate::bucket::Bucket>>, Error> {
         match &asked.location.bucket {
             Some(name) if asked.operation.needs_bucket => {
                 let visit = Visit {
@@ -419,7 +419,7 @@ impl ObjectPut {
         let empty = Bytes::new();
         let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             let bucket = self.admit(asked, tx)?;
-            let call = asked.call(&empty, bucket.as_ref(), &self.0.settings);
+            let call = asked.call(&empty, bucket.as_deref(), &self.0.settings);
             Admission::decide(&call, asked.verified.payload, tx, ids)
         })
         .await?;
@@ -435,7 +435,7 @@ impl ObjectPut {
         let empty = Bytes::new();
         let copying = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             let bucket = self.admit(asked, tx)?;
-            let call = asked.call(&empty, bucket.as_ref(), &self.0.settings);
+            let call = asked.call(&empty, bucket.as_deref(), &self.0.settings);
             Copying::decide(&call, tx, ids)
         })
         .await?;

@@ -1,5 +1,7 @@
 //! What changes in the tables when a key or a version is deleted.
 
+use std::sync::Arc;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -96,7 +98,7 @@ fn remove_key(
     ids: &mut dyn Ids,
 ) -> Result<Removed, Error> {
     let place = object_key(bucket.id, removal.key);
-    let current = located.map(|located| located.version);
+    let current = located.map(|located| Arc::unwrap_or_clone(located.version));
     if current.is_some() {
         CURRENT.delete(tx, &place);
     }

@@ -109,7 +109,7 @@ impl Check<'_> {
         version: &ObjectVersion,
         stored: &Stored,
     ) -> Result<(), String> {
-        let parts = parts(&mut Tx::new(self.store), stored.parts.clone())
+        let parts = parts(&mut Tx::new(self.store), &stored.parts)
             .map_err(|_| "its list of parts is incomplete".to_owned())?;
         if parts.iter().map(|part| part.bytes).sum::<u64>() != stored.size {
             return Err("its parts are not as long as it is".to_owned());

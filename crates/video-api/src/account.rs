@@ -8,7 +8,6 @@ use triptych_core::kv::{JsonRecord, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::records::Records;
 use crate::tables::{ACCOUNTS, KEYS, TOKENS};
 
 /// What a token may be used for.
@@ -211,21 +210,20 @@ impl Caller {
 /// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.
 pub fn identify(
     tx: &mut Tx<'_>,
-    records: &Records,
     key: Option<&str>,
     token: Option<&str>,
     now: Timestamp,
 ) -> Result<Caller, Error> {
     let mut caller = Caller::default();
     if let Some(token) = token {
-        let row = records
-            .peek(tx, &TOKENS, &digest(token))?
+        let row = TOKENS
+            .peek_shared(tx, &digest(token))?
             .ok_or(Error::InvalidCredentials)?;
         if row.expires.is_some_and(|expires| expires <= now) {
             return Err(Error::InvalidCredentials);
         }
-        let account = records
-            .peek(tx, &ACCOUNTS, &row.account)?
+        let account = ACCOUNTS
+            .peek_shared(tx, &row.account)?
             .ok_or(Error::InvalidCredentials)?;
         caller = Caller {
             project: row.project.clone(),
@@ -234,7 +232,7 @@ pub fn identify(
         };
     }
     if let Some(key) = key {
-        let row = records.peek(tx, &KEYS, &digest(key))?;
+        let row = KEYS.peek_shared(tx, &digest(key))?;
         caller.project = Some(row.ok_or(Error::KeyInvalid)?.project.clone());
     }
     Ok(caller)

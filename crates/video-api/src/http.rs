@@ -40,7 +40,6 @@ use crate::model::video;
 use crate::operation::{self, Call, Method, Operation, Run};
 use crate::parameter::Params;
 use crate::quota;
-use crate::records::Records;
 use crate::search::index;
 use crate::seed::{Seed, SeedError};
 
@@ -57,7 +56,6 @@ pub struct VideoApi(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn KeyValue>,
-    records: Arc<Records>,
     answers: answers::Answers,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -141,7 +139,6 @@ impl Builder {
         VideoApi(Arc::new(Inner {
             started,
             store: self.store,
-            records: Arc::default(),
             answers: answers::Answers::new(),
             blobs: self.blobs,
             clock: self.clock,
@@ -308,7 +305,7 @@ impl VideoApi {
         let caller = {
             let mut tx = Tx::new(&*self.0.store);
             let (key, token) = (asked.key.as_deref(), asked.token.as_deref());
-            account::identify(&mut tx, &self.0.records, key, token, now)?
+            account::identify(&mut tx, key, token, now)?
         };
         operation::authorize(operation, &caller, &asked.pairs)?;
         self.charge(&caller, operation, now).await?;
@@ -348,7 +345,7 @@ impl VideoApi {
         let Some(project) = &caller.project else {
             return Ok(());
         };
-        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), &self.0.records, project)?;
+        let counted = quota::is_counted(&mut Tx::new(&*self.0.store), project)?;
         if !counted {
             return Ok(());
         }
@@ -420,7 +417,6 @@ impl VideoApi {
         };
         operation::check_body(admitted.operation, &admitted.parts, &body)?;
         let if_match = asked.if_match.clone();
-        let records = Arc::clone(&self.0.records);
         let accept_language = asked.header("accept-language").map(str::to_owned);
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {
@@ -429,7 +425,6 @@ impl VideoApi {
                 parts: admitted.parts.clone(),
                 caller: &admitted.caller,
                 now: admitted.now,
-                records: &records,
                 body: &body,
                 media: media.as_ref(),
                 if_match: if_match.as_deref(),

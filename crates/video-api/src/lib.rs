@@ -19,7 +19,6 @@ pub mod page_token;
 pub mod parameter;
 pub mod picture;
 pub mod quota;
-pub mod records;
 pub mod schema;
 pub mod search;
 pub mod seed;

@@ -29,7 +29,6 @@ use crate::media::{Media, Treatment};
 use crate::model::language;
 use crate::page_token::{Binding, PageToken};
 use crate::parameter::{Kind, Param, Params};
-use crate::records::Records;
 
 /// What the paths of the interface start with (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
@@ -430,8 +429,6 @@ pub struct Call<'r> {
     pub caller: &'r Caller,
     /// When.
     pub now: Timestamp,
-    /// Rows that were read lately.
-    pub records: &'r Records,
     /// Its body; empty without one.
     pub body: &'r Map<String, Value>,
     /// Its media, on disk but not yet named by a record.

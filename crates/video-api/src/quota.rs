@@ -7,7 +7,6 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::operation::{OPERATIONS, Operation};
-use crate::records::Records;
 use crate::tables::{PROJECTS, QUOTA};
 
 /// Units of a day (facts: 10,000).
@@ -99,9 +98,9 @@ const fn year_of(day: i64) -> i64 {
 ///
 /// # Errors
 /// As the store.
-pub fn is_counted(tx: &mut Tx<'_>, records: &Records, project: &str) -> Result<bool, Error> {
-    Ok(records
-        .peek(tx, &PROJECTS, &project.to_owned())?
+pub fn is_counted(tx: &mut Tx<'_>, project: &str) -> Result<bool, Error> {
+    Ok(PROJECTS
+        .peek_shared(tx, &project.to_owned())?
         .is_some_and(|project| project.quota != Model::Off))
 }
 

@@ -6,7 +6,9 @@ use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
 
-use super::{Batch, Changes, Found, KeyValue, Order, Page, Span, StoreError, Version, check_key};
+use super::{
+    Batch, Changes, Found, KeyValue, Order, Page, Records, Span, StoreError, Version, check_key,
+};
 use crate::pending::Pending;
 
 /// An ordered map in memory. A commit is acknowledged at once and lost with the process.
@@ -14,6 +16,7 @@ use crate::pending::Pending;
 pub struct Memory {
     rows: RwLock<Rows>,
     changes: Changes,
+    records: Records,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +32,7 @@ impl Memory {
         Self {
             rows: RwLock::default(),
             changes: Changes::new(Version::ABSENT),
+            records: Records::new(),
         }
     }
 }
@@ -127,6 +131,10 @@ impl KeyValue for Memory {
 
     fn changes(&self) -> Option<&Changes> {
         Some(&self.changes)
+    }
+
+    fn records(&self) -> Option<&Records> {
+        Some(&self.records)
     }
 }
 

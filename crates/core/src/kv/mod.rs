@@ -8,6 +8,7 @@ mod changes;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod memory;
+mod records;
 #[cfg(feature = "sled")]
 mod sled;
 mod table;
@@ -17,6 +18,7 @@ mod tx;
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use changes::{Basis, Changes};
 pub use memory::Memory;
+pub use records::Records;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::{Tx, read, run, run_blocking};
 
@@ -255,6 +257,11 @@ pub trait KeyValue: Send + Sync {
 
     /// When rows were last written, if every write of them passes through this engine.
     fn changes(&self) -> Option<&Changes> {
+        None
+    }
+
+    /// What rows that were read lately mean, if the engine keeps that.
+    fn records(&self) -> Option<&Records> {
         None
     }
 

@@ -28,7 +28,7 @@ pub use self::open::{OpenError, SledConfig};
 use self::scan::Bounds;
 use self::values::{Row, Values};
 use self::waiting::{State, Waiter};
-use super::{Batch, Changes, Found, KeyValue, Page, Span, StoreError, Version, check_key};
+use super::{Batch, Changes, Found, KeyValue, Page, Records, Span, StoreError, Version, check_key};
 use crate::pending::Pending;
 
 /// How often a value is read that is replaced between the reading of its row and its own.
@@ -51,6 +51,7 @@ struct Shared {
     values: Option<Values>,
     cache: RowCache,
     changes: Changes,
+    records: Records,
     state: RwLock<State>,
     /// Held for writing while a layer is applied, for reading by a scan that found no moment between two layers.
     applying: RwLock<()>,
@@ -306,6 +307,10 @@ impl KeyValue for Sled {
 
     fn changes(&self) -> Option<&Changes> {
         Some(&self.shared.changes)
+    }
+
+    fn records(&self) -> Option<&Records> {
+        Some(&self.shared.records)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Typed rows: keys that keep their order as bytes, records that encode themselves behind a format byte.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes};
 use serde::Serialize;
@@ -97,6 +98,42 @@ impl<K: Key, V: Record> Table<K, V> {
         tx.peek(&self.place(key))?
             .map(|bytes| self.decode(bytes))
             .transpose()
+    }
+
+    /// [`Table::get`] of a row that many requests read: where the engine keeps [`Records`](super::Records), it is decoded once for all.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn get_shared(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<Arc<V>>, StoreError>
+    where
+        V: Send + Sync + 'static,
+    {
+        let key = self.key(key);
+        let value = tx.get(&key)?;
+        value.map(|value| self.share(tx, key, value)).transpose()
+    }
+
+    /// [`Table::peek`] of a row that many requests read, as [`Table::get_shared`].
+    ///
+    /// # Errors
+    /// As [`Table::peek`].
+    pub fn peek_shared(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<Arc<V>>, StoreError>
+    where
+        V: Send + Sync + 'static,
+    {
+        let key = self.key(key);
+        let value = tx.peek(&key)?;
+        value.map(|value| self.share(tx, key, value)).transpose()
+    }
+
+    fn share(&self, tx: &Tx<'_>, key: Bytes, value: Bytes) -> Result<Arc<V>, StoreError>
+    where
+        V: Send + Sync + 'static,
+    {
+        match tx.records() {
+            Some(records) => records.of(key, value, |value| self.decode(value)),
+            None => self.decode(value).map(Arc::new),
+        }
     }
 
     /// Records a new row at `key`.

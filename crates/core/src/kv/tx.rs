@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Basis, Batch, Changes, Durability, Found, KeyValue, Order, Page, Span, StoreError, Version,
+    Basis, Batch, Changes, Durability, Found, KeyValue, Order, Page, Records, Span, StoreError,
+    Version,
 };
 use crate::id::Ids;
 use crate::pending::Pending;
@@ -138,6 +139,11 @@ impl<'s> Tx<'s> {
             more,
             seen: page.seen,
         })
+    }
+
+    /// What rows that were read lately mean, where the engine keeps that.
+    pub(super) fn records(&self) -> Option<&'s Records> {
+        self.store.records()
     }
 
     /// Records a new value for `key`.

@@ -1,6 +1,7 @@
 //! Objects read back: `GetObject`, `HeadObject` and `GetObjectAttributes`; and how a version is found.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -34,12 +35,20 @@ const OVERRIDES: [(&str, &str); 6] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
     /// The version.
-    pub version: ObjectVersion,
+    pub version: Arc<ObjectVersion>,
     /// Whether it is what a plain GET of its key finds.
     pub is_current: bool,
 }
 
 impl Located {
+    /// What is stored of it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a delete marker, which [`find`] gives none of.
+    pub fn stored(&self) -> Result<&Stored, Error> {
+        self.version.stored.as_deref().ok_or(Error::Internal)
+    }
+
     /// Writes a changed version back to where it stood.
     pub fn put(&self, tx: &mut Tx<'_>, bucket: u64, key: &Key) {
         let place = object_key(bucket, key);
@@ -63,7 +72,7 @@ pub fn locate(
     version: Option<&str>,
 ) -> Result<Located, Error> {
     let place = object_key(bucket, key);
-    let current = CURRENT.get(tx, &place)?;
+    let current = CURRENT.get_shared(tx, &place)?;
     let Some(name) = version else {
         return current
             .map(|version| Located {
@@ -78,7 +87,7 @@ pub fn locate(
         key: key.to_string(),
         version: name.to_owned(),
     };
-    let wanted = wanted(tx, &place, name, current.as_ref())?.ok_or_else(missing)?;
+    let wanted = wanted(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
     if let Some(version) = current.filter(|current| current.version == wanted) {
         return Ok(Located {
             version,
@@ -86,7 +95,9 @@ pub fn locate(
         });
     }
     let at = (place.0, place.1, version_place(wanted.sequence));
-    let version = NONCURRENT.get(tx, &at)?.filter(|own| own.version == wanted);
+    let version = NONCURRENT
+        .get_shared(tx, &at)?
+        .filter(|own| own.version == wanted);
     version
         .map(|version| Located {
             version,
@@ -116,20 +127,20 @@ fn wanted(
     read.ok_or_else(|| Error::argument("versionId", Some(name), reason))
 }
 
-/// The object that a request is about, by key and `versionId`: its version without what is stored, and that.
+/// The object that a request is about, by key and `versionId`: a version that is no delete marker.
 ///
 /// # Errors
 /// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
-pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Box<Stored>), Error> {
+pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
     let (bucket, key) = (call.bucket()?, call.key()?);
-    let mut located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
+    let located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
         Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
             return Err(hidden(tx, bucket.id, key)?.unwrap_or(error));
         }
         located => located?,
     };
-    match located.version.stored.take() {
-        Some(stored) => Ok((located, stored)),
+    match located.version.stored {
+        Some(_) => Ok(located),
         None => Err(Error::IsDeleteMarker {
             method: call.operation.method,
             marker: located.version.version.to_string(),
@@ -154,7 +165,7 @@ fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Erro
 ///
 /// # Errors
 /// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
-pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Located, Box<Stored>), Error> {
+pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
     find(call, tx).map_err(|error| match error {
         Error::Deleted {
             marker, modified, ..
@@ -253,9 +264,9 @@ fn range_of(
 /// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find(call, tx)?;
-    let object = located.version;
-    let mut reply = answer(call, tx, &object, &stored)?;
+    let located = find(call, tx)?;
+    let (object, stored) = (&located.version, located.stored()?);
+    let mut reply = answer(call, tx, object, stored)?;
     if reply.status == 304 {
         return Ok(reply);
     }
@@ -267,12 +278,12 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
             class: stored.class.name().to_owned(),
         });
     }
-    let range = range_of(call, &object, &stored)?.unwrap_or(0..stored.size);
+    let range = range_of(call, object, stored)?.unwrap_or(0..stored.size);
     reply.body = ReplyBody::Object {
         bucket: call.bucket()?.id,
         key: call.key()?.clone(),
         random: object.version.random,
-        parts: parts(tx, stored.parts)?,
+        parts: parts(tx, &stored.parts)?,
         range,
     };
     Ok(reply)
@@ -283,8 +294,8 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 /// # Errors
 /// Those of [`find`] and of the conditions.
 pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find(call, tx)?;
-    answer(call, tx, &located.version, &stored)
+    let located = find(call, tx)?;
+    answer(call, tx, &located.version, located.stored()?)
 }
 
 /// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
@@ -470,8 +481,8 @@ pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
             "Invalid attribute name specified.",
         ));
     }
-    let (located, stored) = find(call, tx)?;
-    let object = located.version;
+    let located = find(call, tx)?;
+    let (object, stored) = (&located.version, located.stored()?);
     let wants = |name| wanted.contains(&name);
     let namespace = call.dialect().words().namespace;
     let text = Writer::document("GetObjectAttributesResponse", namespace, |writer| {

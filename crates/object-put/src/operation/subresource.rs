@@ -1,5 +1,7 @@
 //! What hangs on an object and can change without its bytes: ACL, tags, retention, legal hold.
 
+use std::sync::Arc;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
@@ -19,9 +21,10 @@ fn change(
     status: u16,
     edit: impl FnOnce(&mut Stored) -> Result<(), Error>,
 ) -> Result<Reply, Error> {
-    let (mut located, mut stored) = find_unhidden(call, tx)?;
-    edit(&mut stored)?;
-    located.version.stored = Some(stored);
+    let mut located = find_unhidden(call, tx)?;
+    if let Some(stored) = &mut Arc::make_mut(&mut located.version).stored {
+        edit(stored)?;
+    }
     located.put(tx, call.bucket()?.id, call.key()?);
     versioned(call, Reply::empty(status), &located)
 }
@@ -40,13 +43,13 @@ fn namespace(call: &Call<'_>) -> &'static str {
 /// # Errors
 /// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find_unhidden(call, tx).map_err(|error| match error {
+    let located = find_unhidden(call, tx).map_err(|error| match error {
         Error::NoSuchKey { key } => Error::NoSuchKey {
             key: format!("{}/{key}", call.bucket_name),
         },
         other => other,
     })?;
-    let reply = Reply::xml(stored.tags.document(namespace(call)));
+    let reply = Reply::xml(located.stored()?.tags.document(namespace(call)));
     versioned(call, reply, &located)
 }
 
@@ -82,10 +85,15 @@ pub fn delete_tagging(
 /// # Errors
 /// Those of [`find`].
 pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, stored) = find(call, tx)?;
+    let located = find(call, tx)?;
     let roster = Roster::read(tx)?;
     let owner = roster.canonical(&located.version.owner);
-    let reply = Reply::xml(stored.acl.document(call.dialect(), owner, &roster));
+    let reply = Reply::xml(
+        located
+            .stored()?
+            .acl
+            .document(call.dialect(), owner, &roster),
+    );
     versioned(call, reply, &located)
 }
 
@@ -94,7 +102,7 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 /// # Errors
 /// Those of [`find_unhidden`]; those of [`super::setting::put_list`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let (located, _) = find_unhidden(call, tx)?;
+    let located = find_unhidden(call, tx)?;
     let roster = Roster::read(tx)?;
     let parties = Parties {
         roster: &roster,
@@ -130,8 +138,8 @@ const NOT_LOCKED: Error = Error::NotSet {
 /// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotSet`.
 pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
-    let (_, stored) = find(call, tx)?;
-    let retention = stored.lock.retention.ok_or(NOT_LOCKED)?;
+    let located = find(call, tx)?;
+    let retention = located.stored()?.lock.retention.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(retention.document(namespace(call))))
 }
 
@@ -161,8 +169,8 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 /// As [`get_retention`].
 pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
-    let (_, stored) = find(call, tx)?;
-    let hold = stored.lock.hold.ok_or(NOT_LOCKED)?;
+    let located = find(call, tx)?;
+    let hold = located.stored()?.lock.hold.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(lock::hold_document(hold, namespace(call))))
 }
 

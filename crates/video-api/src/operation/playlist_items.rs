@@ -158,7 +158,7 @@ fn ordered(
     let mut key = (home.id.clone(), 0);
     for (number, position) in numbers.iter().take(size as usize).zip(start..) {
         key.1 = *number;
-        if let Some(listed) = call.records.peek(tx, &LISTED_ITEMS, &key)? {
+        if let Some(listed) = LISTED_ITEMS.peek_shared(tx, &key)? {
             list.push(&*home.list(call, tx, *number, position, &listed)?);
         }
     }

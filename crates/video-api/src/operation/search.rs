@@ -423,19 +423,18 @@ fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, E
     };
     let snippet = match hit.kind {
         search::Kind::Video => {
-            let video = call.records.peek(tx, &LISTED_VIDEOS, &id)?;
+            let video = LISTED_VIDEOS.peek_shared(tx, &id)?;
             let video = video.filter(|video| video.record.head.is_visible(call.caller));
             video.map(|video| {
                 let version = video.record.etag().into_bytes();
                 (video::as_result(&video.record), version)
             })
         }
-        search::Kind::Channel => call
-            .records
-            .peek(tx, &CHANNELS, &id)?
+        search::Kind::Channel => CHANNELS
+            .peek_shared(tx, &id)?
             .map(|channel| unknown(findable::channel_result(&id, &channel))),
         search::Kind::Playlist => {
-            let playlist = call.records.peek(tx, &PLAYLISTS, &id)?;
+            let playlist = PLAYLISTS.peek_shared(tx, &id)?;
             match playlist.filter(|playlist| playlist.head.is_visible(call.caller)) {
                 Some(playlist) => Some(unknown(findable::playlist_result(tx, &id, &playlist)?)),
                 None => None,

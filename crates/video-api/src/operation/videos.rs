@@ -256,7 +256,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         .any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::of("videoListResponse", call.form());
     for id in &ids {
-        let video = call.records.peek(tx, &LISTED_VIDEOS, id)?;
+        let video = LISTED_VIDEOS.peek_shared(tx, id)?;
         let Some(video) = video.filter(|video| video.record.head.is_visible(call.caller)) else {
             continue;
         };
@@ -265,7 +265,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Forbidden::OwnerParts.into());
         }
         let counts = if call.wants("statistics") {
-            call.records.peek(tx, &VIDEO_COUNTS, id)?
+            VIDEO_COUNTS.peek_shared(tx, id)?
         } else {
             None
         };

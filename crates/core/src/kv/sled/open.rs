@@ -11,7 +11,7 @@ use super::values::{LastVersion, Values};
 use super::waiting::State;
 use super::{Shared, Sled, VERSION_KEY};
 use crate::blobs::{Disk, SystemDisk};
-use crate::kv::{Changes, VALUE_BYTES_MAX, Version};
+use crate::kv::{Changes, Records, VALUE_BYTES_MAX, Version};
 
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
 const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
@@ -171,6 +171,7 @@ impl Sled {
             values,
             cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
             changes: Changes::new(last.version),
+            records: Records::new(),
             state: RwLock::new(State::new(last.version)),
             applying: RwLock::new(()),
             journal_thread: OnceLock::new(),

@@ -96,7 +96,7 @@ impl Home {
         position: u32,
         item: &PlaylistItem,
     ) -> Result<Item, Error> {
-        let video = call.records.peek(tx, &LISTED_VIDEOS, &item.video)?;
+        let video = LISTED_VIDEOS.peek_shared(tx, &item.video)?;
         let shown = self.shown(
             call,
             number,
@@ -116,9 +116,7 @@ impl Home {
         position: u32,
         listed: &ListedItem,
     ) -> Result<Arc<Item>, Error> {
-        let video = call
-            .records
-            .peek(tx, &LISTED_VIDEOS, &listed.record.video)?;
+        let video = LISTED_VIDEOS.peek_shared(tx, &listed.record.video)?;
         let number = Number::Ordered(number);
         let found = video.as_ref().map(|video| &video.record);
         let shown = self.shown(call, number, position, &listed.record, found);

@@ -1,21 +1,22 @@
 //! Records that were read lately: what many requests ask for is decoded once, and made into text once.
 //!
-//! The store is asked each time, and says which bytes hold now; here stands what they mean. So nothing here can be out of date, and a
+//! The engine is asked each time, and says which bytes hold now; here stands what they mean. So nothing here can be out of date, and a
 //! transaction depends on what it reads as if this were not there.
 
 use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use triptych_core::kv::{Key, Record, StoreError, Table, Tx};
-use triptych_core::recent::Shared;
+
+use super::StoreError;
+use crate::recent::Shared;
 
 /// Bytes of the values whose records are kept. A record takes about three times as much as its value, once it was served.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 /// What a record costs beside that, counted as bytes of its value.
 const RECORD_BYTES: usize = 256;
 
-/// Records by their keys.
+/// Records by their keys. An engine has one of its own, for [`Table::get_shared`](super::Table::get_shared).
 pub struct Records {
     kept: Shared<Bytes, Decoded>,
 }
@@ -28,7 +29,7 @@ struct Decoded {
 }
 
 impl Decoded {
-    /// The record, if it is of this value. A store that keeps what was read gives the same bytes, which need not be compared.
+    /// The record, if it is of this value. An engine that keeps what was read gives the same bytes, which need not be compared.
     fn of(self, value: &Bytes) -> Option<Arc<dyn Any + Send + Sync>> {
         let is_same = std::ptr::eq(self.value.as_ref(), value.as_ref()) || self.value == value;
         is_same.then_some(self.record)
@@ -44,33 +45,26 @@ impl Records {
         }
     }
 
-    /// The row at `key` as [`Table::peek`] gives it.
-    ///
-    /// # Errors
-    /// As [`Table::peek`].
-    pub fn peek<K: Key, V: Record + Send + Sync + 'static>(
+    /// What `value`, the row at `key` now, means: as it was decoded before, or as `decode` says.
+    pub(super) fn of<V: Send + Sync + 'static>(
         &self,
-        tx: &mut Tx<'_>,
-        table: &Table<K, V>,
-        key: &K,
-    ) -> Result<Option<Arc<V>>, StoreError> {
-        let key = table.key(key);
-        let Some(value) = tx.peek(&key)? else {
-            return Ok(None);
-        };
+        key: Bytes,
+        value: Bytes,
+        decode: impl FnOnce(Bytes) -> Result<V, StoreError>,
+    ) -> Result<Arc<V>, StoreError> {
         let known = self.kept.get(&key).and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
-            return Ok(Some(record));
+            return Ok(record);
         }
-        let record = Arc::new(table.decode(value.clone())?);
+        let record = Arc::new(decode(value.clone())?);
         let cost = value.len() + RECORD_BYTES;
         let decoded = Decoded {
             value,
             record: Arc::<V>::clone(&record),
         };
         self.kept.put(key, decoded, cost);
-        Ok(Some(record))
+        Ok(record)
     }
 }
 
@@ -89,8 +83,8 @@ impl std::fmt::Debug for Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use triptych_core::id::SeededIds;
-    use triptych_core::kv::{KeyValue, Memory, Version, run_blocking};
+    use crate::id::SeededIds;
+    use crate::kv::{KeyValue, Memory, Table, Tx, Version, run_blocking};
 
     const TEXTS: Table<u8, Bytes> = Table::new(1);
 
@@ -104,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_record_is_decoded_once_and_follows_every_write() {
-        let (store, records) = (Memory::new(), Records::new());
-        let read = |tx: &mut Tx<'_>| records.peek(tx, &TEXTS, &7).unwrap();
+        let store = Memory::new();
+        let read = |tx: &mut Tx<'_>| TEXTS.peek_shared(tx, &7).unwrap();
         assert_eq!(read(&mut Tx::new(&store)), None);
         put(&store, b"old");
         let one = read(&mut Tx::new(&store)).unwrap();
@@ -120,5 +114,16 @@ mod tests {
         let mut gone = Tx::new(&store);
         TEXTS.delete(&mut gone, &7);
         assert_eq!(read(&mut gone), None);
+    }
+
+    #[test]
+    fn a_commit_depends_on_a_shared_record_that_was_got_and_not_on_one_that_was_peeked() {
+        let store = Memory::new();
+        put(&store, b"old");
+        let (mut got, mut peeked) = (Tx::new(&store), Tx::new(&store));
+        TEXTS.get_shared(&mut got, &7).unwrap();
+        TEXTS.peek_shared(&mut peeked, &7).unwrap();
+        assert_eq!(got.into_batch([0; 16]).expectations.len(), 1);
+        assert_eq!(peeked.into_batch([0; 16]).expectations.len(), 0);
     }
 }
