@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Basis, Batch, Changes, Durability, Found, KeyValue, Order, Page, Records, Span, StoreError,
-    Version,
+    Basis, Batch, Changes, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, Records, Span,
+    StoreError, Version,
 };
 use crate::id::Ids;
 use crate::pending::Pending;
@@ -45,7 +45,8 @@ impl<'s> Tx<'s> {
         }
     }
 
-    /// The value at `key`, this transaction's own write first. The commit fails if it changes in between.
+    /// The value at `key`, this transaction's own write first. The commit fails if it changes in between. Nothing is at a key that is
+    /// longer than any may be: names come from outside, and one that cannot be there is not there.
     ///
     /// # Errors
     /// As [`KeyValue::get`].
@@ -58,6 +59,9 @@ impl<'s> Tx<'s> {
         }
         if let Some(found) = self.reads.get(key) {
             return Ok(found.value.clone());
+        }
+        if key.len() > KEY_BYTES_MAX {
+            return Ok(None);
         }
         let found = self.store.get(key)?;
         self.seen = self.seen.max(found.version);
@@ -80,6 +84,9 @@ impl<'s> Tx<'s> {
         }
         if let Some(found) = self.reads.get(key) {
             return Ok(found.value.clone());
+        }
+        if key.len() > KEY_BYTES_MAX {
+            return Ok(None);
         }
         let found = self.store.get(key)?;
         self.seen = self.seen.max(found.version);
@@ -333,6 +340,20 @@ mod tests {
         assert_eq!(tx.peek(b"b").unwrap(), Some(Bytes::from("2")));
         let page = tx.scan(&Span::default(), 10).unwrap();
         assert_eq!(page.rows, [(Bytes::from("b"), Bytes::from("2"))]);
+    }
+
+    #[test]
+    fn nothing_is_at_a_key_that_is_longer_than_any_and_the_commit_does_not_mind() {
+        let store = Memory::new();
+        let long = vec![b'k'; KEY_BYTES_MAX + 1];
+        let mut tx = Tx::new(&store);
+        assert_eq!(tx.get(&long), Ok(None));
+        assert_eq!(tx.peek(&long), Ok(None));
+        tx.put("b", "2");
+        store.commit(tx.into_batch([0; 16])).wait().unwrap();
+        let mut tx = Tx::new(&store);
+        tx.put(long, "2");
+        assert!(store.commit(tx.into_batch([0; 16])).wait().is_err());
     }
 
     #[test]

@@ -494,3 +494,95 @@ async fn a_place_that_is_none_and_an_empty_id_are_refused() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn a_name_that_is_longer_than_any_is_not_there() {
+    let service = Service::new().await;
+    let long = "a".repeat(3_000);
+    for (method, target, body, status) in [
+        ("GET", "/youtube/v3/videos?part=id&id=LONG", "", 200),
+        ("GET", "/youtube/v3/channels?part=id&id=LONG", "", 200),
+        (
+            "GET",
+            "/youtube/v3/channels?part=id&forHandle=LONG",
+            "",
+            200,
+        ),
+        (
+            "GET",
+            "/youtube/v3/channels?part=id&forUsername=LONG",
+            "",
+            200,
+        ),
+        ("GET", "/youtube/v3/playlists?part=id&id=LONG", "", 200),
+        (
+            "GET",
+            "/youtube/v3/playlists?part=id&channelId=LONG",
+            "",
+            404,
+        ),
+        (
+            "GET",
+            "/youtube/v3/playlistItems?part=id&playlistId=LONG",
+            "",
+            404,
+        ),
+        (
+            "GET",
+            "/youtube/v3/playlistItems?part=id&playlistId=PLx&videoId=LONG",
+            "",
+            404,
+        ),
+        (
+            "GET",
+            "/youtube/v3/playlistItems?part=id&playlistId=UUx&videoId=LONG",
+            "",
+            404,
+        ),
+        ("GET", "/youtube/v3/search?part=id&channelId=LONG", "", 400),
+        ("GET", "/youtube/v3/search?part=id&q=LONG", "", 200),
+        ("GET", "/youtube/v3/videos/getRating?id=LONG", "", 200),
+        ("DELETE", "/youtube/v3/videos?id=LONG", "", 404),
+        (
+            "POST",
+            "/youtube/v3/videos/rate?id=LONG&rating=like",
+            "",
+            404,
+        ),
+        (
+            "PUT",
+            "/youtube/v3/playlists?part=snippet",
+            r#"{"id": "LONG", "snippet": {"title": "t"}}"#,
+            404,
+        ),
+        (
+            "POST",
+            "/youtube/v3/playlistItems?part=snippet",
+            r#"{"snippet": {"playlistId": "LONG", "resourceId": {"videoId": "v"}}}"#,
+            404,
+        ),
+        (
+            "POST",
+            "/youtube/v3/playlistItems?part=snippet",
+            r#"{"snippet": {"playlistId": "PLx", "resourceId": {"videoId": "LONG"}}}"#,
+            404,
+        ),
+        ("PUT", "/upload/youtube/v3/videos?upload_id=LONG", "", 404),
+        ("GET", "/banner/LONG", "", 404),
+        (
+            "GET",
+            "/o/oauth2/v2/auth?client_id=LONG&redirect_uri=x",
+            "",
+            401,
+        ),
+    ] {
+        let (target, body) = (target.replace("LONG", &long), body.replace("LONG", &long));
+        let answer = service.ask(method, &target, "ALICE", &body).await;
+        assert_eq!(
+            answer.status,
+            status,
+            "{method} {}",
+            &target[..60.min(target.len())]
+        );
+    }
+}
