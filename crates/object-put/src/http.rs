@@ -246,7 +246,8 @@ impl ObjectPut {
     {
         let asked = self.ask(head, now, spoken)?;
         match asked.operation.run {
-            Run::Put => self.put(&asked, body).await,
+            // Boxed, so that the many requests that read do not carry the room that these need.
+            Run::Put => Box::pin(self.put(&asked, body)).await,
             Run::Call(handler) => {
                 let document = self.document(&asked, body).await?;
                 let mut ids = self.draw();
@@ -260,8 +261,8 @@ impl ObjectPut {
                 })
                 .await
             }
-            Run::Steps(step) => self.steps(&asked, body, step).await,
-            Run::Copy => self.copy(&asked).await,
+            Run::Steps(step) => Box::pin(self.steps(&asked, body, step)).await,
+            Run::Copy => Box::pin(self.copy(&asked)).await,
             Run::Absent => Err(Error::OperationNotImplemented {
                 operation: asked.operation.name,
             }),

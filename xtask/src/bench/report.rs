@@ -95,7 +95,8 @@ fn table(rows: &[Row]) -> String {
             .share()
             .map_or_else(String::new, |share| format!("{share:.2}"));
         let expected = row.expected.map_or_else(String::new, |expected| {
-            format!("{expected}{}", if row.holds() { "" } else { ": missed" })
+            let missed = if row.holds() { "" } else { ": missed" };
+            format!("{}{missed}", (expected * 100.0).round() / 100.0)
         });
         let _ = writeln!(
             text,
