@@ -509,6 +509,12 @@ class Lengths(Suite):
         answer = request("PUT", f"/{name}/k", {"content-length": str(size), "expect": "100-continue"}, b"", payload="UNSIGNED-PAYLOAD")
         self.is_refused(answer, 400, "EntityTooLarge", ProposedSize=str(size), MaxSizeAllowed="5368709120")
 
+    def test_the_answer_to_a_refused_body_is_seen_by_a_client_that_sends_all_of_it_first(self):
+        target = f"/{self.bucket()}/k"
+        body = b"x" * (24 * 1024 * 1024)
+        answer = request("PUT", target, body=body, key=("OWNEDBYNOBODY", "secret"), payload="UNSIGNED-PAYLOAD")
+        self.assertEqual((answer.status, answer.code), (403, "InvalidAccessKeyId"))
+
     def test_bodies_of_many_sizes_come_back_whole(self):
         name = self.bucket()
         for size in (1, 65_535, 65_536, 65_537, 131_072, 131_073, 8_388_625):

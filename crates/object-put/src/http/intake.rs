@@ -30,7 +30,7 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// How many batches wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
 /// How much of a refused body is read so that its sender sees the answer.
-const DRAINED_BYTES_MAX: u64 = 1024 * 1024;
+const DRAINED_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Takes a body: checks it with `verifier`, seals it with `key`, and writes it.
 ///
