@@ -1,6 +1,6 @@
 //! URLs as a browser reads, fixes and shows them.
 
-use url::Url;
+use url::{Position, Url};
 
 use crate::error::Error;
 
@@ -75,17 +75,20 @@ fn check(url: &Url) -> Result<(), Error> {
 }
 
 fn escaped_host(text: &str) -> Option<String> {
+    // What the URL standard leaves out before it reads.
+    let text = text
+        .trim_matches(|letter| letter <= ' ')
+        .replace(['\t', '\n', '\r'], "");
     let (scheme, rest) = text.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, tail) = rest.split_at(end);
-    let host = host.replace(' ', "%20");
+    let host = host.to_ascii_lowercase().replace(' ', "%20");
     if !matches!(scheme, "http" | "https") || !host.contains("%20") || host.starts_with("%20") {
         return None;
     }
     // The rest must be a host as any other.
-    Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
-    let tail = if tail.is_empty() { "/" } else { tail };
-    Some(format!("{scheme}://{host}{tail}"))
+    let url = Url::parse(&format!("{scheme}://{}{tail}", host.replace("%20", "-"))).ok()?;
+    Some(format!("{scheme}://{host}{}", &url[Position::BeforePath..]))
 }
 
 /// `about:version` and its kin are pages of the browser under another name.
@@ -207,6 +210,8 @@ mod tests {
             ("localhost:3000/a?b", "http://localhost:3000/a?b"),
             (" JAVASCRIPT:1", "http://javascript:1/"),
             ("http://a%20b/", "http://a%20b/"),
+            ("http://aa  b\u{3}", "http://aa%20%20b/"),
+            (" http://A b\t/\u{3}x", "http://a%20b/%03x"),
         ] {
             assert_eq!(resolve(text, "ext"), Ok(url.to_owned()), "{text}");
         }
