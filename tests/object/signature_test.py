@@ -303,6 +303,19 @@ class Chunks(Suite):
                 self.assertGreaterEqual(answer.status, 400, answer)
         self.refused(404, "NoSuchKey", self.s3.get_object, Bucket=name, Key="no")
 
+    def test_of_two_faults_the_first_in_the_body_is_named_however_large_it_is(self):
+        name = self.bucket()
+        for size in (100, 300_000):
+            pieces = [b"a" * size, b"b" * size]
+            for dialect in DIALECTS:
+                headers, seed, moment = self.seed(name, self.mode(dialect, "PAYLOAD"), dialect, length=2 * size)
+                frames = self.signed_frames(dialect, moment, seed, pieces)
+                broken = frames.replace(b"b\r\n0;chunk", b"b\r\nno;chunk")
+                self.assertNotEqual(broken, frames)
+                self.assertGreaterEqual(send("PUT", f"/{name}/no", headers, broken).status, 400)
+                self.is_refused(send("PUT", f"/{name}/no", headers, broken.replace(b"aa", b"ab", 1)), 403, "SignatureDoesNotMatch")
+        self.refused(404, "NoSuchKey", self.s3.get_object, Bucket=name, Key="no")
+
     def test_a_signed_trailer_is_verified(self):
         name = self.bucket()
         value = base64.b64encode(zlib.crc32(BODY).to_bytes(4, "big")).decode()

@@ -20,7 +20,9 @@ use bytes::Bytes;
 use http::request::Parts as Head;
 use http::{Request, Response};
 use triptych_core::blobs::Blobs;
-use triptych_core::host::{BoxError, Operation as OperationName, Peer, ReplyBody, RequestId};
+use triptych_core::host::{
+    BoxError, Operation as OperationName, Peer, ReplyBody, RequestId, drain_refused,
+};
 use triptych_core::id::{Ids, SeededIds, SystemIds};
 use triptych_core::kv::{KeyValue, run};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
@@ -224,7 +226,10 @@ impl ObjectPut {
         let mut response = match answer {
             Ok(reply) => render::reply(reply, dialect, |object| outlet::open(self.clone(), object)),
             Err(error) => {
-                intake::drain(&head, &mut body).await;
+                // One that waits for 100 Continue has sent nothing.
+                if !head.headers.contains_key(http::header::EXPECT) {
+                    drain_refused(&mut body).await;
+                }
                 render::refusal(&error, dialect, &head.method, &id)
             }
         };

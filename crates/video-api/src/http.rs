@@ -27,7 +27,9 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
 use triptych_core::blobs::Blobs;
-use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, RequestId};
+use triptych_core::host::{
+    BoxError, Operation as OperationName, ReplyBody, RequestId, drain_refused,
+};
 use triptych_core::id::{Ids, SeededIds, SystemIds};
 use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
@@ -203,8 +205,7 @@ impl VideoApi {
         let (gzip, page) = (asked.gzip, origin::Page::of(&asked));
         let answer = self.route(asked, &mut body).await;
         if answer.status >= 400 && !waits {
-            // A refusal that closes a connection in the middle of a body would not be read by most clients.
-            request::drain(&mut body).await;
+            drain_refused(&mut body).await;
         }
         let mut response = reply::response(answer, gzip);
         if let Some(page) = &page {

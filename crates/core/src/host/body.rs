@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep};
 
@@ -118,6 +119,24 @@ impl std::fmt::Debug for Body {
     }
 }
 
+/// How much of a refused body is read: more than any picture or caption may have, and most objects.
+const REFUSED_BYTES_MAX: u64 = 128 * 1024 * 1024;
+
+/// Reads what is left of a refused body and throws it away: most senders read no answer before they have sent all. Of one that is longer
+/// than 128 MiB no more is read, and nothing if it says so.
+pub async fn drain_refused<B: http_body::Body<Data = Bytes> + Unpin>(body: &mut B) {
+    if body.size_hint().lower() > REFUSED_BYTES_MAX {
+        return;
+    }
+    let mut drained = 0;
+    while drained < REFUSED_BYTES_MAX {
+        match body.frame().await {
+            Some(Ok(frame)) => drained += frame.data_ref().map_or(0, |data| data.len() as u64),
+            _ => return,
+        }
+    }
+}
+
 /// The body of a reply: nothing, bytes that are there already, or a stream.
 pub enum ReplyBody {
     /// Bytes that are there already; taken when sent.
@@ -189,6 +208,55 @@ impl std::fmt::Debug for ReplyBody {
         match self {
             Self::Whole(bytes) => f.debug_tuple("Whole").field(&bytes.len()).finish(),
             Self::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body of zeros that may say how long it is.
+    struct Zeros {
+        left: u64,
+        says: bool,
+    }
+
+    impl http_body::Body for Zeros {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+            static PIECE: [u8; 1024 * 1024] = [0; 1024 * 1024];
+            let size = self.left.min(PIECE.len() as u64);
+            self.left -= size;
+            let piece = Bytes::from_static(&PIECE[..size as usize]);
+            Poll::Ready((size > 0).then_some(Ok(Frame::data(piece))))
+        }
+
+        fn size_hint(&self) -> SizeHint {
+            match self.says {
+                true => SizeHint::with_exact(self.left),
+                false => SizeHint::default(),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_refused_body_no_more_is_read_than_128_mib() {
+        const MIB: u64 = 1024 * 1024;
+        for (size, says, left) in [
+            (128 * MIB, true, 0),
+            (128 * MIB + 1, true, 128 * MIB + 1),
+            (100 * MIB, false, 0),
+            (200 * MIB, false, 72 * MIB),
+        ] {
+            let mut body = Zeros { left: size, says };
+            drain_refused(&mut body).await;
+            assert_eq!(body.left, left, "of {size}, announced: {says}");
         }
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 mod tls;
 
 pub use accept::{Config, Limits, Report, serve};
-pub use body::{Body, BodyError, ReplyBody};
+pub use body::{Body, BodyError, ReplyBody, drain_refused};
 pub use control::is_own_name;
 pub use drain::{Stopping, signals};
 pub use hosted::{Hosted, Operation, Peer, RequestId, Streaming};

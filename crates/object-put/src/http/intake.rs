@@ -1,10 +1,9 @@
 //! Bodies on their way in: taken as they arrive, checked and sealed, and on disk before they have a name.
 //!
-//! A small body is dealt with in place. A large one has blocking threads that check it, seal it and write it. At most a few
-//! batches of them wait between them and the connection, so memory does not grow with the body.
+//! A small body is dealt with in place. A large one has a blocking thread that checks it, seals it and writes it. At most a few
+//! batches of it wait between that and the connection, so memory does not grow with the body.
 
 use bytes::{Bytes, BytesMut};
-use http::request::Parts as Head;
 use http_body_util::BodyExt as _;
 use tokio::sync::mpsc;
 use triptych_core::blobs::{BlobStat, BlobWriter};
@@ -29,8 +28,6 @@ pub(super) const LARGE_BODIES_MAX: usize = 128;
 const BATCH_BYTES: usize = 256 * 1024;
 /// How many batches wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
-/// How much of a refused body is read so that its sender sees the answer.
-const DRAINED_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Takes a body: checks it with `verifier`, seals it with `key`, and writes it.
 ///
@@ -108,46 +105,47 @@ where
 {
     let (hand, batches) = mpsc::channel(BATCHES_WAITING_MAX);
     let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, batches));
-    let arrived = hand_over(source, hand).await;
-    let taken = taking.await.map_err(|_| Error::Internal)?;
-    arrived?;
-    taken
+    hand_over(source, hand).await;
+    taking.await.map_err(|_| Error::Internal)?
 }
 
-/// What the thread is given of a body. Without `Whole` it broke off.
+/// What the thread is given of a body, at last how it ended. So of several faults it finds the first.
 enum Given {
     Next(Vec<Frame>),
-    Whole,
+    End(Result<(), Error>),
 }
 
 /// Hands the frames over as they arrive, many at once.
-async fn hand_over<B>(mut source: Source<'_, B>, hand: mpsc::Sender<Given>) -> Result<(), Error>
+async fn hand_over<B>(mut source: Source<'_, B>, hand: mpsc::Sender<Given>)
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let mut is_whole = false;
-    while !is_whole {
+    let mut end = None;
+    while end.is_none() {
         let (mut frames, mut bytes) = (Vec::new(), 0);
-        while bytes < BATCH_BYTES {
-            let Some(frame) = source.next().await? else {
-                is_whole = true;
-                break;
-            };
-            // Frames count too: a body may come in chunks of one byte.
-            bytes += size_of::<Frame>();
-            if let Frame::Data(data) = &frame {
-                bytes += data.len();
+        while bytes < BATCH_BYTES && end.is_none() {
+            match source.next().await {
+                Ok(Some(frame)) => {
+                    // Frames count too: a body may come in chunks of one byte.
+                    bytes += size_of::<Frame>();
+                    if let Frame::Data(data) = &frame {
+                        bytes += data.len();
+                    }
+                    frames.push(frame);
+                }
+                Ok(None) => end = Some(Ok(())),
+                Err(error) => end = Some(Err(error)),
             }
-            frames.push(frame);
         }
         // A thread that stopped has found a fault, which is the answer.
         if hand.send(Given::Next(frames)).await.is_err() {
-            return Ok(());
+            return;
         }
     }
-    let _ = hand.send(Given::Whole).await;
-    Ok(())
+    if let Some(end) = end {
+        let _ = hand.send(Given::End(end)).await;
+    }
 }
 
 /// Checks, seals and writes a body.
@@ -160,7 +158,7 @@ fn take_all(
     loop {
         let frames = match batches.blocking_recv() {
             Some(Given::Next(frames)) => frames,
-            Some(Given::Whole) => break,
+            Some(Given::End(end)) => break end?,
             None => return Err(Error::IncompleteBody),
         };
         for frame in frames {
@@ -284,22 +282,4 @@ where
     }
     verifier.finish()?;
     Ok(whole.freeze())
-}
-
-/// Reads what is left of a refused body, up to a bound: a sender that is still writing would not see the answer. One that waits
-/// for 100 Continue has sent nothing.
-pub(super) async fn drain<B>(head: &Head, body: &mut B)
-where
-    B: http_body::Body<Data = Bytes> + Unpin,
-{
-    if head.headers.contains_key("expect") {
-        return;
-    }
-    let mut drained = 0;
-    while drained < DRAINED_BYTES_MAX {
-        match body.frame().await {
-            Some(Ok(frame)) => drained += frame.data_ref().map_or(0, |data| data.len() as u64),
-            _ => return,
-        }
-    }
 }

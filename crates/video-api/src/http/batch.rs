@@ -11,8 +11,7 @@ use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 
 use super::reply::{Answer, Body};
-use super::route::POSTS;
-use super::{Asked, VideoApi, whole};
+use super::{Asked, VideoApi, route, whole};
 use crate::error::Error;
 use crate::upload::related::boundary;
 
@@ -36,7 +35,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         if asked.method != "POST" {
-            return asked.refuse(&asked.not_allowed(POSTS), "batch");
+            return asked.refuse(&asked.not_allowed(route::POSTS), "batch");
         }
         let inner = match whole(body, BATCH_BYTES_MAX)
             .await
@@ -248,19 +247,13 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
         (inner.key, inner.token) = (asked.key.clone(), asked.token.clone());
     }
     inner.override_method();
-    if is_refused(&inner.path) {
+    if route::BATCH_PATHS.contains(&&*inner.path) || route::under_upload(&inner.path).is_some() {
         return Err(Error::NotInBatch);
     }
     // The line break before the delimiter is the delimiter's.
     let body = body.strip_suffix(b"\n").unwrap_or(body);
     let body = body.strip_suffix(b"\r").unwrap_or(body);
     Ok(inner.with_body(Bytes::copy_from_slice(body)))
-}
-
-fn is_refused(path: &str) -> bool {
-    ["/batch", "/upload/", "/resumable/upload/"]
-        .iter()
-        .any(|start| path.starts_with(start))
 }
 
 fn write(out: &mut Vec<u8>, mark: &str, content_id: Option<&str>, answer: Answer) {

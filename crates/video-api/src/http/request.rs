@@ -4,10 +4,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{self, HeaderName};
 use http::request::Parts as Head;
-use http_body_util::BodyExt;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use triptych_core::host::{BoxError, Peer};
+use triptych_core::host::Peer;
 
 use super::reply::{Answer, Said};
 use crate::envelope::Reply;
@@ -17,9 +16,6 @@ use crate::operation::Operation;
 use crate::parameter::check_global;
 use crate::schema::Shape;
 use crate::upload::location::{Seen, base_url};
-
-/// What is read of a refused body, so that the client gets to read the answer: more than any picture or caption may have.
-const DRAIN_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// A request, without its body while that is still on its way.
 #[derive(Debug, Clone)]
@@ -296,26 +292,6 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
         }
         Ok(_) => Err(Error::ParseError("the body is not a JSON object".into())),
         Err(error) => Err(Error::ParseError(error.to_string())),
-    }
-}
-
-/// Reads what is left of a body and throws it away. A client that sends more than is read will not read the answer either way.
-pub(super) async fn drain<B>(body: &mut B)
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin,
-    B::Error: Into<BoxError>,
-{
-    let most = DRAIN_BYTES_MAX as u64;
-    if body.size_hint().lower() > most {
-        return;
-    }
-    let mut left = DRAIN_BYTES_MAX;
-    while let Some(Ok(frame)) = body.frame().await {
-        let bytes = frame.data_ref().map_or(0, Bytes::len);
-        left = left.saturating_sub(bytes);
-        if left == 0 {
-            return;
-        }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) const BATCH_PATHS: &[&str] = &["/batch", "/batch/youtube/v3"];
 pub(super) const READS: &str = "GET, HEAD, OPTIONS";
 /// The methods of what is only posted to.
 pub(super) const POSTS: &str = "POST, OPTIONS";
+/// The methods of uploads: a session takes pieces with PUT too, and ends with DELETE.
+pub(super) const UPLOADS: &str = "POST, PUT, DELETE, OPTIONS";
 
 /// A row, and the values of its path.
 pub(super) type Routed = (&'static Operation, Vec<(String, String)>);
@@ -37,6 +39,7 @@ pub(super) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
 pub(super) fn under_upload(path: &str) -> Option<&str> {
     path.strip_prefix("/upload")
         .or_else(|| path.strip_prefix("/resumable/upload"))
+        .filter(|rest| rest.starts_with('/'))
 }
 
 /// The row of `method` that takes media at `path`, which is behind what the paths of uploads start with.
@@ -81,8 +84,7 @@ pub(super) fn methods_of(path: &str) -> Option<String> {
     }
     match under_upload(path) {
         Some(rest) => match upload_at("", rest) {
-            // A session takes pieces with PUT too, and ends with DELETE.
-            Err(Error::MethodNotAllowed { .. }) => Some(allowed(&["POST", "PUT", "DELETE"])),
+            Err(Error::MethodNotAllowed { .. }) => Some(UPLOADS.to_owned()),
             _ => None,
         },
         None => match operation_at("", path) {

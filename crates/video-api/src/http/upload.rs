@@ -11,7 +11,7 @@ use triptych_core::kv::{Tx, run};
 
 use super::intake::{self, Taken};
 use super::reply::{Answer, Body};
-use super::route::upload_at;
+use super::route::{UPLOADS, upload_at};
 use super::{ATTEMPTS_MAX, Admitted, Asked, VideoApi, whole};
 use crate::account::{Account, Caller, Scopes};
 use crate::envelope::Reply;
@@ -246,7 +246,7 @@ impl VideoApi {
         match asked.method.as_str() {
             "PUT" | "POST" => {}
             "DELETE" => return self.cancel(id, &session).await,
-            _ => return Err(asked.not_allowed("PUT, POST, DELETE, OPTIONS")),
+            _ => return Err(asked.not_allowed(UPLOADS)),
         }
         let decision = session.decide(
             asked.header("content-range"),

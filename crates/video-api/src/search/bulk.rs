@@ -32,7 +32,8 @@ impl Bulk {
         }
         self.summaries.push((number, Some(summary)));
         for (word, counts) in index::all_words(document) {
-            self.words.entry(word).or_default().0.insert(place, counts);
+            let rows = self.words.entry(word).or_default();
+            rows.set(place, Some(counts));
         }
     }
 

@@ -395,8 +395,8 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         .map_err(broken)?;
     let mut stored: BTreeMap<(String, Number), Counts> = BTreeMap::new();
     for ((word, block), rows) in blocks {
-        for (place, counts) in rows.0 {
-            stored.insert((word.clone(), block << 12 | u64::from(place)), counts);
+        for (number, counts) in rows.documents(block) {
+            stored.insert((word.clone(), number), counts);
         }
     }
     let (ordered, _) = ORDERED

@@ -1,7 +1,5 @@
 //! The documents of a word: blocks of up to 4,096 neighbouring documents, each a row, so that a document that comes or goes changes one of them.
 
-use std::collections::BTreeMap;
-
 use bytes::Bytes;
 use triptych_core::kv::{Record, StoreError, Table, Tx};
 
@@ -16,9 +14,27 @@ const BLOCK_BITS: u32 = 12;
 /// How many blocks one scan reads.
 const SCAN_BLOCKS: usize = 64;
 
-/// Part of the documents of a word, by their number. At most 4,096 of 5 bytes each.
+/// Part of the documents of a word: their places in the block, rising. At most 4,096 of 5 bytes each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Block(pub BTreeMap<u16, Counts>);
+pub struct Block(Vec<(u16, Counts)>);
+
+impl Block {
+    /// Says how often the word stands in the document at a place, or that it does not.
+    pub fn set(&mut self, place: u16, counts: Option<Counts>) {
+        let found = self.0.binary_search_by_key(&place, |(place, _)| *place);
+        let at = found.unwrap_or_else(|at| at);
+        self.0.splice(
+            at..at + usize::from(found.is_ok()),
+            counts.map(|counts| (place, counts)),
+        );
+    }
+
+    /// Its documents, where it is the block of this number.
+    pub fn documents(&self, block: u64) -> impl Iterator<Item = (Number, Counts)> {
+        let documents = self.0.iter();
+        documents.map(move |(place, counts)| (block << BLOCK_BITS | u64::from(*place), *counts))
+    }
+}
 
 impl Record for Block {
     const FORMAT: u8 = 1;
@@ -30,10 +46,7 @@ impl Record for Block {
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        (format == Self::FORMAT)
-            .then(|| read(&bytes).map(Iterator::collect))
-            .flatten()
-            .map(Self)
+        (format == Self::FORMAT).then(|| read(&bytes)).flatten()
     }
 }
 
@@ -42,7 +55,7 @@ fn write(place: u16, counts: Counts, out: &mut Vec<u8>) {
     out.extend_from_slice(&[counts.title, counts.tags, counts.description]);
 }
 
-fn read(bytes: &[u8]) -> Option<impl Iterator<Item = (u16, Counts)>> {
+fn read(bytes: &[u8]) -> Option<Block> {
     let (rows, rest) = bytes.as_chunks::<5>();
     let rows = rows.iter().map(|[high, low, title, tags, description]| {
         let counts = Counts {
@@ -52,7 +65,7 @@ fn read(bytes: &[u8]) -> Option<impl Iterator<Item = (u16, Counts)>> {
         };
         (u16::from_be_bytes([*high, *low]), counts)
     });
-    rest.is_empty().then_some(rows)
+    rest.is_empty().then(|| Block(rows.collect()))
 }
 
 /// Blocks by word and the numbers that they are for.
@@ -82,10 +95,7 @@ pub fn apply(
     let mut rows = POSTINGS.get(tx, &key)?.unwrap_or_default();
     for (number, counts) in changes {
         let (_, place) = place(*number);
-        match counts {
-            Some(counts) => rows.0.insert(place, *counts),
-            None => rows.0.remove(&place),
-        };
+        rows.set(place, *counts);
     }
     if rows.0.is_empty() {
         POSTINGS.delete(tx, &key);
@@ -98,44 +108,20 @@ pub fn apply(
 /// Documents by their number, each with how often a word stands there.
 pub type List = Vec<(Number, Counts)>;
 
-/// A block as queries read it.
-struct Flat(Vec<(u16, Counts)>);
-
-impl Record for Flat {
-    const FORMAT: u8 = Block::FORMAT;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        self.0
-            .iter()
-            .for_each(|(place, counts)| write(*place, *counts, out));
-    }
-
-    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        (format == Self::FORMAT)
-            .then(|| read(&bytes).map(Iterator::collect))
-            .flatten()
-            .map(Self)
-    }
-}
-
-/// [`POSTINGS`] as queries read them.
-const LISTS: Table<(String, u64), Flat> = Table::new(tables::SEARCH_POSTINGS);
-
 /// All documents of a word.
 ///
 /// # Errors
 /// As [`Tx::scan`].
 pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<List, StoreError> {
     let mut all = Vec::new();
-    let mut span = LISTS.span(&word.to_owned());
+    let mut span = POSTINGS.span(&word.to_owned());
     loop {
-        let (blocks, more) = LISTS.scan(tx, &span, SCAN_BLOCKS)?;
-        for ((_, block), Flat(rows)) in &blocks {
-            let number = |place: u16| block << BLOCK_BITS | u64::from(place);
-            all.extend(rows.iter().map(|(place, counts)| (number(*place), *counts)));
+        let (blocks, more) = POSTINGS.scan(tx, &span, SCAN_BLOCKS)?;
+        for ((_, block), rows) in &blocks {
+            all.extend(rows.documents(*block));
         }
         match blocks.last() {
-            Some((key, _)) if more => span.from = Some(LISTS.key(key).to_vec()),
+            Some((key, _)) if more => span.from = Some(POSTINGS.key(key).to_vec()),
             _ => return Ok(all),
         }
     }
