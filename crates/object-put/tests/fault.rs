@@ -61,6 +61,14 @@ impl Disk for Countdown {
         )))
     }
 
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.check()?;
+        Ok(Arc::new(FailingFile(
+            SystemDisk.create_large(path)?,
+            self.clone(),
+        )))
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
         Ok(Arc::new(FailingFile(SystemDisk.open(path)?, self.clone())))

@@ -2,7 +2,9 @@
 //! large ones have a file each. Names are random, never a user's key, and say where a small blob lies, so
 //! that reading one is a single `pread` and no index is kept.
 
+mod blocks;
 mod compaction;
+mod content;
 mod disk;
 mod graves;
 mod large;
@@ -263,7 +265,7 @@ impl Blobs for Directory {
         let salt = self.salt();
         self.0.workers.run(move || {
             let mut file = store.0.large.create(now, salt)?;
-            file.write(&bytes)?;
+            file.content.write(&bytes)?;
             file.finish()
         })
     }
@@ -404,7 +406,8 @@ impl Pieces {
             Some(file) => file,
             none => none.insert(self.store.0.large.create(self.now, self.store.salt())?),
         };
-        self.pieces.iter().try_for_each(|piece| file.write(piece))
+        let mut pieces = self.pieces.iter();
+        pieces.try_for_each(|piece| file.content.write(piece))
     }
 }
 
@@ -425,7 +428,7 @@ impl BlobWriter for Writer {
             return Ok(());
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.as_mut().map_or(Ok(()), LargeFile::settle)
+        slot.as_mut().map_or(Ok(()), |file| file.content.settle())
     }
 
     fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {

@@ -2,26 +2,33 @@
 //! pieces over and goes on with them meanwhile.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
 use crate::md5::{BLOCK_BYTES, LANES, Md5Sum, State, advance, last_blocks};
 
-/// Bytes of a body that wait to be summed, beside the piece that was handed over last.
-const WAITING_BYTES_MAX: usize = 256 * 1024;
+/// Bytes that wait to be summed, beside the piece of each body that was handed over last, shared by the bodies that are summed.
+const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// What a body may have waiting however many there are.
+const SHARE_BYTES_MIN: usize = 256 * 1024;
 
 /// Where bodies are handed to the threads, which start with the first body, and end once the desk and all sums are dropped.
 #[derive(Default)]
 pub(super) struct Desk(OnceLock<Option<Arc<Open>>>);
 
 /// What keeps the threads.
-struct Open(Arc<Shared>);
+struct Open {
+    shared: Arc<Shared>,
+    /// Sums that are not finished.
+    sums: AtomicUsize,
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
-        self.0.arrived.notify_all();
+        self.shared.lock().closed = true;
+        self.shared.arrived.notify_all();
     }
 }
 
@@ -58,12 +65,15 @@ impl Desk {
     /// The sum of a new body, computed by one of so many threads; by whoever takes the body where none starts.
     pub(super) fn sum(&self, threads: usize) -> Box<dyn Md5Sum> {
         match self.0.get_or_init(|| Open::start(threads)) {
-            Some(open) => Box::new(Sum {
-                open: Arc::clone(open),
-                body: Arc::default(),
-                tail: BytesMut::with_capacity(BLOCK_BYTES),
-                bytes: 0,
-            }),
+            Some(open) => {
+                open.sums.fetch_add(1, Ordering::Relaxed);
+                Box::new(Sum {
+                    open: Arc::clone(open),
+                    body: Arc::default(),
+                    tail: BytesMut::with_capacity(BLOCK_BYTES),
+                    bytes: 0,
+                })
+            }
             None => Box::new(md5::Md5::default()),
         }
     }
@@ -77,7 +87,8 @@ impl Open {
             let thread = std::thread::Builder::new().name(format!("md5-{number}"));
             thread.spawn(move || shared.work()).is_ok()
         });
-        (started.count() > 0).then(|| Arc::new(Self(shared)))
+        let sums = AtomicUsize::new(0);
+        (started.count() > 0).then(|| Arc::new(Self { shared, sums }))
     }
 }
 
@@ -200,6 +211,12 @@ struct Sum {
     bytes: u64,
 }
 
+impl Drop for Sum {
+    fn drop(&mut self) {
+        self.open.sums.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl std::fmt::Debug for Sum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sum")
@@ -214,14 +231,14 @@ impl Sum {
         if blocks.is_empty() {
             return;
         }
-        let mut progress = self
-            .body
-            .wait(|progress| progress.bytes > WAITING_BYTES_MAX);
+        let sums = self.open.sums.load(Ordering::Relaxed).max(1);
+        let share = (WAITING_BYTES_MAX / sums).max(SHARE_BYTES_MIN);
+        let mut progress = self.body.wait(|progress| progress.bytes > share);
         progress.bytes += blocks.len();
         progress.waiting.push_back(blocks);
         if !std::mem::replace(&mut progress.is_due, true) {
             drop(progress);
-            self.open.0.push(Arc::clone(&self.body));
+            self.open.shared.push(Arc::clone(&self.body));
         }
     }
 }

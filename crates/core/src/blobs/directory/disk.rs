@@ -2,13 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
+use super::blocks::BLOCK_BYTES;
 use crate::blobs::BlobError;
 
 /// The disk as the blob directory uses it.
@@ -24,6 +24,15 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// As the operating system.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// [`Disk::create`] for a large body: what is written of it in whole blocks of 4 KiB, from memory that begins as a block does, goes past the page cache
+    /// where the system can.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.create(path)
+    }
 
     /// Opens a file to read.
     ///
@@ -93,9 +102,6 @@ pub trait DiskFile: Send + Sync {
     /// As the operating system.
     fn sync(&self) -> io::Result<()>;
 
-    /// Says that these bytes, which are on disk, need not be kept in memory.
-    fn let_go(&self, _range: Range<u64>) {}
-
     /// Its length in bytes.
     ///
     /// # Errors
@@ -139,6 +145,20 @@ impl Disk for SystemDisk {
                 .create_new(true)
                 .open(path)?,
         ))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let file = self.create(path)?;
+        let mut past = OpenOptions::new();
+        past.write(true)
+            .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed());
+        // A file system that cannot says so here or at the first write.
+        Ok(match past.open(path) {
+            Ok(past) => Arc::new(LargeDiskFile { file, past }),
+            Err(_) => file,
+        })
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -192,20 +212,52 @@ impl DiskFile for File {
         self.sync_data()
     }
 
-    #[cfg(target_os = "linux")]
-    fn let_go(&self, range: Range<u64>) {
-        use rustix::fs::{Advice, fadvise};
-        let bytes = std::num::NonZeroU64::new(range.end - range.start);
-        // Only a hint: where it is not taken, nothing is lost.
-        let _ = fadvise(self, range.start, bytes, Advice::DontNeed);
-    }
-
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
 
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         self.set_len(bytes)
+    }
+}
+
+/// A file that is open twice, once past the page cache.
+#[cfg(target_os = "linux")]
+struct LargeDiskFile {
+    file: Arc<dyn DiskFile>,
+    past: File,
+}
+
+#[cfg(target_os = "linux")]
+impl DiskFile for LargeDiskFile {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        self.file.read_at(into, at)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let starts = bytes.as_ptr().addr() as u64;
+        if [starts, bytes.len() as u64, at]
+            .iter()
+            .all(|place| place.is_multiple_of(BLOCK_BYTES as u64))
+        {
+            match FileExt::write_all_at(&self.past, bytes, at) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                written => return written,
+            }
+        }
+        self.file.write_all_at(bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+
+    fn truncate(&self, bytes: u64) -> io::Result<()> {
+        self.file.truncate(bytes)
     }
 }
 

@@ -1,29 +1,21 @@
 //! Blobs with a file each. A file has its name only once it is whole and on disk.
 
-use std::future::Future as _;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use super::Page;
+use super::content::{Content, Writers};
 use super::disk::{Disk, DiskFile, failed};
 use super::pack::Place;
-use super::worker::Workers;
 use crate::blobs::{BlobError, BlobId, BlobStat};
-use crate::pending::Pending;
 use crate::time::Timestamp;
 
 const UNFINISHED: &str = "part";
-/// How much of a body is written before what is there is synced beside the writes: so the last sync finds little to do.
-const SYNCED_AHEAD_BYTES: u64 = 16 * 1024 * 1024;
-/// Threads for those syncs, apart from those that the last sync of a body runs on and waits from.
-const SYNCING_THREADS: usize = 2;
 
 pub(super) struct Large {
     directory: PathBuf,
     disk: Arc<dyn Disk>,
-    syncing: Arc<Workers>,
+    writers: Arc<Writers>,
 }
 
 impl Large {
@@ -40,7 +32,7 @@ impl Large {
         Ok(Self {
             directory,
             disk,
-            syncing: Arc::new(Workers::start("sync", SYNCING_THREADS)?),
+            writers: Writers::start()?,
         })
     }
 
@@ -52,18 +44,14 @@ impl Large {
         let id = Place::File.name(now, salt);
         let path = self.path(id);
         let unfinished = path.with_extension(UNFINISHED);
-        let file = self.disk.create(&unfinished).map_err(failed)?;
+        let file = self.disk.create_large(&unfinished).map_err(failed)?;
         Ok(LargeFile {
             disk: Arc::clone(&self.disk),
             directory: self.directory.clone(),
-            file,
+            content: Content::of(file, &self.writers),
             id,
             path,
             unfinished,
-            bytes: 0,
-            unsynced: 0,
-            syncing: Arc::clone(&self.syncing),
-            ahead: None,
             is_whole: false,
         })
     }
@@ -107,62 +95,17 @@ impl Large {
 pub(super) struct LargeFile {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
-    file: Arc<dyn DiskFile>,
+    pub(super) content: Content,
     id: BlobId,
     path: PathBuf,
     unfinished: PathBuf,
-    bytes: u64,
-    /// Bytes since the last sync ahead began.
-    unsynced: u64,
-    syncing: Arc<Workers>,
-    /// The sync ahead that is under way, or whose outcome nobody has looked at yet.
-    ahead: Option<Pending<Result<(), BlobError>>>,
     is_whole: bool,
 }
 
 impl LargeFile {
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
-        self.file.write_all_at(bytes, self.bytes).map_err(failed)?;
-        self.bytes += bytes.len() as u64;
-        self.unsynced += bytes.len() as u64;
-        if self.unsynced >= SYNCED_AHEAD_BYTES && !self.is_syncing()? {
-            let (file, end) = (Arc::clone(&self.file), self.bytes);
-            self.ahead = Some(self.syncing.run(move || sync(&*file, end)));
-            self.unsynced = 0;
-        }
-        Ok(())
-    }
-
-    /// Whether a sync ahead is under way. The kernel tells a failed sync once, so its fault is the body's.
-    fn is_syncing(&mut self) -> Result<bool, BlobError> {
-        let Some(ahead) = &mut self.ahead else {
-            return Ok(false);
-        };
-        let mut context = Context::from_waker(Waker::noop());
-        match Pin::new(ahead).poll(&mut context) {
-            Poll::Pending => Ok(true),
-            Poll::Ready(outcome) => {
-                self.ahead = None;
-                outcome.map(|()| false)
-            }
-        }
-    }
-
-    /// Puts on disk what was written.
-    pub(super) fn settle(&mut self) -> Result<(), BlobError> {
-        if let Some(ahead) = self.ahead.take() {
-            ahead.wait()?;
-        }
-        if self.unsynced > 0 {
-            sync(&*self.file, self.bytes)?;
-            self.unsynced = 0;
-        }
-        Ok(())
-    }
-
     /// Content first, then the name, then the directory: at no moment is there a name without the whole body.
     pub(super) fn finish(mut self) -> Result<BlobStat, BlobError> {
-        self.settle()?;
+        self.content.settle()?;
         self.disk
             .rename(&self.unfinished, &self.path)
             .map_err(failed)?;
@@ -174,7 +117,7 @@ impl LargeFile {
         }
         Ok(BlobStat {
             id: self.id,
-            bytes: self.bytes,
+            bytes: self.content.bytes(),
         })
     }
 }
@@ -186,14 +129,6 @@ impl Drop for LargeFile {
             let _ = self.disk.remove(&self.unfinished);
         }
     }
-}
-
-/// Puts the first `bytes` bytes on disk and out of memory: kept, a large body would push out what many requests read, and each new
-/// one would need memory that was not in use before.
-fn sync(file: &dyn DiskFile, bytes: u64) -> Result<(), BlobError> {
-    file.sync().map_err(failed)?;
-    file.let_go(0..bytes);
-    Ok(())
 }
 
 fn hex(id: BlobId) -> String {

@@ -124,6 +124,11 @@ impl Disk for Failing {
         Ok(self.file(SystemDisk.create(path)?))
     }
 
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.check()?;
+        Ok(self.file(SystemDisk.create_large(path)?))
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
         Ok(self.file(SystemDisk.open(path)?))
@@ -188,8 +193,8 @@ impl DiskFile for FailingFile {
 #[test]
 fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
     for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
-        // The last one is long enough to be synced while it is written.
-        for (pieces, bytes) in [(1, 10), (1, 400_000), (3, 17 << 20)] {
+        // The last one is long enough to be written while more of it is gathered.
+        for (pieces, bytes) in [(1, 10), (1, 400_000), (3, 900_000)] {
             for fails_at in 0.. {
                 let directory = tempfile::tempdir().unwrap();
                 let disk = Failing::at(fails_at, false, kind);
@@ -223,6 +228,30 @@ fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn many_large_bodies_that_come_at_once_in_odd_pieces_are_each_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let mut writers: Vec<_> = (0..12)
+        .map(|_| store.create(Timestamp::EPOCH, None))
+        .collect();
+    let piece = |writer: usize, number: usize| {
+        let bytes = (0..301_003_usize).map(|place| (place * (writer + 1) + number) as u8);
+        Bytes::from(bytes.collect::<Vec<_>>())
+    };
+    for number in 0..7 {
+        for (writer, blob) in writers.iter_mut().enumerate() {
+            blob.write(piece(writer, number)).wait().unwrap();
+        }
+    }
+    for (writer, blob) in writers.into_iter().enumerate() {
+        let stat = blob.finish().wait().unwrap();
+        let whole = store.read_small(stat.id, stat.bytes).unwrap();
+        let expected: Vec<Bytes> = (0..7).map(|number| piece(writer, number)).collect();
+        assert!(whole == expected.concat(), "body {writer}");
     }
 }
 
