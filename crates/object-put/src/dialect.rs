@@ -166,31 +166,38 @@ impl Dialect {
     /// A header name of the spec, as this dialect has it. Names that are not the service's own are the same in both.
     #[must_use]
     pub fn header(self, name: &str) -> Cow<'_, str> {
+        match self.spelling(name) {
+            Spelling { start: "", rest } => Cow::Borrowed(rest),
+            Spelling { start, rest } => Cow::Owned([start, rest].concat()),
+        }
+    }
+
+    /// How this dialect writes the header that the spec calls `name`.
+    #[must_use]
+    pub fn spelling(self, name: &str) -> Spelling<'_> {
+        let plain = |whole| Spelling {
+            start: "",
+            rest: whole,
+        };
         if self == Self::Store {
-            return Cow::Borrowed(name);
+            return plain(name);
         }
-        if let Some((_, own)) = HEADER_PAIRS.iter().find(|(spec, _)| *spec == name) {
-            return Cow::Borrowed(own);
+        let Some(rest) = name.strip_prefix(STORE.header_prefix) else {
+            return plain(name);
+        };
+        match HEADER_PAIRS.iter().find(|(spec, _)| *spec == name) {
+            Some((_, own)) => plain(own),
+            None => Spelling {
+                start: AMZ.header_prefix,
+                rest,
+            },
         }
-        name.strip_prefix(STORE.header_prefix).map_or_else(
-            || Cow::Borrowed(name),
-            |rest| Cow::Owned(format!("{}{rest}", AMZ.header_prefix)),
-        )
     }
 
     /// Whether `sent`, in lower case, is how this dialect writes the header that the spec calls `name`.
     #[must_use]
     pub fn is_header(self, sent: &str, name: &str) -> bool {
-        if self == Self::Store {
-            return sent == name;
-        }
-        if let Some((_, own)) = HEADER_PAIRS.iter().find(|(spec, _)| *spec == name) {
-            return sent == *own;
-        }
-        match name.strip_prefix(STORE.header_prefix) {
-            Some(rest) => sent.strip_prefix(AMZ.header_prefix) == Some(rest),
-            None => sent == name,
-        }
+        self.spelling(name).is(sent)
     }
 
     /// A sentence in the spec's words, in the words of this dialect.
@@ -204,6 +211,23 @@ impl Dialect {
                 .replace(STORE.algorithm, AMZ.algorithm)
                 .replace(STORE.kms, AMZ.kms),
         }
+    }
+}
+
+/// The name of a header in one dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct Spelling<'n> {
+    start: &'static str,
+    rest: &'n str,
+}
+
+impl Spelling<'_> {
+    /// Whether a name that was sent, in lower case, is this one.
+    #[must_use]
+    pub fn is(&self, sent: &str) -> bool {
+        sent.len() == self.start.len() + self.rest.len()
+            && sent.starts_with(self.start)
+            && sent.ends_with(self.rest)
     }
 }
 

@@ -169,8 +169,8 @@ impl Operation {
     }
 
     fn is_meant(&self, method: &str, target: Target, fields: &Fields<'_>, query: &Query) -> bool {
-        self.method == method
-            && self.target == target
+        self.target == target
+            && self.method == method
             && (self.marker.is_empty()
                 || if self.marker.starts_with("x-store-") {
                     fields.has(self.marker)

@@ -43,8 +43,8 @@ impl<'r> Fields<'r> {
     /// Whether the header that the spec calls `name` is there.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.iter()
-            .any(|(sent, _)| self.dialect.is_header(sent, name))
+        let own = self.dialect.spelling(name);
+        self.iter().any(|(sent, _)| own.is(sent))
     }
 
     /// The value of the header that the spec calls `name`, without outer blanks. A header that is repeated is one whose
@@ -53,9 +53,10 @@ impl<'r> Fields<'r> {
     /// # Errors
     /// [`Error::InvalidArgument`] for bytes that are no visible text.
     pub fn get(&self, name: &str) -> Result<Option<Cow<'r, str>>, Error> {
+        let own = self.dialect.spelling(name);
         let mut found: Option<Cow<'r, str>> = None;
         for (sent, value) in self.iter() {
-            if !self.dialect.is_header(sent, name) {
+            if !own.is(sent) {
                 continue;
             }
             let text = std::str::from_utf8(value)

@@ -140,6 +140,7 @@ impl Directory {
             stats.packs += 1;
             stats.dead_bytes += self.0.shelf.graves.dead_bytes(pack);
         }
+        stats.pack_bytes = stats.pack_bytes.saturating_sub(self.0.shelf.room());
         Ok(stats)
     }
 
@@ -296,7 +297,7 @@ impl Blobs for Directory {
 pub struct DirectoryStats {
     /// Packs.
     pub packs: u64,
-    /// Their bytes on disk.
+    /// The bytes of their records, dead ones too.
     pub pack_bytes: u64,
     /// Those of them that belong to deleted blobs, and come back when their pack is compacted.
     pub dead_bytes: u64,

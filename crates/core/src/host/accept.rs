@@ -186,9 +186,11 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let shared = Arc::clone(host);
+    // Every line of the log names it.
+    let address: Arc<str> = peer.address.to_string().into();
     let service = service_fn(move |request| {
-        let host = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(host.answer(request, peer).await) }
+        let (host, address) = (Arc::clone(&shared), Arc::clone(&address));
+        async move { Ok::<_, Infallible>(host.answer(request, peer, &address).await) }
     });
     let io = TokioIo::new(io);
     let ended = if http2 {
@@ -286,7 +288,12 @@ where
     S::Future: Send,
 {
     /// Answers one request, counts it, and writes its line.
-    async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<ReplyBody> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+        address: &str,
+    ) -> Response<ReplyBody> {
         let begun = Instant::now();
         let id = RequestId::from_number(self.id_next.fetch_add(1, Ordering::Relaxed), self.id_key);
         let (method, uri) = (request.method().clone(), request.uri().clone());
@@ -307,7 +314,7 @@ where
         );
         tracing::info!(
             target: "request",
-            id = &*id.0, peer = %peer.address, %method, host, path = target, operation, status, duration_us = micros,
+            id = &*id.0, peer = %address, %method, host, path = target, operation, status, duration_us = micros,
         );
         if !uri.path().starts_with("/_ops/") {
             self.requests.push(Seen {

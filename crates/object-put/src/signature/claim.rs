@@ -202,25 +202,31 @@ fn parameters(reason: impl Into<String>) -> Error {
 }
 
 impl ClaimV4 {
-    fn from_header(header: &str, fields: &Fields<'_>, region: &str) -> Result<Claim, Error> {
+    fn from_header<'h>(header: &'h str, fields: &Fields<'_>, region: &str) -> Result<Claim, Error> {
         let words = fields.dialect().words();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         if algorithm != words.algorithm {
             return Err(Error::UnsupportedAuthorization);
         }
-        let part = |name: &str| {
-            let mut parts = rest
-                .split(',')
-                .filter_map(|part| part.trim().split_once('='));
-            let found = parts
-                .find(|(own, _)| *own == name)
-                .map(|(_, value)| value.trim());
-            found
+        let (mut credential, mut signed, mut signature) = (None, None, None);
+        let parts = rest.split(',').map(str::trim);
+        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+            let first = match name {
+                "Credential" => &mut credential,
+                "SignedHeaders" => &mut signed,
+                "Signature" => &mut signature,
+                _ => continue,
+            };
+            first.get_or_insert(value.trim());
+        }
+        let need = |name: &str, value: Option<&'h str>| {
+            value
                 .filter(|value| !value.is_empty())
                 .ok_or_else(|| malformed(format!("the authorization header requires {name}")))
         };
-        let credential = part("Credential")?;
-        let (signed, signature) = (part("SignedHeaders")?, part("Signature")?);
+        let credential = need("Credential", credential)?;
+        let signed = need("SignedHeaders", signed)?;
+        let signature = need("Signature", signature)?;
         let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
         let (time, time_text) = header_time(fields)?;
         let date = day_of(&scope);
@@ -547,8 +553,17 @@ fn basic_time(text: &str) -> Option<Timestamp> {
     if text.len() != 16 || !digits {
         return None;
     }
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    let day = [part(0, 4), part(4, 6), part(6, 8)].join("-");
-    let time = [part(9, 11), part(11, 13), part(13, 15)].join(":");
-    Timestamp::from_rfc3339(&[&day, "T", &time, "Z"].concat())
+    let mut common = String::with_capacity(20);
+    for (part, then) in [
+        (0..4, '-'),
+        (4..6, '-'),
+        (6..8, 'T'),
+        (9..11, ':'),
+        (11..13, ':'),
+        (13..15, 'Z'),
+    ] {
+        common.push_str(text.get(part).unwrap_or_default());
+        common.push(then);
+    }
+    Timestamp::from_rfc3339(&common)
 }

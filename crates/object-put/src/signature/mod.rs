@@ -64,15 +64,16 @@ impl Payload {
 /// Lower-case hexadecimal digits of `bytes`.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or('0');
+    let digit = |nibble: u8| match nibble {
+        0..=9 => char::from(b'0' + nibble),
+        _ => char::from(b'a' + nibble - 10),
+    };
     let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
-    }
+    text.extend(
+        bytes
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
+    );
     text
 }
 

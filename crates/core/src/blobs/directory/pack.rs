@@ -14,6 +14,8 @@ pub(super) const HEAD_BYTES: usize = 4 + 1 + BlobId::BYTES + 4 + 4 + 4;
 pub(super) const TABLE_ROW_BYTES: usize = 8 + 8;
 /// What a walk reads at once, so that small records cost no call each.
 const WINDOW_BYTES: usize = 32 * 1024;
+/// A window of room for records to come: looked for heads in, it would take most of a start.
+static ZEROS: [u8; WINDOW_BYTES] = [0; WINDOW_BYTES];
 
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,26 +215,31 @@ impl Volume {
         }
     }
 
-    /// Gives every whole record, in order, and goes on behind what is none: where the first such stretch begins
-    /// and the last one ends, or `None` if there is none.
-    pub(super) fn walk(
-        &self,
-        found: &mut dyn FnMut(&Head, u64),
-    ) -> Result<Option<(u64, u64)>, BlobError> {
+    /// Gives every whole record, in order, and goes on behind what is none.
+    pub(super) fn walk(&self, found: &mut dyn FnMut(&Head, u64)) -> Result<Walked, BlobError> {
         let length = self.length()?;
         let mut window = Window::default();
-        let (mut at, mut damage) = (0, None);
+        let (mut at, mut end, mut has_holes) = (0, 0, false);
         while at < length {
             let bytes = window.at(&*self.file, at)?;
+            if bytes.is_empty() {
+                // Room was cut off meanwhile.
+                break;
+            }
             let head = Head::read(bytes).filter(|head| {
                 self.belongs(head, at) && at + HEAD_BYTES as u64 + u64::from(head.bytes) <= length
             });
             if let Some(head) = head {
                 found(&head, at);
+                has_holes |= at > end;
                 at += HEAD_BYTES as u64 + u64::from(head.bytes);
+                end = at;
                 continue;
             }
-            let start = damage.map_or(at, |(start, _)| start);
+            if ZEROS.starts_with(bytes) {
+                at = (at + bytes.len() as u64).min(length);
+                continue;
+            }
             let next = bytes
                 .get(1..)
                 .unwrap_or_default()
@@ -244,9 +251,30 @@ impl Volume {
                 |next| next as u64 + 1,
             );
             at = (at + skipped).min(length);
-            damage = Some((start, at));
         }
-        Ok(damage)
+        Ok(Walked {
+            end,
+            length,
+            has_holes,
+        })
+    }
+}
+
+/// What a walk through a pack found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Walked {
+    /// Where its last record ends.
+    pub(super) end: u64,
+    /// Its length.
+    pub(super) length: u64,
+    /// Whether what is no record lies before the last one.
+    pub(super) has_holes: bool,
+}
+
+impl Walked {
+    /// Whether all of its bytes are records.
+    pub(super) const fn is_whole(self) -> bool {
+        !self.has_holes && self.end == self.length
     }
 }
 

@@ -18,6 +18,10 @@ use crate::time::Timestamp;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bodies up to this size are gathered into one write.
 const GATHERED_BYTES_MAX: usize = 32 * 1024;
+/// The room that a pack is given ahead of its records: a sync that does not change the length of a file takes a third of the time.
+const ROOM_BYTES: u64 = 1024 * 1024;
+/// A group of more bytes than this gains nothing from room: writing the zeros would cost what it saves.
+const ROOMY_GROUP_BYTES_MAX: u64 = ROOM_BYTES / 4;
 
 pub(super) struct Packer {
     queue: Arc<Queue>,
@@ -76,6 +80,8 @@ impl Packer {
                 while let Some(group) = taken.take() {
                     pen.write(group);
                 }
+                // The next start would cut it off as well.
+                let _ = pen.cut_room();
             })
             .map_err(failed)?;
         Ok(Self {
@@ -277,7 +283,9 @@ impl Pen {
 
     /// Appends a group and syncs it; the names of its records, in order.
     fn append(&mut self, group: &[Put], growing: &Growing) -> Result<Vec<BlobId>, BlobError> {
-        let Growing { pack, file, end } = growing;
+        let Growing {
+            pack, file, end, ..
+        } = growing;
         let (mut at, mut gathered, mut gathered_at) = (*end, Vec::new(), *end);
         let mut names = Vec::with_capacity(group.len());
         for put in group {
@@ -305,12 +313,43 @@ impl Pen {
         if !gathered.is_empty() {
             file.write_all_at(&gathered, gathered_at).map_err(failed)?;
         }
+        let length = self.make_room(growing, at)?;
         file.sync().map_err(failed)?;
+        self.shelf.set_room(length - at);
         self.pack = Some(Growing {
             end: at,
+            length,
             ..growing.clone()
         });
         Ok(names)
+    }
+
+    /// Writes zeros behind a group that ends at `end`, where its pack has no more room; how long the file is then.
+    fn make_room(&self, growing: &Growing, end: u64) -> Result<u64, BlobError> {
+        if end <= growing.length {
+            return Ok(growing.length);
+        }
+        let room = self.pack_bytes_max.saturating_sub(end).min(ROOM_BYTES);
+        if end - growing.end > ROOMY_GROUP_BYTES_MAX || room == 0 {
+            return Ok(end);
+        }
+        let zeros = vec![0; usize::try_from(room).unwrap_or(0)];
+        growing.file.write_all_at(&zeros, end).map_err(failed)?;
+        Ok(end + zeros.len() as u64)
+    }
+
+    /// Cuts off the room that the open pack has left: a pack that never grows again is records to its end.
+    fn cut_room(&mut self) -> Result<(), BlobError> {
+        let Some(growing) = self.pack.as_mut() else {
+            return Ok(());
+        };
+        if growing.end < growing.length {
+            growing.file.truncate(growing.end).map_err(failed)?;
+            growing.file.sync().map_err(failed)?;
+            growing.length = growing.end;
+            self.shelf.set_room(0);
+        }
+        Ok(())
     }
 
     /// The pack that is open, or a new one: after a fault, or when the last one is full.
@@ -322,6 +361,8 @@ impl Pen {
         {
             return Ok(growing.clone());
         }
+        // First: once there is another pack, what is no record in this one is damage.
+        self.cut_room()?;
         let full = self.pack.take();
         let pack = self.next;
         self.next += 1;
@@ -330,6 +371,11 @@ impl Pen {
             self.due.add(full.pack);
         }
         let file = self.shelf.create(pack)?;
-        Ok(Growing { pack, file, end: 0 })
+        Ok(Growing {
+            pack,
+            file,
+            end: 0,
+            length: 0,
+        })
     }
 }

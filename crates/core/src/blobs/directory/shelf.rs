@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -24,6 +24,8 @@ pub(super) struct Shelf {
     open: Open,
     /// The pack that is written to; those before it never grow again.
     current: AtomicU32,
+    /// Bytes behind its records that are room for more.
+    room: AtomicU64,
     /// The least and the greatest name in a pack that never grows again.
     bounds: Mutex<HashMap<u32, (BlobId, BlobId)>>,
     pub(super) compacting: Mutex<()>,
@@ -34,7 +36,10 @@ pub(super) struct Shelf {
 pub(super) struct Growing {
     pub(super) pack: u32,
     pub(super) file: Arc<dyn DiskFile>,
+    /// Where the next record goes.
     pub(super) end: u64,
+    /// How long the file is: what lies behind the end is room for records to come.
+    pub(super) length: u64,
 }
 
 type Open = Mutex<HashMap<u32, Arc<Volume>>>;
@@ -57,6 +62,7 @@ impl Shelf {
             graves,
             open,
             current: AtomicU32::new(0),
+            room: AtomicU64::new(0),
             bounds: Mutex::default(),
             compacting: Mutex::default(),
         };
@@ -75,6 +81,15 @@ impl Shelf {
 
     pub(super) fn set_current(&self, pack: u32) {
         self.current.store(pack, Ordering::Release);
+    }
+
+    /// Bytes of the current pack that are no records yet.
+    pub(super) fn room(&self) -> u64 {
+        self.room.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_room(&self, bytes: u64) {
+        self.room.store(bytes, Ordering::Release);
     }
 
     /// The numbers of the packs, least first.
@@ -108,25 +123,29 @@ impl Shelf {
         Ok(growing)
     }
 
-    /// The last pack, to be written on, with its end; `None` if there is none, or none that can grow. What a
-    /// group that was never acknowledged left at its end is cut off.
+    /// The last pack, to be written on; `None` if there is none, or none that can grow. Room behind its last record, and what a
+    /// group that was never acknowledged left there, is cut off.
     fn last(&self) -> Result<Option<Growing>, BlobError> {
         let Some(pack) = self.packs()?.last().copied() else {
             return Ok(None);
         };
         let volume = self.volume(pack)?;
-        let mut end = volume.length()?;
-        let damage = volume.walk(&mut |_, _| {})?;
-        if volume.is_compacted() || damage.is_some_and(|(_, last)| last != end) {
+        let walked = volume.walk(&mut |_, _| {})?;
+        if volume.is_compacted() || walked.has_holes {
             return Ok(None);
         }
         let file = self.disk.open_to_write(&self.path(pack)).map_err(failed)?;
-        if let Some((start, _)) = damage {
-            // Records behind the damage would have been found: nothing that was acknowledged is cut.
-            file.truncate(start).map_err(failed)?;
-            end = start;
+        let end = walked.end;
+        if end < walked.length {
+            // Whole records behind would have been found: nothing that was acknowledged is cut.
+            file.truncate(end).map_err(failed)?;
         }
-        Ok(Some(Growing { pack, file, end }))
+        Ok(Some(Growing {
+            pack,
+            file,
+            end,
+            length: end,
+        }))
     }
 
     pub(super) fn volume(&self, pack: u32) -> Result<Arc<Volume>, BlobError> {
@@ -191,7 +210,7 @@ impl Shelf {
         pack: u32,
         found: &mut dyn FnMut(&Head, u64),
     ) -> Result<bool, BlobError> {
-        Ok(self.volume(pack)?.walk(found)?.is_none())
+        Ok(self.volume(pack)?.walk(found)?.is_whole())
     }
 
     /// The blobs of the last `count` packs, deleted ones left out.

@@ -69,6 +69,100 @@ fn a_torn_pack_keeps_the_blobs_before_the_tear() {
     assert_eq!(store.list(None, 9).unwrap(), [kept, new]);
 }
 
+/// What a kill leaves of a store with these bodies: its packs as they are while it is open.
+fn killed(bodies: &[&'static [u8]]) -> (tempfile::TempDir, Vec<BlobStat>) {
+    let (directory, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(directory.path());
+    let put = |body: &&'static [u8]| {
+        let put = store.put_small(Timestamp::EPOCH, Bytes::from_static(body));
+        put.wait().unwrap()
+    };
+    let stats = bodies.iter().map(put).collect();
+    std::fs::create_dir(copy.path().join("packs")).unwrap();
+    for pack in std::fs::read_dir(directory.path().join("packs")).unwrap() {
+        let pack = pack.unwrap();
+        let to = copy.path().join("packs").join(pack.file_name());
+        std::fs::copy(pack.path(), to).unwrap();
+    }
+    (copy, stats)
+}
+
+#[test]
+fn room_that_a_kill_left_in_a_pack_holds_no_blobs_and_is_used_by_the_next_ones() {
+    let (directory, kept) = killed(&[b"first", b"second"]);
+    let path = directory.path().join("packs/00000001.pack");
+    let length = || std::fs::metadata(&path).unwrap().len();
+    assert!(length() > 1024 * 1024, "there was room");
+    let store = open(directory.path());
+    let next = store
+        .put_small(Timestamp::from_millis(1), Bytes::from_static(b"next"))
+        .wait()
+        .unwrap();
+    let all = [kept, vec![next]].concat();
+    let names = |store: &Directory| {
+        let mut all = store.list(None, 9).unwrap();
+        all.sort_by_key(|stat| stat.bytes);
+        all
+    };
+    let mut expected = all.clone();
+    expected.sort_by_key(|stat| stat.bytes);
+    assert_eq!(names(&store), expected);
+    drop(store);
+    let records: u64 = all
+        .iter()
+        .map(|stat| pack::HEAD_BYTES as u64 + stat.bytes)
+        .sum();
+    assert_eq!(
+        length(),
+        records,
+        "a pack that is closed ends with its last record"
+    );
+    let store = open(directory.path());
+    assert_eq!(names(&store), expected);
+    for (stat, body) in all.iter().zip([&b"first"[..], b"second", b"next"]) {
+        assert_eq!(store.read_small(stat.id, stat.bytes).unwrap(), body);
+    }
+}
+
+#[test]
+fn damage_within_the_last_pack_is_not_taken_for_its_end() {
+    let (directory, stats) = killed(&[b"first", b"second", b"third"]);
+    let path = directory.path().join("packs/00000001.pack");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[pack::HEAD_BYTES + 5] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let store = open(directory.path());
+    let read = |stat: &BlobStat| store.read_small(stat.id, stat.bytes);
+    assert_eq!(read(&stats[0]).unwrap(), &b"first"[..]);
+    assert!(matches!(read(&stats[1]), Err(BlobError::Corrupt(_))));
+    assert_eq!(read(&stats[2]).unwrap(), &b"third"[..]);
+}
+
+#[test]
+fn packs_that_are_full_are_records_to_their_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
+    for _ in 0..8 {
+        let body = Bytes::from(vec![7; 3_000]);
+        store.put_small(Timestamp::EPOCH, body).wait().unwrap();
+    }
+    let shelf = &store.0.shelf;
+    let (last, full) = shelf
+        .packs()
+        .unwrap()
+        .split_last()
+        .map(|(last, full)| (*last, full.to_vec()))
+        .unwrap();
+    assert_eq!(full.len(), 2);
+    for pack in full {
+        assert!(shelf.walk(pack, &mut |_, _| {}).unwrap(), "pack {pack}");
+    }
+    assert!(
+        !shelf.walk(last, &mut |_, _| {}).unwrap(),
+        "the last one has room"
+    );
+}
+
 /// Which calls to a disk fail: the n-th, and with `stays` all after it, as if the process had been killed there.
 #[derive(Clone)]
 struct Failing {
@@ -456,7 +550,9 @@ fn a_body_that_looks_like_a_pack_is_one_blob() {
         .put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes"))
         .wait()
         .unwrap();
+    drop(store);
     let pack = std::fs::read(directory.path().join("packs/00000001.pack")).unwrap();
+    let store = open(directory.path());
     let second = store
         .put_small(Timestamp::from_millis(1), Bytes::from(pack))
         .wait()
