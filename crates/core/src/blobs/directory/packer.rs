@@ -20,8 +20,8 @@ const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 const GATHERED_BYTES_MAX: usize = 32 * 1024;
 /// The room that a pack is given ahead of its records: a sync that does not change the length of a file takes a third of the time.
 const ROOM_BYTES: u64 = 1024 * 1024;
-/// A group of more bytes than this gains nothing from room: writing the zeros would cost what it saves.
-const ROOMY_GROUP_BYTES_MAX: u64 = ROOM_BYTES / 4;
+/// Where the records of a group are longer than this on average, writing the zeros would cost more than they save.
+const ROOMY_RECORD_BYTES_MAX: u64 = 16 * 1024;
 
 pub(super) struct Packer {
     queue: Arc<Queue>,
@@ -313,7 +313,7 @@ impl Pen {
         if !gathered.is_empty() {
             file.write_all_at(&gathered, gathered_at).map_err(failed)?;
         }
-        let length = self.make_room(growing, at)?;
+        let length = self.make_room(growing, group.len(), at)?;
         file.sync().map_err(failed)?;
         self.shelf.set_room(length - at);
         self.pack = Some(Growing {
@@ -324,13 +324,13 @@ impl Pen {
         Ok(names)
     }
 
-    /// Writes zeros behind a group that ends at `end`, where its pack has no more room; how long the file is then.
-    fn make_room(&self, growing: &Growing, end: u64) -> Result<u64, BlobError> {
+    /// Writes zeros behind a group of `records` that ends at `end`, where its pack has no more room; how long the file is then.
+    fn make_room(&self, growing: &Growing, records: usize, end: u64) -> Result<u64, BlobError> {
         if end <= growing.length {
             return Ok(growing.length);
         }
         let room = self.pack_bytes_max.saturating_sub(end).min(ROOM_BYTES);
-        if end - growing.end > ROOMY_GROUP_BYTES_MAX || room == 0 {
+        if end - growing.end > records as u64 * ROOMY_RECORD_BYTES_MAX || room == 0 {
             return Ok(end);
         }
         let zeros = vec![0; usize::try_from(room).unwrap_or(0)];
