@@ -5,6 +5,7 @@ mod limit;
 mod load;
 mod peer;
 
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -119,6 +120,12 @@ fn body(bytes: usize) -> Bytes {
     body.into()
 }
 
+/// Puts on disk what is not there yet: what a peer did not sync is not the next one's burden.
+fn put_on_disk() -> Result<()> {
+    ensure!(Command::new("sync").status()?.success(), "sync failed");
+    Ok(())
+}
+
 /// PUT and GET of one size over each number of connections; all servers start anew for each, on an empty disk.
 fn of_size(size: usize, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
     let body = body(size);
@@ -157,8 +164,12 @@ fn puts(
             prefix: format!("put-{connections}-{round}"),
             body: body.clone(),
         };
-        let of = |target: &Target| target.rate(&work, connections, SPAN);
+        let of = |target: &Target| {
+            put_on_disk()?;
+            target.rate(&work, connections, SPAN)
+        };
         rates.add(of(&own.target)?, peers, of)?;
+        put_on_disk()?;
         rates.disk += limit::disk(&scratch, body, connections, SPAN)?;
         std::fs::remove_dir_all(&scratch)?;
         rates.hash += limit::hash(body, connections, SPAN)?;
@@ -201,6 +212,7 @@ fn gets(
     };
     let head = own.target.head_of(&format!("/{BUCKET}/get/0/0"))?;
     let mut rates = Rates::of(peers, size * connections);
+    put_on_disk()?;
     for _ in 0..rates.rounds {
         let of = |target: &Target| target.rate(&work, connections, SPAN);
         rates.add(of(&own.target)?, peers, of)?;
