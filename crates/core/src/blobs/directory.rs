@@ -338,8 +338,8 @@ impl Page {
     }
 }
 
-/// The file of a large body, once there is one.
-type Slot = Arc<Mutex<Option<LargeFile>>>;
+/// The file of a large body, or why there is none, once it was to be made.
+type Slot = Arc<Mutex<Option<Result<LargeFile, BlobError>>>>;
 
 /// A blob that is small until it is not.
 struct Writer {
@@ -403,10 +403,9 @@ struct Pieces {
 impl Pieces {
     fn write(self) -> Result<(), BlobError> {
         let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = match &mut *slot {
-            Some(file) => file,
-            none => none.insert(self.store.0.large.create(self.now, self.store.salt())?),
-        };
+        let create = || self.store.0.large.create(self.now, self.store.salt());
+        let file = slot.get_or_insert_with(create).as_mut();
+        let file = file.map_err(|fault| fault.clone())?;
         let mut pieces = self.pieces.iter();
         pieces.try_for_each(|piece| file.content.write(piece))
     }
@@ -429,15 +428,18 @@ impl BlobWriter for Writer {
             return Ok(());
         };
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.as_mut().map_or(Ok(()), |file| file.content.settle())
+        match slot.as_mut() {
+            Some(Ok(file)) => file.content.settle(),
+            Some(Err(fault)) => Err(fault.clone()),
+            None => Ok(()),
+        }
     }
 
     fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {
         if let Some(slot) = self.large.take() {
             return self.store.0.workers.run(move || {
                 let file = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-                // A writer whose first write failed has no file.
-                file.ok_or_else(|| BlobError::Unavailable("an earlier write failed".into()))?
+                file.ok_or_else(|| BlobError::Unavailable("nothing was written".into()))??
                     .finish()
             });
         }

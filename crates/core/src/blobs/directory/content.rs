@@ -60,6 +60,8 @@ pub(super) struct Content {
     /// How much is in the file, or on its way there.
     bytes: u64,
     is_settled: bool,
+    /// The first fault. It stays: the disk tells of it once, and what comes after would leave a gap.
+    fault: Option<BlobError>,
 }
 
 impl Content {
@@ -72,6 +74,7 @@ impl Content {
             behind: None,
             bytes: 0,
             is_settled: false,
+            fault: None,
         }
     }
 
@@ -80,7 +83,28 @@ impl Content {
         self.bytes + self.gathered.len() as u64
     }
 
-    pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), BlobError> {
+        self.unless_failed(|content| content.gather(bytes))
+    }
+
+    /// Puts on disk what was written.
+    pub(super) fn settle(&mut self) -> Result<(), BlobError> {
+        self.unless_failed(Self::write_all_and_sync)
+    }
+
+    fn unless_failed(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(), BlobError>,
+    ) -> Result<(), BlobError> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let outcome = work(self);
+        self.fault = outcome.as_ref().err().cloned();
+        outcome
+    }
+
+    fn gather(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
         self.is_settled = false;
         while !bytes.is_empty() {
             bytes = self.gathered.fill(bytes);
@@ -116,8 +140,7 @@ impl Content {
         Ok(())
     }
 
-    /// Puts on disk what was written.
-    pub(super) fn settle(&mut self) -> Result<(), BlobError> {
+    fn write_all_and_sync(&mut self) -> Result<(), BlobError> {
         if self.is_settled {
             return Ok(());
         }

@@ -25,8 +25,8 @@ pub trait Disk: Send + Sync {
     /// As the operating system.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// [`Disk::create`] for a large body: what is written of it in whole blocks of 4 KiB, from memory that begins as a block does, goes past the page cache
-    /// where the system can.
+    /// [`Disk::create`] for a large body: what is written of it in whole blocks of 4 KiB, from memory that begins as a block does,
+    /// goes past the page cache where the system can.
     ///
     /// # Errors
     /// As the operating system.

@@ -349,6 +349,33 @@ fn many_large_bodies_that_come_at_once_in_odd_pieces_are_each_whole() {
     }
 }
 
+#[test]
+fn a_body_whose_write_failed_is_never_finished() {
+    let mut failed = 0;
+    for fails_at in 0.. {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = Failing::at(fails_at, false, io::ErrorKind::Other);
+        let faults = disk.clone();
+        let Ok(store) =
+            Directory::open(directory.path(), Arc::new(disk), SeededIds::from_number(5))
+        else {
+            continue;
+        };
+        let mut writer = store.create(Timestamp::EPOCH, None);
+        for _ in 0..5 {
+            // Whoever does not look at the outcome must not get a body with a gap.
+            let _ = writer.write(Bytes::from(vec![1; 600_000])).wait();
+        }
+        let is_finished = writer.finish().wait().is_ok();
+        if !faults.has_failed() {
+            assert!(is_finished && failed > 5, "{failed} faults on the way");
+            break;
+        }
+        failed += 1;
+        assert!(!is_finished, "call {fails_at} failed");
+    }
+}
+
 /// Packs of a few blobs each, so that a test fills many.
 const SMALL_PACKS: u64 = 8 * 1024;
 
