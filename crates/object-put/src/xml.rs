@@ -31,7 +31,7 @@ impl Element {
     /// Reads a document whose root is called `root`.
     ///
     /// # Errors
-    /// [`Error::MalformedXml`] for what is no XML, has another root, or more than 1 MiB, 32 levels or 40,000 elements;
+    /// [`Error::MalformedXml`] for what is no XML, has another root, a NUL, or more than 1 MiB, 32 levels or 40,000 elements;
     /// for document type declarations and entities of their own, which a request has no use for.
     pub fn parse(bytes: &[u8], root: &str) -> Result<Self, Error> {
         Self::document(bytes)
@@ -41,7 +41,8 @@ impl Element {
 
     fn document(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
-        if text.len() > XML_BYTES_MAX {
+        // No version of XML has a place for NUL, not even as a reference: it could not be shown again.
+        if text.len() > XML_BYTES_MAX || text.contains('\0') {
             return None;
         }
         let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
@@ -324,6 +325,8 @@ mod tests {
             "<B/>",
             "<A/>x",
             "<A>&own;</A>",
+            "<A>\0</A>",
+            "<A>&#0;</A>",
             "<!DOCTYPE A [<!ENTITY x \"y\">]><A>&x;</A>",
             &deep,
             &long,
