@@ -9,20 +9,17 @@ pub(super) struct Blocks {
     memory: Vec<u8>,
     start: usize,
     filled: usize,
-    room: usize,
 }
 
 impl Blocks {
     /// Room for so many blocks.
     pub(super) fn with_room(blocks: usize) -> Self {
-        let room = blocks * BLOCK_BYTES;
-        let memory = vec![0; room + BLOCK_BYTES];
+        let memory = vec![0; (blocks + 1) * BLOCK_BYTES];
         let start = memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
         Self {
             memory,
             start,
             filled: 0,
-            room,
         }
     }
 
@@ -33,12 +30,17 @@ impl Blocks {
 
     /// Whether nothing more fits.
     pub(super) fn is_full(&self) -> bool {
-        self.filled == self.room
+        self.free() == 0
+    }
+
+    /// What is left beside the block that the start may take.
+    fn free(&self) -> usize {
+        self.memory.len() - BLOCK_BYTES - self.filled
     }
 
     /// Takes what fits from the front of `bytes`, and gives the rest.
     pub(super) fn fill<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let (now, later) = bytes.split_at(bytes.len().min(self.room - self.filled));
+        let (now, later) = bytes.split_at(bytes.len().min(self.free()));
         let begin = self.start + self.filled;
         if let Some(free) = self.memory.get_mut(begin..begin + now.len()) {
             free.copy_from_slice(now);

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
-use super::blocks::BLOCK_BYTES;
 use crate::blobs::BlobError;
 
 /// The disk as the blob directory uses it.
@@ -235,10 +234,11 @@ impl DiskFile for LargeDiskFile {
     }
 
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        const BLOCK: u64 = super::blocks::BLOCK_BYTES as u64;
         let starts = bytes.as_ptr().addr() as u64;
         if [starts, bytes.len() as u64, at]
             .iter()
-            .all(|place| place.is_multiple_of(BLOCK_BYTES as u64))
+            .all(|place| place.is_multiple_of(BLOCK))
         {
             match FileExt::write_all_at(&self.past, bytes, at) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}

@@ -229,6 +229,7 @@ impl Pen {
                 // Whether these records are on disk is unknown: they are cut off as well as can be, and
                 // nothing more goes into this pack.
                 let _ = growing.file.truncate(growing.end);
+                self.shelf.set_room(0);
                 self.pack = None;
             }
             names
@@ -283,9 +284,7 @@ impl Pen {
 
     /// Appends a group and syncs it; the names of its records, in order.
     fn append(&mut self, group: &[Put], growing: &Growing) -> Result<Vec<BlobId>, BlobError> {
-        let Growing {
-            pack, file, end, ..
-        } = growing;
+        let Growing { pack, file, end } = growing;
         let (mut at, mut gathered, mut gathered_at) = (*end, Vec::new(), *end);
         let mut names = Vec::with_capacity(group.len());
         for put in group {
@@ -313,40 +312,36 @@ impl Pen {
         if !gathered.is_empty() {
             file.write_all_at(&gathered, gathered_at).map_err(failed)?;
         }
-        let length = self.make_room(growing, group.len(), at)?;
+        let room = self.make_room(growing, group.len(), at)?;
         file.sync().map_err(failed)?;
-        self.shelf.set_room(length - at);
+        self.shelf.set_room(room);
         self.pack = Some(Growing {
             end: at,
-            length,
             ..growing.clone()
         });
         Ok(names)
     }
 
-    /// Writes zeros behind a group of `records` that ends at `end`, where its pack has no more room; how long the file is then.
+    /// Writes zeros behind a group of `records` that ends at `end`, where its pack has no more room; how much there is then.
     fn make_room(&self, growing: &Growing, records: usize, end: u64) -> Result<u64, BlobError> {
-        if end <= growing.length {
-            return Ok(growing.length);
+        let length = growing.end + self.shelf.room();
+        if end <= length {
+            return Ok(length - end);
         }
         let room = self.pack_bytes_max.saturating_sub(end).min(ROOM_BYTES);
         if end - growing.end > records as u64 * ROOMY_RECORD_BYTES_MAX || room == 0 {
-            return Ok(end);
+            return Ok(0);
         }
         let zeros = vec![0; usize::try_from(room).unwrap_or(0)];
         growing.file.write_all_at(&zeros, end).map_err(failed)?;
-        Ok(end + zeros.len() as u64)
+        Ok(room)
     }
 
     /// Cuts off the room that the open pack has left: a pack that never grows again is records to its end.
-    fn cut_room(&mut self) -> Result<(), BlobError> {
-        let Some(growing) = self.pack.as_mut() else {
-            return Ok(());
-        };
-        if growing.end < growing.length {
+    fn cut_room(&self) -> Result<(), BlobError> {
+        if let Some(growing) = self.pack.as_ref().filter(|_| self.shelf.room() > 0) {
             growing.file.truncate(growing.end).map_err(failed)?;
             growing.file.sync().map_err(failed)?;
-            growing.length = growing.end;
             self.shelf.set_room(0);
         }
         Ok(())
@@ -371,11 +366,6 @@ impl Pen {
             self.due.add(full.pack);
         }
         let file = self.shelf.create(pack)?;
-        Ok(Growing {
-            pack,
-            file,
-            end: 0,
-            length: 0,
-        })
+        Ok(Growing { pack, file, end: 0 })
     }
 }

@@ -38,8 +38,6 @@ pub(super) struct Growing {
     pub(super) file: Arc<dyn DiskFile>,
     /// Where the next record goes.
     pub(super) end: u64,
-    /// How long the file is: what lies behind the end is room for records to come.
-    pub(super) length: u64,
 }
 
 type Open = Mutex<HashMap<u32, Arc<Volume>>>;
@@ -140,12 +138,7 @@ impl Shelf {
             // Whole records behind would have been found: nothing that was acknowledged is cut.
             file.truncate(end).map_err(failed)?;
         }
-        Ok(Some(Growing {
-            pack,
-            file,
-            end,
-            length: end,
-        }))
+        Ok(Some(Growing { pack, file, end }))
     }
 
     pub(super) fn volume(&self, pack: u32) -> Result<Arc<Volume>, BlobError> {
