@@ -1,5 +1,7 @@
 //! Unguessable bytes: from the operating system, or from a seed so that a whole run can be repeated.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use sha2::{Digest, Sha256};
 
 /// A source of identifiers. What it gives is unguessable to whoever does not know its seed.
@@ -62,12 +64,17 @@ impl SeededIds {
 
 impl Ids for SeededIds {
     fn fill(&mut self, bytes: &mut [u8]) {
-        for byte in bytes {
+        let mut left = bytes;
+        while !left.is_empty() {
             if self.used == self.block.len() {
                 self.refill();
             }
-            *byte = self.block.get(self.used).copied().unwrap_or_default();
-            self.used += 1;
+            let fresh = self.block.get(self.used..).unwrap_or_default();
+            let count = fresh.len().min(left.len());
+            let (now, later) = left.split_at_mut(count);
+            now.copy_from_slice(fresh.get(..count).unwrap_or_default());
+            self.used += count;
+            left = later;
         }
     }
 }
@@ -75,6 +82,31 @@ impl Ids for SeededIds {
 impl std::fmt::Debug for SeededIds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SeededIds").finish_non_exhaustive()
+    }
+}
+
+/// A generator that many requests draw from; clones are the same one.
+#[derive(Clone)]
+pub struct SharedIds(Arc<Mutex<Box<dyn Ids>>>);
+
+impl SharedIds {
+    /// One that draws from `ids`.
+    #[must_use]
+    pub fn new(ids: Box<dyn Ids>) -> Self {
+        Self(Arc::new(Mutex::new(ids)))
+    }
+}
+
+impl std::fmt::Debug for SharedIds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedIds").finish_non_exhaustive()
+    }
+}
+
+impl Ids for SharedIds {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ids.fill(bytes);
     }
 }
 

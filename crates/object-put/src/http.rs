@@ -13,7 +13,7 @@ pub use location::Location;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -23,7 +23,7 @@ use triptych_core::blobs::Blobs;
 use triptych_core::host::{
     BoxError, Operation as OperationName, Peer, ReplyBody, RequestId, drain_refused,
 };
-use triptych_core::id::{Ids, SeededIds, SystemIds};
+use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::{KeyValue, run};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
@@ -56,7 +56,7 @@ struct Inner {
     blobs: Arc<dyn Blobs>,
     keyring: Keyring,
     clock: Arc<dyn Clock>,
-    ids: Mutex<SeededIds>,
+    ids: SharedIds,
     holders: holders::Holders,
     settings: Settings,
     base_hosts: Vec<String>,
@@ -160,7 +160,7 @@ impl Builder {
             store: self.store,
             blobs: self.blobs,
             clock: self.clock,
-            ids: Mutex::new(self.ids.fork()),
+            ids: SharedIds::new(Box::new(self.ids.fork())),
             holders: holders::Holders::default(),
             settings: self.settings,
             base_hosts: self.base_hosts,
@@ -466,7 +466,7 @@ impl ObjectPut {
         admission: &Admission,
         verified: &Verified,
         body: &mut B,
-        mut ids: SeededIds,
+        mut ids: SharedIds,
     ) -> Result<ObjectVersion, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
@@ -530,13 +530,9 @@ impl ObjectPut {
         intake::document(body, &asked.fields, &asked.verified, DOCUMENT_BYTES_MAX).await
     }
 
-    /// A generator of its own for one request.
-    fn draw(&self) -> SeededIds {
-        self.0
-            .ids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .fork()
+    /// The generator, for one request.
+    fn draw(&self) -> SharedIds {
+        self.0.ids.clone()
     }
 }
 

@@ -29,7 +29,7 @@ use serde::Serialize;
 use serde_json::json;
 use triptych_core::error::Coded;
 use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Stopping, Streaming};
-use triptych_core::id::{Ids, SystemIds};
+use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
@@ -61,7 +61,7 @@ struct Inner {
     compat: Compat,
     doors: Doors,
     control_token: Option<String>,
-    ids: Mutex<Box<dyn Ids>>,
+    ids: SharedIds,
     seed: Seed,
     profiles: RwLock<BTreeMap<String, Entry>>,
     tokens: RwLock<Tokens>,
@@ -182,7 +182,7 @@ impl Builder {
             compat: self.compat,
             doors: self.doors,
             control_token: self.control_token,
-            ids: Mutex::new(self.ids),
+            ids: SharedIds::new(self.ids),
             seed: self.seed,
             profiles: RwLock::default(),
             tokens: RwLock::default(),
@@ -409,8 +409,7 @@ impl TabsApi {
     /// A new token: 32 random bytes as hex.
     fn draw_token(&self) -> String {
         let mut bytes = [0; 32];
-        let mut ids = self.0.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        ids.fill(&mut bytes);
+        self.0.ids.clone().fill(&mut bytes);
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

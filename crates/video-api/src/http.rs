@@ -30,7 +30,7 @@ use triptych_core::blobs::Blobs;
 use triptych_core::host::{
     BoxError, Operation as OperationName, ReplyBody, RequestId, drain_refused,
 };
-use triptych_core::id::{Ids, SeededIds, SystemIds};
+use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
@@ -61,7 +61,7 @@ pub(crate) struct Inner {
     answers: answers::Answers,
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) clock: Arc<dyn Clock>,
-    ids: Mutex<Box<dyn Ids>>,
+    ids: SharedIds,
     strict: bool,
     pub(crate) external_url: Option<String>,
     seed: Seed,
@@ -144,7 +144,7 @@ impl Builder {
             answers: answers::Answers::new(),
             blobs: self.blobs,
             clock: self.clock,
-            ids: Mutex::new(self.ids),
+            ids: SharedIds::new(self.ids),
             strict: self.strict,
             external_url: self.external_url,
             seed: self.seed,
@@ -500,13 +500,9 @@ impl VideoApi {
         self.0.clock.now().max(self.0.started)
     }
 
-    /// A generator of its own for one request.
-    pub(crate) fn draw(&self) -> SeededIds {
-        self.0
-            .ids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .fork()
+    /// The generator, for one request.
+    pub(crate) fn draw(&self) -> SharedIds {
+        self.0.ids.clone()
     }
 }
 

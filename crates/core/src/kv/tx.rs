@@ -8,7 +8,7 @@ use super::{
     Basis, Batch, Changes, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, Records, Span,
     StoreError, Version,
 };
-use crate::id::Ids;
+use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
 
 /// One attempt of a handler at the store. Nothing is written until [`run`] commits it.
@@ -217,6 +217,41 @@ enum Wait {
     Commit(Pending<Result<Version, StoreError>>),
 }
 
+/// The ids of a transaction: the same for every attempt at it. Nothing is drawn for one that draws nothing, as most that read do.
+struct Draws<'i> {
+    ids: &'i mut dyn Ids,
+    fork: Option<SeededIds>,
+}
+
+impl<'i> Draws<'i> {
+    const fn of(ids: &'i mut dyn Ids) -> Self {
+        Self { ids, fork: None }
+    }
+
+    const fn attempt(&mut self) -> Draw<'_, 'i> {
+        Draw {
+            draws: self,
+            own: None,
+        }
+    }
+}
+
+/// The ids of one attempt.
+struct Draw<'d, 'i> {
+    draws: &'d mut Draws<'i>,
+    own: Option<SeededIds>,
+}
+
+impl Ids for Draw<'_, '_> {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let Draws { ids, fork } = self.draws;
+        let own = self
+            .own
+            .get_or_insert_with(|| fork.get_or_insert_with(|| ids.fork()).clone());
+        own.fill(bytes);
+    }
+}
+
 fn attempt<T, E>(
     store: &dyn KeyValue,
     ids: &mut dyn Ids,
@@ -250,9 +285,9 @@ pub async fn run<T, E: From<StoreError>>(
     attempts_max: u32,
     mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
 ) -> Result<T, E> {
-    let fork = ids.fork();
+    let mut draws = Draws::of(ids);
     for _ in 0..attempts_max {
-        let (outcome, wait) = attempt(store, &mut fork.clone(), &mut body);
+        let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
         match wait {
             Wait::Nothing => return outcome,
             Wait::Settled(settled) => return settled.await.map_err(E::from).and(outcome),
@@ -296,9 +331,9 @@ pub fn run_blocking<T, E: From<StoreError>>(
     attempts_max: u32,
     mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
 ) -> Result<T, E> {
-    let fork = ids.fork();
+    let mut draws = Draws::of(ids);
     for _ in 0..attempts_max {
-        let (outcome, wait) = attempt(store, &mut fork.clone(), &mut body);
+        let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
         match wait {
             Wait::Nothing => return outcome,
             Wait::Settled(settled) => return settled.wait().map_err(E::from).and(outcome),

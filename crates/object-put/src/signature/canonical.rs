@@ -15,8 +15,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 /// In a path the slash stays.
 const PATH_ENCODED: &AsciiSet = &ENCODED.remove(b'/');
 
-/// Room for the lines of most requests.
-const LINES_BYTES: usize = 512;
+/// Room for most requests without their path and query.
+const REQUEST_BYTES: usize = 768;
 
 /// The path, decoded once and encoded by the rules of the signature. It is never normalised.
 #[must_use]
@@ -50,10 +50,8 @@ pub fn query(raw: &str, without: &str) -> String {
     pairs.join("&")
 }
 
-/// `name:value` lines of the signed headers, in the order in which `signed` lists them, semicolons between.
-#[must_use]
-pub fn headers(signed: &str, fields: &Fields<'_>) -> String {
-    let mut lines = String::with_capacity(LINES_BYTES);
+/// Appends the `name:value` lines of the signed headers, in the order in which `signed` lists them, semicolons between.
+fn push_headers(signed: &str, fields: &Fields<'_>, lines: &mut String) {
     for name in signed.split(';') {
         lines.push_str(name);
         lines.push(':');
@@ -62,11 +60,10 @@ pub fn headers(signed: &str, fields: &Fields<'_>) -> String {
             if place > 0 {
                 lines.push(',');
             }
-            push_collapsed(&String::from_utf8_lossy(value), &mut lines);
+            push_collapsed(&String::from_utf8_lossy(value), lines);
         }
         lines.push('\n');
     }
-    lines
 }
 
 /// Appends a value without outer blanks, and with one blank for each run of them.
@@ -80,17 +77,26 @@ fn push_collapsed(value: &str, out: &mut String) {
     }
 }
 
-/// The canonical request of these parts.
+/// The canonical request of these parts: `path` and `query` in canonical form, `signed` the names of the headers that are covered.
 #[must_use]
 pub fn request(
     method: &str,
     path: &str,
     query: &str,
-    headers: &str,
+    fields: &Fields<'_>,
     signed: &str,
     payload: &str,
 ) -> String {
-    [method, path, query, headers, signed, payload].join("\n")
+    let mut text = String::with_capacity(REQUEST_BYTES + path.len() + query.len());
+    for line in [method, path, query] {
+        text.push_str(line);
+        text.push('\n');
+    }
+    push_headers(signed, fields, &mut text);
+    for line in ["\n", signed, "\n", payload] {
+        text.push_str(line);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -122,6 +128,9 @@ mod tests {
     #[test]
     fn header_values_are_trimmed_and_joined() {
         let fields = Fields::of([("a", &b"  x   y "[..]), ("a", &b"z"[..]), ("b", &b""[..])]);
-        assert_eq!(headers("a;b", &fields), "a:x y,z\nb:\n");
+        assert_eq!(
+            request("GET", "/", "", &fields, "a;b", "UNSIGNED-PAYLOAD"),
+            "GET\n/\n\na:x y,z\nb:\n\na;b\nUNSIGNED-PAYLOAD"
+        );
     }
 }

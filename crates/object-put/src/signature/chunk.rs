@@ -68,7 +68,7 @@ impl ChunkSigner {
     }
 
     fn check(&mut self, text: String, signature: &str) -> Result<(), Error> {
-        let own = hex(&hmac_sha256(&self.key, &[text.as_bytes()]));
+        let own = hex(&hmac_sha256(&self.key, [text.as_bytes()]));
         if !bool::from(own.as_bytes().ct_eq(signature.as_bytes())) {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
                 provided: signature.to_owned(),

@@ -64,17 +64,15 @@ impl Payload {
 /// Lower-case hexadecimal digits of `bytes`.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| match nibble {
-        0..=9 => char::from(b'0' + nibble),
-        _ => char::from(b'a' + nibble - 10),
-    };
-    let mut text = String::with_capacity(2 * bytes.len());
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or_default();
+    let mut text = Vec::with_capacity(2 * bytes.len());
     text.extend(
         bytes
             .iter()
             .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
     );
-    text
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The 32 bytes that 64 hexadecimal digits stand for.
@@ -95,7 +93,7 @@ pub fn unhex(text: &str) -> Option<[u8; 32]> {
 /// The access key id that goes with a secret that was made here: it depends on the secret and tells nothing about it.
 #[must_use]
 pub fn key_id(secret: &str) -> String {
-    let digest = hmac_sha256(secret.as_bytes(), &[b"access key id"]);
+    let digest = hmac_sha256(secret.as_bytes(), [&b"access key id"[..]]);
     let digits: String = hex(&digest).chars().take(16).collect();
     format!("OPUT{}", digits.to_ascii_uppercase())
 }
@@ -104,11 +102,11 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-pub(crate) fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+pub(crate) fn hmac_sha256<'p>(key: &[u8], parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; 32] {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return [0; 32]; // HMAC takes keys of any length.
     };
-    parts.iter().for_each(|part| mac.update(part));
+    parts.into_iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
 

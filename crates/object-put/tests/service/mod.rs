@@ -242,7 +242,7 @@ impl Draft {
             self.method,
             &canonical::path(path),
             &canonical::query(query, ""),
-            &canonical::headers(&names.join(";"), &fields),
+            &fields,
             &names.join(";"),
             &payload,
         );
