@@ -1,5 +1,6 @@
 //! The service over HTTP: bytes to domain values and back, and nothing else.
 
+mod answers;
 mod holders;
 mod hosted;
 mod intake;
@@ -9,6 +10,7 @@ mod render;
 mod summing;
 
 pub use location::Location;
+use outlet::{Content, Origin, Outlet};
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -35,7 +37,7 @@ use crate::copy::Copying;
 use crate::dialect::Dialect;
 use crate::encryption::Keyring;
 use crate::error::Error;
-use crate::object::{ObjectVersion, Part, Parts, sealing_context};
+use crate::object::{ObjectVersion, Part, Parts, Source, sealing_context};
 use crate::operation::{Call, Next, Operation, Progress, Reply, Run, Settings, Step, route};
 use crate::put::{Admission, Verifier};
 use crate::request::{Fields, Query};
@@ -58,6 +60,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     ids: SharedIds,
     holders: holders::Holders,
+    answers: answers::Answers,
     settings: Settings,
     base_hosts: Vec<String>,
     seed: Seed,
@@ -162,6 +165,7 @@ impl Builder {
             clock: self.clock,
             ids: SharedIds::new(Box::new(self.ids.fork())),
             holders: holders::Holders::default(),
+            answers: answers::Answers::new(),
             settings: self.settings,
             base_hosts: self.base_hosts,
             seed: self.seed,
@@ -224,7 +228,7 @@ impl ObjectPut {
         let answer = self.carry_out(&head, &mut body, now, &mut spoken).await;
         let (dialect, operation) = spoken;
         let mut response = match answer {
-            Ok(reply) => render::reply(reply, dialect, |object| outlet::open(self.clone(), object)),
+            Ok(reply) => reply.map(|content| content.open(self)),
             Err(error) => {
                 // One that waits for 100 Continue has sent nothing.
                 if !head.headers.contains_key(http::header::EXPECT) {
@@ -244,17 +248,20 @@ impl ObjectPut {
         body: &mut B,
         now: Timestamp,
         spoken: &mut (Dialect, &'static str),
-    ) -> Result<Reply, Error>
+    ) -> Result<Response<Content>, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
         let asked = self.ask(head, now, spoken)?;
-        match asked.operation.run {
+        let reply = match asked.operation.run {
             // Boxed, so that the many requests that read do not carry the room that these need.
             Run::Put => Box::pin(self.put(&asked, body)).await,
             Run::Call(handler) => {
                 let document = self.document(&asked, body).await?;
+                if asked.operation.only_reads() && document.is_empty() {
+                    return self.read(&asked, handler).await;
+                }
                 let mut ids = self.draw();
                 run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
                     let bucket = self.admit(&asked, tx)?;
@@ -271,7 +278,8 @@ impl ObjectPut {
             Run::Absent => Err(Error::OperationNotImplemented {
                 operation: asked.operation.name,
             }),
-        }
+        };
+        reply.map(|reply| render::reply(reply, spoken.0))
     }
 
     /// An operation in steps. The bucket is the one that the first step was admitted to.
@@ -350,7 +358,9 @@ impl ObjectPut {
             query: raw_query,
             host_bucket: location.bucket.as_deref().filter(|_| location.virtual_host),
         };
-        let claim = Claim::read(&fields, &query, &self.0.settings.region)?;
+        let authorization = fields.get("authorization")?;
+        let region = &self.0.settings.region;
+        let claim = Claim::read(authorization.as_deref(), &fields, &query, region)?;
         let (caller, verified) = self.identify(&claim, line, &fields, now)?;
         let secure = head.extensions.get::<Peer>().is_some_and(|peer| peer.tls);
         Ok(Asked {
@@ -367,7 +377,7 @@ impl ObjectPut {
 
     fn identify(
         &self,
-        claim: &Claim,
+        claim: &Claim<'_>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
@@ -446,8 +456,12 @@ impl ObjectPut {
         })
         .await?;
         let context = sealing_context(copying.bucket, &copying.key, copying.object.version.random);
-        let range = 0..copying.size();
-        let mut body = outlet::Outlet::new(self.clone(), context, copying.parts.clone(), range);
+        let source = Source {
+            context,
+            parts: copying.parts.clone(),
+            range: 0..copying.size(),
+        };
+        let mut body = Outlet::new(self.clone(), Origin::new(source));
         let unsigned = Verified {
             payload: copying.admission.head.body.payload,
             chunks: None,

@@ -1,6 +1,7 @@
 //! The record of an object's version, and the names of versions.
 
 use std::fmt;
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -299,6 +300,17 @@ pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     context.extend_from_slice(&random);
     context.extend_from_slice(key.as_bytes());
     context
+}
+
+/// Bytes of an object: which, of which parts, and what they were sealed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What the parts were sealed for: a [`sealing_context`].
+    pub context: Vec<u8>,
+    /// The parts of the whole body, in order.
+    pub parts: Vec<Part>,
+    /// Which bytes of the body.
+    pub range: Range<u64>,
 }
 
 /// Byte arrays as base64 text in records.

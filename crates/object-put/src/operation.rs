@@ -9,7 +9,6 @@ pub mod subresource;
 pub mod unset;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use bytes::Bytes;
 use triptych_core::id::Ids;
@@ -21,7 +20,7 @@ use crate::bucket::{Bucket, Ownership};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::key::Key;
-use crate::object::Part;
+use crate::object::Source;
 use crate::request::{Fields, Query};
 
 /// What the path of a request names.
@@ -168,6 +167,12 @@ impl Operation {
         }
     }
 
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        matches!(self.method, "GET" | "HEAD")
+    }
+
     fn is_meant(&self, method: &str, target: Target, fields: &Fields<'_>, query: &Query) -> bool {
         self.target == target
             && self.method == method
@@ -276,19 +281,8 @@ pub enum ReplyBody {
     Empty,
     /// A text: XML unless a Content-Type header says otherwise.
     Text(Bytes),
-    /// Bytes `range` of an object.
-    Object {
-        /// The number of its bucket.
-        bucket: u64,
-        /// Its key.
-        key: Key,
-        /// The random bytes of its version.
-        random: [u8; 12],
-        /// Its parts, in order.
-        parts: Vec<Part>,
-        /// Which bytes.
-        range: Range<u64>,
-    },
+    /// Bytes of an object.
+    Object(Box<Source>),
 }
 
 /// What a handler answers. Headers have the spec's names.

@@ -7,6 +7,7 @@
 mod changes;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod kept;
 mod memory;
 mod records;
 #[cfg(feature = "sled")]
@@ -17,6 +18,7 @@ mod tx;
 #[cfg(feature = "sled")]
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use changes::{Basis, Changes};
+pub use kept::Kept;
 pub use memory::Memory;
 pub use records::Records;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};

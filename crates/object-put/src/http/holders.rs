@@ -1,10 +1,9 @@
-//! Who speaks with which access key. What was decoded and derived of a key's rows is kept while the store holds the same rows.
+//! Who speaks with which access key. What was decoded and derived of a key's rows is kept until one of them is written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use bytes::Bytes;
-use triptych_core::kv::{KeyValue, StoreError, Tx};
+use triptych_core::kv::{Basis, KeyValue, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Holder;
@@ -20,10 +19,10 @@ const KEPT_MAX: usize = 1_024;
 #[derive(Default)]
 pub(super) struct Holders(RwLock<HashMap<String, Arc<Kept>>>);
 
-/// The holder of a key, with the rows that say so.
+/// The holder of a key.
 pub(super) struct Kept {
-    key_row: Bytes,
-    account_row: Bytes,
+    /// The rows that say so.
+    basis: Option<Basis>,
     pub(super) holder: Arc<Holder>,
     signing: Mutex<Option<Arc<SigningKey>>>,
 }
@@ -38,24 +37,20 @@ impl Holders {
         store: &dyn KeyValue,
         id: &str,
     ) -> Result<Option<Arc<Kept>>, StoreError> {
-        let mut tx = Tx::new(store);
-        let Some(key_row) = tx.peek(&ACCESS_KEYS.key(&id.to_owned()))? else {
-            return Ok(None);
-        };
-        let known = self.known(id).filter(|kept| kept.key_row == key_row);
-        if let Some(kept) = &known
-            && tx.peek(&ACCOUNTS.key(&kept.holder.key.account))? == Some(kept.account_row.clone())
+        if let Some(kept) = self.known(id)
+            && kept.basis.as_ref().is_some_and(|basis| basis.holds(store))
         {
-            return Ok(known);
+            return Ok(Some(kept));
         }
-        let key = ACCESS_KEYS.decode(key_row.clone())?;
-        let Some(account_row) = tx.peek(&ACCOUNTS.key(&key.account))? else {
+        let mut tx = Tx::noting(store);
+        let Some(key) = ACCESS_KEYS.peek(&mut tx, &id.to_owned())? else {
             return Ok(None);
         };
-        let account = ACCOUNTS.decode(account_row.clone())?;
+        let Some(account) = ACCOUNTS.peek(&mut tx, &key.account)? else {
+            return Ok(None);
+        };
         let kept = Arc::new(Kept {
-            key_row,
-            account_row,
+            basis: tx.basis(),
             holder: Arc::new(Holder { account, key }),
             signing: Mutex::default(),
         });
@@ -80,7 +75,7 @@ impl Kept {
     /// Those of [`Claim::verify`].
     pub(super) fn prove(
         &self,
-        claim: &Claim,
+        claim: &Claim<'_>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,

@@ -1,9 +1,8 @@
 //! The body of an object on its way out: read from blobs, opened record by record, never whole in memory.
 
-use std::collections::VecDeque;
 use std::future::Future;
-use std::ops::Range;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -13,86 +12,111 @@ use triptych_core::host::{BoxError, ReplyBody as HostBody};
 use triptych_core::pending::Pending;
 
 use super::ObjectPut;
-use crate::encryption::{Opener, SealedRange};
+use crate::encryption::{BodyKey, Keyring, Opener, SealedRange};
 use crate::error::Error;
-use crate::object::{Part, sealing_context};
+use crate::object::{Part, Source};
 use crate::operation::ReplyBody;
 
-/// The body of `object`, to be read as the client takes it.
-pub(super) fn open(service: ObjectPut, object: ReplyBody) -> HostBody {
-    let ReplyBody::Object {
-        bucket,
-        key,
-        random,
-        parts,
-        range,
-    } = object
-    else {
-        return HostBody::empty();
-    };
-    if range.is_empty() {
-        return HostBody::empty();
-    }
-    let context = sealing_context(bucket, &key, random);
-    HostBody::stream(Outlet::new(service, context, parts, range))
+/// The body of an answer that is still to be opened. Clones are the same bytes.
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    Whole(Bytes),
+    Object(Arc<Origin>),
 }
 
-/// A part, and which of its bytes are wanted.
-type Wanted = (Part, Range<u64>);
+/// The bytes of an object, to be read as often as they are asked for.
+#[derive(Debug)]
+pub(super) struct Origin {
+    source: Source,
+    /// The data key of a body that is one part, once it was opened.
+    key: OnceLock<BodyKey>,
+}
 
-/// Reads the wanted bytes of parts, one after the other.
+impl Content {
+    pub(super) fn of(body: ReplyBody) -> Self {
+        match body {
+            ReplyBody::Empty => Self::Whole(Bytes::new()),
+            ReplyBody::Text(text) => Self::Whole(text),
+            ReplyBody::Object(source) => Self::Object(Origin::new(*source)),
+        }
+    }
+
+    /// The bytes, to be read as the client takes them.
+    pub(super) fn open(self, service: &ObjectPut) -> HostBody {
+        match self {
+            Self::Whole(bytes) => HostBody::whole(bytes),
+            Self::Object(origin) if origin.source.range.is_empty() => HostBody::empty(),
+            Self::Object(origin) => HostBody::stream(Outlet::new(service.clone(), origin)),
+        }
+    }
+}
+
+impl Origin {
+    pub(super) fn new(source: Source) -> Arc<Self> {
+        Arc::new(Self {
+            source,
+            key: OnceLock::new(),
+        })
+    }
+
+    fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<BodyKey, Error> {
+        if let Some(key) = self.key.get() {
+            return Ok(key.clone());
+        }
+        let opened = keyring.open(&part.sealed, &self.source.context);
+        let key = opened.map_err(|_| Error::Damaged)?;
+        if self.source.parts.len() == 1 {
+            let _ = self.key.set(key.clone());
+        }
+        Ok(key)
+    }
+}
+
+/// Reads the bytes of an object, part by part.
 pub(super) struct Outlet {
     service: ObjectPut,
-    context: Vec<u8>,
-    parts: VecDeque<Wanted>,
+    origin: Arc<Origin>,
+    /// Which part comes next, and where it begins in the whole body.
+    next: usize,
+    begin: u64,
     left: u64,
     open: Option<(Box<dyn BlobReader>, Opener)>,
     reading: Option<Pending<Result<Option<Bytes>, BlobError>>>,
 }
 
 impl Outlet {
-    /// The bytes `range` of the body that `parts` make up.
-    pub(super) fn new(
-        service: ObjectPut,
-        context: Vec<u8>,
-        parts: Vec<Part>,
-        range: Range<u64>,
-    ) -> Self {
-        let mut start = 0;
-        let mut wanted = VecDeque::new();
-        for part in parts {
-            let end = start + part.bytes;
-            let (from, to) = (range.start.max(start), range.end.min(end));
-            if from < to {
-                wanted.push_back((part, from - start..to - start));
-            }
-            start = end;
-        }
-        let left = range.end - range.start;
+    pub(super) fn new(service: ObjectPut, origin: Arc<Origin>) -> Self {
+        let range = &origin.source.range;
         Self {
             service,
-            context,
-            parts: wanted,
-            left,
+            left: range.end - range.start,
+            origin,
+            next: 0,
+            begin: 0,
             open: None,
             reading: None,
         }
     }
 
-    /// Opens the next part; `false` when there is none.
+    /// Opens the next part that has bytes of the range; `false` when there is none.
     fn open_next(&mut self) -> Result<bool, Error> {
-        let Some((part, range)) = self.parts.pop_front() else {
-            return Ok(false);
-        };
-        let inner = &self.service.0;
-        let key = inner
-            .keyring
-            .open(&part.sealed, &self.context)
-            .map_err(|_| Error::Damaged)?;
-        let sealed = SealedRange::of(&range, part.bytes);
-        let reader = inner.blobs.open(part.blob, sealed.bytes.clone())?;
-        self.open = Some((reader, Opener::new(key, &sealed)));
-        Ok(true)
+        let Source { parts, range, .. } = &self.origin.source;
+        while let Some(part) = parts.get(self.next) {
+            let begin = self.begin;
+            let end = begin + part.bytes;
+            (self.next, self.begin) = (self.next + 1, end);
+            let (from, to) = (range.start.max(begin), range.end.min(end));
+            if from >= to {
+                continue;
+            }
+            let inner = &self.service.0;
+            let key = self.origin.key_of(part, &inner.keyring)?;
+            let sealed = SealedRange::of(&(from - begin..to - begin), part.bytes);
+            let reader = inner.blobs.open(part.blob, sealed.bytes.clone())?;
+            self.open = Some((reader, Opener::new(key, &sealed)));
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {

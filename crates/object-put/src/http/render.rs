@@ -1,5 +1,6 @@
 //! Replies and refusals as HTTP responses, in the dialect of the request.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -11,6 +12,7 @@ use triptych_core::error::Coded;
 use triptych_core::host::{ReplyBody as HostBody, RequestId};
 use triptych_core::time::Timestamp;
 
+use super::outlet::Content;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::operation::{Reply, ReplyBody};
@@ -19,28 +21,18 @@ use crate::signature::sha256;
 /// Headers that every answer gets beside its own.
 const HEADERS_OF_ALL: usize = 5;
 
-/// A reply, with `open` to make the body of an object.
-pub(super) fn reply(
-    reply: Reply,
-    dialect: Dialect,
-    open: impl FnOnce(ReplyBody) -> HostBody,
-) -> Response<HostBody> {
-    let (body, length, text) = match reply.body {
-        ReplyBody::Empty => (HostBody::empty(), None, false),
-        ReplyBody::Text(text) => {
-            let length = text.len();
-            (HostBody::whole(text), Some(length), true)
-        }
-        object @ ReplyBody::Object { .. } => (open(object), None, false),
+/// A reply, with a body that is still to be opened.
+pub(super) fn reply(reply: Reply, dialect: Dialect) -> Response<Content> {
+    let text = match &reply.body {
+        ReplyBody::Text(text) => Some(text.len()),
+        ReplyBody::Empty | ReplyBody::Object(_) => None,
     };
-    let mut response = Response::new(body);
+    let mut response = Response::new(Content::of(reply.body));
     *response.status_mut() = status(reply.status);
     append(&mut response, reply.headers, dialect);
-    let headers = response.headers_mut();
-    if let Some(length) = length {
+    if let Some(length) = text {
+        let headers = response.headers_mut();
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    if text {
         headers
             .entry(CONTENT_TYPE)
             .or_insert(HeaderValue::from_static("application/xml"));
@@ -150,10 +142,25 @@ pub(super) fn identify<B>(
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    if let Ok(date) = HeaderValue::try_from(now.http_date()) {
-        headers.insert(DATE, date);
-    }
+    headers.insert(DATE, date(now));
     headers.insert(SERVER, HeaderValue::from_static("object-put"));
+}
+
+/// The text of a second, made once a second.
+fn date(now: Timestamp) -> HeaderValue {
+    thread_local! {
+        static LAST: RefCell<Option<(i64, HeaderValue)>> = const { RefCell::new(None) };
+    }
+    let second = now.seconds();
+    LAST.with_borrow_mut(|last| {
+        if let Some((_, date)) = last.as_ref().filter(|(known, _)| *known == second) {
+            return date.clone();
+        }
+        // A date is ASCII.
+        let date = HeaderValue::try_from(now.http_date());
+        let date = date.unwrap_or(HeaderValue::from_static(""));
+        last.insert((second, date)).1.clone()
+    })
 }
 
 /// The longer id of a request: 57 bytes that belong to the first.

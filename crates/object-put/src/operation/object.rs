@@ -16,7 +16,7 @@ use crate::etag::{self, quoted};
 use crate::head::DEFAULT_MEDIA_TYPE;
 use crate::key::Key;
 use crate::lifecycle;
-use crate::object::{ObjectVersion, StorageClass, Stored, VersionId};
+use crate::object::{ObjectVersion, Source, StorageClass, Stored, VersionId, sealing_context};
 use crate::range;
 use crate::tables::{CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place};
 use crate::xml::Writer;
@@ -279,13 +279,12 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
         });
     }
     let range = range_of(call, object, stored)?.unwrap_or(0..stored.size);
-    reply.body = ReplyBody::Object {
-        bucket: call.bucket()?.id,
-        key: call.key()?.clone(),
-        random: object.version.random,
+    let context = sealing_context(call.bucket()?.id, call.key()?, object.version.random);
+    reply.body = ReplyBody::Object(Box::new(Source {
+        context,
         parts: parts(tx, &stored.parts)?,
         range,
-    };
+    }));
     Ok(reply)
 }
 

@@ -68,6 +68,11 @@ fn push_headers(signed: &str, fields: &Fields<'_>, lines: &mut String) {
 
 /// Appends a value without outer blanks, and with one blank for each run of them.
 fn push_collapsed(value: &str, out: &mut String) {
+    let is_blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    if !value.bytes().any(is_blank) {
+        out.push_str(value);
+        return;
+    }
     let words = value.split([' ', '\t']).filter(|word| !word.is_empty());
     for (place, word) in words.enumerate() {
         if place > 0 {

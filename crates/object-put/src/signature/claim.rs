@@ -1,5 +1,6 @@
 //! What a request says about its sender, and the proof of it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use subtle::ConstantTimeEq;
@@ -31,11 +32,11 @@ pub struct RequestLine<'r> {
 
 /// What a request says about its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
+pub enum Claim<'r> {
     /// Nothing: it is anonymous.
     Anonymous(Payload),
     /// SigV4, by header or in the query.
-    V4(Box<ClaimV4>),
+    V4(ClaimV4<'r>),
     /// Presigned SigV2.
     V2(ClaimV2),
 }
@@ -79,22 +80,22 @@ impl SigningKey {
 
 /// A SigV4 claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimV4 {
+pub struct ClaimV4<'r> {
     /// The access key.
-    pub access_key: String,
+    pub access_key: &'r str,
     /// Day, region, service and end, slashes between.
-    scope: String,
+    scope: &'r str,
     /// Names of headers, semicolons between.
-    signed: String,
-    signature: String,
+    signed: &'r str,
+    signature: &'r str,
     /// `YYYYMMDDTHHMMSSZ`.
-    time_text: String,
+    time_text: Cow<'r, str>,
     time: Timestamp,
     /// Seconds for which a presigned URL is valid.
     valid_seconds: Option<u64>,
     payload: Payload,
-    payload_text: String,
-    token: Option<String>,
+    payload_text: Cow<'r, str>,
+    token: Option<Cow<'r, str>>,
 }
 
 /// A claim that was proven.
@@ -106,25 +107,28 @@ pub struct Verified {
     pub chunks: Option<super::chunk::ChunkSigner>,
 }
 
-impl Claim {
-    /// Reads the claim of a request.
+impl<'r> Claim<'r> {
+    /// Reads the claim of a request; `authorization` is its header of that name.
     ///
     /// # Errors
     /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
     /// `MissingQueryParameters`, `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
-    pub fn read(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Self, Error> {
+    pub fn read(
+        authorization: Option<&'r str>,
+        fields: &Fields<'r>,
+        query: &'r Query,
+        region: &str,
+    ) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();
         let parameter = |name| query.get_prefixed(words.query_prefix, name);
         // One that is empty is as good as none.
-        let header = fields
-            .get("authorization")?
-            .filter(|header| !header.trim().is_empty());
+        let header = authorization.filter(|header| !header.trim().is_empty());
         let in_query = parameter("Algorithm").is_some()
             || parameter("Credential").is_some()
             || parameter("Signature").is_some();
         let older = query.has("AWSAccessKeyId") || (query.has("Signature") && query.has("Expires"));
-        match (&header, in_query, older) {
+        match (header, in_query, older) {
             (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
             (Some(header), false, false) => ClaimV4::from_header(header, fields, region),
             (None, true, false) => ClaimV4::from_query(fields, query, region),
@@ -138,7 +142,7 @@ impl Claim {
     pub fn access_key(&self) -> Option<&str> {
         match self {
             Self::Anonymous(_) => None,
-            Self::V4(claim) => Some(&claim.access_key),
+            Self::V4(claim) => Some(claim.access_key),
             Self::V2(claim) => Some(&claim.access_key),
         }
     }
@@ -176,12 +180,12 @@ fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
     }
 }
 
-fn content_sha256(fields: &Fields<'_>) -> Result<Option<(Payload, String)>, Error> {
+fn content_sha256<'r>(fields: &Fields<'r>) -> Result<Option<(Payload, Cow<'r, str>)>, Error> {
     let Some(text) = fields.get(CONTENT_SHA256)? else {
         return Ok(None);
     };
     match Payload::read(&text, fields.dialect().words().streaming_signed) {
-        Some(payload) => Ok(Some((payload, text.into_owned()))),
+        Some(payload) => Ok(Some((payload, text))),
         None => Err(Error::InvalidContentSha256 {
             value: text.into_owned(),
         }),
@@ -201,8 +205,8 @@ fn parameters(reason: impl Into<String>) -> Error {
     }
 }
 
-impl ClaimV4 {
-    fn from_header<'h>(header: &'h str, fields: &Fields<'_>, region: &str) -> Result<Claim, Error> {
+impl<'r> ClaimV4<'r> {
+    fn from_header(header: &'r str, fields: &Fields<'r>, region: &str) -> Result<Claim<'r>, Error> {
         let words = fields.dialect().words();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         if algorithm != words.algorithm {
@@ -219,7 +223,7 @@ impl ClaimV4 {
             };
             first.get_or_insert(value.trim());
         }
-        let need = |name: &str, value: Option<&'h str>| {
+        let need = |name: &str, value: Option<&'r str>| {
             value
                 .filter(|value| !value.is_empty())
                 .ok_or_else(|| malformed(format!("the authorization header requires {name}")))
@@ -229,28 +233,28 @@ impl ClaimV4 {
         let signature = need("Signature", signature)?;
         let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
         let (time, time_text) = header_time(fields)?;
-        let date = day_of(&scope);
+        let date = day_of(scope);
         if !time_text.starts_with(date) {
             return Err(malformed(format!(
                 "Invalid credential date \"{date}\". This date is not the same as X-Store-Date: \"{time_text}\"."
             )));
         }
         let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
-        Ok(Claim::V4(Box::new(Self {
+        Ok(Claim::V4(Self {
             access_key,
             scope,
-            signed: signed.to_owned(),
-            signature: signature.to_owned(),
+            signed,
+            signature,
             time_text,
             time,
             valid_seconds: None,
             payload,
             payload_text,
             token: token(fields, None)?,
-        })))
+        }))
     }
 
-    fn from_query(fields: &Fields<'_>, query: &Query, region: &str) -> Result<Claim, Error> {
+    fn from_query(fields: &Fields<'r>, query: &'r Query, region: &str) -> Result<Claim<'r>, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();
         let get = |name: &str| {
@@ -282,7 +286,7 @@ impl ClaimV4 {
         let time = basic_time(date).ok_or_else(|| {
             parameters("X-Store-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
         })?;
-        let day = day_of(&scope);
+        let day = day_of(scope);
         if !date.starts_with(day) {
             return Err(parameters(format!(
                 "Invalid credential date \"{day}\". This date is not the same as X-Store-Date: \"{date}\"."
@@ -292,7 +296,7 @@ impl ClaimV4 {
         let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
             Some(text) => Payload::read(text, words.streaming_signed)
-                .map(|payload| Some((payload, text.to_owned())))
+                .map(|payload| Some((payload, text.into())))
                 .ok_or_else(|| Error::InvalidContentSha256 {
                     value: text.to_owned(),
                 })?,
@@ -301,19 +305,19 @@ impl ClaimV4 {
             None => content_sha256(fields)?,
         };
         let (payload, payload_text) =
-            sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".to_owned()));
-        Ok(Claim::V4(Box::new(Self {
+            sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
+        Ok(Claim::V4(Self {
             access_key,
             scope,
-            signed: signed.to_owned(),
-            signature: signature.to_owned(),
-            time_text: date.to_owned(),
+            signed,
+            signature,
+            time_text: date.into(),
             time,
             valid_seconds: Some(valid_seconds),
             payload,
             payload_text,
             token: token(fields, get("Security-Token"))?,
-        })))
+        }))
     }
 
     fn verify(
@@ -332,7 +336,7 @@ impl ClaimV4 {
         let signing = match signing {
             // The end of a scope tells the dialect, and so the prefix.
             Some(known) if known.scope == self.scope => known,
-            signing => signing.insert(Arc::new(SigningKey::derive(prefix, &self.scope, key))),
+            signing => signing.insert(Arc::new(SigningKey::derive(prefix, self.scope, key))),
         };
         let without = match self.valid_seconds {
             Some(_) => format!("{}Signature", words.query_prefix),
@@ -345,7 +349,7 @@ impl ClaimV4 {
                 path,
                 &query,
                 fields,
-                &self.signed,
+                self.signed,
                 &self.payload_text,
             )
         };
@@ -371,8 +375,8 @@ impl ClaimV4 {
         let as_sent = || encoded != line.path && matches(&canonical(line.path));
         if !(matches(&request) || as_sent()) {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
-                access_key: self.access_key.clone(),
-                provided: self.signature.clone(),
+                access_key: self.access_key.to_owned(),
+                provided: self.signature.to_owned(),
                 string_to_sign: [&start.concat(), hashed(&request).as_str()].concat(),
                 canonical_request: request,
             })));
@@ -383,7 +387,7 @@ impl ClaimV4 {
                 fields.dialect(),
                 signing.key,
                 format!("{}\n{}", self.time_text, self.scope),
-                self.signature.clone(),
+                self.signature.to_owned(),
             )
         });
         Ok(Verified {
@@ -397,7 +401,7 @@ impl ClaimV4 {
         let Some(valid_seconds) = self.valid_seconds else {
             if ahead.abs() > SKEW_MILLIS_MAX {
                 return Err(Error::RequestTimeTooSkewed {
-                    request_time: self.time_text.clone(),
+                    request_time: self.time_text.clone().into_owned(),
                     server_time: now.rfc3339(),
                 });
             }
@@ -449,14 +453,15 @@ fn day_of(scope: &str) -> &str {
 }
 
 /// The session token of a request, by header or parameter.
-fn token(fields: &Fields<'_>, parameter: Option<&str>) -> Result<Option<String>, Error> {
+fn token<'r>(
+    fields: &Fields<'r>,
+    parameter: Option<&'r str>,
+) -> Result<Option<Cow<'r, str>>, Error> {
     let header = match fields.get("x-store-security-token")? {
         None => fields.get("x-store-s3session-token")?,
         token => token,
     };
-    Ok(parameter
-        .map(str::to_owned)
-        .or(header.map(std::borrow::Cow::into_owned)))
+    Ok(parameter.map(Cow::Borrowed).or(header))
 }
 
 /// A temporary key comes with its token, and no other key with any.
@@ -489,7 +494,11 @@ fn read_expires(text: &str) -> Result<u64, Error> {
 }
 
 /// The access key and the scope of a credential.
-fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String, String), Error> {
+fn read_credential<'r>(
+    text: &'r str,
+    dialect: Dialect,
+    region: &str,
+) -> Result<(&'r str, &'r str), Error> {
     let words = dialect.words();
     let mut parts = text.rsplitn(5, '/');
     let [
@@ -529,17 +538,17 @@ fn read_credential(text: &str, dialect: Dialect, region: &str) -> Result<(String
         )));
     }
     let scope = text.get(access_key.len() + 1..).unwrap_or_default();
-    Ok((access_key.to_owned(), scope.to_owned()))
+    Ok((access_key, scope))
 }
 
 /// The time of a request: `x-store-date`, or else `Date` in any of its forms.
-fn header_time(fields: &Fields<'_>) -> Result<(Timestamp, String), Error> {
+fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Error> {
     let text = match fields.get("x-store-date")? {
         Some(text) => text,
         None => fields.get("date")?.ok_or(Error::MissingDate)?,
     };
     if let Some(time) = basic_time(&text) {
-        return Ok((time, text.into_owned()));
+        return Ok((time, text));
     }
     let time = Timestamp::from_http_date(&text).ok_or(Error::MissingDate)?;
     let basic: String = time
@@ -547,7 +556,7 @@ fn header_time(fields: &Fields<'_>) -> Result<(Timestamp, String), Error> {
         .chars()
         .filter(|char| !matches!(char, '-' | ':'))
         .collect();
-    Ok((time, basic))
+    Ok((time, basic.into()))
 }
 
 /// Reads `YYYYMMDDTHHMMSSZ`.
@@ -560,17 +569,18 @@ fn basic_time(text: &str) -> Option<Timestamp> {
     if text.len() != 16 || !digits {
         return None;
     }
-    let mut common = String::with_capacity(20);
-    for (part, then) in [
-        (0..4, '-'),
-        (4..6, '-'),
-        (6..8, 'T'),
-        (9..11, ':'),
-        (11..13, ':'),
-        (13..15, 'Z'),
+    let mut common = *b"0000-00-00T00:00:00Z";
+    for (from, to) in [
+        (0..4, 0..4),
+        (4..6, 5..7),
+        (6..8, 8..10),
+        (9..11, 11..13),
+        (11..13, 14..16),
+        (13..15, 17..19),
     ] {
-        common.push_str(text.get(part).unwrap_or_default());
-        common.push(then);
+        common
+            .get_mut(to)?
+            .copy_from_slice(text.as_bytes().get(from)?);
     }
-    Timestamp::from_rfc3339(&common)
+    Timestamp::from_rfc3339(std::str::from_utf8(&common).ok()?)
 }

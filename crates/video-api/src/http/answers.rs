@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{self, Basis, KeyValue};
-use triptych_core::recent::Shared;
+use triptych_core::kv::{self, Kept, KeyValue};
 use triptych_core::time::Timestamp;
 
 use super::reply::{Answer, Said};
@@ -20,18 +19,15 @@ use crate::operation::{Method, Operation};
 
 /// Bytes of the answers that are kept.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
-/// What an answer takes beside its text and its basis.
-const ANSWER_BYTES: usize = 256;
 
 /// Answers by what they follow from.
 #[derive(Debug)]
-pub(super) struct Answers(Shared<[u8; 32], Option<Arc<Given>>>);
+pub(super) struct Answers(Kept<[u8; 32], Given>);
 
 /// An answer that was given, and will be again.
 #[derive(Debug)]
 struct Given {
     said: Said,
-    basis: Basis,
     /// It holds from then on: a clock that is set back may find another.
     since: Timestamp,
 }
@@ -39,23 +35,11 @@ struct Given {
 impl Answers {
     /// None yet.
     pub(super) fn new() -> Self {
-        Self(Shared::new(BYTES_MAX))
+        Self(Kept::new(BYTES_MAX))
     }
 
     fn find(&self, key: &[u8; 32], now: Timestamp, store: &dyn KeyValue) -> Option<Arc<Given>> {
-        let given = self.0.get(key).flatten()?;
-        (given.since <= now && given.basis.holds(store)).then_some(given)
-    }
-
-    /// Keeps an answer from the second time on: most are asked for once, and would only push out the others.
-    fn keep(&self, key: [u8; 32], given: impl FnOnce() -> Given) {
-        if self.0.get(&key).is_none() {
-            self.0.put(key, None, ANSWER_BYTES);
-            return;
-        }
-        let given = given();
-        let cost = given.said.bytes() + given.basis.bytes() + ANSWER_BYTES;
-        self.0.put(key, Some(Arc::new(given)), cost);
+        self.0.find(key, store).filter(|given| given.since <= now)
     }
 }
 
@@ -99,10 +83,9 @@ impl VideoApi {
         if let Some(basis) = basis {
             let given = || Given {
                 said: said.clone(),
-                basis,
                 since,
             };
-            answers.keep(key, given);
+            answers.0.keep(key, basis, said.bytes(), given);
         }
         Ok(said.answer(asked, operation.name))
     }
@@ -116,29 +99,20 @@ mod tests {
     use crate::envelope::Reply;
 
     #[test]
-    fn an_answer_is_kept_once_it_is_asked_for_again_and_until_its_rows_or_the_clock_change() {
+    fn an_answer_that_is_kept_holds_from_when_it_was_made() {
         let (store, answers) = (Memory::new(), Answers::new());
         let asked = Asked::of("GET", "/v".into(), "", http::HeaderMap::new(), "h".into());
         let key = key_of(&asked, &Caller::default());
         let at = Timestamp::from_millis;
-        let keep = || {
-            let mut tx = Tx::noting(&store);
-            tx.get(b"row").unwrap();
-            answers.keep(key, || Given {
+        for _ in 0..2 {
+            let basis = Tx::noting(&store).basis().unwrap();
+            answers.0.keep(key, basis, 1, || Given {
                 said: Said::of(Reply::default(), &asked),
-                basis: tx.basis().unwrap(),
                 since: at(5),
             });
-        };
+        }
         let is_found = |now| answers.find(&key, at(now), &store).is_some();
-        keep();
-        assert!(!is_found(5), "it was asked for once");
-        keep();
         assert!(is_found(5) && is_found(6) && !is_found(4));
-        let mut tx = Tx::new(&store);
-        tx.put("row", "new");
-        store.commit(tx.into_batch([0; 16])).wait().unwrap();
-        assert!(!is_found(6));
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! An event as a line of text: moment, level, target, message and fields. It is the common form of such lines, without colours and
 //! spans, which nobody here uses: every request writes one.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::time::SystemTime;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
+
+use crate::time::Timestamp;
 
 #[derive(Debug)]
 pub(super) struct Text;
@@ -24,7 +27,7 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        SystemTime.format_time(&mut writer)?;
+        write_moment(now(), &mut writer)?;
         let metadata = event.metadata();
         let level = metadata.level().as_str();
         for _ in level.len()..6 {
@@ -41,6 +44,30 @@ where
         fields.outcome?;
         writer.write_char('\n')
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "lines have the machine's time, whatever the service's clock was set to"
+)]
+fn now() -> Timestamp {
+    SystemTime::now().into()
+}
+
+/// Writes a moment in RFC 3339 with microseconds. The text of its second is made once a second.
+fn write_moment(moment: Timestamp, line: &mut Writer<'_>) -> fmt::Result {
+    thread_local! {
+        static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    SECOND.with_borrow_mut(|(second, text)| {
+        if *second != moment.seconds() {
+            *second = moment.seconds();
+            *text = moment.rfc3339();
+            text.truncate(text.len() - 1);
+        }
+        let micros = moment.micros().rem_euclid(1_000_000);
+        write!(line, "{text}.{micros:06}Z")
+    })
 }
 
 struct Fields<'w, 'l> {
@@ -95,6 +122,21 @@ mod tests {
     use super::super::{Lines, Queue};
     use super::*;
     use std::sync::Arc;
+
+    #[test]
+    fn a_moment_has_six_digits_of_its_second() {
+        for (micros, text) in [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (1_700_000_000_000_007, "2023-11-14T22:13:20.000007Z"),
+            (1_700_000_000_999_999, "2023-11-14T22:13:20.999999Z"),
+            (1_700_000_001_000_000, "2023-11-14T22:13:21.000000Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+        ] {
+            let mut line = String::new();
+            write_moment(Timestamp::from_micros(micros), &mut Writer::new(&mut line)).unwrap();
+            assert_eq!(line, text);
+        }
+    }
 
     #[test]
     fn a_line_has_the_common_form() {
