@@ -172,11 +172,12 @@ impl BodyKey {
     }
 
     fn open(&self, index: u64, last: bool, record: &mut BytesMut) -> Result<(), Unopened> {
-        let body = record.len().checked_sub(TAG_BYTES).ok_or(Unopened)?;
-        let tag = <[u8; TAG_BYTES]>::try_from(&*record.split_off(body)).map_err(|_| Unopened)?;
+        let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(Unopened)?;
+        let tag = Tag::from(*tag);
+        record.truncate(record.len() - TAG_BYTES);
         let (nonce, bound) = self.binding(index, last);
         self.cipher
-            .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &Tag::from(tag))
+            .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
             .map_err(|_| Unopened)
     }
 }
@@ -353,7 +354,11 @@ impl Opener {
         if self.index > self.last || self.buffer.len() < sealed {
             return Ok(None);
         }
-        let mut record = self.buffer.split_to(sealed);
+        // The whole of a small body needs no second owner.
+        let mut record = match self.buffer.len() == sealed {
+            true => std::mem::take(&mut self.buffer),
+            false => self.buffer.split_to(sealed),
+        };
         self.key.open(self.index, last, &mut record)?;
         self.index += 1;
         let mut record = record.freeze();

@@ -5,6 +5,7 @@
 mod service;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::{Directory, MemoryBlobs, SystemDisk};
@@ -48,6 +49,17 @@ async fn creators_race(world: World) {
     }
 }
 
+/// A service on disk, in a directory that goes with the guard.
+async fn on_disk() -> (World, tempfile::TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let store: Arc<dyn KeyValue> =
+        Arc::new(Sled::open(&SledConfig::new(directory.path().join("kv"))).unwrap());
+    let ids = SeededIds::from_number(3);
+    let blobs = Directory::open(directory.path().join("blobs"), Arc::new(SystemDisk), ids).unwrap();
+    let world = World::on(store, Arc::new(blobs), NOW).await;
+    (world, directory)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn exactly_one_of_sixteen_creators_wins_in_memory() {
     creators_race(World::new(NOW).await).await;
@@ -55,12 +67,47 @@ async fn exactly_one_of_sixteen_creators_wins_in_memory() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn exactly_one_of_sixteen_creators_wins_on_disk() {
-    let directory = tempfile::tempdir().unwrap();
-    let store: Arc<dyn KeyValue> =
-        Arc::new(Sled::open(&SledConfig::new(directory.path().join("kv"))).unwrap());
-    let ids = SeededIds::from_number(3);
-    let blobs = Directory::open(directory.path().join("blobs"), Arc::new(SystemDisk), ids).unwrap();
-    creators_race(World::on(store, Arc::new(blobs), NOW).await).await;
+    let (world, _directory) = on_disk().await;
+    creators_race(world).await;
+}
+
+/// Three that read a key while it is written over 200 times: what was acknowledged when a reader began is the oldest that it may see.
+async fn readers_race(world: World) {
+    const LAST: usize = 200;
+    world.store("/bkt/k", b"0").await;
+    let (world, acknowledged) = (Arc::new(world), Arc::new(AtomicUsize::new(0)));
+    let readers = (0..3).map(|_| {
+        let (world, acknowledged) = (Arc::clone(&world), Arc::clone(&acknowledged));
+        tokio::spawn(async move {
+            loop {
+                let least = acknowledged.load(Ordering::SeqCst);
+                let seen: usize = world.fetch("/bkt/k").await.text().parse().unwrap();
+                assert!(seen >= least, "{seen} was read after {least} was written");
+                if least == LAST {
+                    return;
+                }
+            }
+        })
+    });
+    let readers: Vec<_> = readers.collect();
+    for number in 1..=LAST {
+        world.store("/bkt/k", number.to_string().as_bytes()).await;
+        acknowledged.store(number, Ordering::SeqCst);
+    }
+    for reader in readers {
+        reader.await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_reads_what_an_acknowledged_write_replaced_in_memory() {
+    readers_race(World::new(NOW).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_reads_what_an_acknowledged_write_replaced_on_disk() {
+    let (world, _directory) = on_disk().await;
+    readers_race(world).await;
 }
 
 #[tokio::test]

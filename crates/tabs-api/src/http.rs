@@ -28,7 +28,9 @@ use http_body_util::{BodyExt, Limited};
 use serde::Serialize;
 use serde_json::json;
 use triptych_core::error::Coded;
-use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Stopping, Streaming};
+use triptych_core::host::{
+    BoxError, Operation as OperationName, Received, ReplyBody, Stopping, Streaming,
+};
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
@@ -496,10 +498,8 @@ fn since(head: &Head) -> Since {
 }
 
 fn stopping(head: &Head) -> Stopping {
-    head.extensions
-        .get::<Stopping>()
-        .cloned()
-        .unwrap_or_else(Stopping::never)
+    let received = head.extensions.get::<Received>();
+    received.map_or_else(Stopping::never, |received| received.stopping.clone())
 }
 
 /// The answer to a page of an allowed origin that asks what it may send.

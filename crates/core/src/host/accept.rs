@@ -23,7 +23,9 @@ use super::control::Control;
 use super::drain::{self, Stopping};
 use super::faults::Faults;
 use super::requests::{Requests, Seen, redact};
-use super::{Body, Hosted, Metrics, Operation, Peer, Refusal, ReplyBody, RequestHead, RequestId};
+use super::{
+    Body, Hosted, Metrics, Operation, Peer, Received, Refusal, ReplyBody, RequestHead, RequestId,
+};
 use crate::id::{Ids, SystemIds};
 use crate::time::{Clock, SystemClock};
 
@@ -369,10 +371,11 @@ where
                 return self.refuse(&Refusal::FaultInjected { status, reason }, &request, id);
             }
         }
-        let extensions = request.extensions_mut();
-        extensions.insert(id.clone());
-        extensions.insert(peer);
-        extensions.insert(self.stopping.clone());
+        request.extensions_mut().insert(Received {
+            id: id.clone(),
+            peer,
+            stopping: self.stopping.clone(),
+        });
         let (method, uri, headers) = (
             request.method().clone(),
             request.uri().clone(),

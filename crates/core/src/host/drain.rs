@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-/// Tells whoever holds it when the server begins to stop. A request extension, for replies that go on for long.
+/// Tells whoever holds it when the server begins to stop: for replies that go on for long.
 #[derive(Debug, Clone)]
 pub struct Stopping(watch::Receiver<bool>);
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use http::{Request, Response};
 
-use super::{Body, Refusal, ReplyBody, RequestHead};
+use super::{Body, Refusal, ReplyBody, RequestHead, Stopping};
 
 /// A service as the host sees it, beside being a `hyper::service::Service`.
 pub trait Hosted: Clone + Send + Sync + 'static {
@@ -43,7 +43,7 @@ pub trait Hosted: Clone + Send + Sync + 'static {
     }
 }
 
-/// The id of a request: 16 upper-case letters and digits, unique within the process. A request extension.
+/// The id of a request: 16 upper-case letters and digits, unique within the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub Arc<str>);
 
@@ -71,13 +71,24 @@ const fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Who sent a request. A request extension.
+/// Who sent a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
     /// The other end of the connection.
     pub address: SocketAddr,
     /// Whether the connection is encrypted.
     pub tls: bool,
+}
+
+/// What the host knows of a request beside its head. A request extension, which a service that runs without the host misses.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// Its id.
+    pub id: RequestId,
+    /// Who sent it.
+    pub peer: Peer,
+    /// Tells when the server begins to stop.
+    pub stopping: Stopping,
 }
 
 /// The name of the operation that answered, for metrics and log. A response extension; never contains ids or a user's text.

@@ -1,8 +1,8 @@
 //! The server shell that the three services run under: sockets, limits, control plane, flags, logs.
 //!
-//! It knows no resource, no user's authentication and no error body. It meets a service in five
-//! things: the request extensions [`RequestId`], [`Peer`] and [`Stopping`], the response extension
-//! [`Operation`], and the hooks of [`Hosted`].
+//! It knows no resource, no user's authentication and no error body. It meets a service in three
+//! things: the request extension [`Received`], the response extension [`Operation`], and the hooks
+//! of [`Hosted`].
 
 mod accept;
 mod body;
@@ -30,7 +30,7 @@ pub use accept::{Config, Limits, Report, serve};
 pub use body::{Body, BodyError, ReplyBody, drain_refused};
 pub use control::is_own_name;
 pub use drain::{Stopping, signals};
-pub use hosted::{Hosted, Operation, Peer, RequestId, Streaming};
+pub use hosted::{Hosted, Operation, Peer, Received, RequestId, Streaming};
 pub use log::Log;
 pub use metrics::Metrics;
 pub use refusal::{Refusal, RequestHead};

@@ -4,7 +4,7 @@
 //! Who asks is proven each time, and the bytes of an object are read and opened each time: kept is what to say of them, and where
 //! they are. An answer that rests on rows which were not there (a scan), or on a policy, is made anew.
 
-use http::Response;
+use http::{HeaderValue, Response};
 use triptych_core::host::RequestId;
 use triptych_core::kv::{self, Kept};
 
@@ -16,7 +16,7 @@ use crate::policy;
 
 /// Bytes of the answers that are kept.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
-/// About what the head of an answer takes, and where its body is.
+/// What an answer takes beside its header values and its body.
 const ANSWER_BYTES: usize = 2 * 1024;
 /// Room for most keys.
 const KEY_BYTES: usize = 256;
@@ -117,7 +117,8 @@ impl ObjectPut {
         let dialect = asked.fields.dialect();
         let response = render::reply(reply, dialect);
         if let Some(basis) = basis.filter(|_| !is_governed) {
-            let bytes = ANSWER_BYTES + key.len();
+            let values: usize = response.headers().values().map(HeaderValue::len).sum();
+            let bytes = ANSWER_BYTES + key.len() + values + response.body().bytes();
             answers.keep(key, basis, bytes, || {
                 let mut response = response.clone();
                 // With what each answer has of its own, so that their places are there.

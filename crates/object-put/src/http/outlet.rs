@@ -41,6 +41,15 @@ impl Content {
         }
     }
 
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            // Beside the part itself the name of its root key and its wrapped key.
+            Self::Object(origin) => origin.source.parts.len() * (size_of::<Part>() + 128),
+        }
+    }
+
     /// The bytes, to be read as the client takes them.
     pub(super) fn open(self, service: &ObjectPut) -> HostBody {
         match self {

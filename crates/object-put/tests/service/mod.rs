@@ -29,7 +29,8 @@ pub const SEED: &str = r#"{
         { "id": "111122223333", "displayName": "main", "email": "a@b.c", "keys": [
             { "accessKeyId": "AKIDEXAMPLE", "secretAccessKey": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" },
             { "accessKeyId": "ASIASESSIONKEY", "secretAccessKey": "sessionsecret", "sessionToken": "TESTSESSIONTOKEN" },
-            { "accessKeyId": "READER", "secretAccessKey": "reader", "allow": ["store:Get*"] } ] },
+            { "accessKeyId": "READER", "secretAccessKey": "reader", "allow": ["store:Get*"] },
+            { "accessKeyId": "WRITER", "secretAccessKey": "writer", "allow": ["store:Put*"] } ] },
         { "id": "444455556666", "displayName": "other", "keys": [
             { "accessKeyId": "OTHER", "secretAccessKey": "other" } ] } ],
     "buckets": [
@@ -99,6 +100,11 @@ impl World {
 
     /// Sends `request` as it is, and reads the answer.
     pub async fn exchange(&self, request: &[u8]) -> Answer {
+        read_answer(&self.exchange_raw(request).await)
+    }
+
+    /// Sends `request` as it is; gives what came before the connection ended.
+    pub async fn exchange_raw(&self, request: &[u8]) -> Vec<u8> {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
         let service = self.service.clone();
         let serving = tokio::spawn(async move {
@@ -121,7 +127,7 @@ impl World {
         };
         tokio::join!(sending, reading);
         serving.await.unwrap();
-        read_answer(&raw)
+        raw
     }
 }
 

@@ -6,7 +6,7 @@ use http::header::{self, HeaderName};
 use http::request::Parts as Head;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use triptych_core::host::Peer;
+use triptych_core::host::Received;
 
 use super::reply::{Answer, Said};
 use crate::envelope::Reply;
@@ -75,13 +75,14 @@ impl Asked {
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let named = |name: &'static str| text(HeaderName::from_static(name));
         let authority = head.uri.authority().map(http::uri::Authority::as_str);
+        let received = head.extensions.get::<Received>();
         let seen = Seen {
             host: text(header::HOST).or(authority),
             forwarded_host: named("x-forwarded-host"),
             forwarded_proto: named("x-forwarded-proto"),
             forwarded_port: named("x-forwarded-port"),
             forwarded_prefix: named("x-forwarded-prefix"),
-            tls: head.extensions.get::<Peer>().is_some_and(|peer| peer.tls),
+            tls: received.is_some_and(|received| received.peer.tls),
         };
         let base = base_url(external_url, &seen, "localhost");
         let query = head.uri.query().unwrap_or_default();
