@@ -291,7 +291,7 @@ pub struct Reply {
     /// HTTP status.
     pub status: u16,
     /// Header names of the spec, and values.
-    pub headers: Vec<(Cow<'static, str>, String)>,
+    pub headers: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     /// The body.
     pub body: ReplyBody,
 }
@@ -319,14 +319,22 @@ impl Reply {
 
     /// The same reply with one more header.
     #[must_use]
-    pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<String>) -> Self {
+    pub fn with(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<Cow<'static, str>>,
+    ) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
     /// The same reply with one more header if there is a value for it.
     #[must_use]
-    pub fn with_some(self, name: &'static str, value: Option<impl Into<String>>) -> Self {
+    pub fn with_some(
+        self,
+        name: &'static str,
+        value: Option<impl Into<Cow<'static, str>>>,
+    ) -> Self {
         match value {
             Some(value) => self.with(name, value),
             None => self,

@@ -1,5 +1,6 @@
 //! The accept loop: one task a connection, one line a request, and the checks that come before any service.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -298,10 +299,12 @@ where
     ) -> Response<ReplyBody> {
         let begun = Instant::now();
         let id = RequestId::from_number(self.id_next.fetch_add(1, Ordering::Relaxed), self.id_key);
-        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let method = request.method().clone();
+        let target = request.uri().path_and_query();
+        let target = redact(target.map_or("/", http::uri::PathAndQuery::as_str));
         let host = host_of(&request).unwrap_or_default();
         self.metrics.begin();
-        let response = self.route(request, peer, &id).await;
+        let response = self.route(request, peer, &id, &target).await;
         let took = begun.elapsed();
         let status = response.status().as_u16();
         let operation = response
@@ -310,15 +313,11 @@ where
             .map_or("-", |operation| operation.0);
         self.metrics.end(operation, status, took);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let target = redact(
-            uri.path_and_query()
-                .map_or("/", http::uri::PathAndQuery::as_str),
-        );
         tracing::info!(
             target: "request",
-            id = &*id.0, peer = %address, %method, host, path = target, operation, status, duration_us = micros,
+            id = &*id.0, peer = address, method = method.as_str(), host, path = target, operation, status, duration_us = micros,
         );
-        if !uri.path().starts_with("/_ops/") {
+        if !target.starts_with("/_ops/") {
             self.requests.push(Seen {
                 time: self.clock.now(),
                 id: id.0,
@@ -339,6 +338,7 @@ where
         request: Request<Incoming>,
         peer: Peer,
         id: &RequestId,
+        target: &str,
     ) -> Response<ReplyBody> {
         let pace = self.pace();
         let mut request = request.map(|incoming| Body::new(incoming, pace));
@@ -352,9 +352,10 @@ where
             Err(refusal) => return self.refuse(&refusal, &request, id),
         };
         if is_control(request.uri().path()) && !self.service.owns_host(&host) {
+            let name = host.into_owned();
             return Control {
                 host: self,
-                name: &host,
+                name: &name,
                 peer,
                 id,
             }
@@ -376,17 +377,15 @@ where
             peer,
             stopping: self.stopping.clone(),
         });
-        let (method, uri, headers) = (
-            request.method().clone(),
-            request.uri().clone(),
-            http::HeaderMap::new(),
-        );
+        let method = request.method().clone();
         // The future is built inside, so that a panic before its first await is caught as well.
         match caught(async { self.service.call(request).await }).await {
             Some(Ok(response)) => response,
             None => {
                 self.metrics.panicked();
                 tracing::error!(id = &*id.0, "a handler panicked");
+                // The request went with the handler; this is what was noted of it.
+                let (uri, headers) = (target.parse().unwrap_or_default(), http::HeaderMap::new());
                 self.service.refuse(
                     &Refusal::Panicked,
                     &RequestHead {
@@ -454,7 +453,7 @@ fn host_of<B>(request: &Request<B>) -> Option<String> {
 }
 
 /// The one host that a request names.
-fn check_host<B>(request: &Request<B>) -> Result<String, Refusal> {
+fn check_host<B>(request: &Request<B>) -> Result<Cow<'_, str>, Refusal> {
     let mut named = request.headers().get_all(header::HOST).iter();
     let first = named.next();
     if named.next().is_some() {
@@ -474,7 +473,12 @@ fn check_host<B>(request: &Request<B>) -> Result<String, Refusal> {
     if target.is_some_and(|target| !target.eq_ignore_ascii_case(host)) {
         return Err(Refusal::HostMismatch);
     }
-    Ok(host.to_ascii_lowercase())
+    let is_lower = !host.bytes().any(|byte| byte.is_ascii_uppercase());
+    Ok(if is_lower {
+        host.into()
+    } else {
+        host.to_ascii_lowercase().into()
+    })
 }
 
 #[cfg(test)]
@@ -484,7 +488,7 @@ mod tests {
     fn check(
         build: impl FnOnce(http::request::Builder) -> http::request::Builder,
     ) -> Result<String, Refusal> {
-        check_host(&build(Request::builder()).body(()).unwrap())
+        check_host(&build(Request::builder()).body(()).unwrap()).map(Cow::into_owned)
     }
 
     #[test]

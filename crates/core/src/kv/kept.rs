@@ -1,6 +1,7 @@
 //! What was made of rows and is asked for again: kept as long as none of the rows was written since.
 
 use std::hash::Hash;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{Basis, KeyValue};
@@ -15,9 +16,17 @@ pub struct Kept<K, V>(Shared<K, Option<Arc<Held<V>>>>);
 
 /// A value, and the rows that it was made of.
 #[derive(Debug)]
-struct Held<V> {
-    value: Arc<V>,
+pub struct Held<V> {
+    value: V,
     basis: Basis,
+}
+
+impl<V> Deref for Held<V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.value
+    }
 }
 
 impl<K: AsRef<[u8]> + Hash + Eq, V> Kept<K, V> {
@@ -28,9 +37,9 @@ impl<K: AsRef<[u8]> + Hash + Eq, V> Kept<K, V> {
     }
 
     /// What was kept for `key`, if `store` holds the rows that it was made of.
-    pub fn find(&self, key: &K, store: &dyn KeyValue) -> Option<Arc<V>> {
+    pub fn find(&self, key: &K, store: &dyn KeyValue) -> Option<Arc<Held<V>>> {
         let held = self.0.get(key).flatten()?;
-        held.basis.holds(store).then(|| Arc::clone(&held.value))
+        held.basis.holds(store).then_some(held)
     }
 
     /// Keeps a value of `bytes` bytes from the second time on: most are asked for once, and would only push out the others.
@@ -40,7 +49,7 @@ impl<K: AsRef<[u8]> + Hash + Eq, V> Kept<K, V> {
             return;
         }
         let cost = bytes + basis.bytes() + ENTRY_BYTES;
-        let value = Arc::new(value());
+        let value = value();
         self.0.put(key, Some(Arc::new(Held { value, basis })), cost);
     }
 }
@@ -59,15 +68,15 @@ mod tests {
             kept.keep(key, tx.basis().unwrap(), 10, || 7);
         };
         keep([1]);
-        assert_eq!(kept.find(&[1], &store), None, "it was asked for once");
+        let find = |key| kept.find(&[key], &store).map(|held| **held);
+        assert_eq!(find(1), None, "it was asked for once");
         keep([1]);
-        assert_eq!(kept.find(&[1], &store).as_deref(), Some(&7));
-        assert_eq!(kept.find(&[2], &store), None);
+        assert_eq!((find(1), find(2)), (Some(7), None));
         let mut tx = Tx::new(&store);
         tx.put("row", "new");
         store.commit(tx.into_batch([0; 16])).wait().unwrap();
-        assert_eq!(kept.find(&[1], &store), None);
+        assert_eq!(find(1), None);
         keep([1]);
-        assert_eq!(kept.find(&[1], &store).as_deref(), Some(&7));
+        assert_eq!(find(1), Some(7));
     }
 }

@@ -18,7 +18,7 @@ mod tx;
 #[cfg(feature = "sled")]
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use changes::{Basis, Changes};
-pub use kept::Kept;
+pub use kept::{Held, Kept};
 pub use memory::Memory;
 pub use records::Records;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};

@@ -1,5 +1,6 @@
 //! Replies and refusals as HTTP responses, in the dialect of the request.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
@@ -16,7 +17,6 @@ use super::outlet::Content;
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::operation::{Reply, ReplyBody};
-use crate::signature::sha256;
 
 /// Headers that every answer gets beside its own.
 const HEADERS_OF_ALL: usize = 5;
@@ -76,7 +76,7 @@ pub(super) fn refusal(
 /// Adds headers that have the spec's names.
 fn append<B>(
     response: &mut Response<B>,
-    headers: Vec<(std::borrow::Cow<'static, str>, String)>,
+    headers: Vec<(Cow<'static, str>, impl Into<Cow<'static, str>>)>,
     dialect: Dialect,
 ) {
     response
@@ -84,7 +84,11 @@ fn append<B>(
         .reserve(headers.len() + HEADERS_OF_ALL);
     for (name, value) in headers {
         let name = HeaderName::from_bytes(dialect.header(&name).as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+        let value = HeaderValue::from_maybe_shared(match value.into() {
+            Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+            Cow::Owned(text) => text.into(),
+        });
+        if let (Ok(name), Ok(value)) = (name, value) {
             response.headers_mut().append(name, value);
         }
     }
@@ -163,13 +167,9 @@ fn date(now: Timestamp) -> HeaderValue {
     })
 }
 
-/// The longer id of a request: 57 bytes that belong to the first.
+/// The longer id of a request.
 fn second_id(id: &RequestId) -> String {
-    let first = sha256(id.0.as_bytes());
-    let mut bytes = first.to_vec();
-    bytes.extend_from_slice(&sha256(&first));
-    bytes.truncate(57);
-    STANDARD.encode(bytes)
+    STANDARD.encode(id.expanded::<57>())
 }
 
 fn status(status: u16) -> StatusCode {

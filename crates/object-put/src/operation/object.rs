@@ -1,5 +1,6 @@
 //! Objects read back: `GetObject`, `HeadObject` and `GetObjectAttributes`; and how a version is found.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -414,23 +415,23 @@ fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
 #[must_use]
 pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply {
     let content = &stored.content;
-    let media_type = content.media_type.as_deref().unwrap_or(DEFAULT_MEDIA_TYPE);
+    let media_type = content
+        .media_type
+        .clone()
+        .map_or(DEFAULT_MEDIA_TYPE.into(), Cow::Owned);
     let class = (stored.class != StorageClass::Standard).then(|| stored.class.name());
     let tags = (!stored.tags.0.is_empty()).then(|| stored.tags.0.len().to_string());
     let mut reply = reply
         .with("etag", quoted(&stored.etag))
         .with("last-modified", object.modified.http_date())
         .with("content-type", media_type)
-        .with_some("cache-control", content.cache_control.as_deref())
-        .with_some("content-disposition", content.disposition.as_deref())
-        .with_some("content-encoding", content.encoding.as_deref())
-        .with_some("content-language", content.language.as_deref())
-        .with_some("expires", content.expires.as_deref())
+        .with_some("cache-control", content.cache_control.clone())
+        .with_some("content-disposition", content.disposition.clone())
+        .with_some("content-encoding", content.encoding.clone())
+        .with_some("content-language", content.language.clone())
+        .with_some("expires", content.expires.clone())
         .with_some("x-store-storage-class", class)
-        .with_some(
-            "x-store-website-redirect-location",
-            stored.redirect.as_deref(),
-        )
+        .with_some("x-store-website-redirect-location", stored.redirect.clone())
         .with("x-store-server-side-encryption", SERVICE_MANAGED)
         .with_some("x-store-tagging-count", tags);
     if let Some(retention) = stored.lock.retention {

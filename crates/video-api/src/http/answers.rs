@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{self, Kept, KeyValue};
+use triptych_core::kv::{self, Held, Kept, KeyValue};
 use triptych_core::time::Timestamp;
 
 use super::reply::{Answer, Said};
@@ -38,7 +38,12 @@ impl Answers {
         Self(Kept::new(BYTES_MAX))
     }
 
-    fn find(&self, key: &[u8; 32], now: Timestamp, store: &dyn KeyValue) -> Option<Arc<Given>> {
+    fn find(
+        &self,
+        key: &[u8; 32],
+        now: Timestamp,
+        store: &dyn KeyValue,
+    ) -> Option<Arc<Held<Given>>> {
         self.0.find(key, store).filter(|given| given.since <= now)
     }
 }
