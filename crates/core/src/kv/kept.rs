@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Basis, KeyValue};
 use crate::recent::Shared;
 
-/// What an entry takes beside its value and its basis.
+/// What an entry takes beside its key, its value and its basis.
 const ENTRY_BYTES: usize = 256;
 
 /// Values by what they follow from beside the store.
@@ -44,11 +44,12 @@ impl<K: AsRef<[u8]> + Hash + Eq, V> Kept<K, V> {
 
     /// Keeps a value of `bytes` bytes from the second time on: most are asked for once, and would only push out the others.
     pub fn keep(&self, key: K, basis: Basis, bytes: usize, value: impl FnOnce() -> V) {
+        let own = key.as_ref().len() + ENTRY_BYTES;
         if self.0.get(&key).is_none() {
-            self.0.put(key, None, ENTRY_BYTES);
+            self.0.put(key, None, own);
             return;
         }
-        let cost = bytes + basis.bytes() + ENTRY_BYTES;
+        let cost = own + bytes + basis.bytes();
         let value = value();
         self.0.put(key, Some(Arc::new(Held { value, basis })), cost);
     }

@@ -69,12 +69,12 @@ fn key_of(asked: &Asked<'_>) -> Vec<u8> {
     }
     push(location.bucket.as_deref().unwrap_or_default().as_bytes());
     push(location.key.as_ref().map_or(&[], |key| key.as_bytes()));
+    // Where parameters end and fields begin.
+    push(&asked.query.iter().count().to_be_bytes());
     for (name, value) in asked.query.iter() {
         push(name.as_bytes());
         push(value.as_bytes());
     }
-    // Parameters and fields apart.
-    push(&[]);
     for (name, value) in fields.iter() {
         let passes = match name.strip_prefix(prefix) {
             Some(own) => OWN_PASSING.contains(&own),
@@ -118,7 +118,7 @@ impl ObjectPut {
         let response = render::reply(reply, dialect);
         if let Some(basis) = basis.filter(|_| !is_governed) {
             let values: usize = response.headers().values().map(HeaderValue::len).sum();
-            let bytes = ANSWER_BYTES + key.len() + values + response.body().bytes();
+            let bytes = ANSWER_BYTES + values + response.body().bytes();
             answers.keep(key, basis, bytes, || {
                 let mut response = response.clone();
                 // With what each answer has of its own, so that their places are there.

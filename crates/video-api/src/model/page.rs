@@ -1,6 +1,7 @@
 //! Pages of rows, forwards and backwards, from a token that carries a key.
 
-use triptych_core::kv::{Key, Record, Table, Tx};
+use bytes::Bytes;
+use triptych_core::kv::{Key, Order, Record, Table, Tx};
 
 use crate::envelope::Paging;
 use crate::error::Error;
@@ -44,18 +45,56 @@ pub fn read<K: Key, V: Record>(
     size: u32,
     binding: Binding,
 ) -> Result<Rows<K>, Error> {
-    let span = table.span(start);
-    let prefix = span.prefix.len();
+    let all = |_: &mut Tx<'_>, _: &K| Ok(true);
+    read_where(tx, table, start, token, size, binding, all)
+}
+
+/// The same of the keys that `keeps` lets through. What it leaves out on the way costs as well; the last page may be empty.
+///
+/// # Errors
+/// As the store, and as `keeps`.
+pub fn read_where<K: Key, V: Record>(
+    tx: &mut Tx<'_>,
+    table: &Table<K, V>,
+    start: &impl Key,
+    token: Option<&PageToken>,
+    size: u32,
+    binding: Binding,
+    mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
+) -> Result<Rows<K>, Error> {
+    let whole = table.span(start);
+    let prefix = whole.prefix.len();
     let backwards = token.is_some_and(|token| token.direction == Direction::Previous);
-    let page = tx.scan(&PageToken::narrow(token, span), size as usize)?;
-    let mut rows: Vec<_> = page.rows.into_iter().map(|(key, _)| key).collect();
+    let mut span = PageToken::narrow(token, whole);
+    let mut rows: Vec<(Bytes, K)> = Vec::new();
+    let more = loop {
+        let page = tx.scan(&span, size as usize)?;
+        let last = page.rows.last().map(|(key, _)| key.to_vec());
+        let mut unread = page.rows.into_iter().map(|(key, _)| key);
+        while rows.len() < size as usize
+            && let Some(row) = unread.next()
+        {
+            let key = table.read_key(&row)?;
+            if keeps(tx, &key)? {
+                rows.push((row, key));
+            }
+        }
+        let more = page.more || unread.next().is_some();
+        if !more || rows.len() == size as usize {
+            break more;
+        }
+        match span.order {
+            Order::Ascending => span.from = last,
+            Order::Descending => span.to = last,
+        }
+    };
     if backwards {
         rows.reverse();
     }
     let (more_after, more_before) = if backwards {
-        (true, page.more)
+        (true, more)
     } else {
-        (page.more, token.is_some())
+        (more, token.is_some())
     };
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     let before = token.map_or(0, |token| token.position);
@@ -76,18 +115,14 @@ pub fn read<K: Key, V: Record>(
     let next = rows
         .last()
         .filter(|_| more_after)
-        .map(|key| print(Direction::Next, after, key));
+        .map(|(row, _)| print(Direction::Next, after, row));
     let previous = rows
         .first()
         .filter(|_| more_before)
-        .map(|key| print(Direction::Previous, position, key));
-    let keys = rows
-        .iter()
-        .map(|key| table.read_key(key))
-        .collect::<Result<_, _>>()?;
+        .map(|(row, _)| print(Direction::Previous, position, row));
     Ok(Rows {
         position,
-        keys,
+        keys: rows.into_iter().map(|(_, key)| key).collect(),
         next,
         previous,
     })
@@ -140,6 +175,36 @@ mod tests {
         assert_eq!((numbers(&last).len(), last.next.as_deref()), (10, None));
         let back = page(&mut tx, last.previous.as_deref());
         assert_eq!((back.position, numbers(&back)), (20, numbers(&second)));
+    }
+
+    #[test]
+    fn a_page_of_rows_that_are_let_through_is_full_as_long_as_there_are_some() {
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        for number in 0..100 {
+            NUMBERS.put(&mut tx, &(7, number), &());
+        }
+        let binding = Binding::of(&["x"]);
+        let page = |tx: &mut Tx<'_>, text: Option<&str>| {
+            let token = text.map(|text| PageToken::parse(text, binding).unwrap());
+            let tenth = |_: &mut Tx<'_>, key: &(u8, u32)| Ok(key.1 % 10 == 3);
+            read_where(tx, &NUMBERS, &7_u8, token.as_ref(), 4, binding, tenth).unwrap()
+        };
+        let numbers =
+            |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
+        let first = page(&mut tx, None);
+        assert_eq!(numbers(&first), [3, 13, 23, 33]);
+        let second = page(&mut tx, first.next.as_deref());
+        assert_eq!(
+            (second.position, numbers(&second)),
+            (4, vec![43, 53, 63, 73])
+        );
+        let last = page(&mut tx, second.next.as_deref());
+        assert_eq!((numbers(&last), last.next.as_deref()), (vec![83, 93], None));
+        let back = page(&mut tx, last.previous.as_deref());
+        assert_eq!((back.position, numbers(&back)), (4, numbers(&second)));
+        let start = page(&mut tx, back.previous.as_deref());
+        assert_eq!((start.position, numbers(&start)), (0, numbers(&first)));
     }
 
     #[test]

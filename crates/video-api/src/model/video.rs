@@ -115,17 +115,22 @@ pub enum Regions {
 }
 
 impl Regions {
+    /// Whether it cannot be viewed in a region.
+    #[must_use]
+    pub fn close(&self, region: &str) -> bool {
+        let names = |regions: &[String]| regions.iter().any(|named| named == region);
+        match self {
+            Self::Allowed(allowed) => !names(allowed),
+            Self::Blocked(blocked) => names(blocked),
+        }
+    }
+
     /// The regions where it cannot be viewed.
     #[must_use]
     pub fn closed(&self) -> Vec<String> {
-        match self {
-            Self::Blocked(blocked) => blocked.clone(),
-            Self::Allowed(allowed) => {
-                let regions = language::REGIONS.iter().map(|(region, _)| *region);
-                let closed = regions.filter(|region| !allowed.iter().any(|open| open == region));
-                closed.map(str::to_owned).collect()
-            }
-        }
+        let regions = language::REGIONS.iter().map(|(region, _)| *region);
+        let closed = regions.filter(|region| self.close(region));
+        closed.map(str::to_owned).collect()
     }
 }
 

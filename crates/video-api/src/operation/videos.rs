@@ -332,22 +332,31 @@ fn chart(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Vec<String>, Paging), Erro
     {
         return Err(Absent::Chart.into());
     }
+    let region = super::i18n::check_region(call)?;
     let size = call.page_size(5);
-    let binding = Binding::of(&[call.operation.name, "chart", category]);
+    let within = region.unwrap_or_default();
+    let binding = Binding::of(&[call.operation.name, "chart", category, within]);
     let token = call.page_token(binding)?;
-    let rows = page::read(
-        tx,
-        &CHART,
-        &category.to_owned(),
-        token.as_ref(),
-        size,
-        binding,
-    )?;
-    let total = tx
-        .scan(&CHART.span(&category.to_owned()), CHART_TOTAL_MAX)?
-        .rows
-        .len();
-    let paging = rows.paging(total as u64, size);
+    let is_open = |tx: &mut Tx<'_>, id: &String| -> Result<bool, Error> {
+        let Some(region) = region else {
+            return Ok(true);
+        };
+        let video = LISTED_VIDEOS.peek_shared(tx, id)?;
+        let regions = video
+            .as_ref()
+            .and_then(|video| video.record.head.regions.as_ref());
+        Ok(!regions.is_some_and(|regions| regions.close(region)))
+    };
+    let start = category.to_owned();
+    let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
+    let rows = page::read_where(tx, &CHART, &start, token.as_ref(), size, binding, keeps)?;
+    let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
+    let mut total = counted.len() as u64;
+    for (row, _) in counted.iter().filter(|_| region.is_some()) {
+        let (_, _, id) = CHART.read_key(row)?;
+        total -= u64::from(!is_open(tx, &id)?);
+    }
+    let paging = rows.paging(total, size);
     Ok((
         rows.keys.into_iter().map(|(_, _, video)| video).collect(),
         paging,

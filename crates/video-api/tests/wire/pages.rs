@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
+use crate::service::{SEED, Service};
 
 fn ids(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().unwrap().iter();
@@ -181,5 +181,48 @@ async fn what_is_not_there_is_told_with_the_place_that_names_it() {
             error["location"].as_str(),
         );
         assert_eq!(told, (404, Some(reason), Some(place)), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_chart_of_a_region_leaves_out_what_is_closed_there_and_its_pages_are_full() {
+    let mut seed: Value = serde_json::from_str(SEED).unwrap();
+    let videos = seed["videos"].as_array_mut().unwrap();
+    for (number, regions) in [
+        (0, json!({"blocked": ["DE", "FR"]})),
+        (1, json!({"allowed": ["US"]})),
+        (2, json!({"allowed": ["DE", "US"]})),
+        (3, Value::Null),
+    ] {
+        let mut video = json!({"id": format!("r{number}"), "owner": "alice",
+            "snippet": {"title": "R", "categoryId": "22"}});
+        if !regions.is_null() {
+            video["contentDetails"] = json!({"regionRestriction": regions});
+        }
+        videos.push(video);
+    }
+    let service = Service::seeded(&seed.to_string()).await;
+    for (region, wanted) in [
+        ("", vec!["r0", "r1", "r2", "r3", "v"]),
+        ("&regionCode=US", vec!["r0", "r1", "r2", "r3", "v"]),
+        ("&regionCode=DE", vec!["r2", "r3", "v"]),
+        ("&regionCode=FR", vec!["r3", "v"]),
+        ("&regionCode=JP", vec!["r0", "r3", "v"]),
+    ] {
+        let chart = format!("/videos?part=id&chart=mostPopular&videoCategoryId=22{region}");
+        let whole = service.list(&chart).await;
+        let mut all = ids(&whole);
+        all.sort_unstable();
+        assert_eq!(all, wanted, "{region}");
+        assert_eq!(whole["pageInfo"]["totalResults"], wanted.len(), "{region}");
+        let first = service.list(&format!("{chart}&maxResults=2")).await;
+        assert_eq!(ids(&first), ids(&whole)[..2], "{region}");
+        let Some(next) = first["nextPageToken"].as_str() else {
+            assert_eq!(wanted.len(), 2, "{region}");
+            continue;
+        };
+        let second = format!("{chart}&maxResults=2&pageToken={next}");
+        let second = ids(&service.list(&second).await);
+        assert_eq!(second, ids(&whole)[2..wanted.len().min(4)], "{region}");
     }
 }

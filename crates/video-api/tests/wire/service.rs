@@ -67,15 +67,25 @@ impl Service {
         Self::on(Arc::new(Memory::new()), Arc::new(blobs), 0).await
     }
 
+    /// With other things in it.
+    pub(crate) async fn seeded(seed: &str) -> Self {
+        let blobs = MemoryBlobs::new(SeededIds::from_number(1));
+        Self::filled(Arc::new(Memory::new()), Arc::new(blobs), 0, seed).await
+    }
+
     /// On stores of an earlier run, `run` is another number than that one's: no two runs draw the same ids.
     pub(crate) async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, run: u64) -> Self {
+        Self::filled(store, blobs, run, SEED).await
+    }
+
+    async fn filled(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, run: u64, seed: &str) -> Self {
         let clock = Arc::new(ManualClock::at(
             Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap(),
         ));
         let api = VideoApi::builder(store, blobs)
             .clock(clock.clone())
             .ids(Box::new(SeededIds::from_number(7 + run)))
-            .seed(Seed::parse(SEED).unwrap())
+            .seed(Seed::parse(seed).unwrap())
             .build();
         api.fill().await.unwrap();
         Self { api, clock }

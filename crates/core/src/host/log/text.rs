@@ -63,7 +63,7 @@ fn write_moment(moment: Timestamp, line: &mut Writer<'_>) -> fmt::Result {
         if *second != moment.seconds() {
             *second = moment.seconds();
             *text = moment.rfc3339();
-            text.truncate(text.len() - 1);
+            text.pop();
         }
         let micros = moment.micros().rem_euclid(1_000_000);
         write!(line, "{text}.{micros:06}Z")
