@@ -28,7 +28,7 @@ const SIZES: [usize; 4] = [4 * KIB, 64 * KIB, MIB, 64 * MIB];
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
 /// How long each rate is measured, and how often; all take turns, so that each meets the same machine.
 const SPAN: Duration = Duration::from_millis(1_500);
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 3;
 /// Where more bytes are under way at once, one round has to do: each takes as much of the disk, for every server.
 const ROUNDS_BYTES_MAX: usize = 1024 * MIB;
 /// How many connections fill what is then read.

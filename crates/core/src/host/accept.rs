@@ -23,7 +23,7 @@ use super::body::Pace;
 use super::control::Control;
 use super::drain::{self, Stopping};
 use super::faults::Faults;
-use super::requests::{Requests, Seen, redact};
+use super::requests::{Requests, redact};
 use super::{
     Body, Hosted, Metrics, Operation, Peer, Received, Refusal, ReplyBody, RequestHead, RequestId,
 };
@@ -318,15 +318,13 @@ where
             id = &*id.0, peer = address, method = method.as_str(), host, path = target, operation, status, duration_us = micros,
         );
         if !target.starts_with("/_ops/") {
-            self.requests.push(Seen {
-                time: self.clock.now(),
-                id: id.0,
-                method,
-                host,
-                target,
-                operation,
-                status,
-                micros,
+            let time = self.clock.now();
+            self.requests.push(|seen| {
+                (*id.0).clone_into(&mut seen.id);
+                host.clone_into(&mut seen.host);
+                target.clone_into(&mut seen.target);
+                (seen.time, seen.method) = (time, method);
+                (seen.operation, seen.status, seen.micros) = (operation, status, micros);
             });
         }
         response

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::Method;
 use serde::{Serialize, Serializer};
@@ -32,13 +32,12 @@ const QUERY_SECRETS: &[&str] = &[
 ];
 
 /// One answered request.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Seen {
     #[serde(serialize_with = "shown")]
     pub(super) time: Timestamp,
-    #[serde(serialize_with = "shown")]
-    pub(super) id: Arc<str>,
+    pub(super) id: String,
     #[serde(serialize_with = "shown")]
     pub(super) method: Method,
     pub(super) host: String,
@@ -60,13 +59,15 @@ impl Requests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn push(&self, seen: Seen) {
+    /// Notes a request, which `fill` writes over the oldest: each keeps its room, so that a busy service allocates nothing here.
+    pub(super) fn push(&self, fill: impl FnOnce(&mut Seen)) {
         let mut ring = self.ring();
-        let oldest = (ring.len() == KEPT).then(|| ring.pop_front());
+        let oldest = (ring.len() == KEPT).then(|| ring.pop_front()).flatten();
+        let mut seen = oldest.unwrap_or_default();
+        fill(&mut seen);
+        // A host name may be as long as a head.
+        seen.host.shrink_to(TARGET_BYTES_MAX);
         ring.push_back(seen);
-        drop(ring);
-        // Freed once no other request waits for it.
-        drop(oldest);
     }
 
     pub(super) fn clear(&self) {
@@ -128,16 +129,7 @@ mod tests {
     fn only_the_last_thousand_are_kept() {
         let requests = Requests::default();
         for number in 0..1_500_u64 {
-            requests.push(Seen {
-                time: Timestamp::default(),
-                id: "".into(),
-                method: Method::GET,
-                host: String::new(),
-                target: String::new(),
-                operation: "x",
-                status: 200,
-                micros: number,
-            });
+            requests.push(|seen| seen.micros = number);
         }
         let list = requests.list();
         assert_eq!((list.len(), list[0].micros), (1_000, 500));

@@ -2,7 +2,7 @@
 //! spans, which nobody here uses: every request writes one.
 
 use std::cell::RefCell;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::SystemTime;
 
 use tracing::field::{Field, Visit};
@@ -27,23 +27,29 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        write_moment(now(), &mut writer)?;
-        let metadata = event.metadata();
-        let level = metadata.level().as_str();
-        for _ in level.len()..6 {
-            writer.write_char(' ')?;
+        thread_local! {
+            static LINE: RefCell<String> = const { RefCell::new(String::new()) };
         }
-        for piece in [level, " ", metadata.target(), ":"] {
-            writer.write_str(piece)?;
-        }
-        let mut fields = Fields {
-            line: &mut writer,
-            outcome: Ok(()),
-        };
-        event.record(&mut fields);
-        fields.outcome?;
-        writer.write_char('\n')
+        // An event within an event finds the line in use, and has one of its own.
+        let mut line = LINE.take();
+        line.clear();
+        write_line(event, &mut line);
+        let written = writer.write_str(&line);
+        LINE.set(line);
+        written
     }
+}
+
+fn write_line(event: &Event<'_>, line: &mut String) {
+    push_moment(now(), line);
+    let metadata = event.metadata();
+    let level = metadata.level().as_str();
+    line.extend(std::iter::repeat_n(' ', 6 - level.len().min(6)));
+    for piece in [level, " ", metadata.target(), ":"] {
+        line.push_str(piece);
+    }
+    event.record(&mut Fields(line));
+    line.push('\n');
 }
 
 #[expect(
@@ -54,8 +60,8 @@ fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Writes a moment in RFC 3339 with microseconds. The text of its second is made once a second.
-fn write_moment(moment: Timestamp, line: &mut Writer<'_>) -> fmt::Result {
+/// Appends a moment in RFC 3339 with microseconds. The text of its second is made once a second.
+fn push_moment(moment: Timestamp, line: &mut String) {
     thread_local! {
         static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
     }
@@ -65,33 +71,36 @@ fn write_moment(moment: Timestamp, line: &mut Writer<'_>) -> fmt::Result {
             *text = moment.rfc3339();
             text.pop();
         }
-        let micros = moment.micros().rem_euclid(1_000_000);
-        write!(line, "{text}.{micros:06}Z")
-    })
+        line.push_str(text);
+    });
+    let micros = moment.micros().rem_euclid(1_000_000);
+    push(line, format_args!(".{micros:06}Z"));
 }
 
-struct Fields<'w, 'l> {
-    line: &'w mut Writer<'l>,
-    outcome: fmt::Result,
+fn push(line: &mut String, text: fmt::Arguments<'_>) {
+    // Writing to a string fails for no value that keeps the contract of its trait.
+    let _ = line.write_fmt(text);
 }
 
-impl Fields<'_, '_> {
-    fn name(&mut self, field: &Field) -> fmt::Result {
-        self.line.write_char(' ')?;
+/// Fields, appended to a line.
+struct Fields<'l>(&'l mut String);
+
+impl Fields<'_> {
+    fn name(&mut self, field: &Field) {
+        self.0.push(' ');
         if field.name() != "message" {
-            self.line.write_str(field.name())?;
-            self.line.write_char('=')?;
+            self.0.push_str(field.name());
+            self.0.push('=');
         }
-        Ok(())
     }
 
     fn value(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        let written = self.name(field).and_then(|()| self.line.write_fmt(value));
-        self.outcome = self.outcome.and(written);
+        self.name(field);
+        push(self.0, value);
     }
 }
 
-impl Visit for Fields<'_, '_> {
+impl Visit for Fields<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.value(field, format_args!("{value:?}"));
     }
@@ -105,12 +114,10 @@ impl Visit for Fields<'_, '_> {
         if field.name() == "message" {
             self.value(field, format_args!("{value}"));
         } else if value.bytes().all(is_plain) {
-            let written = self.name(field);
-            let pieces = ["\"", value, "\""];
-            let written = pieces.iter().fold(written, |written, piece| {
-                written.and_then(|()| self.line.write_str(piece))
-            });
-            self.outcome = self.outcome.and(written);
+            self.name(field);
+            for piece in ["\"", value, "\""] {
+                self.0.push_str(piece);
+            }
         } else {
             self.value(field, format_args!("{value:?}"));
         }
@@ -133,7 +140,7 @@ mod tests {
             (-1, "1969-12-31T23:59:59.999999Z"),
         ] {
             let mut line = String::new();
-            write_moment(Timestamp::from_micros(micros), &mut Writer::new(&mut line)).unwrap();
+            push_moment(Timestamp::from_micros(micros), &mut line);
             assert_eq!(line, text);
         }
     }
