@@ -130,6 +130,28 @@ impl Timestamp {
     }
 }
 
+/// What is the same for a whole second, made once in it.
+#[derive(Debug, Default)]
+pub struct EachSecond<T>(Option<(i64, T)>);
+
+impl<T> EachSecond<T> {
+    /// Nothing was made yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(None)
+    }
+
+    /// What belongs to the second of `moment`: as it was made last, or else as `make` makes it.
+    pub fn at(&mut self, moment: Timestamp, make: impl FnOnce(Timestamp) -> T) -> &T {
+        let second = moment.seconds();
+        let known = self.0.take().filter(|(known, _)| *known == second);
+        let (_, made) = self
+            .0
+            .insert(known.unwrap_or_else(|| (second, make(moment))));
+        made
+    }
+}
+
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.rfc3339_millis())

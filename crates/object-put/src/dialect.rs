@@ -119,6 +119,12 @@ const HEADER_PAIRS: [(&str, &str); 1] = [(
     "x-amz-server-side-encryption-aws-kms-key-id",
 )];
 
+/// Whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
+#[must_use]
+pub fn is_of_client(name: &str) -> bool {
+    name.starts_with("amz-sdk-")
+}
+
 impl Dialect {
     /// The dialect of a request. One that names nothing of the service speaks the spec's.
     ///
@@ -145,7 +151,7 @@ impl Dialect {
         fields.iter().any(|(name, value)| {
             name.starts_with(words.header_prefix)
                 // Stock clients say so even where they sign nothing.
-                || (self == Self::Amz && name.starts_with("amz-sdk-"))
+                || (self == Self::Amz && is_of_client(name))
                 || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
         }) || query.iter().any(|(name, _)| {
             name.get(..words.query_prefix.len())

@@ -10,6 +10,7 @@ use triptych_core::kv::{self, Kept};
 
 use super::{Asked, Content, ObjectPut, render};
 use crate::account::Caller;
+use crate::dialect::is_of_client;
 use crate::error::Error;
 use crate::operation::Handler;
 use crate::policy;
@@ -22,7 +23,7 @@ const ANSWER_BYTES: usize = 2 * 1024;
 const KEY_BYTES: usize = 256;
 
 /// Headers in which requests for the same differ, and which nothing but a policy looks at once the sender is proven.
-const PASSING: [&str; 9] = [
+const PASSING: [&str; 7] = [
     "host",
     "authorization",
     "date",
@@ -30,8 +31,6 @@ const PASSING: [&str; 9] = [
     "accept",
     "accept-encoding",
     "connection",
-    "amz-sdk-invocation-id",
-    "amz-sdk-request",
 ];
 /// The same of the service's own, without their prefix.
 const OWN_PASSING: [&str; 4] = ["date", "content-sha256", "security-token", "user-agent"];
@@ -78,7 +77,7 @@ fn key_of(asked: &Asked<'_>) -> Vec<u8> {
     for (name, value) in fields.iter() {
         let passes = match name.strip_prefix(prefix) {
             Some(own) => OWN_PASSING.contains(&own),
-            None => PASSING.contains(&name),
+            None => PASSING.contains(&name) || is_of_client(name),
         };
         if !passes {
             push(name.as_bytes());

@@ -11,7 +11,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, HeaderName, HeaderValue, 
 use http::{Method, Response, StatusCode};
 use triptych_core::error::Coded;
 use triptych_core::host::{ReplyBody as HostBody, RequestId};
-use triptych_core::time::Timestamp;
+use triptych_core::time::{EachSecond, Timestamp};
 
 use super::outlet::Content;
 use crate::dialect::Dialect;
@@ -150,21 +150,14 @@ pub(super) fn identify<B>(
     headers.insert(SERVER, HeaderValue::from_static("object-put"));
 }
 
-/// The text of a second, made once a second.
 fn date(now: Timestamp) -> HeaderValue {
     thread_local! {
-        static LAST: RefCell<Option<(i64, HeaderValue)>> = const { RefCell::new(None) };
+        static DATE: RefCell<EachSecond<HeaderValue>> = const { RefCell::new(EachSecond::new()) };
     }
-    let second = now.seconds();
-    LAST.with_borrow_mut(|last| {
-        if let Some((_, date)) = last.as_ref().filter(|(known, _)| *known == second) {
-            return date.clone();
-        }
-        // A date is ASCII.
-        let date = HeaderValue::try_from(now.http_date());
-        let date = date.unwrap_or(HeaderValue::from_static(""));
-        last.insert((second, date)).1.clone()
-    })
+    // A date is ASCII.
+    let text = |now: Timestamp| HeaderValue::try_from(now.http_date());
+    let make = |now| text(now).unwrap_or(HeaderValue::from_static(""));
+    DATE.with_borrow_mut(|date| date.at(now, make).clone())
 }
 
 /// The longer id of a request.

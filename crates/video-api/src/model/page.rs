@@ -80,7 +80,7 @@ pub fn read_where<K: Key, V: Record>(
             }
         }
         let more = page.more || unread.next().is_some();
-        if !more || rows.len() == size as usize {
+        if !more || last.is_none() || rows.len() == size as usize {
             break more;
         }
         match span.order {

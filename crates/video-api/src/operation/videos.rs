@@ -229,7 +229,7 @@ fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     super::i18n::check_language(call)?;
-    super::i18n::check_region(call)?;
+    let region = super::i18n::check_region(call)?;
     // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
     if call.params.has("id") && call.params.has("pageToken") {
         return Err(Error::IncompatibleParameters("id, pageToken".into()));
@@ -247,7 +247,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     } else if let Some(rating) = call.params.get("myRating") {
         rated(call, tx, rating)?
     } else {
-        chart(call, tx)?
+        chart(call, tx, region)?
     };
     let wants_owner_parts = call
         .operation
@@ -320,7 +320,12 @@ fn rated(call: &Call<'_>, tx: &mut Tx<'_>, rating: &str) -> Result<(Vec<String>,
     ))
 }
 
-fn chart(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Vec<String>, Paging), Error> {
+/// A page of the chart, of what can be viewed in `region` if one is named.
+fn chart(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    region: Option<&str>,
+) -> Result<(Vec<String>, Paging), Error> {
     if call.params.get("chart") != Some("mostPopular") {
         return Err(Absent::Chart.into());
     }
@@ -332,7 +337,6 @@ fn chart(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<(Vec<String>, Paging), Erro
     {
         return Err(Absent::Chart.into());
     }
-    let region = super::i18n::check_region(call)?;
     let size = call.page_size(5);
     let within = region.unwrap_or_default();
     let binding = Binding::of(&[call.operation.name, "chart", category, within]);

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
-use std::time::SystemTime;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -11,7 +10,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::time::Timestamp;
+use crate::time::{Clock as _, EachSecond, SystemClock, Timestamp};
 
 #[derive(Debug)]
 pub(super) struct Text;
@@ -41,7 +40,8 @@ where
 }
 
 fn write_line(event: &Event<'_>, line: &mut String) {
-    push_moment(now(), line);
+    // The machine's time, whatever the service's clock was set to.
+    push_moment(SystemClock::new().now(), line);
     let metadata = event.metadata();
     let level = metadata.level().as_str();
     line.extend(std::iter::repeat_n(' ', 6 - level.len().min(6)));
@@ -52,27 +52,14 @@ fn write_line(event: &Event<'_>, line: &mut String) {
     line.push('\n');
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "lines have the machine's time, whatever the service's clock was set to"
-)]
-fn now() -> Timestamp {
-    SystemTime::now().into()
-}
-
-/// Appends a moment in RFC 3339 with microseconds. The text of its second is made once a second.
+/// Appends a moment in RFC 3339 with microseconds.
 fn push_moment(moment: Timestamp, line: &mut String) {
     thread_local! {
-        static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+        static SECOND: RefCell<EachSecond<String>> = const { RefCell::new(EachSecond::new()) };
     }
-    SECOND.with_borrow_mut(|(second, text)| {
-        if *second != moment.seconds() {
-            *second = moment.seconds();
-            *text = moment.rfc3339();
-            text.pop();
-        }
-        line.push_str(text);
-    });
+    SECOND.with_borrow_mut(|second| line.push_str(second.at(moment, Timestamp::rfc3339)));
+    // Its last sign, the Z, comes after the fraction.
+    line.pop();
     let micros = moment.micros().rem_euclid(1_000_000);
     push(line, format_args!(".{micros:06}Z"));
 }
