@@ -42,12 +42,7 @@ pub(crate) fn install() -> Result<()> {
     let python_pins = read(&tests.join("requirements.txt"))?;
     once("python", &python_pins, || {
         let folder = home().join("python");
-        run(
-            "python venv",
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&folder),
-        )?;
+        run("python venv", Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         let mut pip = Command::new(folder.join("bin/python"));
         pip.args(["-m", "pip", "install", "--disable-pip-version-check", "-r"]);
         run("pip install", pip.arg(tests.join("requirements.txt")))
@@ -60,11 +55,7 @@ pub(crate) fn install() -> Result<()> {
             std::fs::copy(tests.join(name), folder.join(name))?;
         }
         let mut npm = Command::new("npm");
-        run(
-            "npm ci",
-            npm.args(["ci", "--no-audit", "--no-fund"])
-                .current_dir(&folder),
-        )
+        run("npm ci", npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))
     })?;
     link_node_modules(&tests)
 }
@@ -74,20 +65,13 @@ pub(crate) fn install() -> Result<()> {
 /// # Errors
 /// What is missing and how to install it.
 pub(crate) fn need(programs: &[(&str, &str)]) -> Result<()> {
-    let missing: Vec<_> = programs
-        .iter()
-        .filter(|(program, _)| !has(program))
-        .collect();
+    let missing: Vec<_> = programs.iter().filter(|(program, _)| !has(program)).collect();
     if missing.is_empty() {
         return Ok(());
     }
     let names: Vec<_> = missing.iter().map(|(program, _)| *program).collect();
     let packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
-    bail!(
-        "missing: {}. Install with: apt-get install {}",
-        names.join(", "),
-        packages.join(" ")
-    )
+    bail!("missing: {}. Install with: apt-get install {}", names.join(", "), packages.join(" "))
 }
 
 /// Node looks for packages beside the script and above it, so `tests/` gets a link to those under `target/`.
@@ -118,9 +102,7 @@ fn once(name: &str, pins: &str, install: impl FnOnce() -> Result<()>) -> Result<
 fn run(name: &str, command: &mut Command) -> Result<()> {
     let bar = spinner(name);
     let log = home().join(format!("{}.log", name.replace(' ', "-")));
-    let ended = watch(command, &log, LIMIT, |line| {
-        bar.set_message(line.to_owned())
-    })?;
+    let ended = watch(command, &log, LIMIT, |line| bar.set_message(line.to_owned()))?;
     bar.finish_and_clear();
     if ended.success {
         return Ok(());

@@ -97,9 +97,7 @@ fn rounds_of_stores(how: &str, count: u32) -> Result<String> {
         how,
         &count.to_string(),
     ]);
-    let log = target()
-        .join("xtask")
-        .join(format!("crash-{STORES}-{how}.log"));
+    let log = target().join("xtask").join(format!("crash-{STORES}-{how}.log"));
     let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;
     if !ended.success {
         bail!("{STORES} {how} x{count}{}", tail(&log, 40));
@@ -109,17 +107,10 @@ fn rounds_of_stores(how: &str, count: u32) -> Result<String> {
 
 /// Runs a service's writers through some rounds; its last line says what held.
 fn rounds_of(service: &Service, how: &str, count: u32) -> Result<String> {
-    let script = root()
-        .join("tests/crash")
-        .join(format!("{}.py", service.name.replace('-', "_")));
-    let log = target()
-        .join("xtask")
-        .join(format!("crash-{}-{how}.log", service.short));
+    let script = root().join("tests/crash").join(format!("{}.py", service.name.replace('-', "_")));
+    let log = target().join("xtask").join(format!("crash-{}-{how}.log", service.short));
     let mut command = Command::new(clients::python());
-    command
-        .arg(&script)
-        .args([how, &count.to_string()])
-        .current_dir(root());
+    command.arg(&script).args([how, &count.to_string()]).current_dir(root());
     command.env("TRIPTYCH_BINARY", service.binary(false));
     command.env("TRIPTYCH_SEED", service.demo_seed());
     let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;

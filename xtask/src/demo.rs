@@ -27,10 +27,7 @@ pub(crate) fn credentials(service: &Service) -> Result<Vec<(&'static str, String
 pub(crate) fn lines(service: &Service, url: &str) -> Result<Vec<String>> {
     let known = credentials(service)?;
     let value = |what: &str| {
-        known
-            .iter()
-            .find(|(name, _)| *name == what)
-            .map_or("", |(_, value)| value.as_str())
+        known.iter().find(|(name, _)| *name == what).map_or("", |(_, value)| value.as_str())
     };
     Ok(match service.short {
         "object" => {
@@ -96,14 +93,8 @@ pub(crate) fn run(service: &Service, url: &str) -> Result<()> {
 /// The script that does the job, run by its interpreter.
 fn job(service: &Service) -> (Command, &'static str) {
     let (mut command, script) = match service.short {
-        "object" => (
-            Command::new(clients::python()),
-            "packaging/demo/object_put.py",
-        ),
-        "video" => (
-            Command::new(clients::python()),
-            "packaging/demo/video_api.py",
-        ),
+        "object" => (Command::new(clients::python()), "packaging/demo/object_put.py"),
+        "video" => (Command::new(clients::python()), "packaging/demo/video_api.py"),
         _ => (Command::new("node"), "packaging/demo/tabs-api.mjs"),
     };
     command.arg(script);
@@ -111,17 +102,11 @@ fn job(service: &Service) -> (Command, &'static str) {
 }
 
 fn step(service: &Service, command: &mut Command, what: &str) -> Result<String> {
-    let log = target()
-        .join("xtask")
-        .join(format!("demo-{}.log", service.short));
+    let log = target().join("xtask").join(format!("demo-{}.log", service.short));
     let limit = Duration::from_secs(120);
     let ended = watch(command.current_dir(root()), &log, limit, |_| {})?;
     if ended.success {
         return Ok(ended.text);
     }
-    bail!(
-        "{}: this did not work: {what}{}",
-        service.name,
-        tail(&log, 30)
-    )
+    bail!("{}: this did not work: {what}{}", service.name, tail(&log, 30))
 }

@@ -47,13 +47,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// If the build fails.
 pub(crate) fn build() -> Result<()> {
     let bar = spinner("build");
-    let outcome = output(&mut cargo(&[
-        "build",
-        "--workspace",
-        "--all-features",
-        "--bins",
-        "--locked",
-    ]));
+    let outcome =
+        output(&mut cargo(&["build", "--workspace", "--all-features", "--bins", "--locked"]));
     bar.finish_and_clear();
     outcome.map(drop)
 }
@@ -66,11 +61,7 @@ pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
     clients::install()?;
     let (mut failed, mut checks, mut ran) = (Vec::new(), 0, 0);
     for service in &SERVICES {
-        if arguments
-            .only
-            .as_deref()
-            .is_some_and(|only| only != service.short)
-        {
+        if arguments.only.as_deref().is_some_and(|only| only != service.short) {
             continue;
         }
         for file in test_files(service, arguments.name.as_deref())? {
@@ -93,11 +84,7 @@ pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
         }
     }
     if !failed.is_empty() {
-        bail!(
-            "{} of {ran} client files failed: {}",
-            failed.len(),
-            failed.join(", ")
-        );
+        bail!("{} of {ran} client files failed: {}", failed.len(), failed.join(", "));
     }
     if ran == 0 {
         bail!("no client file was found: there is nothing that this could show");
@@ -130,10 +117,7 @@ pub(crate) fn drive_rust() -> Result<String> {
 }
 
 fn shown(file: &Path) -> String {
-    file.strip_prefix(root().join("tests"))
-        .unwrap_or(file)
-        .display()
-        .to_string()
+    file.strip_prefix(root().join("tests")).unwrap_or(file).display().to_string()
 }
 
 fn test_files(service: &Service, name: Option<&str>) -> Result<Vec<PathBuf>> {
@@ -164,9 +148,7 @@ fn run_file(service: &'static Service, file: &Path, on_line: impl FnMut(&str)) -
     } else {
         None
     };
-    let log = target()
-        .join("xtask/e2e")
-        .join(format!("{}.log", shown(file).replace('/', "-")));
+    let log = target().join("xtask/e2e").join(format!("{}.log", shown(file).replace('/', "-")));
     let ended = watch(&mut command, &log, LIMIT, on_line)?;
     if !ended.success {
         bail!("{} failed{}{}", shown(file), tail(&log, 60), server.tail());
@@ -178,11 +160,8 @@ fn run_file(service: &'static Service, file: &Path, on_line: impl FnMut(&str)) -
 }
 
 fn start(service: &'static Service, data: &Path, flags: &[&str]) -> Result<Server> {
-    let control: &[_] = if service.short == "tabs" {
-        &["--control-token", CONTROL_TOKEN]
-    } else {
-        &[]
-    };
+    let control: &[_] =
+        if service.short == "tabs" { &["--control-token", CONTROL_TOKEN] } else { &[] };
     Server::start(
         service,
         &Options {
@@ -221,10 +200,9 @@ fn interpreter(file: &Path) -> Command {
 /// Tells a test where its server is and who it may be; credentials are those of the seed file.
 fn environment(command: &mut Command, service: &Service, server: &Server) -> Result<()> {
     let seed = service.test_seed();
-    for (what, value) in credentials(
-        service,
-        &serde_json::from_str(&std::fs::read_to_string(&seed)?)?,
-    ) {
+    for (what, value) in
+        credentials(service, &serde_json::from_str(&std::fs::read_to_string(&seed)?)?)
+    {
         command.env(service.variable(what), value);
     }
     command.env(service.variable("URL"), &server.url);
@@ -234,15 +212,10 @@ fn environment(command: &mut Command, service: &Service, server: &Server) -> Res
     command.env(service.variable("ADMIN_TOKEN"), ADMIN_TOKEN);
     command.env(service.variable("CONTROL_TOKEN"), CONTROL_TOKEN);
     // Tools of the environment, such as aws, are found first; nothing is read from the user's own settings.
-    let bin = clients::python()
-        .parent()
-        .map(Path::to_owned)
-        .unwrap_or_default();
+    let bin = clients::python().parent().map(Path::to_owned).unwrap_or_default();
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    command.env(
-        "PATH",
-        std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&paths)))?,
-    );
+    command
+        .env("PATH", std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&paths)))?);
     for name in [
         "AWS_PROFILE",
         "AWS_ENDPOINT_URL",
@@ -254,9 +227,7 @@ fn environment(command: &mut Command, service: &Service, server: &Server) -> Res
     ] {
         command.env_remove(name);
     }
-    command
-        .env("NO_PROXY", "127.0.0.1,localhost")
-        .env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("NO_PROXY", "127.0.0.1,localhost").env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(())
 }
 
@@ -268,10 +239,7 @@ pub(crate) fn credentials(service: &Service, seed: &Value) -> Vec<(&'static str,
             ("SECRET_KEY", "/accounts/0/keys/0/secretAccessKey"),
             ("REGION", "/region"),
         ],
-        "video" => &[
-            ("API_KEY", "/projects/0/apiKeys/0"),
-            ("TOKEN", "/accounts/0/tokens/0/token"),
-        ],
+        "video" => &[("API_KEY", "/projects/0/apiKeys/0"), ("TOKEN", "/accounts/0/tokens/0/token")],
         _ => &[("TOKEN", "/extensions/0/token")],
     };
     pointers
@@ -317,10 +285,7 @@ mod tests {
     #[test]
     fn checks_are_counted_as_the_runner_says() {
         assert_eq!(checks("Ran 12 tests in 0.1s\n\nOK\n").unwrap(), 12);
-        assert_eq!(
-            checks("# tests 3\n# pass 3\n# fail 0\n# skipped 0\n# todo 0\n").unwrap(),
-            3
-        );
+        assert_eq!(checks("# tests 3\n# pass 3\n# fail 0\n# skipped 0\n# todo 0\n").unwrap(), 3);
     }
 
     #[test]

@@ -18,17 +18,12 @@ pub(crate) fn check() -> Result<String> {
         .context("deny.toml is missing")?
         .parse()?;
     let strings = |table: &str, key: &str| -> BTreeSet<String> {
-        let list = rules
-            .get(table)
-            .and_then(|table| table.get(key))
-            .and_then(toml::Value::as_array);
+        let list =
+            rules.get(table).and_then(|table| table.get(key)).and_then(toml::Value::as_array);
         list.into_iter().flatten().filter_map(name_of).collect()
     };
     let allowed = strings("licenses", "allow");
-    let (sources, bans) = (
-        strings("sources", "allow-registry"),
-        strings("bans", "deny"),
-    );
+    let (sources, bans) = (strings("sources", "allow-registry"), strings("bans", "deny"));
     let metadata = metadata(&["--all-features"])?;
     let packages = list(&metadata, "packages");
     let mut breaches = Vec::new();
@@ -36,16 +31,9 @@ pub(crate) fn check() -> Result<String> {
         breaches.extend(breach(package, &allowed, &sources, &bans));
     }
     if breaches.is_empty() {
-        return Ok(format!(
-            "{} packages have an allowed licence and source",
-            packages.len()
-        ));
+        return Ok(format!("{} packages have an allowed licence and source", packages.len()));
     }
-    bail!(
-        "{} packages are not allowed by deny.toml:\n  {}",
-        breaches.len(),
-        breaches.join("\n  ")
-    )
+    bail!("{} packages are not allowed by deny.toml:\n  {}", breaches.len(), breaches.join("\n  "))
 }
 
 /// An entry of a list: plain text, or a table with `name` or `crate`.
@@ -66,26 +54,18 @@ fn breach(
     }
     // A package without a source is a member of this workspace.
     if let Some(source) = package.get("source").and_then(Value::as_str)
-        && !sources
-            .iter()
-            .any(|allowed| source == format!("registry+{allowed}"))
+        && !sources.iter().any(|allowed| source == format!("registry+{allowed}"))
     {
         return Some(format!("{name} comes from {source}"));
     }
-    let licence = package
-        .get("license")
-        .and_then(Value::as_str)
-        .unwrap_or("no licence");
+    let licence = package.get("license").and_then(Value::as_str).unwrap_or("no licence");
     (!is_allowed(licence, allowed)).then(|| format!("{name}: {licence}"))
 }
 
 /// Whether an SPDX expression can be met by allowed licences alone.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     // The old form "MIT/Apache-2.0" means OR.
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<_> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
     any_of(&mut rest, allowed) && rest.is_empty()
@@ -142,12 +122,7 @@ mod tests {
 
     #[test]
     fn an_expression_is_met_by_allowed_licences_alone() {
-        let allowed = set(&[
-            "MIT",
-            "Apache-2.0",
-            "Apache-2.0 WITH LLVM-exception",
-            "Unicode-3.0",
-        ]);
+        let allowed = set(&["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Unicode-3.0"]);
         for (expression, met) in [
             ("MIT", true),
             ("MIT/Apache-2.0", true),
@@ -168,16 +143,9 @@ mod tests {
     #[test]
     fn a_package_from_elsewhere_is_found() {
         let package = serde_json::json!({ "name": "thing", "license": "MIT", "source": "git+https://example.com/thing" });
-        let found = breach(
-            &package,
-            &set(&["MIT"]),
-            &set(&["https://example.com/index"]),
-            &set(&[]),
-        );
-        assert_eq!(
-            found.unwrap(),
-            "thing comes from git+https://example.com/thing"
-        );
+        let found =
+            breach(&package, &set(&["MIT"]), &set(&["https://example.com/index"]), &set(&[]));
+        assert_eq!(found.unwrap(), "thing comes from git+https://example.com/thing");
     }
 
     #[test]

@@ -12,13 +12,7 @@ use crate::workspace::{output, root};
 /// Every link that leads nowhere, one a line.
 pub(crate) fn check() -> Result<String> {
     let mut list = std::process::Command::new("git");
-    list.args([
-        "ls-files",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "*.md",
-    ]);
+    list.args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"]);
     let listed = output(list.current_dir(root()))?;
     let (mut links, mut broken) = (0, Vec::new());
     for name in listed.lines().filter(|name| root().join(name).exists()) {
@@ -32,16 +26,9 @@ pub(crate) fn check() -> Result<String> {
         }
     }
     if broken.is_empty() {
-        return Ok(format!(
-            "{links} links in {} pages lead somewhere",
-            listed.lines().count()
-        ));
+        return Ok(format!("{links} links in {} pages lead somewhere", listed.lines().count()));
     }
-    bail!(
-        "{} links lead nowhere:\n  {}",
-        broken.len(),
-        broken.join("\n  ")
-    )
+    bail!("{} links lead nowhere:\n  {}", broken.len(), broken.join("\n  "))
 }
 
 /// The targets of `[text](target)` outside code, without those that leave the repository.

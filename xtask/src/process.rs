@@ -32,10 +32,7 @@ pub(crate) fn watch(
     }
     let mut file = std::fs::File::create(log)?;
     let (reader, writer) = std::io::pipe()?;
-    command
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer);
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start {}", command.get_program().display()))?;
@@ -43,14 +40,8 @@ pub(crate) fn watch(
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let (send, lines) = channel();
     std::thread::spawn(move || {
-        for line in std::io::BufReader::new(reader)
-            .split(b'\n')
-            .map_while(Result::ok)
-        {
-            if send
-                .send(String::from_utf8_lossy(&line).into_owned())
-                .is_err()
-            {
+        for line in std::io::BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 break;
             }
         }
@@ -73,10 +64,7 @@ pub(crate) fn watch(
             }
         }
     }
-    Ok(Ended {
-        success: child.wait()?.success(),
-        text,
-    })
+    Ok(Ended { success: child.wait()?.success(), text })
 }
 
 /// Asks a process to stop (SIGTERM).
@@ -84,9 +72,7 @@ pub(crate) fn watch(
 /// # Errors
 /// If it does not exist any more.
 pub(crate) fn terminate(pid: u32) -> Result<()> {
-    let status = Command::new("kill")
-        .args(["-TERM", &pid.to_string()])
-        .status()?;
+    let status = Command::new("kill").args(["-TERM", &pid.to_string()]).status()?;
     if !status.success() {
         bail!("process {pid} could not be asked to stop");
     }
@@ -108,13 +94,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "echo one; echo two >&2; exit 3"]);
-        let ended = watch(
-            &mut command,
-            &folder.path().join("log"),
-            Duration::from_secs(10),
-            |_| {},
-        )
-        .unwrap();
+        let ended =
+            watch(&mut command, &folder.path().join("log"), Duration::from_secs(10), |_| {})
+                .unwrap();
         assert!(!ended.success);
         assert!(ended.text.contains("one") && ended.text.contains("two"));
     }

@@ -8,15 +8,8 @@ use crate::service::SERVICES;
 use crate::workspace::{cargo, files, list, metadata, output, root, text};
 
 /// Crates that only the shell may use.
-const SHELL_CRATES: [&str; 7] = [
-    "tokio",
-    "hyper",
-    "hyper-util",
-    "sled",
-    "clap",
-    "tracing-subscriber",
-    "tower",
-];
+const SHELL_CRATES: [&str; 7] =
+    ["tokio", "hyper", "hyper-util", "sled", "clap", "tracing-subscriber", "tower"];
 
 /// What a domain module never says: runtimes, sockets, engines, files, the environment, clocks, randomness, the terminal.
 const BANNED: [&str; 20] = [
@@ -43,14 +36,7 @@ const BANNED: [&str; 20] = [
 ];
 
 /// Where the core defines what is banned elsewhere: the places that hold the world's clock, randomness and disk.
-const CORE_SHELL: [&str; 6] = [
-    "host/",
-    "kv/sled",
-    "blobs/directory",
-    "time.rs",
-    "id.rs",
-    "disk",
-];
+const CORE_SHELL: [&str; 6] = ["host/", "kv/sled", "blobs/directory", "time.rs", "id.rs", "disk"];
 
 /// Runs all three checks and says what was looked at.
 ///
@@ -91,26 +77,15 @@ pub(crate) fn check() -> Result<String> {
             packages().count()
         ));
     }
-    bail!(
-        "{} breaches of purity:\n  {}",
-        breaches.len(),
-        breaches.join("\n  ")
-    )
+    bail!("{} breaches of purity:\n  {}", breaches.len(), breaches.join("\n  "))
 }
 
 fn packages() -> impl Iterator<Item = &'static str> {
-    SERVICES
-        .iter()
-        .map(|service| service.name)
-        .chain(["triptych-core"])
+    SERVICES.iter().map(|service| service.name).chain(["triptych-core"])
 }
 
 fn source_of(package: &str) -> String {
-    let folder = if package == "triptych-core" {
-        "core"
-    } else {
-        package
-    };
+    let folder = if package == "triptych-core" { "core" } else { package };
     format!("crates/{folder}/src")
 }
 
@@ -121,10 +96,7 @@ fn sideways(metadata: &serde_json::Value) -> Vec<String> {
     for package in list(metadata, "packages") {
         let name = text(package, "name");
         let stands_alone = is_service(name) || name == "triptych-core";
-        for other in list(package, "dependencies")
-            .iter()
-            .map(|found| text(found, "name"))
-        {
+        for other in list(package, "dependencies").iter().map(|found| text(found, "name")) {
             if stands_alone && is_service(other) && name != other {
                 breaches.push(format!("{name} depends on {other}"));
             }
@@ -175,9 +147,7 @@ fn banned(path: &Path, text: &str) -> Vec<String> {
 fn says(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code.get(..at).and_then(|head| head.chars().next_back());
-        let after = code
-            .get(at + word.len()..)
-            .and_then(|rest| rest.chars().next());
+        let after = code.get(at + word.len()..).and_then(|rest| rest.chars().next());
         let joins = |edge: Option<char>| edge.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let is_crate = word.ends_with("::");
         let within_path = is_crate && before == Some(':');

@@ -28,14 +28,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     clients::need(&[("python3", "python3")])?;
     let service = Service::find("tabs")?;
     let tests = root().join("tests/tabs");
-    let corpus = arguments
-        .directory
-        .clone()
-        .unwrap_or_else(|| tests.join("corpus"));
-    let fixtures = arguments
-        .fixtures
-        .clone()
-        .unwrap_or_else(|| tests.join("fixtures.json"));
+    let corpus = arguments.directory.clone().unwrap_or_else(|| tests.join("corpus"));
+    let fixtures = arguments.fixtures.clone().unwrap_or_else(|| tests.join("fixtures.json"));
     let folder = tempfile::tempdir()?;
     let server = Server::start(
         service,

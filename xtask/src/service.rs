@@ -23,18 +23,9 @@ pub(crate) struct Service {
 
 /// The services, in the order in which they are started and shown.
 pub(crate) const SERVICES: [Service; 3] = [
-    Service {
-        name: "video-api",
-        short: "video",
-    },
-    Service {
-        name: "object-put",
-        short: "object",
-    },
-    Service {
-        name: "tabs-api",
-        short: "tabs",
-    },
+    Service { name: "video-api", short: "video" },
+    Service { name: "object-put", short: "object" },
+    Service { name: "tabs-api", short: "tabs" },
 ];
 
 impl Service {
@@ -51,9 +42,7 @@ impl Service {
 
     /// The demo data.
     pub(crate) fn demo_seed(&self) -> PathBuf {
-        root()
-            .join("packaging/demo")
-            .join(format!("{}.json", self.name))
+        root().join("packaging/demo").join(format!("{}.json", self.name))
     }
 
     /// What tests are seeded with: their own file, else the demo data.
@@ -64,9 +53,7 @@ impl Service {
 
     /// The binary that cargo built.
     pub(crate) fn binary(&self, release: bool) -> PathBuf {
-        target()
-            .join(if release { "release" } else { "debug" })
-            .join(self.name)
+        target().join(if release { "release" } else { "debug" }).join(self.name)
     }
 
     /// The name of an environment variable for clients, such as `TRIPTYCH_OBJECT_URL`.
@@ -125,37 +112,21 @@ impl Server {
         let beside = |suffix: &str| options.data.with_extension(suffix);
         let (ready, log) = (beside("ready.json"), beside("log"));
         let _ = std::fs::remove_file(&ready);
-        let errors = std::fs::File::options()
-            .create(true)
-            .append(true)
-            .open(&log)?;
+        let errors = std::fs::File::options().create(true).append(true).open(&log)?;
         let mut command = Command::new(&options.binary);
-        command
-            .arg("--data")
-            .arg(&options.data)
-            .arg("--seed")
-            .arg(&options.seed);
+        command.arg("--data").arg(&options.data).arg("--seed").arg(&options.seed);
         command.arg("--ready-file").arg(&ready).args(&options.flags);
         if let Some(port) = options.port {
             command.arg("--port").arg(port.to_string());
         }
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(errors);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors);
         own_process_group(&mut command);
         let mut child = command
             .spawn()
             .with_context(|| format!("cannot start {}: is it built?", options.binary.display()))?;
         let lines = lines_of(&mut child)?;
-        let mut server = Self {
-            child,
-            lines,
-            name: service.name,
-            log,
-            url: String::new(),
-            banner: Vec::new(),
-        };
+        let mut server =
+            Self { child, lines, name: service.name, log, url: String::new(), banner: Vec::new() };
         server.wait_until_ready()?;
         let written = std::fs::read_to_string(&ready)
             .with_context(|| format!("{} is ready but wrote no ready file", service.name))?;
@@ -171,19 +142,11 @@ impl Server {
                 Ok(line) if line == last => return Ok(()),
                 Ok(line) => self.banner.push(line),
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!(
-                        "{} was not ready after {PATIENCE:?}{}",
-                        self.name,
-                        self.tail()
-                    )
+                    bail!("{} was not ready after {PATIENCE:?}{}", self.name, self.tail())
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait()?;
-                    bail!(
-                        "{} ended with {status} before it was ready{}",
-                        self.name,
-                        self.tail()
-                    )
+                    bail!("{} ended with {status} before it was ready{}", self.name, self.tail())
                 }
             }
         }
@@ -218,11 +181,7 @@ impl Server {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!(
-                        "{} did not stop within {PATIENCE:?}{}",
-                        self.name,
-                        self.tail()
-                    )
+                    bail!("{} did not stop within {PATIENCE:?}{}", self.name, self.tail())
                 }
             }
         }
@@ -250,11 +209,7 @@ pub(crate) fn tail(log: &Path, lines_max: usize) -> String {
     if last.is_empty() {
         return String::new();
     }
-    format!(
-        ". The end of {}:\n    {}",
-        log.display(),
-        last.join("\n    ")
-    )
+    format!(". The end of {}:\n    {}", log.display(), last.join("\n    "))
 }
 
 /// Its own process group, so that Ctrl-C reaches this tool alone, which then stops the servers in order.
@@ -267,16 +222,10 @@ fn own_process_group(command: &mut Command) {
 
 fn lines_of(child: &mut Child) -> Result<Receiver<String>> {
     use std::io::BufRead;
-    let output = child
-        .stdout
-        .take()
-        .ok_or_else(|| anyhow!("no standard output"))?;
+    let output = child.stdout.take().ok_or_else(|| anyhow!("no standard output"))?;
     let (send, receive) = channel();
     std::thread::spawn(move || {
-        for line in std::io::BufReader::new(output)
-            .lines()
-            .map_while(Result::ok)
-        {
+        for line in std::io::BufReader::new(output).lines().map_while(Result::ok) {
             let _ = send.send(line);
         }
     });

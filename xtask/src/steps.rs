@@ -51,11 +51,7 @@ impl Steps {
             Ok(said) => println!("ok      {name:<14} {:>6.1} s  {said}", took.as_secs_f64()),
             Err(why) => println!("FAILED  {name:<14} {:>6.1} s\n{why}", took.as_secs_f64()),
         }
-        self.done.push(Done {
-            name: name.to_owned(),
-            took,
-            outcome,
-        });
+        self.done.push(Done { name: name.to_owned(), took, outcome });
     }
 
     /// Runs a command as a step; `say` makes the few words from what it printed.
@@ -66,9 +62,7 @@ impl Steps {
         say: impl FnOnce(&str) -> Result<String>,
     ) {
         self.run(name, |bar| {
-            let log = target()
-                .join("xtask")
-                .join(format!("{}.log", name.replace(' ', "-")));
+            let log = target().join("xtask").join(format!("{}.log", name.replace(' ', "-")));
             let ended = watch(&mut command, &log, LIMIT, |line| {
                 bar.set_message(line.chars().take(100).collect::<String>());
             })?;
@@ -102,12 +96,7 @@ impl Steps {
             println!("\nall {} steps are green", self.done.len());
             return Ok(());
         }
-        bail!(
-            "{} of {} steps failed: {}",
-            failed.len(),
-            self.done.len(),
-            failed.join(", ")
-        )
+        bail!("{} of {} steps failed: {}", failed.len(), self.done.len(), failed.join(", "))
     }
 }
 
@@ -121,9 +110,7 @@ fn is_verdict(line: &str) -> bool {
 pub(crate) fn spinner(name: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {prefix:14} {elapsed:>4}  {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner()
-        .with_style(style)
-        .with_prefix(name.to_owned());
+    let bar = ProgressBar::new_spinner().with_style(style).with_prefix(name.to_owned());
     bar.enable_steady_tick(Duration::from_millis(120));
     bar
 }
@@ -149,9 +136,6 @@ mod tests {
             Ok(String::new())
         });
         assert!(ran);
-        assert_eq!(
-            steps.finish().unwrap_err().to_string(),
-            "1 of 2 steps failed: bad"
-        );
+        assert_eq!(steps.finish().unwrap_err().to_string(), "1 of 2 steps failed: bad");
     }
 }

@@ -23,12 +23,7 @@ pub(crate) struct Arguments {
 /// The names of the steps that failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut steps = Steps::default();
-    let asked = |name: &str| {
-        arguments
-            .step
-            .as_deref()
-            .is_none_or(|text| name.contains(text))
-    };
+    let asked = |name: &str| arguments.step.as_deref().is_none_or(|text| name.contains(text));
     for (name, step) in STEPS {
         if asked(name) {
             step(&mut steps, name);
@@ -41,12 +36,8 @@ type Step = fn(&mut Steps, &str);
 
 /// The steps: what is quick to fail comes first.
 const STEPS: &[(&str, Step)] = &[
-    ("format", |steps, name| {
-        steps.command(name, cargo(&["fmt", "--all", "--check"]), said(""))
-    }),
-    ("licences", |steps, name| {
-        steps.run(name, |_| licences::check())
-    }),
+    ("format", |steps, name| steps.command(name, cargo(&["fmt", "--all", "--check"]), said(""))),
+    ("licences", |steps, name| steps.run(name, |_| licences::check())),
     ("links", |steps, name| steps.run(name, |_| pages::check())),
     ("purity", |steps, name| steps.run(name, |_| purity::check())),
     ("lints", |steps, name| {
@@ -64,63 +55,33 @@ const STEPS: &[(&str, Step)] = &[
     }),
     ("domains", |steps, name| steps.run(name, |_| domains())),
     ("docs", |steps, name| {
-        let mut docs = cargo(&[
-            "doc",
-            "--workspace",
-            "--all-features",
-            "--no-deps",
-            "--locked",
-        ]);
+        let mut docs = cargo(&["doc", "--workspace", "--all-features", "--no-deps", "--locked"]);
         docs.env("RUSTDOCFLAGS", "-D warnings");
         steps.command(name, docs, said("no warning"));
     }),
     ("unit", |steps, name| {
         steps.command(
             name,
-            cargo(&[
-                "test",
-                "--workspace",
-                "--all-features",
-                "--locked",
-                "--no-fail-fast",
-            ]),
+            cargo(&["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]),
             tally,
         );
     }),
     ("outside", |steps, name| {
-        steps.command(
-            name,
-            outside(),
-            said("a crate outside the workspace builds"),
-        )
+        steps.command(name, outside(), said("a crate outside the workspace builds"))
     }),
     ("build", |steps, name| {
         steps.command(
             name,
-            cargo(&[
-                "build",
-                "--workspace",
-                "--all-features",
-                "--bins",
-                "--examples",
-                "--locked",
-            ]),
+            cargo(&["build", "--workspace", "--all-features", "--bins", "--examples", "--locked"]),
             said("binaries and examples"),
         );
     }),
-    ("clients", |steps, name| {
-        steps.run(name, |_| e2e::drive(&e2e::Arguments::default()))
-    }),
-    ("rust-clients", |steps, name| {
-        steps.run(name, |_| e2e::drive_rust())
-    }),
+    ("clients", |steps, name| steps.run(name, |_| e2e::drive(&e2e::Arguments::default()))),
+    ("rust-clients", |steps, name| steps.run(name, |_| e2e::drive_rust())),
     ("crash", |steps, name| steps.run(name, |_| crash::short())),
     ("demo", |steps, name| {
         steps.run(name, |_| {
-            up::run(&up::Arguments {
-                demo: true,
-                ..up::Arguments::default()
-            })?;
+            up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
         });
     }),
@@ -133,19 +94,8 @@ fn said(text: &'static str) -> impl FnOnce(&str) -> Result<String> {
 /// The tests of each domain by itself, without its server: features of one package never hide what another misses.
 fn domains() -> Result<String> {
     let mut said = Vec::new();
-    for package in SERVICES
-        .iter()
-        .map(|service| service.name)
-        .chain(["triptych-core"])
-    {
-        let tests = [
-            "test",
-            "--locked",
-            "-p",
-            package,
-            "--no-default-features",
-            "--lib",
-        ];
+    for package in SERVICES.iter().map(|service| service.name).chain(["triptych-core"]) {
+        let tests = ["test", "--locked", "-p", package, "--no-default-features", "--lib"];
         let text = crate::workspace::output(&mut cargo(&tests))?;
         said.push(format!("{package}: {}", tally(&text)?));
     }
@@ -166,13 +116,9 @@ fn outside() -> Command {
 /// If no test ran, or one was ignored.
 pub(crate) fn tally(text: &str) -> Result<String> {
     let count = |word: &str| -> u64 {
-        let results = text
-            .lines()
-            .filter(|line| line.starts_with("test result: "));
+        let results = text.lines().filter(|line| line.starts_with("test result: "));
         let parts = results.flat_map(|line| line.split([';', '.']));
-        parts
-            .filter_map(|part| part.trim().strip_suffix(word)?.trim().parse::<u64>().ok())
-            .sum()
+        parts.filter_map(|part| part.trim().strip_suffix(word)?.trim().parse::<u64>().ok()).sum()
     };
     let (passed, ignored) = (count("passed"), count("ignored"));
     if passed == 0 {
@@ -197,10 +143,7 @@ mod tests {
                 "test result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
             )
         };
-        assert_eq!(
-            tally(&(line(3, 0) + &line(4, 0))).unwrap(),
-            "7 tests passed"
-        );
+        assert_eq!(tally(&(line(3, 0) + &line(4, 0))).unwrap(), "7 tests passed");
         assert!(tally(&(line(3, 0) + &line(4, 1))).is_err());
         assert!(tally("").is_err());
     }

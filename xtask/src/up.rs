@@ -54,16 +54,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         running.push((service, server));
     }
     let outcome = if arguments.demo {
-        running
-            .iter()
-            .try_for_each(|(service, server)| demo::run(service, &server.url))
+        running.iter().try_for_each(|(service, server)| demo::run(service, &server.url))
     } else {
         println!(
             "All three are ready. Ctrl-C stops them; `cargo xtask up --demo` shows them at work."
         );
-        wait(&mut running, || {
-            stopped.recv_timeout(Duration::from_millis(500))
-        })
+        wait(&mut running, || stopped.recv_timeout(Duration::from_millis(500)))
     };
     println!("stopping");
     let ends = running.into_iter().rev().map(|(_, server)| server.stop());
@@ -77,9 +73,8 @@ fn build(release: bool) -> Result<()> {
         println!("building");
     }
     let limit = Duration::from_secs(40 * 60);
-    let ended = watch(&mut build_command(release), &log, limit, |line| {
-        bar.set_message(line.to_owned())
-    })?;
+    let ended =
+        watch(&mut build_command(release), &log, limit, |line| bar.set_message(line.to_owned()))?;
     bar.finish_and_clear();
     if ended.success {
         return Ok(());
@@ -90,10 +85,7 @@ fn build(release: bool) -> Result<()> {
 fn options(service: &Service, arguments: &Arguments) -> Result<Options> {
     // A demonstration leaves no traces and meets none.
     let home = if arguments.demo { "demo" } else { "up" };
-    let home = arguments
-        .data
-        .clone()
-        .unwrap_or_else(|| target().join(home));
+    let home = arguments.data.clone().unwrap_or_else(|| target().join(home));
     let data = home.join(service.name);
     if (arguments.fresh || arguments.demo) && data.exists() {
         std::fs::remove_dir_all(&data)

@@ -7,9 +7,7 @@ use anyhow::{Context, Result, bail};
 
 /// The repository's root.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or_else(|| Path::new("."))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or_else(|| Path::new("."))
 }
 
 /// Where cargo builds: `CARGO_TARGET_DIR`, else `target/` of the repository.
@@ -34,10 +32,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .output()
         .with_context(|| format!("cannot start {}", command.get_program().display()))?;
     if !done.status.success() {
-        bail!(
-            "{command:?} failed:\n{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        bail!("{command:?} failed:\n{}", String::from_utf8_lossy(&done.stderr));
     }
     Ok(String::from_utf8(done.stdout)?)
 }
@@ -54,18 +49,12 @@ pub(crate) fn metadata(arguments: &[&str]) -> Result<serde_json::Value> {
 
 /// The list under a key; empty if there is none.
 pub(crate) fn list<'a>(value: &'a serde_json::Value, key: &str) -> &'a [serde_json::Value] {
-    value
-        .get(key)
-        .and_then(serde_json::Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    value.get(key).and_then(serde_json::Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The text under a key; empty if there is none.
 pub(crate) fn text<'a>(value: &'a serde_json::Value, key: &str) -> &'a str {
-    value
-        .get(key)
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or_default()
+    value.get(key).and_then(serde_json::Value::as_str).unwrap_or_default()
 }
 
 /// All files below `directory` whose name ends with `suffix`, sorted.

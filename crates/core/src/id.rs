@@ -38,12 +38,7 @@ impl SeededIds {
     /// The generator that belongs to `seed`.
     #[must_use]
     pub const fn from_seed(seed: [u8; 32]) -> Self {
-        Self {
-            seed,
-            counter: 0,
-            block: [0; 32],
-            used: 32,
-        }
+        Self { seed, counter: 0, block: [0; 32], used: 32 }
     }
 
     /// The generator that belongs to a small number, for tests and `--seed`ed runs.

@@ -45,19 +45,10 @@ impl<T> Pending<T> {
     /// An answer to come, and the one who gives it; `lost` is the answer if nobody does.
     pub fn new(lost: T) -> (Resolver<T>, Self) {
         let slot = Arc::new(Slot {
-            answer: Mutex::new(Answer {
-                value: None,
-                waker: None,
-            }),
+            answer: Mutex::new(Answer { value: None, waker: None }),
             arrived: Condvar::new(),
         });
-        (
-            Resolver {
-                slot: Arc::clone(&slot),
-                lost: Some(lost),
-            },
-            Self(State::Waiting(slot)),
-        )
+        (Resolver { slot: Arc::clone(&slot), lost: Some(lost) }, Self(State::Waiting(slot)))
     }
 
     /// Blocks this thread until the answer is there. Never call it on an async thread.
@@ -77,10 +68,7 @@ impl<T> Pending<T> {
                     if let Some(value) = answer.value.take() {
                         return value;
                     }
-                    answer = slot
-                        .arrived
-                        .wait(answer)
-                        .unwrap_or_else(PoisonError::into_inner);
+                    answer = slot.arrived.wait(answer).unwrap_or_else(PoisonError::into_inner);
                 }
             }
         }

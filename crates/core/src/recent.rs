@@ -19,12 +19,7 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     /// An empty one, for entries that cost at most `cost_max` together, in whatever their costs are counted.
     #[must_use]
     pub fn new(cost_max: usize) -> Self {
-        Self {
-            young: HashMap::new(),
-            old: HashMap::new(),
-            young_cost: 0,
-            cost_max,
-        }
+        Self { young: HashMap::new(), old: HashMap::new(), young_cost: 0, cost_max }
     }
 
     /// The value of `key`, if it was not forgotten.
@@ -77,9 +72,7 @@ impl<K: AsRef<[u8]> + Hash + Eq, V: Clone> Shared<K, V> {
     /// An empty one, for entries that cost at most `cost_max` together.
     #[must_use]
     pub fn new(cost_max: usize) -> Self {
-        Self {
-            parts: std::array::from_fn(|_| Mutex::new(Recent::new(cost_max / PARTS))),
-        }
+        Self { parts: std::array::from_fn(|_| Mutex::new(Recent::new(cost_max / PARTS))) }
     }
 
     /// The value of `key`, if it was not forgotten.

@@ -63,19 +63,13 @@ impl Timestamp {
     /// This moment and `by` more; the far end saturates.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// This moment less `by`; the far end saturates.
     #[must_use]
     pub fn minus(self, by: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_sub(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
     }
 
     /// How long after `earlier` this is; zero if it is not after it.
@@ -100,9 +94,7 @@ impl Timestamp {
     /// The form of HTTP headers: `Fri, 02 Jan 2026 03:04:05 GMT` (RFC 9110 §5.6.7). Moments before 1970 give 1970.
     #[must_use]
     pub fn http_date(self) -> String {
-        let seconds = u64::try_from(self.seconds())
-            .unwrap_or(0)
-            .min(253_402_300_799);
+        let seconds = u64::try_from(self.seconds()).unwrap_or(0).min(253_402_300_799);
         httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
     }
 
@@ -145,9 +137,7 @@ impl<T> EachSecond<T> {
     pub fn at(&mut self, moment: Timestamp, make: impl FnOnce(Timestamp) -> T) -> &T {
         let second = moment.seconds();
         let known = self.0.take().filter(|(known, _)| *known == second);
-        let (_, made) = self
-            .0
-            .insert(known.unwrap_or_else(|| (second, make(moment))));
+        let (_, made) = self.0.insert(known.unwrap_or_else(|| (second, make(moment))));
         made
     }
 }
@@ -218,15 +208,10 @@ impl SystemClock {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, SystemState> {
-        self.state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that reads the machine's clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     fn machine() -> Timestamp {
         SystemTime::now().into()
     }
@@ -254,28 +239,19 @@ impl ManualClock {
 
     /// Makes it show `now`.
     pub fn set(&self, now: Timestamp) {
-        *self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = now;
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
     }
 
     /// Moves it on.
     pub fn advance(&self, by: Duration) {
-        let mut now = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut now = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *now = now.plus(by);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -289,10 +265,7 @@ mod tests {
         assert_eq!(moment.rfc3339_millis(), "2026-01-02T03:04:05.678Z");
         assert_eq!(moment.rfc3339(), "2026-01-02T03:04:05Z");
         assert_eq!(moment.micros() % 1_000_000, 678_901);
-        assert_eq!(
-            Timestamp::EPOCH.rfc3339_millis(),
-            "1970-01-01T00:00:00.000Z"
-        );
+        assert_eq!(Timestamp::EPOCH.rfc3339_millis(), "1970-01-01T00:00:00.000Z");
         assert_eq!(Timestamp::from_rfc3339("2026-13-02T05:04:05Z"), None);
     }
 
@@ -309,10 +282,7 @@ mod tests {
             assert_eq!(Timestamp::from_http_date(text), Some(moment), "{text}");
         }
         assert_eq!(moment.http_date(), "Sun, 06 Nov 1994 08:49:37 GMT");
-        assert_eq!(
-            Timestamp::from_millis(i64::MAX).http_date(),
-            "Fri, 31 Dec 9999 23:59:59 GMT"
-        );
+        assert_eq!(Timestamp::from_millis(i64::MAX).http_date(), "Fri, 31 Dec 9999 23:59:59 GMT");
     }
 
     #[test]

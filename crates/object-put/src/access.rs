@@ -49,10 +49,7 @@ pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
         let brings = [
             ("store:PutObjectAcl", Acl::is_named(visit.fields)),
-            (
-                "store:PutObjectTagging",
-                visit.fields.has("x-store-tagging"),
-            ),
+            ("store:PutObjectTagging", visit.fields.has("x-store-tagging")),
         ];
         for (permission, _) in brings.iter().filter(|(_, brought)| *brought) {
             let holds = visit.caller.account().is_none() || visit.caller.holds(permission);
@@ -80,9 +77,7 @@ fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = BUCKETS
         .get_shared(tx, &visit.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket {
-            bucket: visit.bucket.to_owned(),
-        })?;
+        .ok_or_else(|| Error::NoSuchBucket { bucket: visit.bucket.to_owned() })?;
     // A seed file may name one: what it holds has rules of its own, which are not there yet.
     if bucket.kind == BucketKind::Directory && visit.operation.target == Target::Object {
         return Err(Error::OperationNotImplemented {
@@ -170,11 +165,7 @@ pub fn enter(
         }
         None => is_public(permission, bucket.public) || by_lists(visit, permission, bucket, tx)?,
     };
-    if allowed {
-        Ok(())
-    } else {
-        Err(Error::AccessDenied)
-    }
+    if allowed { Ok(()) } else { Err(Error::AccessDenied) }
 }
 
 /// Whether the object's own list says who has `permission`, whoever owns the bucket.
@@ -274,9 +265,7 @@ pub fn check_expected_owner(
         return Ok(());
     };
     if expected.len() != 12 || !expected.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Error::InvalidBucketOwner {
-            value: expected.into_owned(),
-        });
+        return Err(Error::InvalidBucketOwner { value: expected.into_owned() });
     }
     if *expected != *owner {
         return Err(Error::AccessDenied);
@@ -292,9 +281,7 @@ pub fn allow(permission: &str, caller: &Caller, bucket: &Bucket) -> Result<(), E
     if permission.is_empty() {
         return Ok(());
     }
-    let owns = caller
-        .account()
-        .is_some_and(|account| account.id == bucket.owner);
+    let owns = caller.account().is_some_and(|account| account.id == bucket.owner);
     if (owns && caller.holds(permission)) || is_public(permission, bucket.public) {
         return Ok(());
     }
@@ -302,11 +289,7 @@ pub fn allow(permission: &str, caller: &Caller, bucket: &Bucket) -> Result<(), E
 }
 
 fn is_public(permission: &str, public: Public) -> bool {
-    let reads = [
-        "store:GetObject",
-        "store:ListBucket",
-        "store:GetObjectVersion",
-    ];
+    let reads = ["store:GetObject", "store:ListBucket", "store:GetObjectVersion"];
     let writes = ["store:PutObject", "store:DeleteObject"];
     match public {
         Public::None => false,

@@ -64,8 +64,7 @@ impl Ownership {
     #[must_use]
     pub fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
-        all.find(|(own, _)| *own == self)
-            .map_or("", |(_, name)| name)
+        all.find(|(own, _)| *own == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -96,9 +95,7 @@ impl RequestPayment {
     /// The setting with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::BucketOwner, Self::Requester]
-            .into_iter()
-            .find(|own| own.name() == name)
+        [Self::BucketOwner, Self::Requester].into_iter().find(|own| own.name() == name)
     }
 
     /// Its name.
@@ -195,13 +192,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     let fits = (3..=63).contains(&name.len())
         && name.split('.').all(label)
         && name.parse::<std::net::Ipv4Addr>().is_err();
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::InvalidBucketName {
-            bucket: name.to_owned(),
-        })
-    }
+    if fits { Ok(()) } else { Err(Error::InvalidBucketName { bucket: name.to_owned() }) }
 }
 
 #[cfg(test)]
@@ -210,20 +201,13 @@ mod tests {
 
     #[test]
     fn names_that_no_bucket_can_have_are_refused() {
-        for name in [
-            "abc",
-            "a.b-c",
-            "demo",
-            "123",
-            "fast--use1-az4--x-store",
-            &"a".repeat(63),
-        ] {
+        for name in ["abc", "a.b-c", "demo", "123", "fast--use1-az4--x-store", &"a".repeat(63)] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
         let long = "a".repeat(64);
-        for name in [
-            "", "ab", &long, "Abc", "a_b", "-abc", "abc-", "a..b", "a.-b", "1.2.3.4", "_ops",
-        ] {
+        for name in
+            ["", "ab", &long, "Abc", "a_b", "-abc", "abc-", "a..b", "a.-b", "1.2.3.4", "_ops"]
+        {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

@@ -75,28 +75,21 @@ impl Algorithm {
     #[must_use]
     pub fn row(self) -> &'static AlgorithmRow {
         let [first, ..] = &ALGORITHMS;
-        ALGORITHMS
-            .iter()
-            .find(|row| row.algorithm == self)
-            .unwrap_or(first)
+        ALGORITHMS.iter().find(|row| row.algorithm == self).unwrap_or(first)
     }
 
     /// The algorithm with this name, in any case.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let mut rows = ALGORITHMS.iter();
-        rows.find(|row| row.name.eq_ignore_ascii_case(name))
-            .map(|row| row.algorithm)
+        rows.find(|row| row.name.eq_ignore_ascii_case(name)).map(|row| row.algorithm)
     }
 
     /// The checksum with this base64 value; `None` if it is no base64 or not as long as a value is.
     #[must_use]
     pub fn read(self, base64: &str) -> Option<Checksum> {
         let value = STANDARD.decode(base64).ok()?;
-        (value.len() == self.row().bytes).then_some(Checksum {
-            algorithm: self,
-            value,
-        })
+        (value.len() == self.row().bytes).then_some(Checksum { algorithm: self, value })
     }
 }
 
@@ -253,10 +246,7 @@ mod tests {
             (Algorithm::Crc32c, "e3069283"),
             (Algorithm::Crc64nvme, "ae8b14860a799888"),
             (Algorithm::Sha1, "f7c3bc1d808e04732adf679965ccc34ca7ae3441"),
-            (
-                Algorithm::Sha256,
-                "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225",
-            ),
+            (Algorithm::Sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"),
         ] {
             for split in 0..=9 {
                 let mut hasher = Hasher::new(algorithm);
@@ -272,10 +262,7 @@ mod tests {
 
     #[test]
     fn a_value_of_another_length_is_no_checksum() {
-        assert_eq!(
-            Algorithm::Crc32.read("rwg7LQ==").unwrap().base64(),
-            "rwg7LQ=="
-        );
+        assert_eq!(Algorithm::Crc32.read("rwg7LQ==").unwrap().base64(), "rwg7LQ==");
         for text in ["", "rwg7LQ", "rwg7LQ==x", "AAAAAAAAAAA=", "!!!!!!=="] {
             assert_eq!(Algorithm::Crc32.read(text), None, "{text}");
         }

@@ -25,16 +25,9 @@ pub enum Frame {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     Head,
-    Data {
-        left: u64,
-        signature: Option<String>,
-    },
-    DataEnd {
-        signature: Option<String>,
-    },
-    LastChunk {
-        signature: Option<String>,
-    },
+    Data { left: u64, signature: Option<String> },
+    DataEnd { signature: Option<String> },
+    LastChunk { signature: Option<String> },
     Trailer,
     Done,
 }
@@ -72,10 +65,7 @@ impl Decoder {
 
     /// Hands over the next bytes. Take all frames before the next call.
     pub fn feed(&mut self, bytes: Bytes) {
-        debug_assert!(
-            self.pending.is_empty(),
-            "frames are taken before more is fed"
-        );
+        debug_assert!(self.pending.is_empty(), "frames are taken before more is fed");
         self.pending = bytes;
     }
 
@@ -158,12 +148,9 @@ impl Decoder {
         let end = self.pending.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(self.pending.len(), |end| end + 1);
         if self.buffer.len() + taken > most + 2 {
-            return Err(Error::MalformedChunk {
-                reason: "A line of the chunked body is too long",
-            });
+            return Err(Error::MalformedChunk { reason: "A line of the chunked body is too long" });
         }
-        self.buffer
-            .extend_from_slice(self.pending.get(..taken).unwrap_or_default());
+        self.buffer.extend_from_slice(self.pending.get(..taken).unwrap_or_default());
         self.pending.advance(taken);
         if end.is_none() {
             return Ok(None);
@@ -177,9 +164,7 @@ impl Decoder {
         line.truncate(line.len() - 2);
         String::from_utf8(line.into())
             .map(Some)
-            .map_err(|_| Error::MalformedChunk {
-                reason: "A line of the chunked body is no text",
-            })
+            .map_err(|_| Error::MalformedChunk { reason: "A line of the chunked body is no text" })
     }
 
     fn head(&mut self, line: &str) -> Result<State, Error> {
@@ -204,16 +189,10 @@ impl Decoder {
             return Ok(State::LastChunk { signature });
         }
         if let Some(size) = self.short {
-            return Err(Error::InvalidChunkSize {
-                chunk: self.chunk - 1,
-                size,
-            });
+            return Err(Error::InvalidChunkSize { chunk: self.chunk - 1, size });
         }
         self.short = (self.signed && size < SIGNED_CHUNK_BYTES_MIN).then_some(size);
-        Ok(State::Data {
-            left: size,
-            signature,
-        })
+        Ok(State::Data { left: size, signature })
     }
 
     fn trailer_line(&mut self, line: &str) -> Result<(), Error> {
@@ -223,10 +202,7 @@ impl Decoder {
         if self.trailer_bytes > TRAILER_BYTES_MAX {
             return Err(Error::MalformedTrailer);
         }
-        self.trailer.push((
-            name.to_ascii_lowercase(),
-            value.trim_matches([' ', '\t']).to_owned(),
-        ));
+        self.trailer.push((name.to_ascii_lowercase(), value.trim_matches([' ', '\t']).to_owned()));
         Ok(())
     }
 }
@@ -291,10 +267,7 @@ mod tests {
             let error = decode(body, false, 100).unwrap_err();
             assert!(matches!(error, Error::MalformedChunk { .. }), "{error:?}");
         }
-        assert!(matches!(
-            decode(b"5\r\nhello\r\n", true, 100),
-            Err(Error::MalformedChunk { .. })
-        ));
+        assert!(matches!(decode(b"5\r\nhello\r\n", true, 100), Err(Error::MalformedChunk { .. })));
         assert_eq!(
             decode(b"0\r\nno colon\r\n\r\n", false, 100).unwrap_err(),
             Error::MalformedTrailer
@@ -311,10 +284,7 @@ mod tests {
         assert!(decode(&[chunk(8192), chunk(1), end.clone()].concat(), true, 999).is_ok());
         assert_eq!(
             decode(&[chunk(8191), chunk(1), end].concat(), true, 999).unwrap_err(),
-            Error::InvalidChunkSize {
-                chunk: 1,
-                size: 8191
-            }
+            Error::InvalidChunkSize { chunk: 1, size: 8191 }
         );
     }
 

@@ -48,9 +48,7 @@ pub fn commit(
     let current = CURRENT.get(tx, &place)?;
     let (slot, mark) = delete_slot(bucket.id, arrival.key);
     let deletes = DELETES.get(tx, &slot)?.unwrap_or_default();
-    arrival
-        .condition
-        .judge_commit(arrival.key, arrival.sight, current.as_ref(), &deletes, mark)?;
+    arrival.condition.judge_commit(arrival.key, arrival.sight, current.as_ref(), &deletes, mark)?;
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
         None => newest_noncurrent(tx, bucket.id, arrival.key)?,
@@ -60,14 +58,7 @@ pub fn commit(
         random: arrival.random,
         null: bucket.versioning != Versioning::Enabled,
     };
-    retire(
-        tx,
-        bucket.id,
-        arrival.key,
-        current,
-        version.null,
-        arrival.now,
-    )?;
+    retire(tx, bucket.id, arrival.key, current, version.null, arrival.now)?;
     let object = ObjectVersion {
         version,
         modified: arrival.now,
@@ -86,9 +77,7 @@ pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Erro
     BUCKETS
         .get_shared(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket {
-            bucket: seen.name.clone(),
-        })
+        .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })
 }
 
 /// The sequence of a version that comes after `newest`: the time in microseconds, or one more where the clock stands behind.

@@ -98,29 +98,15 @@ impl Copying {
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
             ));
         };
-        refuse_customer_key(
-            call,
-            "x-store-copy-source-server-side-encryption-customer-algorithm",
-        )?;
+        refuse_customer_key(call, "x-store-copy-source-server-side-encryption-customer-algorithm")?;
         judge(call, &object, &stored)?;
-        if matches!(
-            stored.class,
-            StorageClass::Glacier | StorageClass::DeepArchive
-        ) {
-            return Err(Error::InvalidObjectState {
-                class: stored.class.name().to_owned(),
-            });
+        if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+            return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
         }
-        let replaces_metadata = replaces(
-            call,
-            "x-store-metadata-directive",
-            "Unknown metadata directive.",
-        )?;
-        let replaces_tags = replaces(
-            call,
-            "x-store-tagging-directive",
-            "Unknown tagging directive.",
-        )?;
+        let replaces_metadata =
+            replaces(call, "x-store-metadata-directive", "Unknown metadata directive.")?;
+        let replaces_tags =
+            replaces(call, "x-store-tagging-directive", "Unknown tagging directive.")?;
         let onto_itself = from.id == call.bucket()?.id && source.key == *call.key()?;
         let changes = [
             "x-store-storage-class",
@@ -183,23 +169,17 @@ impl Copying {
         reply.headers.extend(kept);
         // Other than a PUT, a copy is told that it is the null version.
         let suspended = |bucket: &Bucket| bucket.versioning == Versioning::Suspended;
-        let null = call
-            .bucket
-            .filter(|bucket| suspended(bucket))
-            .map(|_| "null");
-        reply.with_some("x-store-version-id", null).with_some(
-            "x-store-copy-source-version-id",
-            self.source_version.clone(),
-        )
+        let null = call.bucket.filter(|bucket| suspended(bucket)).map(|_| "null");
+        reply
+            .with_some("x-store-version-id", null)
+            .with_some("x-store-copy-source-version-id", self.source_version.clone())
     }
 }
 
 /// Lets the caller in to the source.
 fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
-    let operation: &'static Operation = OPERATIONS
-        .iter()
-        .find(|row| row.name == "GetObject")
-        .ok_or(Error::Internal)?;
+    let operation: &'static Operation =
+        OPERATIONS.iter().find(|row| row.name == "GetObject").ok_or(Error::Internal)?;
     let visit = Visit {
         operation,
         bucket: &source.bucket,
@@ -228,14 +208,8 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<(),
     };
     // A tag counts before a date of the same sense.
     let pairs = [
-        (
-            "x-store-copy-source-If-Match",
-            "x-store-copy-source-If-Unmodified-Since",
-        ),
-        (
-            "x-store-copy-source-If-None-Match",
-            "x-store-copy-source-If-Modified-Since",
-        ),
+        ("x-store-copy-source-If-Match", "x-store-copy-source-If-Unmodified-Since"),
+        ("x-store-copy-source-If-None-Match", "x-store-copy-source-If-Modified-Since"),
     ];
     for (tag, date) in pairs {
         for condition in [tag, date] {
@@ -263,10 +237,7 @@ fn body_head(call: &Call<'_>, stored: &Stored) -> Result<BodyHead, Error> {
         })?,
     };
     if stored.size > BODY_BYTES_MAX {
-        return Err(Error::EntityTooLarge {
-            proposed: stored.size,
-            most: BODY_BYTES_MAX,
-        });
+        return Err(Error::EntityTooLarge { proposed: stored.size, most: BODY_BYTES_MAX });
     }
     // The copy must have the source's own checksum where the algorithm stays: a damaged source is found here.
     let checksum = if algorithm == stored.checksum.algorithm {

@@ -114,10 +114,8 @@ const AMZ: Words = Words {
 };
 
 /// Headers whose names differ in more than their prefix.
-const HEADER_PAIRS: [(&str, &str); 1] = [(
-    "x-store-server-side-encryption-kms-key-id",
-    "x-amz-server-side-encryption-aws-kms-key-id",
-)];
+const HEADER_PAIRS: [(&str, &str); 1] =
+    [("x-store-server-side-encryption-kms-key-id", "x-amz-server-side-encryption-aws-kms-key-id")];
 
 /// Whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
 #[must_use]
@@ -131,10 +129,7 @@ impl Dialect {
     /// # Errors
     /// [`Error::MixedDialects`].
     pub fn of(fields: &Fields<'_>, query: &Query) -> Result<Self, Error> {
-        match (
-            Self::Store.heard(fields, query),
-            Self::Amz.heard(fields, query),
-        ) {
+        match (Self::Store.heard(fields, query), Self::Amz.heard(fields, query)) {
             (true, true) => Err(Error::MixedDialects),
             (_, true) => Ok(Self::Amz),
             _ => Ok(Self::Store),
@@ -181,10 +176,7 @@ impl Dialect {
     /// How this dialect writes the header that the spec calls `name`.
     #[must_use]
     pub fn spelling(self, name: &str) -> Spelling<'_> {
-        let plain = |whole| Spelling {
-            start: "",
-            rest: whole,
-        };
+        let plain = |whole| Spelling { start: "", rest: whole };
         if self == Self::Store {
             return plain(name);
         }
@@ -193,10 +185,7 @@ impl Dialect {
         };
         match HEADER_PAIRS.iter().find(|(spec, _)| *spec == name) {
             Some((_, own)) => plain(own),
-            None => Spelling {
-                start: AMZ.header_prefix,
-                rest,
-            },
+            None => Spelling { start: AMZ.header_prefix, rest },
         }
     }
 
@@ -242,11 +231,7 @@ mod tests {
     use super::*;
 
     fn of(headers: &[(&str, &str)], query: &str) -> Result<Dialect, Error> {
-        let fields = Fields::of(
-            headers
-                .iter()
-                .map(|(name, value)| (*name, value.as_bytes())),
-        );
+        let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())));
         Dialect::of(&fields, &Query::parse(query).unwrap())
     }
 
@@ -254,14 +239,8 @@ mod tests {
     fn a_request_is_answered_in_the_dialect_that_it_speaks() {
         assert_eq!(of(&[], ""), Ok(Dialect::Store));
         assert_eq!(of(&[("x-amz-acl", "private")], ""), Ok(Dialect::Amz));
-        assert_eq!(
-            of(&[("authorization", "AWS4-HMAC-SHA256 x")], ""),
-            Ok(Dialect::Amz)
-        );
-        assert_eq!(
-            of(&[("authorization", "AWS key:sig")], ""),
-            Ok(Dialect::Amz)
-        );
+        assert_eq!(of(&[("authorization", "AWS4-HMAC-SHA256 x")], ""), Ok(Dialect::Amz));
+        assert_eq!(of(&[("authorization", "AWS key:sig")], ""), Ok(Dialect::Amz));
         assert_eq!(of(&[], "X-Amz-Date=1"), Ok(Dialect::Amz));
         assert_eq!(of(&[], "AWSAccessKeyId=1"), Ok(Dialect::Amz));
         assert_eq!(of(&[("amz-sdk-request", "a=1")], ""), Ok(Dialect::Amz));
@@ -272,10 +251,7 @@ mod tests {
     fn a_request_that_mixes_both_is_refused() {
         let mixed = [("x-amz-acl", "private"), ("x-store-date", "1")];
         assert_eq!(of(&mixed, ""), Err(Error::MixedDialects));
-        assert_eq!(
-            of(&[("x-store-acl", "private")], "X-Amz-Date=1"),
-            Err(Error::MixedDialects)
-        );
+        assert_eq!(of(&[("x-store-acl", "private")], "X-Amz-Date=1"), Err(Error::MixedDialects));
     }
 
     #[test]

@@ -50,9 +50,7 @@ pub struct Keyring {
 
 impl std::fmt::Debug for Keyring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Keyring")
-            .field("roots", &self.roots.keys())
-            .finish_non_exhaustive()
+        f.debug_struct("Keyring").field("roots", &self.roots.keys()).finish_non_exhaustive()
     }
 }
 
@@ -60,25 +58,15 @@ impl Keyring {
     /// A keyring that wraps with `root`.
     #[must_use]
     pub fn new(root: &[u8; KEY_BYTES]) -> Self {
-        let mut ring = Self {
-            current: String::new(),
-            roots: BTreeMap::new(),
-        };
+        let mut ring = Self { current: String::new(), roots: BTreeMap::new() };
         ring.current = ring.insert(root);
         ring
     }
 
     /// Adds a root key that only opens what it wrapped earlier; gives its id.
     pub fn insert(&mut self, root: &[u8; KEY_BYTES]) -> String {
-        let digest = Sha256::new()
-            .chain_update(b"root key id")
-            .chain_update(root)
-            .finalize();
-        let id: String = digest
-            .iter()
-            .take(4)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = Sha256::new().chain_update(b"root key id").chain_update(root).finalize();
+        let id: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         self.roots.insert(id.clone(), Aes256Gcm::new(root.into()));
         id
     }
@@ -97,10 +85,7 @@ impl Keyring {
         {
             wrapped.extend_from_slice(&tag);
         }
-        let sealed = Sealed {
-            root_id: self.current.clone(),
-            wrapped,
-        };
+        let sealed = Sealed { root_id: self.current.clone(), wrapped };
         (BodyKey::new(&key, context), sealed)
     }
 
@@ -110,10 +95,7 @@ impl Keyring {
     /// [`Unopened`] if the root key is not there, or the key was wrapped for another context.
     pub fn open(&self, sealed: &Sealed, context: &[u8]) -> Result<BodyKey, Unopened> {
         let root = self.roots.get(&sealed.root_id).ok_or(Unopened)?;
-        let (nonce, rest) = sealed
-            .wrapped
-            .split_first_chunk::<NONCE_BYTES>()
-            .ok_or(Unopened)?;
+        let (nonce, rest) = sealed.wrapped.split_first_chunk::<NONCE_BYTES>().ok_or(Unopened)?;
         let (key, tag) = rest.split_first_chunk::<KEY_BYTES>().ok_or(Unopened)?;
         let tag = <[u8; TAG_BYTES]>::try_from(tag).map_err(|_| Unopened)?;
         let mut key = Zeroizing::new(*key);
@@ -143,10 +125,7 @@ impl std::fmt::Debug for BodyKey {
 
 impl BodyKey {
     fn new(key: &[u8; KEY_BYTES], context: &[u8]) -> Self {
-        Self {
-            cipher: Aes256Gcm::new(key.into()),
-            context: Sha256::digest(context).into(),
-        }
+        Self { cipher: Aes256Gcm::new(key.into()), context: Sha256::digest(context).into() }
     }
 
     /// The nonce and the bound data of record `index`. A data key seals one body, so the place is nonce enough.
@@ -165,9 +144,7 @@ impl BodyKey {
     fn seal(&self, index: u64, last: bool, record: &mut [u8]) -> [u8; TAG_BYTES] {
         let (nonce, bound) = self.binding(index, last);
         // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES.
-        let tag = self
-            .cipher
-            .encrypt_inout_detached(&nonce, &bound, record.into());
+        let tag = self.cipher.encrypt_inout_detached(&nonce, &bound, record.into());
         tag.map_or([0; TAG_BYTES], Into::into)
     }
 
@@ -210,16 +187,8 @@ impl Sealer {
     #[must_use]
     pub fn new(key: BodyKey, size_hint: Option<u64>) -> Self {
         let expected = size_hint.map_or(PIECE_BYTES as u64, sealed_bytes);
-        let capacity = usize::try_from(expected)
-            .unwrap_or(PIECE_BYTES)
-            .min(PIECE_BYTES);
-        Self {
-            key,
-            index: 0,
-            start: 0,
-            out: BytesMut::with_capacity(capacity),
-            capacity,
-        }
+        let capacity = usize::try_from(expected).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+        Self { key, index: 0, start: 0, out: BytesMut::with_capacity(capacity), capacity }
     }
 
     /// Takes the next bytes of the body; gives sealed ones to `write` when a piece is full.
@@ -286,11 +255,7 @@ impl SealedRange {
         let record = RECORD_BYTES as u64;
         let sealed = record + TAG_BYTES as u64;
         let first = range.start / record;
-        let end = if range.end == 0 {
-            1
-        } else {
-            range.end.div_ceil(record)
-        };
+        let end = if range.end == 0 { 1 } else { range.end.div_ceil(record) };
         let bytes =
             (first * sealed).min(sealed_bytes(size))..(end * sealed).min(sealed_bytes(size));
         Self {
@@ -345,11 +310,8 @@ impl Opener {
     /// [`Unopened`].
     pub fn open_next(&mut self) -> Result<Option<Bytes>, Unopened> {
         let last = self.index == self.last;
-        let bytes = if last {
-            self.size - self.last * RECORD_BYTES as u64
-        } else {
-            RECORD_BYTES as u64
-        };
+        let bytes =
+            if last { self.size - self.last * RECORD_BYTES as u64 } else { RECORD_BYTES as u64 };
         let sealed = usize::try_from(bytes).map_err(|_| Unopened)? + TAG_BYTES;
         if self.index > self.last || self.buffer.len() < sealed {
             return Ok(None);
@@ -362,9 +324,7 @@ impl Opener {
         self.key.open(self.index, last, &mut record)?;
         self.index += 1;
         let mut record = record.freeze();
-        let skip = usize::try_from(self.skip)
-            .map_err(|_| Unopened)?
-            .min(record.len());
+        let skip = usize::try_from(self.skip).map_err(|_| Unopened)?.min(record.len());
         bytes::Buf::advance(&mut record, skip);
         self.skip -= skip as u64;
         record.truncate(usize::try_from(self.take).unwrap_or(usize::MAX));
@@ -422,11 +382,7 @@ mod tests {
                 out.extend_from_slice(&opened);
             }
         }
-        if opener.is_done() {
-            Ok(out)
-        } else {
-            Err(Unopened)
-        }
+        if opener.is_done() { Ok(out) } else { Err(Unopened) }
     }
 
     fn body(size: usize) -> Vec<u8> {
@@ -439,16 +395,9 @@ mod tests {
             let body = body(size);
             let (sealed, bytes) = seal(&body, 10_000);
             assert_eq!(bytes.len() as u64, sealed_bytes(size as u64));
-            assert_eq!(
-                open(&sealed, &bytes, size, 0..size).unwrap(),
-                body,
-                "{size}"
-            );
+            assert_eq!(open(&sealed, &bytes, size, 0..size).unwrap(), body, "{size}");
             if size > 16 {
-                assert!(
-                    !bytes.windows(16).any(|window| window == &body[..16]),
-                    "in clear"
-                );
+                assert!(!bytes.windows(16).any(|window| window == &body[..16]), "in clear");
             }
         }
     }
@@ -484,10 +433,7 @@ mod tests {
         assert_eq!(open(&sealed, &swapped, size, 0..size), Err(Unopened));
         // A record fewer, and a size that says so: the one that is now last was not sealed as the last.
         let shorter = 2 * RECORD_BYTES;
-        assert_eq!(
-            open(&sealed, &bytes[..2 * one], shorter, 0..shorter),
-            Err(Unopened)
-        );
+        assert_eq!(open(&sealed, &bytes[..2 * one], shorter, 0..shorter), Err(Unopened));
     }
 
     #[test]
@@ -495,10 +441,7 @@ mod tests {
         let (_, sealed) = ring().draw(b"here", &mut SeededIds::from_number(1));
         assert!(ring().open(&sealed, b"here").is_ok());
         assert_eq!(ring().open(&sealed, b"there").err(), Some(Unopened));
-        assert_eq!(
-            Keyring::new(&[8; 32]).open(&sealed, b"here").err(),
-            Some(Unopened)
-        );
+        assert_eq!(Keyring::new(&[8; 32]).open(&sealed, b"here").err(), Some(Unopened));
         let mut rotated = Keyring::new(&[8; 32]);
         rotated.insert(&[7; 32]);
         assert!(rotated.open(&sealed, b"here").is_ok());

@@ -10,9 +10,7 @@ pub fn quoted(etag: &str) -> String {
 #[must_use]
 pub fn bare(tag: &str) -> &str {
     let tag = tag.trim();
-    tag.strip_prefix('"')
-        .and_then(|tag| tag.strip_suffix('"'))
-        .unwrap_or(tag)
+    tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
 /// Whether one of the comma-separated tags of `list`, or `*`, means `etag`. A weak tag means the same as a strong one.

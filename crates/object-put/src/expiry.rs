@@ -94,12 +94,7 @@ impl Expiry {
         if self.done.get(&bucket.id) == Some(&done) {
             return Ok(());
         }
-        let sweep = Sweep {
-            store,
-            bucket,
-            rules: &done.rules,
-            now,
-        };
+        let sweep = Sweep { store, bucket, rules: &done.rules, now };
         for prefix in done.rules.scopes() {
             expired.objects += sweep.objects(prefix, ids)?;
             expired.versions += sweep.versions(prefix, ids)?;
@@ -156,11 +151,7 @@ impl Sweep<'_> {
             for ((_, key), object) in rows {
                 let key = key_of(key)?;
                 if self.is_over(&key, &object) {
-                    due.push(Due {
-                        key,
-                        version: object.version,
-                        role: Role::Current,
-                    });
+                    due.push(Due { key, version: object.version, role: Role::Current });
                 }
             }
             deleted += self.delete(&due, ids)?;
@@ -201,20 +192,14 @@ impl Sweep<'_> {
         due: &mut Vec<Due>,
     ) -> Result<(), Error> {
         let key = key_of(name.clone())?;
-        let of_role = |role| Due {
-            key: key.clone(),
-            version: version.version,
-            role,
-        };
+        let of_role = |role| Due { key: key.clone(), version: version.version, role };
         if chain.key != name {
             due.extend(chain.lone.take());
             let place = (self.bucket.id, name.clone());
             let current = CURRENT.peek(&mut Tx::new(self.store), &place)?;
             *chain = Chain {
                 key: name,
-                since: current
-                    .as_ref()
-                    .map_or(version.modified, |top| top.modified),
+                since: current.as_ref().map_or(version.modified, |top| top.modified),
                 newer: 0,
                 lone: None,
             };
@@ -226,10 +211,7 @@ impl Sweep<'_> {
         }
         chain.lone = None;
         let (since, newer) = (chain.since, chain.newer);
-        if self
-            .rules
-            .ends_noncurrent(&key, version, since, newer, self.now)
-        {
+        if self.rules.ends_noncurrent(&key, version, since, newer, self.now) {
             due.push(of_role(Role::Noncurrent));
         }
         chain.since = version.modified;
@@ -240,17 +222,11 @@ impl Sweep<'_> {
     fn span(&self, bucket: Span, prefix: &str) -> Span {
         let mut start = bucket.prefix;
         text_prefix(prefix.as_bytes(), &mut start);
-        Span {
-            prefix: start,
-            ..Span::default()
-        }
+        Span { prefix: start, ..Span::default() }
     }
 
     fn is_over(&self, key: &Key, object: &ObjectVersion) -> bool {
-        let end = object
-            .stored
-            .as_ref()
-            .and_then(|stored| self.rules.end_of(key, object, stored));
+        let end = object.stored.as_ref().and_then(|stored| self.rules.end_of(key, object, stored));
         end.is_some_and(|(end, _)| end <= self.now)
     }
 

@@ -55,9 +55,7 @@ impl Group {
     }
 
     fn parse(uri: &str, dialect: Dialect) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|group| group.uri(dialect) == uri)
+        Self::ALL.into_iter().find(|group| group.uri(dialect) == uri)
     }
 }
 
@@ -101,8 +99,7 @@ impl Permission {
 
     fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
-        all.find(|(own, _)| *own == self)
-            .map_or("", |(_, name)| name)
+        all.find(|(own, _)| *own == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -165,9 +162,7 @@ impl Roster {
                 !account.email.is_empty() && account.email.eq_ignore_ascii_case(address)
             })
             .map(|account| Grantee::User(account.canonical_id.clone()))
-            .ok_or_else(|| Error::UnresolvableGrantByEmailAddress {
-                address: address.to_owned(),
-            })
+            .ok_or_else(|| Error::UnresolvableGrantByEmailAddress { address: address.to_owned() })
     }
 }
 
@@ -196,9 +191,7 @@ impl Acl {
     /// The list of these grants.
     #[must_use]
     pub const fn of(grants: Vec<Grant>) -> Self {
-        Self {
-            grants: Some(grants),
-        }
+        Self { grants: Some(grants) }
     }
 
     /// Whether it is the default list.
@@ -210,9 +203,7 @@ impl Acl {
     /// The entries, where `owner` is the canonical id of the owner.
     #[must_use]
     pub fn entries(&self, owner: &str) -> Vec<Grant> {
-        self.grants
-            .clone()
-            .unwrap_or_else(|| vec![full_control(owner)])
+        self.grants.clone().unwrap_or_else(|| vec![full_control(owner)])
     }
 
     /// Whether the list gives `wanted` to the caller.
@@ -235,9 +226,7 @@ impl Acl {
     pub fn is_public(&self) -> bool {
         let open = [Group::AllUsers, Group::AuthenticatedUsers].map(Grantee::Group);
         let grants = self.grants.iter().flatten();
-        grants
-            .into_iter()
-            .any(|grant| open.contains(&grant.grantee))
+        grants.into_iter().any(|grant| open.contains(&grant.grantee))
     }
 
     /// The list that the headers of a request name; `None` if they name none.
@@ -260,10 +249,7 @@ impl Acl {
             }
             for entry in value.split(',').map(str::trim) {
                 let grantee = grantee(entry, header, fields.dialect(), parties.roster)?;
-                grants.push(Grant {
-                    grantee,
-                    permission,
-                });
+                grants.push(Grant { grantee, permission });
             }
         }
         match fields.get(ACL)? {
@@ -290,9 +276,7 @@ impl Acl {
         let malformed = |_| Error::MalformedAcl;
         let document = Element::parse(body, "AccessControlPolicy").map_err(malformed)?;
         let owner = document.child("Owner").ok_or(Error::MalformedAcl)?;
-        let list = document
-            .child("AccessControlList")
-            .ok_or(Error::MalformedAcl)?;
+        let list = document.child("AccessControlList").ok_or(Error::MalformedAcl)?;
         let owner = owner.required("ID").map_err(malformed)?;
         if owner != parties.owner {
             known_user(owner, parties.roster)?;
@@ -336,10 +320,7 @@ impl Acl {
 /// Full control for the account with this canonical id.
 #[must_use]
 pub fn full_control(canonical: &str) -> Grant {
-    Grant {
-        grantee: Grantee::User(canonical.to_owned()),
-        permission: Permission::FullControl,
-    }
+    Grant { grantee: Grantee::User(canonical.to_owned()), permission: Permission::FullControl }
 }
 
 /// Writes the two elements by which a reply names an account.
@@ -364,31 +345,23 @@ fn write_grantee(writer: &mut Writer, grantee: &Grantee, dialect: Dialect, roste
 /// The canned list with this name (spec §4), if there is one for what it is put on.
 fn canned(name: &str, parties: &Parties<'_>) -> Option<Acl> {
     use Group::{AllUsers, AuthenticatedUsers, LogDelivery};
-    let group = |group, permission| Grant {
-        grantee: Grantee::Group(group),
-        permission,
-    };
-    let user = |id: &str, permission| Grant {
-        grantee: Grantee::User(id.to_owned()),
-        permission,
-    };
+    let group = |group, permission| Grant { grantee: Grantee::Group(group), permission };
+    let user = |id: &str, permission| Grant { grantee: Grantee::User(id.to_owned()), permission };
     let more = match name {
         "private" => vec![],
         "public-read" => vec![group(AllUsers, Permission::Read)],
-        "public-read-write" => vec![
-            group(AllUsers, Permission::Read),
-            group(AllUsers, Permission::Write),
-        ],
+        "public-read-write" => {
+            vec![group(AllUsers, Permission::Read), group(AllUsers, Permission::Write)]
+        }
         "authenticated-read" => vec![group(AuthenticatedUsers, Permission::Read)],
         "aws-exec-read" => vec![user(IMAGE_READER, Permission::Read)],
         "bucket-owner-read" if parties.owner == parties.bucket_owner => vec![],
         "bucket-owner-read" => vec![user(parties.bucket_owner, Permission::Read)],
         "bucket-owner-full-control" if parties.owner == parties.bucket_owner => vec![],
         "bucket-owner-full-control" => vec![full_control(parties.bucket_owner)],
-        "log-delivery-write" if parties.is_bucket => vec![
-            group(LogDelivery, Permission::Write),
-            group(LogDelivery, Permission::ReadAcp),
-        ],
+        "log-delivery-write" if parties.is_bucket => {
+            vec![group(LogDelivery, Permission::Write), group(LogDelivery, Permission::ReadAcp)]
+        }
         _ => return None,
     };
     let mut grants = vec![full_control(parties.owner)];
@@ -407,9 +380,7 @@ fn grantee(
     let (kind, value) = entry.split_once('=').ok_or_else(malformed)?;
     let value = crate::etag::bare(value);
     match kind.trim() {
-        "id" => roster
-            .user(value)
-            .ok_or_else(|| Error::argument("id", Some(value), "Invalid id")),
+        "id" => roster.user(value).ok_or_else(|| Error::argument("id", Some(value), "Invalid id")),
         "uri" => Group::parse(value, dialect)
             .map(Grantee::Group)
             .ok_or_else(|| Error::argument("uri", Some(value), "Invalid group uri")),
@@ -449,26 +420,15 @@ mod tests {
             display_name: format!("name {id}"),
             email: email.to_owned(),
         };
-        Roster(vec![
-            account("1", "canon1", "a@b.c"),
-            account("2", "canon2", ""),
-        ])
+        Roster(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
     }
 
     fn read(headers: &[(&str, &str)]) -> Result<Option<Acl>, Error> {
-        let fields = Fields::of(
-            headers
-                .iter()
-                .map(|(name, value)| (*name, value.as_bytes())),
-        )
-        .in_dialect(Dialect::Amz);
+        let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
+            .in_dialect(Dialect::Amz);
         let roster = roster();
-        let parties = Parties {
-            roster: &roster,
-            owner: "canon1",
-            bucket_owner: "canon2",
-            is_bucket: false,
-        };
+        let parties =
+            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
         Acl::from_headers(&fields, &parties)
     }
 
@@ -496,17 +456,10 @@ mod tests {
         let argument = |name: &'static str, value: &str, reason: &'static str| {
             Err(Error::argument(name, Some(value), reason))
         };
-        assert_eq!(
-            read(&[("x-amz-acl", "fake-acl")]),
-            argument("x-store-acl", "fake-acl", "")
-        );
+        assert_eq!(read(&[("x-amz-acl", "fake-acl")]), argument("x-store-acl", "fake-acl", ""));
         assert_eq!(
             read(&[("x-amz-grant-write", "fakekey=\"1234\"")]),
-            argument(
-                "x-store-grant-write",
-                "fakekey=\"1234\"",
-                "Argument format not recognized"
-            )
+            argument("x-store-grant-write", "fakekey=\"1234\"", "Argument format not recognized")
         );
         assert_eq!(
             read(&[("x-amz-grant-read", "id=wrong-id")]),
@@ -532,18 +485,9 @@ mod tests {
     #[test]
     fn a_document_reads_back() {
         let roster = roster();
-        let parties = Parties {
-            roster: &roster,
-            owner: "canon1",
-            bucket_owner: "canon2",
-            is_bucket: false,
-        };
-        for name in [
-            "private",
-            "public-read-write",
-            "bucket-owner-read",
-            "authenticated-read",
-        ] {
+        let parties =
+            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
+        for name in ["private", "public-read-write", "bucket-owner-read", "authenticated-read"] {
             let acl = canned(name, &parties).unwrap();
             let text = acl.document(Dialect::Store, "canon1", &roster);
             let read = Acl::from_xml(text.as_bytes(), Dialect::Store, &parties);

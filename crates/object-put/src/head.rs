@@ -65,11 +65,7 @@ pub struct HeaderRule {
 }
 
 const fn rule(name: &'static str, for_buckets: For, grammar: Grammar) -> HeaderRule {
-    HeaderRule {
-        name,
-        for_buckets,
-        grammar,
-    }
+    HeaderRule { name, for_buckets, grammar }
 }
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
@@ -99,51 +95,19 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("if-none-match", For::All, condition),
     rule("x-store-write-offset-bytes", For::Directory, offset),
     rule("x-store-server-side-encryption", For::All, encryption),
-    rule(
-        "x-store-server-side-encryption-kms-key-id",
-        For::All,
-        key_management,
-    ),
-    rule(
-        "x-store-server-side-encryption-context",
-        For::All,
-        key_management,
-    ),
-    rule(
-        "x-store-server-side-encryption-bucket-key-enabled",
-        For::All,
-        boolean,
-    ),
-    rule(
-        "x-store-server-side-encryption-customer-algorithm",
-        For::GeneralPurpose,
-        customer_key,
-    ),
-    rule(
-        "x-store-server-side-encryption-customer-key",
-        For::GeneralPurpose,
-        customer_key,
-    ),
-    rule(
-        "x-store-server-side-encryption-customer-key-md5",
-        For::GeneralPurpose,
-        customer_key,
-    ),
+    rule("x-store-server-side-encryption-kms-key-id", For::All, key_management),
+    rule("x-store-server-side-encryption-context", For::All, key_management),
+    rule("x-store-server-side-encryption-bucket-key-enabled", For::All, boolean),
+    rule("x-store-server-side-encryption-customer-algorithm", For::GeneralPurpose, customer_key),
+    rule("x-store-server-side-encryption-customer-key", For::GeneralPurpose, customer_key),
+    rule("x-store-server-side-encryption-customer-key-md5", For::GeneralPurpose, customer_key),
     rule("x-store-storage-class", For::All, class),
-    rule(
-        "x-store-website-redirect-location",
-        For::GeneralPurpose,
-        redirect,
-    ),
+    rule("x-store-website-redirect-location", For::GeneralPurpose, redirect),
     rule("x-store-request-payer", For::GeneralPurpose, payer),
     rule("x-store-tagging", For::GeneralPurpose, tagging),
     // The three of the lock are read with the bucket: see `Lock::from_headers`.
     rule("x-store-object-lock-mode", For::GeneralPurpose, any),
-    rule(
-        "x-store-object-lock-retain-until-date",
-        For::GeneralPurpose,
-        any,
-    ),
+    rule("x-store-object-lock-retain-until-date", For::GeneralPurpose, any),
     rule("x-store-object-lock-legal-hold", For::GeneralPurpose, any),
     // Checked with the bucket, before all others: see `crate::access`.
     rule("x-store-expected-bucket-owner", For::All, any),
@@ -172,13 +136,8 @@ fn md5(_: &Fields<'_>, _: &'static str, value: &str) -> Result<(), Error> {
 }
 
 fn read_md5(value: &str) -> Result<[u8; 16], Error> {
-    let bytes = STANDARD
-        .decode(value)
-        .ok()
-        .and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| Error::InvalidDigest {
-        value: value.to_owned(),
-    })
+    let bytes = STANDARD.decode(value).ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| Error::InvalidDigest { value: value.to_owned() })
 }
 
 fn invalid(name: &str) -> Error {
@@ -186,16 +145,12 @@ fn invalid(name: &str) -> Error {
 }
 
 fn algorithm(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
-    Algorithm::parse(value)
-        .map(drop)
-        .ok_or_else(|| invalid(name))
+    Algorithm::parse(value).map(drop).ok_or_else(|| invalid(name))
 }
 
 fn checksum(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
     let row = ALGORITHMS.iter().find(|row| row.header == name);
-    row.and_then(|row| row.algorithm.read(value))
-        .map(drop)
-        .ok_or_else(|| invalid(name))
+    row.and_then(|row| row.algorithm.read(value)).map(drop).ok_or_else(|| invalid(name))
 }
 
 fn condition(fields: &Fields<'_>, _: &'static str, _: &str) -> Result<(), Error> {
@@ -207,10 +162,7 @@ fn offset(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> 
 }
 
 const fn not_there(header: &'static str) -> Error {
-    Error::HeaderNotImplemented {
-        header,
-        reason: None,
-    }
+    Error::HeaderNotImplemented { header, reason: None }
 }
 
 fn encryption(fields: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
@@ -239,25 +191,17 @@ fn boolean(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error>
     if value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false") {
         return Ok(());
     }
-    Err(Error::argument(
-        name,
-        Some(value),
-        "The value is neither true nor false",
-    ))
+    Err(Error::argument(name, Some(value), "The value is neither true nor false"))
 }
 
 fn class(_: &Fields<'_>, _: &'static str, value: &str) -> Result<(), Error> {
     StorageClass::parse(value)
         .map(drop)
-        .ok_or_else(|| Error::InvalidStorageClass {
-            class: value.to_owned(),
-        })
+        .ok_or_else(|| Error::InvalidStorageClass { class: value.to_owned() })
 }
 
 fn redirect(_: &Fields<'_>, _: &'static str, value: &str) -> Result<(), Error> {
-    let start = ["/", "http://", "https://"]
-        .iter()
-        .any(|start| value.starts_with(start));
+    let start = ["/", "http://", "https://"].iter().any(|start| value.starts_with(start));
     if start && value.len() <= REDIRECT_BYTES_MAX {
         return Ok(());
     }
@@ -268,11 +212,7 @@ fn payer(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
     if value == "requester" {
         return Ok(());
     }
-    Err(Error::argument(
-        name,
-        Some(value),
-        "The only value is requester",
-    ))
+    Err(Error::argument(name, Some(value), "The only value is requester"))
 }
 
 /// Which checksum a body brings, and where.
@@ -335,11 +275,8 @@ impl BodyHead {
 }
 
 fn body_length(fields: &Fields<'_>, payload: Payload) -> Result<Option<Length>, Error> {
-    let name = if payload.is_chunked() {
-        "x-store-decoded-content-length"
-    } else {
-        "content-length"
-    };
+    let name =
+        if payload.is_chunked() { "x-store-decoded-content-length" } else { "content-length" };
     let value = fields.get(name)?;
     let body = value.map(|value| number(name, &value)).transpose()?;
     Ok(body.map(|body| Length { body }))
@@ -349,11 +286,7 @@ fn checksum_plan(fields: &Fields<'_>, payload: Payload) -> Result<ChecksumPlan, 
     let mut given = Vec::new();
     for row in &ALGORITHMS {
         if let Some(value) = fields.get(row.header)? {
-            given.push(
-                row.algorithm
-                    .read(&value)
-                    .ok_or_else(|| invalid(row.header))?,
-            );
+            given.push(row.algorithm.read(&value).ok_or_else(|| invalid(row.header))?);
         }
     }
     // Names that look like a checksum's but belong to something else.
@@ -374,9 +307,7 @@ fn checksum_plan(fields: &Fields<'_>, payload: Payload) -> Result<ChecksumPlan, 
     let trailer = trailer_algorithm(fields, payload)?;
     let plan = match (given.pop(), trailer) {
         (Some(_), Some(_)) => {
-            return Err(Error::request(
-                "Expecting a single x-store-checksum- header",
-            ));
+            return Err(Error::request("Expecting a single x-store-checksum- header"));
         }
         (Some(checksum), None) => ChecksumPlan::Header(checksum),
         (None, Some(algorithm)) => ChecksumPlan::Trailer(algorithm),
@@ -390,13 +321,9 @@ fn trailer_algorithm(fields: &Fields<'_>, payload: Payload) -> Result<Option<Alg
     let Some(names) = fields.get("x-store-trailer")? else {
         return Ok(None);
     };
-    let mut names = names
-        .split(',')
-        .map(|name| name.trim().to_ascii_lowercase());
+    let mut names = names.split(',').map(|name| name.trim().to_ascii_lowercase());
     let row = names.next().and_then(|name| {
-        ALGORITHMS
-            .iter()
-            .find(|row| fields.dialect().is_header(&name, row.header))
+        ALGORITHMS.iter().find(|row| fields.dialect().is_header(&name, row.header))
     });
     match (row, names.next()) {
         (Some(_), Some(_)) => Err(Error::request(
@@ -489,10 +416,7 @@ impl PutHead {
             metadata: metadata(fields)?,
             condition: Condition::read(fields)?,
             redirect: owned(fields, "x-store-website-redirect-location")?,
-            tags: tags
-                .map(|tags| Tags::from_header(&tags))
-                .transpose()?
-                .unwrap_or_default(),
+            tags: tags.map(|tags| Tags::from_header(&tags)).transpose()?.unwrap_or_default(),
             lock: Lock::from_headers(fields, bucket, has_digest, now)?,
             body,
         };
@@ -501,20 +425,14 @@ impl PutHead {
         }
         let length = head.body.length.ok_or(Error::MissingContentLength)?;
         if length.body > BODY_BYTES_MAX {
-            return Err(Error::EntityTooLarge {
-                proposed: length.body,
-                most: BODY_BYTES_MAX,
-            });
+            return Err(Error::EntityTooLarge { proposed: length.body, most: BODY_BYTES_MAX });
         }
         Ok(head)
     }
 }
 
 fn owned(fields: &Fields<'_>, name: &str) -> Result<Option<String>, Error> {
-    Ok(fields
-        .get(name)?
-        .map(std::borrow::Cow::into_owned)
-        .filter(|value| !value.is_empty()))
+    Ok(fields.get(name)?.map(std::borrow::Cow::into_owned).filter(|value| !value.is_empty()))
 }
 
 /// The HTTP headers that are kept with an object. `aws-chunked` describes the transfer, not the object.
@@ -556,17 +474,12 @@ pub fn storage_class(fields: &Fields<'_>, kind: BucketKind) -> Result<StorageCla
             !matches!(class, StorageClass::Outposts | StorageClass::ExpressOnezone)
         }
         BucketKind::Directory => {
-            matches!(
-                class,
-                StorageClass::ExpressOnezone | StorageClass::OnezoneIa
-            )
+            matches!(class, StorageClass::ExpressOnezone | StorageClass::OnezoneIa)
         }
     };
     StorageClass::parse(&name)
         .filter(fits)
-        .ok_or_else(|| Error::InvalidStorageClass {
-            class: name.into_owned(),
-        })
+        .ok_or_else(|| Error::InvalidStorageClass { class: name.into_owned() })
 }
 
 /// The user metadata of a request: lower-case names without prefix, repeated ones joined with commas.
@@ -586,10 +499,7 @@ pub fn metadata(fields: &Fields<'_>) -> Result<Vec<(String, String)>, Error> {
             None => metadata.push((name.to_owned(), value)),
         }
     }
-    let size: usize = metadata
-        .iter()
-        .map(|(name, value)| name.len() + value.len())
-        .sum();
+    let size: usize = metadata.iter().map(|(name, value)| name.len() + value.len()).sum();
     if size > METADATA_BYTES_MAX {
         return Err(Error::MetadataTooLarge { size });
     }

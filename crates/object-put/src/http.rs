@@ -265,19 +265,13 @@ impl ObjectPut {
                 let mut ids = self.draw();
                 run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
                     let bucket = self.admit(&asked, tx)?;
-                    handler(
-                        &asked.call(&document, bucket.as_deref(), &self.0.settings),
-                        tx,
-                        ids,
-                    )
+                    handler(&asked.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
                 .await
             }
             Run::Steps(step) => Box::pin(self.steps(&asked, body, step)).await,
             Run::Copy => Box::pin(self.copy(&asked)).await,
-            Run::Absent => Err(Error::OperationNotImplemented {
-                operation: asked.operation.name,
-            }),
+            Run::Absent => Err(Error::OperationNotImplemented { operation: asked.operation.name }),
         };
         reply.map(|reply| render::reply(reply, spoken.0))
     }
@@ -290,10 +284,8 @@ impl ObjectPut {
     {
         let document = self.document(asked, body).await?;
         let mut ids = self.draw();
-        let bucket = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-            self.admit(asked, tx)
-        })
-        .await?;
+        let bucket =
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.admit(asked, tx)).await?;
         let call = asked.call(&document, bucket.as_deref(), &self.0.settings);
         let mut progress = Progress::default();
         loop {
@@ -315,23 +307,14 @@ impl ObjectPut {
         now: Timestamp,
         spoken: &mut (Dialect, &'static str),
     ) -> Result<Asked<'r>, Error> {
-        let mut entries: Vec<(&str, &[u8])> = head
-            .headers
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_bytes()))
-            .collect();
+        let mut entries: Vec<(&str, &[u8])> =
+            head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         // HTTP/2 carries the host in the target.
-        if let Some(authority) = head
-            .uri
-            .authority()
-            .filter(|_| !head.headers.contains_key("host"))
+        if let Some(authority) = head.uri.authority().filter(|_| !head.headers.contains_key("host"))
         {
             entries.push(("host", authority.as_str().as_bytes()));
         }
-        let size: usize = entries
-            .iter()
-            .map(|(name, value)| name.len() + value.len())
-            .sum();
+        let size: usize = entries.iter().map(|(name, value)| name.len() + value.len()).sum();
         let fields = Fields::of(entries);
         let raw_query = head.uri.query().unwrap_or_default();
         let query = Query::parse(raw_query)?;
@@ -364,16 +347,7 @@ impl ObjectPut {
         let (caller, verified) = self.identify(&claim, line, &fields, now)?;
         let received = head.extensions.get::<Received>();
         let secure = received.is_some_and(|received| received.peer.tls);
-        Ok(Asked {
-            operation,
-            location,
-            query,
-            caller,
-            verified,
-            now,
-            secure,
-            fields,
-        })
+        Ok(Asked { operation, location, query, caller, verified, now, secure, fields })
     }
 
     fn identify(
@@ -387,17 +361,9 @@ impl ObjectPut {
             let Claim::Anonymous(payload) = claim else {
                 return Err(Error::Internal);
             };
-            return Ok((
-                Caller::Anonymous,
-                Verified {
-                    payload: *payload,
-                    chunks: None,
-                },
-            ));
+            return Ok((Caller::Anonymous, Verified { payload: *payload, chunks: None }));
         };
-        let unknown = || Error::InvalidAccessKeyId {
-            access_key: id.to_owned(),
-        };
+        let unknown = || Error::InvalidAccessKeyId { access_key: id.to_owned() };
         let kept = self.0.holders.find(&*self.0.store, id)?;
         let kept = kept.ok_or_else(unknown)?;
         let verified = kept.prove(claim, line, fields, now)?;
@@ -440,9 +406,7 @@ impl ObjectPut {
             Admission::decide(&call, asked.verified.payload, tx, ids)
         })
         .await?;
-        let object = self
-            .store(asked, &admission, &asked.verified, body, ids)
-            .await?;
+        let object = self.store(asked, &admission, &asked.verified, body, ids).await?;
         Ok(admission.reply(&object))
     }
 
@@ -457,19 +421,10 @@ impl ObjectPut {
         })
         .await?;
         let context = sealing_context(copying.bucket, &copying.key, copying.object.version.random);
-        let source = Source {
-            context,
-            parts: copying.parts.clone(),
-            range: 0..copying.size(),
-        };
+        let source = Source { context, parts: copying.parts.clone(), range: 0..copying.size() };
         let mut body = Outlet::new(self.clone(), Origin::new(source));
-        let unsigned = Verified {
-            payload: copying.admission.head.body.payload,
-            chunks: None,
-        };
-        let object = self
-            .store(asked, &copying.admission, &unsigned, &mut body, ids)
-            .await?;
+        let unsigned = Verified { payload: copying.admission.head.body.payload, chunks: None };
+        let object = self.store(asked, &copying.admission, &unsigned, &mut body, ids).await?;
         let call = asked.call(&empty, Some(&copying.admission.bucket), &self.0.settings);
         Ok(copying.reply(&call, &object, copying.admission.reply(&object)))
     }
@@ -489,20 +444,9 @@ impl ObjectPut {
     {
         let (key, sealed) = admission.draw_key(&self.0.keyring, &mut ids);
         let verifier = Verifier::new(asked.fields.dialect(), &admission.head.body, verified);
-        let (digested, blob) = intake::take(
-            &self.0,
-            body,
-            &admission.head.body,
-            verifier,
-            key,
-            asked.now,
-        )
-        .await?;
-        let part = Part {
-            blob: blob.id,
-            bytes: digested.size,
-            sealed,
-        };
+        let (digested, blob) =
+            intake::take(&self.0, body, &admission.head.body, verifier, key, asked.now).await?;
+        let part = Part { blob: blob.id, bytes: digested.size, sealed };
         let now = self.0.clock.now();
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let arrival = Arrival {
@@ -514,11 +458,7 @@ impl ObjectPut {
                 sight: &admission.sight,
                 now,
             };
-            commit(
-                tx,
-                &arrival,
-                admission.stored(&digested, Parts::One(part.clone())),
-            )
+            commit(tx, &arrival, admission.stored(&digested, Parts::One(part.clone())))
         })
         .await;
         match committed {
@@ -553,17 +493,13 @@ impl ObjectPut {
 
 impl std::fmt::Debug for ObjectPut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ObjectPut")
-            .field("settings", &self.0.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("ObjectPut").field("settings", &self.0.settings).finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Builder")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
 

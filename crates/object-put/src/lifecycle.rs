@@ -23,11 +23,7 @@ pub const DAY_SECONDS: i64 = 86_400;
 /// The most newer versions that a rule may keep beside the current one.
 const NEWER_MAX: u32 = 100;
 /// What the name of a rule keeps in a header.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// When an object ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,18 +126,10 @@ impl Lifecycle {
     pub fn from_xml(body: &[u8], mut draw: impl FnMut() -> String) -> Result<Self, Error> {
         let mut root = Element::parse(body, "LifecycleConfiguration")?;
         let mut rules: Vec<Rule> = Vec::new();
-        for element in root
-            .children
-            .iter_mut()
-            .filter(|child| child.name == "Rule")
-        {
+        for element in root.children.iter_mut().filter(|child| child.name == "Rule") {
             if element.text_of("ID").is_none_or(str::is_empty) {
                 element.children.retain(|child| child.name != "ID");
-                let id = Element {
-                    name: "ID".to_owned(),
-                    text: draw(),
-                    ..Element::default()
-                };
+                let id = Element { name: "ID".to_owned(), text: draw(), ..Element::default() };
                 element.children.insert(0, id);
             }
             let rule = rule(element)?;
@@ -246,10 +234,7 @@ impl Lifecycle {
     pub fn header(&self, key: &Key, object: &ObjectVersion, stored: &Stored) -> Option<String> {
         let (date, rule) = self.end_of(key, object, stored)?;
         let rule = utf8_percent_encode(rule, KEPT);
-        Some(format!(
-            "expiry-date=\"{}\", rule-id=\"{rule}\"",
-            date.http_date()
-        ))
+        Some(format!("expiry-date=\"{}\", rule-id=\"{rule}\"", date.http_date()))
     }
 }
 
@@ -270,8 +255,7 @@ fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
 /// As reads of the store; [`Error::Damaged`] for rules that cannot be read.
 pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Lifecycle>, Error> {
     let row = SETTINGS.peek(tx, &(bucket, SETTING.to_owned()))?;
-    row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged))
-        .transpose()
+    row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
 }
 
 /// The `x-store-expiration` header of an object, if a rule ends it (spec §4).
@@ -306,10 +290,7 @@ fn rule(element: &Element) -> Result<Rule, Error> {
     // Two generations of documents: a prefix of the rule itself, or a filter that holds it.
     let filter = match (element.child("Filter"), element.child("Prefix")) {
         (Some(filter), None) => read_filter(filter)?,
-        (None, Some(prefix)) => Filter {
-            prefix: prefix.text.clone(),
-            ..Filter::default()
-        },
+        (None, Some(prefix)) => Filter { prefix: prefix.text.clone(), ..Filter::default() },
         _ => return Err(Error::MalformedXml),
     };
     let actions = [
@@ -382,11 +363,7 @@ fn read_end(element: &Element) -> Result<Expiration, Error> {
             let date = date_of(date).ok_or(Error::MalformedXml)?;
             if date.micros().rem_euclid(DAY_SECONDS * 1_000_000) != 0 {
                 let text = date.rfc3339();
-                return Err(Error::argument(
-                    "Date",
-                    Some(&text),
-                    "'Date' must be at midnight GMT",
-                ));
+                return Err(Error::argument("Date", Some(&text), "'Date' must be at midnight GMT"));
             }
             Ok(Expiration::Date(date))
         }
@@ -407,18 +384,14 @@ fn read_filter(element: &Element) -> Result<Filter, Error> {
     }
     let bytes = |name| {
         let text: Option<&str> = scope.text_of(name);
-        text.map(|text| text.parse().map_err(|_| Error::MalformedXml))
-            .transpose()
+        text.map(|text| text.parse().map_err(|_| Error::MalformedXml)).transpose()
     };
     let tags = Tags::of_element(scope, Bearer::Object).map_err(|error| match error {
         Error::InvalidTag { .. } => Error::request("Duplicate Tag Keys are not allowed."),
         error => error,
     })?;
     Ok(Filter {
-        prefix: scope
-            .child("Prefix")
-            .map(|prefix| prefix.text.clone())
-            .unwrap_or_default(),
+        prefix: scope.child("Prefix").map(|prefix| prefix.text.clone()).unwrap_or_default(),
         tags,
         larger: bytes("ObjectSizeGreaterThan")?,
         smaller: bytes("ObjectSizeLessThan")?,
@@ -459,14 +432,8 @@ mod tests {
     #[test]
     fn an_object_ends_at_the_midnight_after_its_days() {
         let at = |text| Timestamp::from_rfc3339(text).unwrap();
-        assert_eq!(
-            midnight_after(at("2026-01-01T10:00:00Z"), 1),
-            at("2026-01-03T00:00:00Z")
-        );
-        assert_eq!(
-            midnight_after(at("2026-01-01T00:00:00Z"), 1),
-            at("2026-01-02T00:00:00Z")
-        );
+        assert_eq!(midnight_after(at("2026-01-01T10:00:00Z"), 1), at("2026-01-03T00:00:00Z"));
+        assert_eq!(midnight_after(at("2026-01-01T00:00:00Z"), 1), at("2026-01-02T00:00:00Z"));
     }
 
     #[test]
@@ -482,24 +449,14 @@ mod tests {
         ] {
             assert_eq!(with(inner), Err(Error::MalformedXml), "{inner}");
         }
-        for inner in [
-            "<Days>0</Days>",
-            "<Days>-1</Days>",
-            "<Date>2026-01-01T01:00:00Z</Date>",
-        ] {
+        for inner in ["<Days>0</Days>", "<Days>-1</Days>", "<Date>2026-01-01T01:00:00Z</Date>"] {
             let refused = with(&format!("{filter}<Expiration>{inner}</Expiration>"));
-            assert!(
-                matches!(refused, Err(Error::InvalidArgument { .. })),
-                "{inner}"
-            );
+            assert!(matches!(refused, Err(Error::InvalidArgument { .. })), "{inner}");
         }
         let rule = format!(
             "<Rule><ID>a</ID><Status>Enabled</Status>{filter}<Expiration><Days>1</Days></Expiration></Rule>"
         );
-        assert!(matches!(
-            read(&rule.repeat(2)),
-            Err(Error::InvalidArgument { .. })
-        ));
+        assert!(matches!(read(&rule.repeat(2)), Err(Error::InvalidArgument { .. })));
         assert_eq!(read(""), Err(Error::MalformedXml));
     }
 }

@@ -149,11 +149,7 @@ pub fn page(tx: &mut Tx<'_>, ask: &Ask<'_>) -> Result<Page, Error> {
         } else {
             After::Key(key.clone())
         });
-        page.entries.push(Entry::Version {
-            key,
-            version,
-            is_latest,
-        });
+        page.entries.push(Entry::Version { key, version, is_latest });
     }
     Ok(page)
 }
@@ -166,16 +162,10 @@ struct Rows {
 
 impl Rows {
     fn new(ask: &Ask<'_>) -> Self {
-        let step = if ask.delimiter.is_empty() {
-            ask.most + 1
-        } else {
-            GROUPED_ROWS
-        };
+        let step = if ask.delimiter.is_empty() { ask.most + 1 } else { GROUPED_ROWS };
         Self {
             current: Cursor::new(ask, Side::Current, step),
-            noncurrent: ask
-                .versions
-                .then(|| Cursor::new(ask, Side::Noncurrent, step)),
+            noncurrent: ask.versions.then(|| Cursor::new(ask, Side::Noncurrent, step)),
         }
     }
 
@@ -190,11 +180,7 @@ impl Rows {
             (Some((current, _)), Some((other, _))) => current <= other,
             (current, _) => current.is_some(),
         };
-        Ok(if first {
-            self.current.rows.pop_front()
-        } else {
-            noncurrent.rows.pop_front()
-        })
+        Ok(if first { self.current.rows.pop_front() } else { noncurrent.rows.pop_front() })
     }
 
     /// Leaves out all rows whose key starts with `group`.
@@ -231,24 +217,14 @@ impl Cursor {
         };
         let mut prefix = base.clone();
         text_prefix(ask.prefix.as_bytes(), &mut prefix);
-        let mut cursor = Self {
-            side,
-            base,
-            span: Span::of(prefix),
-            rows: VecDeque::new(),
-            step,
-            more: true,
-        };
+        let mut cursor =
+            Self { side, base, span: Span::of(prefix), rows: VecDeque::new(), step, more: true };
         cursor.span.from = match &ask.after {
             After::Start => None,
             After::Prefix(group) => Some(cursor.beyond(group)),
             After::Key(key) => Some(cursor.beyond_key(key)),
             After::Version(key, sequence) if side == Side::Noncurrent => {
-                let place = (
-                    ask.bucket,
-                    key.as_bytes().to_vec(),
-                    version_place(*sequence),
-                );
+                let place = (ask.bucket, key.as_bytes().to_vec(), version_place(*sequence));
                 Some(NONCURRENT.key(&place).to_vec())
             }
             After::Version(key, _) => Some(cursor.beyond_key(key)),
@@ -292,11 +268,7 @@ impl Cursor {
     }
 
     fn skip(&mut self, group: &str) {
-        while self
-            .rows
-            .front()
-            .is_some_and(|(key, _)| key.starts_with(group))
-        {
+        while self.rows.front().is_some_and(|(key, _)| key.starts_with(group)) {
             self.rows.pop_front();
         }
         let beyond = self.beyond(group);
@@ -319,11 +291,7 @@ mod tests {
 
     fn marker(sequence: u64) -> ObjectVersion {
         ObjectVersion {
-            version: VersionId {
-                sequence,
-                random: [0; 12],
-                null: false,
-            },
+            version: VersionId { sequence, random: [0; 12], null: false },
             modified: Timestamp::EPOCH,
             owner: String::new(),
             stored: None,
@@ -358,11 +326,7 @@ mod tests {
             assert!(page.entries.len() <= ask.most);
             shown.extend(page.entries.iter().map(|entry| match entry {
                 Entry::Prefix(prefix) => format!("{prefix}*"),
-                Entry::Version {
-                    key,
-                    version,
-                    is_latest,
-                } if ask.versions => {
+                Entry::Version { key, version, is_latest } if ask.versions => {
                     let star = if *is_latest { "!" } else { "" };
                     format!("{key}@{}{star}", version.version.sequence)
                 }
@@ -381,14 +345,7 @@ mod tests {
     }
 
     fn ask<'a>(prefix: &'a str, delimiter: &'a str, most: usize) -> Ask<'a> {
-        Ask {
-            bucket: 7,
-            prefix,
-            delimiter,
-            after: After::Start,
-            most,
-            versions: false,
-        }
+        Ask { bucket: 7, prefix, delimiter, after: After::Start, most, versions: false }
     }
 
     proptest! {
@@ -429,10 +386,7 @@ mod tests {
         ];
         let store = store(&keys, &older);
         for most in 1..8 {
-            let ask = Ask {
-                versions: true,
-                ..ask("", "/", most)
-            };
+            let ask = Ask { versions: true, ..ask("", "/", most) };
             let expected = ["a@100!", "a@9", "a@3", "a\u{1}@5!", "b@4!", "b@2", "c/*"];
             assert_eq!(walk(&store, &ask), expected, "{most} a page");
         }

@@ -64,10 +64,7 @@ impl Retention {
     /// `MalformedXml`; `InvalidArgument` for a date that is not in the future.
     pub fn from_xml(body: &[u8], now: Timestamp) -> Result<Option<Self>, Error> {
         let document = Element::parse(body, "Retention")?;
-        match (
-            document.text_of("Mode"),
-            document.text_of("RetainUntilDate"),
-        ) {
+        match (document.text_of("Mode"), document.text_of("RetainUntilDate")) {
             (None, None) => Ok(None),
             (Some(mode), Some(date)) => {
                 let mode = Mode::parse(mode).ok_or(Error::MalformedXml)?;
@@ -100,11 +97,7 @@ impl Retention {
 }
 
 fn past(argument: &'static str, value: &str) -> Error {
-    Error::argument(
-        argument,
-        Some(value),
-        "The retain until date must be in the future!",
-    )
+    Error::argument(argument, Some(value), "The retain until date must be in the future!")
 }
 
 /// What protects a version from being deleted.
@@ -181,19 +174,14 @@ impl Lock {
             ));
         }
         let default = bucket.default_retention.filter(|_| bucket.object_lock);
-        Ok(Self {
-            retention: retention.or_else(|| default.map(|default| default.from(now))),
-            hold,
-        })
+        Ok(Self { retention: retention.or_else(|| default.map(|default| default.from(now))), hold })
     }
 
     /// Whether a version with this lock may be deleted; `bypass` lifts governance.
     #[must_use]
     pub fn lets_go(&self, now: Timestamp, bypass: bool) -> bool {
         self.hold != Some(true)
-            && self
-                .retention
-                .is_none_or(|retention| retention.yields_to(None, now, bypass))
+            && self.retention.is_none_or(|retention| retention.yields_to(None, now, bypass))
     }
 }
 
@@ -240,10 +228,7 @@ impl DefaultRetention {
     pub fn from(&self, now: Timestamp) -> Retention {
         let days =
             self.days.unwrap_or_default() + self.years.unwrap_or_default().saturating_mul(365);
-        Retention {
-            mode: self.mode,
-            until: now.plus(DAY.saturating_mul(days)),
-        }
+        Retention { mode: self.mode, until: now.plus(DAY.saturating_mul(days)) }
     }
 
     /// The default of an `ObjectLockConfiguration` document; `None` where it names no rule.
@@ -262,8 +247,7 @@ impl DefaultRetention {
         let mode = Mode::parse(retention.required("Mode")?).ok_or(Error::MalformedXml)?;
         let number = |name| {
             let text: Option<&str> = retention.text_of(name);
-            text.map(|text| text.parse::<i64>().map_err(|_| Error::MalformedXml))
-                .transpose()
+            text.map(|text| text.parse::<i64>().map_err(|_| Error::MalformedXml)).transpose()
         };
         let (days, years) = match (number("Days")?, number("Years")?) {
             (Some(days), None) => (Some(period(days, DAYS_MAX)?), None),
@@ -280,9 +264,9 @@ fn period(number: i64, most: u32) -> Result<u32, Error> {
         Error::argument("Days", Some(&value), reason)
     };
     match u32::try_from(number) {
-        Ok(0) | Err(_) if number <= 0 => Err(refused(
-            "Default retention period must be a positive integer value.",
-        )),
+        Ok(0) | Err(_) if number <= 0 => {
+            Err(refused("Default retention period must be a positive integer value."))
+        }
         Ok(number) if number <= most => Ok(number),
         _ => Err(refused("Default retention period too large.")),
     }
@@ -314,10 +298,7 @@ mod tests {
     }
 
     fn retention(mode: Mode, days: u32) -> Retention {
-        Retention {
-            mode,
-            until: now().plus(DAY * days),
-        }
+        Retention { mode, until: now().plus(DAY * days) }
     }
 
     #[test]
@@ -338,10 +319,7 @@ mod tests {
 
     #[test]
     fn a_hold_is_lifted_by_no_bypass() {
-        let lock = Lock {
-            retention: None,
-            hold: Some(true),
-        };
+        let lock = Lock { retention: None, hold: Some(true) };
         assert!(!lock.lets_go(now(), true));
         assert!(Lock::default().lets_go(now(), false));
     }
@@ -353,16 +331,9 @@ mod tests {
         assert_eq!(read, Ok(Some(own)));
         assert_eq!(hold_from_xml(hold_document(true, "n").as_bytes()), Ok(true));
         for (days, years) in [(Some(1), None), (None, Some(2))] {
-            let default = DefaultRetention {
-                mode: Mode::Governance,
-                days,
-                years,
-            };
+            let default = DefaultRetention { mode: Mode::Governance, days, years };
             let document = configuration_document(Some(&default), "n");
-            assert_eq!(
-                DefaultRetention::from_xml(document.as_bytes()),
-                Ok(Some(default))
-            );
+            assert_eq!(DefaultRetention::from_xml(document.as_bytes()), Ok(Some(default)));
         }
         let without = configuration_document(None, "n");
         assert_eq!(DefaultRetention::from_xml(without.as_bytes()), Ok(None));
@@ -377,10 +348,7 @@ mod tests {
             DefaultRetention::from_xml(text.as_bytes())
         };
         assert!(of("<Days>1</Days>").is_ok());
-        assert_eq!(
-            of("<Days>1</Days><Years>1</Years>"),
-            Err(Error::MalformedXml)
-        );
+        assert_eq!(of("<Days>1</Days><Years>1</Years>"), Err(Error::MalformedXml));
         assert_eq!(of(""), Err(Error::MalformedXml));
         for period in ["<Days>0</Days>", "<Years>-1</Years>", "<Days>36501</Days>"] {
             assert!(matches!(of(period), Err(Error::InvalidArgument { .. })));

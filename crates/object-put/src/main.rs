@@ -41,11 +41,7 @@ fn check(matches: &ArgMatches) -> ExitCode {
             println!("object-put verify: {why}");
             ExitCode::from(2)
         }
-        Ok(Findings {
-            versions,
-            bytes,
-            faults,
-        }) => {
+        Ok(Findings { versions, bytes, faults }) => {
             println!("{versions} versions of {bytes} bytes, {faults} faults");
             ExitCode::from(u8::from(faults > 0))
         }
@@ -62,9 +58,7 @@ fn findings(matches: &ArgMatches) -> Result<Findings, String> {
         .ok_or("memory holds nothing to verify: name a directory with --data")?;
     if !data.join("kv").is_dir() {
         let data = data.display();
-        return Err(format!(
-            "{data} keeps no store: name the directory of one with --data"
-        ));
+        return Err(format!("{data} keeps no store: name the directory of one with --data"));
     }
     let deep = matches.get_flag("deep");
     let has_key = data.join("root-key").is_file()
@@ -80,19 +74,13 @@ fn findings(matches: &ArgMatches) -> Result<Findings, String> {
         None
     };
     let shows = std::io::stderr().is_terminal();
-    verify(
-        &*stores.kv,
-        &*stores.blobs,
-        ring.as_ref(),
-        &mut |note| match note {
-            Note::Fault(fault) => println!("{fault}"),
-            Note::Progress(so_far) if shows => eprint!(
-                "\r{} versions, {} faults so far ",
-                so_far.versions, so_far.faults
-            ),
-            Note::Progress(_) => {}
-        },
-    )
+    verify(&*stores.kv, &*stores.blobs, ring.as_ref(), &mut |note| match note {
+        Note::Fault(fault) => println!("{fault}"),
+        Note::Progress(so_far) if shows => {
+            eprint!("\r{} versions, {} faults so far ", so_far.versions, so_far.faults)
+        }
+        Note::Progress(_) => {}
+    })
     .inspect(|_| {
         if shows {
             eprintln!();
@@ -113,12 +101,7 @@ fn flags(command: Command) -> Command {
             ),
     );
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
-        Arg::new(id)
-            .long(id)
-            .value_name(name)
-            .env(variable)
-            .help(help)
-            .global(true)
+        Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
     command
         .arg(
@@ -167,8 +150,7 @@ fn make(
         let new = filled.map_err(|error| LaunchError::Service(error.to_string()))?;
         made.service.tend();
         if start.flags.seed.is_some() && new > 0 {
-            made.banner
-                .push(("seed", format!("{new} new accounts and keys")));
+            made.banner.push(("seed", format!("{new} new accounts and keys")));
         }
         Ok(made)
     }
@@ -190,10 +172,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
         .build();
     let mut banner = Vec::new();
     if let Some(named) = unserved {
-        banner.push((
-            "not yet",
-            format!("{named} of the seed file are not served"),
-        ));
+        banner.push(("not yet", format!("{named} of the seed file are not served")));
     }
     let mut secrets = Vec::new();
     if let Some(key) = credentials.shown.filter(|_| !given) {
@@ -203,12 +182,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
         let line = format!("aws --endpoint-url {url} s3 cp README.md s3://{FIRST_BUCKET}/");
         banner.push(("try", line));
     }
-    Ok(Made {
-        service,
-        banner,
-        secrets,
-        has_own_credentials: credentials.own || given,
-    })
+    Ok(Made { service, banner, secrets, has_own_credentials: credentials.own || given })
 }
 
 fn text(matches: &ArgMatches, id: &str) -> Option<String> {
@@ -232,11 +206,7 @@ struct Credentials {
 /// The key that flags give; else the one that the data directory keeps, made at the first start.
 fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, LaunchError> {
     if let (Some(id), Some(secret)) = (text(matches, "access-key"), text(matches, "secret-key")) {
-        return Ok(Credentials {
-            key: (id, Secret::new(secret)),
-            shown: None,
-            own: true,
-        });
+        return Ok(Credentials { key: (id, Secret::new(secret)), shown: None, own: true });
     }
     let (secret, own) = match &start.storage.directory {
         Some(directory) => {
@@ -248,11 +218,7 @@ fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, Launc
     // The id goes with the secret, so that one file keeps both; it tells nothing about it.
     let id: String = object_put::signature::key_id(&secret);
     let key = (id, Secret::new(secret));
-    Ok(Credentials {
-        shown: Some(key.clone()),
-        key,
-        own,
-    })
+    Ok(Credentials { shown: Some(key.clone()), key, own })
 }
 
 /// The seed file, or a first account and bucket; and whether it was a file with keys.
@@ -276,10 +242,7 @@ fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), Launch
 fn keyring(stores: &Storage, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
     let bad =
         || LaunchError::Service("a root key is 64 hexadecimal digits: openssl rand -hex 32".into());
-    let text = match (
-        matches.get_one::<PathBuf>("root-key-file"),
-        text(matches, "root-key"),
-    ) {
+    let text = match (matches.get_one::<PathBuf>("root-key-file"), text(matches, "root-key")) {
         (Some(path), _) => std::fs::read_to_string(path)
             .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))?,
         (None, Some(key)) => key,

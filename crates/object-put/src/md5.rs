@@ -129,9 +129,7 @@ fn compress<const N: usize>(before: [Words<N>; 4], message: &[Words<N>; 16]) -> 
     words = round::<N, 5, 3, 4, 11, 16, 23>(words, message, third, |x, y, z| x ^ y ^ z);
     words = round::<N, 0, 7, 6, 10, 15, 21>(words, message, fourth, |x, y, z| y ^ (x | !z));
     for (word, before) in words.iter_mut().zip(before) {
-        *word = each(*word, before, before, |word, before, _| {
-            word.wrapping_add(before)
-        });
+        *word = each(*word, before, before, |word, before, _| word.wrapping_add(before));
     }
     words
 }

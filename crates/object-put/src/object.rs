@@ -276,19 +276,13 @@ impl StorageClass {
     /// The class with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .find(|(_, own)| *own == name)
-            .map(|(class, _)| *class)
+        Self::ALL.iter().find(|(_, own)| *own == name).map(|(class, _)| *class)
     }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(class, _)| *class == self)
-            .map_or("", |(_, name)| name)
+        Self::ALL.iter().find(|(class, _)| *class == self).map_or("", |(_, name)| name)
     }
 }
 
@@ -352,11 +346,7 @@ mod tests {
 
     #[test]
     fn version_ids_read_back_and_anything_else_is_none() {
-        let id = VersionId {
-            sequence: 7,
-            random: [9; 12],
-            null: false,
-        };
+        let id = VersionId { sequence: 7, random: [9; 12], null: false };
         assert_eq!(id.to_string().len(), 32);
         assert_eq!(VersionId::parse(&id.to_string()), Some(id));
         for text in ["", "null", "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD", "a b"] {

@@ -115,15 +115,7 @@ impl Operation {
         handler: Handler,
     ) -> Self {
         let run = Run::Call(handler);
-        Self {
-            name,
-            method,
-            target: Target::Object,
-            marker,
-            permission,
-            needs_bucket: true,
-            run,
-        }
+        Self { name, method, target: Target::Object, marker, permission, needs_bucket: true, run }
     }
 
     /// A row for an operation on a bucket that exists.
@@ -136,15 +128,7 @@ impl Operation {
         handler: Handler,
     ) -> Self {
         let run = Run::Call(handler);
-        Self {
-            name,
-            method,
-            target: Target::Bucket,
-            marker,
-            permission,
-            needs_bucket: true,
-            run,
-        }
+        Self { name, method, target: Target::Bucket, marker, permission, needs_bucket: true, run }
     }
 
     /// A row for an operation that is not there.
@@ -156,15 +140,7 @@ impl Operation {
         marker: &'static str,
     ) -> Self {
         let run = Run::Absent;
-        Self {
-            name,
-            method,
-            target,
-            marker,
-            permission: "",
-            needs_bucket: false,
-            run,
-        }
+        Self { name, method, target, marker, permission: "", needs_bucket: false, run }
     }
 
     /// Whether it changes nothing.
@@ -195,19 +171,12 @@ pub fn route(
     fields: &Fields<'_>,
     query: &Query,
 ) -> Result<&'static Operation, Error> {
-    let found = OPERATIONS
-        .iter()
-        .find(|row| row.is_meant(method, target, fields, query));
+    let found = OPERATIONS.iter().find(|row| row.is_meant(method, target, fields, query));
     let Some(operation) = found else {
-        return Err(Error::MethodNotAllowed {
-            method: method.to_owned(),
-            resource: target.name(),
-        });
+        return Err(Error::MethodNotAllowed { method: method.to_owned(), resource: target.name() });
     };
     match operation.run {
-        Run::Absent => Err(Error::OperationNotImplemented {
-            operation: operation.name,
-        }),
+        Run::Absent => Err(Error::OperationNotImplemented { operation: operation.name }),
         _ => Ok(operation),
     }
 }
@@ -300,21 +269,13 @@ impl Reply {
     /// A reply without a body.
     #[must_use]
     pub const fn empty(status: u16) -> Self {
-        Self {
-            status,
-            headers: Vec::new(),
-            body: ReplyBody::Empty,
-        }
+        Self { status, headers: Vec::new(), body: ReplyBody::Empty }
     }
 
     /// A 200 with this XML.
     #[must_use]
     pub fn xml(text: String) -> Self {
-        Self {
-            status: 200,
-            headers: Vec::new(),
-            body: ReplyBody::Text(text.into()),
-        }
+        Self { status: 200, headers: Vec::new(), body: ReplyBody::Text(text.into()) }
     }
 
     /// The same reply with one more header.
@@ -376,10 +337,7 @@ const fn in_steps(
 
 /// A row whose bucket need not exist.
 const fn without_bucket(operation: Operation) -> Operation {
-    Operation {
-        needs_bucket: false,
-        ..operation
-    }
+    Operation { needs_bucket: false, ..operation }
 }
 
 /// A row of an operation that is done by more than a plain handler.

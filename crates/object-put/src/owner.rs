@@ -22,9 +22,7 @@ pub fn of_put(
     caller: &Caller,
     tx: &mut Tx<'_>,
 ) -> Result<(String, Acl), Error> {
-    let writer = caller
-        .account()
-        .map_or(bucket.owner.as_str(), |account| &account.id);
+    let writer = caller.account().map_or(bucket.owner.as_str(), |account| &account.id);
     let named = fields.get(ACL)?;
     let owner = match bucket.ownership {
         Ownership::BucketOwnerEnforced => &bucket.owner,
@@ -40,12 +38,8 @@ pub fn of_put(
     }
     let roster = Roster::read(tx)?;
     let bucket_owner = roster.canonical(&bucket.owner);
-    let parties = Parties {
-        roster: &roster,
-        owner: roster.canonical(owner),
-        bucket_owner,
-        is_bucket: false,
-    };
+    let parties =
+        Parties { roster: &roster, owner: roster.canonical(owner), bucket_owner, is_bucket: false };
     let acl = Acl::from_headers(fields, &parties);
     if bucket.ownership == Ownership::BucketOwnerEnforced {
         // `private` comes to the same grants, but the real service takes only the one name.

@@ -113,9 +113,7 @@ pub struct Question<'a> {
 }
 
 fn malformed(reason: impl Into<String>) -> Error {
-    Error::MalformedPolicy {
-        reason: reason.into(),
-    }
+    Error::MalformedPolicy { reason: reason.into() }
 }
 
 impl Policy {
@@ -150,19 +148,14 @@ impl Policy {
             Some(one @ Value::Object(_)) => statement(one).map(|one| vec![one]),
             _ => Err(malformed("Missing required field Statement")),
         };
-        Ok(Self {
-            document: text.to_owned(),
-            statements: statements?,
-        })
+        Ok(Self { document: text.to_owned(), statements: statements? })
     }
 
     /// What the policy says to a request; `None` if nothing. A denial counts before any allowance.
     #[must_use]
     pub fn judge(&self, question: &Question<'_>) -> Option<Effect> {
         let said = |effect| {
-            self.statements
-                .iter()
-                .any(|own| own.effect == effect && own.speaks_of(question))
+            self.statements.iter().any(|own| own.effect == effect && own.speaks_of(question))
         };
         if said(Effect::Deny) {
             return Some(Effect::Deny);
@@ -190,12 +183,9 @@ impl Policy {
 impl Statement {
     fn speaks_of(&self, question: &Question<'_>) -> bool {
         let permission = neutral_action(question.permission);
-        self.principal
-            .takes(|value| is_meant(value, question.caller))
+        self.principal.takes(|value| is_meant(value, question.caller))
             && self.action.takes(|value| matches(value, permission))
-            && self
-                .resource
-                .takes(|value| matches(value, question.resource))
+            && self.resource.takes(|value| matches(value, question.resource))
             && self.tests.iter().all(|test| test.holds(question))
     }
 }
@@ -242,9 +232,7 @@ impl Subject {
             "aws:Referer" | "store:Referer" => Self::Referer,
             "aws:UserAgent" | "store:UserAgent" => Self::UserAgent,
             _ => {
-                let own = key
-                    .strip_prefix("s3:")
-                    .or_else(|| key.strip_prefix("store:"))?;
+                let own = key.strip_prefix("s3:").or_else(|| key.strip_prefix("store:"))?;
                 match own {
                     "prefix" => Self::Parameter("prefix"),
                     "delimiter" => Self::Parameter("delimiter"),
@@ -260,9 +248,8 @@ impl Subject {
                             }
                             _ => {}
                         }
-                        let name = own
-                            .strip_prefix("x-amz-")
-                            .or_else(|| own.strip_prefix("x-store-"))?;
+                        let name =
+                            own.strip_prefix("x-amz-").or_else(|| own.strip_prefix("x-store-"))?;
                         Self::Header(format!("x-store-{name}"))
                     }
                 }
@@ -324,9 +311,7 @@ fn statement(json: &Value) -> Result<Statement, Error> {
             "*" => Some("*"),
             arn => arn.splitn(6, ':').nth(5),
         };
-        *value = name
-            .ok_or_else(|| malformed("Policy has invalid resource"))?
-            .to_owned();
+        *value = name.ok_or_else(|| malformed("Policy has invalid resource"))?.to_owned();
     }
     Ok(Statement {
         effect,
@@ -339,9 +324,7 @@ fn statement(json: &Value) -> Result<Statement, Error> {
 
 /// An action without the prefix of either dialect.
 fn neutral_action(action: &str) -> &str {
-    let own = action
-        .strip_prefix("s3:")
-        .or_else(|| action.strip_prefix("store:"));
+    let own = action.strip_prefix("s3:").or_else(|| action.strip_prefix("store:"));
     own.unwrap_or(action)
 }
 

@@ -38,12 +38,8 @@ impl Condition {
     /// # Errors
     /// [`Error::HeaderNotImplemented`] for both conditions at once, `If-None-Match` with a tag, and `If-Match: *`.
     pub fn read(fields: &Fields<'_>) -> Result<Self, Error> {
-        let refused = |header, reason| {
-            Err(Error::HeaderNotImplemented {
-                header,
-                reason: Some(reason),
-            })
-        };
+        let refused =
+            |header, reason| Err(Error::HeaderNotImplemented { header, reason: Some(reason) });
         match (fields.get("if-match")?, fields.get("if-none-match")?) {
             (None, None) => Ok(Self::None),
             (Some(_), Some(_)) => refused(
@@ -75,18 +71,12 @@ impl Condition {
     ) -> Result<(), Error> {
         match (self, tag_of(current)) {
             (Self::None, _) | (Self::Absent, None) => Ok(()),
-            (Self::Absent, Some(_)) => Err(Error::PreconditionFailed {
-                condition: IF_NONE_MATCH,
-            }),
+            (Self::Absent, Some(_)) => Err(Error::PreconditionFailed { condition: IF_NONE_MATCH }),
             (Self::Matches(_), None) if dialect.words().absent_match_is_not_found => {
-                Err(Error::NoSuchKey {
-                    key: key.to_string(),
-                })
+                Err(Error::NoSuchKey { key: key.to_string() })
             }
             (Self::Matches(wanted), Some(tag)) if wanted == tag => Ok(()),
-            (Self::Matches(_), _) => Err(Error::PreconditionFailed {
-                condition: IF_MATCH,
-            }),
+            (Self::Matches(_), _) => Err(Error::PreconditionFailed { condition: IF_MATCH }),
         }
     }
 
@@ -103,17 +93,13 @@ impl Condition {
         deletes: &Deletes,
         mark: u64,
     ) -> Result<(), Error> {
-        let conflict = |condition| {
-            Err(Error::ConditionalRequestConflict {
-                condition,
-                key: key.to_string(),
-            })
-        };
+        let conflict =
+            |condition| Err(Error::ConditionalRequestConflict { condition, key: key.to_string() });
         match self {
             Self::None => Ok(()),
-            Self::Absent if current.is_some() => Err(Error::PreconditionFailed {
-                condition: IF_NONE_MATCH,
-            }),
+            Self::Absent if current.is_some() => {
+                Err(Error::PreconditionFailed { condition: IF_NONE_MATCH })
+            }
             Self::Absent if deletes.since(sight.deletes, mark) => conflict(IF_NONE_MATCH),
             Self::Absent => Ok(()),
             Self::Matches(_) if current.map(|current| current.version) != sight.current => {
@@ -125,9 +111,7 @@ impl Condition {
 }
 
 fn tag_of(current: Option<&ObjectVersion>) -> Option<&str> {
-    current
-        .and_then(|version| version.stored.as_ref())
-        .map(|stored| stored.etag.as_str())
+    current.and_then(|version| version.stored.as_ref()).map(|stored| stored.etag.as_str())
 }
 
 #[cfg(test)]
@@ -135,11 +119,7 @@ mod tests {
     use super::*;
 
     fn read(headers: &[(&str, &str)]) -> Result<Condition, Error> {
-        Condition::read(&Fields::of(
-            headers
-                .iter()
-                .map(|(name, value)| (*name, value.as_bytes())),
-        ))
+        Condition::read(&Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes()))))
     }
 
     #[test]
@@ -157,10 +137,7 @@ mod tests {
         }
         assert_eq!(read(&[]), Ok(Condition::None));
         assert_eq!(read(&[("if-none-match", "*")]), Ok(Condition::Absent));
-        assert_eq!(
-            read(&[("if-match", "\"abc\"")]),
-            Ok(Condition::Matches("abc".to_owned()))
-        );
+        assert_eq!(read(&[("if-match", "\"abc\"")]), Ok(Condition::Matches("abc".to_owned())));
     }
 
     #[test]
@@ -169,15 +146,11 @@ mod tests {
         let condition = Condition::Matches("abc".to_owned());
         assert_eq!(
             condition.judge_start(Dialect::Store, &key, None),
-            Err(Error::PreconditionFailed {
-                condition: IF_MATCH
-            })
+            Err(Error::PreconditionFailed { condition: IF_MATCH })
         );
         assert_eq!(
             condition.judge_start(Dialect::Amz, &key, None),
-            Err(Error::NoSuchKey {
-                key: "k".to_owned()
-            })
+            Err(Error::NoSuchKey { key: "k".to_owned() })
         );
     }
 
@@ -186,18 +159,12 @@ mod tests {
         let key = Key::new("k".to_owned()).unwrap();
         let mut deletes = Deletes::default();
         let sight = Sight::default();
-        assert_eq!(
-            Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5),
-            Ok(())
-        );
+        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5), Ok(()));
         deletes.remember(5);
         assert!(matches!(
             Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5),
             Err(Error::ConditionalRequestConflict { .. })
         ));
-        assert_eq!(
-            Condition::Absent.judge_commit(&key, &sight, None, &deletes, 6),
-            Ok(())
-        );
+        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 6), Ok(()));
     }
 }

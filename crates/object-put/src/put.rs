@@ -69,8 +69,7 @@ impl Admission {
         };
         let head = PutHead::read(call.fields, bucket, payload, call.now)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
-        head.condition
-            .judge_start(call.dialect(), key, current.as_ref())?;
+        head.condition.judge_start(call.dialect(), key, current.as_ref())?;
         let (slot, _) = delete_slot(bucket.id, key);
         let deletes = DELETES.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
         Ok(Self {
@@ -82,10 +81,7 @@ impl Admission {
             now: call.now,
             head,
             lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
-            sight: Sight {
-                current: current.map(|current| current.version),
-                deletes,
-            },
+            sight: Sight { current: current.map(|current| current.version), deletes },
             random: VersionId::draw(ids),
         })
     }
@@ -119,36 +115,24 @@ impl Admission {
         let expiration = rules.and_then(|rules| rules.header(&self.key, object, stored));
         Reply::empty(200)
             .with("etag", quoted(&stored.etag))
-            .with(
-                stored.checksum.algorithm.row().header,
-                stored.checksum.base64(),
-            )
+            .with(stored.checksum.algorithm.row().header, stored.checksum.base64())
             .with("x-store-checksum-type", "FULL_OBJECT")
             .with("x-store-server-side-encryption", SERVICE_MANAGED)
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
-            .with_some(
-                "x-store-request-charged",
-                self.charged.then_some("requester"),
-            )
+            .with_some("x-store-request-charged", self.charged.then_some("requester"))
     }
 
     /// A new data key for the body.
     pub fn draw_key(&self, keyring: &Keyring, ids: &mut dyn Ids) -> (BodyKey, Sealed) {
-        keyring.draw(
-            &sealing_context(self.bucket.id, &self.key, self.random),
-            ids,
-        )
+        keyring.draw(&sealing_context(self.bucket.id, &self.key, self.random), ids)
     }
 }
 
 /// Whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
 fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
     bucket.request_payment == RequestPayment::Requester
-        && call
-            .caller
-            .account()
-            .is_some_and(|account| account.id != bucket.owner)
+        && call.caller.account().is_some_and(|account| account.id != bucket.owner)
 }
 
 /// Checks a body as it streams by: length, digests, and the signatures of chunks and trailer.
@@ -276,9 +260,7 @@ impl Verifier {
         }
         let digested = self.digests.finish();
         if let Payload::Hash(expected) = self.payload {
-            let own = digested
-                .sha256
-                .map_or_else(|| digested.checksum.value.clone(), Vec::from);
+            let own = digested.sha256.map_or_else(|| digested.checksum.value.clone(), Vec::from);
             if own != expected {
                 return Err(Error::ContentSha256Mismatch {
                     client: hex(&expected),
@@ -292,10 +274,7 @@ impl Verifier {
                 calculated: base64_of(&digested.md5),
             });
         }
-        if self
-            .expected
-            .is_some_and(|expected| expected != digested.checksum)
-        {
+        if self.expected.is_some_and(|expected| expected != digested.checksum) {
             return Err(Error::ChecksumMismatch {
                 algorithm: digested.checksum.algorithm.row().name,
             });

@@ -10,9 +10,7 @@ use crate::error::Error;
 /// # Errors
 /// [`Error::InvalidRange`] for one that lies outside the object.
 pub fn wanted(header: &str, size: u64) -> Result<Option<Range<u64>>, Error> {
-    let Some((first, last)) = header
-        .strip_prefix("bytes=")
-        .and_then(|set| set.split_once('-'))
+    let Some((first, last)) = header.strip_prefix("bytes=").and_then(|set| set.split_once('-'))
     else {
         return Ok(None);
     };
@@ -37,10 +35,7 @@ pub fn wanted(header: &str, size: u64) -> Result<Option<Range<u64>>, Error> {
         },
     };
     if range.start >= size || range.is_empty() {
-        return Err(Error::InvalidRange {
-            requested: header.to_owned(),
-            size,
-        });
+        return Err(Error::InvalidRange { requested: header.to_owned(), size });
     }
     Ok(Some(range))
 }
@@ -69,17 +64,11 @@ mod tests {
 
     #[test]
     fn a_range_outside_the_object_is_refused() {
-        for (header, size) in [
-            ("bytes=10-", 10),
-            ("bytes=-0", 10),
-            ("bytes=0-0", 0),
-            ("bytes=-1", 0),
-        ] {
+        for (header, size) in
+            [("bytes=10-", 10), ("bytes=-0", 10), ("bytes=0-0", 0), ("bytes=-1", 0)]
+        {
             let refused = wanted(header, size);
-            assert!(
-                matches!(refused, Err(Error::InvalidRange { .. })),
-                "{header}"
-            );
+            assert!(matches!(refused, Err(Error::InvalidRange { .. })), "{header}");
         }
     }
 }

@@ -44,10 +44,8 @@ pub fn collect(
 ) -> Result<u64, ReclaimError> {
     let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
     let lists = collect_lists(store, blobs, ids, until)?;
-    let span = Span {
-        to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()),
-        ..GARBAGE.span(&())
-    };
+    let span =
+        Span { to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()), ..GARBAGE.span(&()) };
     let mut freed = 0;
     loop {
         let (rows, more) = GARBAGE.scan(&mut Tx::new(store), &span, STEP)?;
@@ -73,10 +71,8 @@ fn collect_lists(
     ids: &mut dyn Ids,
     until: u64,
 ) -> Result<u64, ReclaimError> {
-    let span = Span {
-        to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()),
-        ..DISCARDED_LISTS.span(&())
-    };
+    let span =
+        Span { to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()), ..DISCARDED_LISTS.span(&()) };
     let mut freed = 0;
     loop {
         let (lists, _) = DISCARDED_LISTS.scan(&mut Tx::new(store), &span, 1)?;
@@ -111,11 +107,7 @@ pub fn sweep_orphans(
 ) -> Result<Swept, ReclaimError> {
     let before = start.minus(ORPHAN_AFTER);
     // Most starts find nothing that old, and then no record is read.
-    if blobs
-        .list(None, 1)?
-        .first()
-        .is_none_or(|oldest| oldest.id.created() >= before)
-    {
+    if blobs.list(None, 1)?.first().is_none_or(|oldest| oldest.id.created() >= before) {
         return Ok(Swept::default());
     }
     let named = named(store)?;
@@ -227,10 +219,8 @@ mod tests {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
         let mut ids = SeededIds::from_number(3);
         for number in 0..u32::try_from(STEP).unwrap() + 7 {
-            let blob = blobs
-                .put_small(START, Bytes::from(number.to_be_bytes().to_vec()))
-                .wait()
-                .unwrap();
+            let blob =
+                blobs.put_small(START, Bytes::from(number.to_be_bytes().to_vec())).wait().unwrap();
             garbage(&store, START, blob.id);
         }
         assert_eq!(
@@ -239,10 +229,7 @@ mod tests {
             "readers have a minute"
         );
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(
-            collect(&store, &blobs, &mut ids, later).unwrap(),
-            STEP as u64 + 7
-        );
+        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), STEP as u64 + 7);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
         assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), 0);
@@ -252,26 +239,17 @@ mod tests {
     fn an_object_of_ten_thousand_parts_is_discarded_by_one_row_and_freed_chunk_by_chunk() {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
         let mut ids = SeededIds::from_number(3);
-        let body = blobs
-            .put_small(START, Bytes::from_static(b"part"))
-            .wait()
-            .unwrap();
+        let body = blobs.put_small(START, Bytes::from_static(b"part")).wait().unwrap();
         let part = Part {
             blob: body.id,
             bytes: 4,
-            sealed: crate::encryption::Keyring::new(&[9; 32])
-                .draw(b"", &mut ids)
-                .1,
+            sealed: crate::encryption::Keyring::new(&[9; 32]).draw(b"", &mut ids).1,
         };
         let count = crate::object::PARTS_MAX;
         let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();
         for chunk in 0..chunks {
             run_blocking(&store, &mut ids, 1, |tx, _| {
-                PARTS.put(
-                    tx,
-                    &(7, chunk),
-                    &PartChunk(vec![part.clone(); PARTS_PER_CHUNK]),
-                );
+                PARTS.put(tx, &(7, chunk), &PartChunk(vec![part.clone(); PARTS_PER_CHUNK]));
                 Ok::<_, StoreError>(())
             })
             .unwrap();
@@ -284,10 +262,7 @@ mod tests {
         .unwrap();
         assert_eq!(collect(&store, &blobs, &mut ids, START).unwrap(), 0);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(
-            collect(&store, &blobs, &mut ids, later).unwrap(),
-            u64::from(count)
-        );
+        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), u64::from(count));
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(store.scan(&Span::default(), 9).unwrap().rows, []);
     }
@@ -296,22 +271,12 @@ mod tests {
     fn old_bodies_without_a_record_are_swept_and_named_or_young_ones_stay() {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
         let old = START.minus(ORPHAN_AFTER).minus(Duration::from_secs(1));
-        let put = |when| {
-            blobs
-                .put_small(when, Bytes::from_static(b"body"))
-                .wait()
-                .unwrap()
-        };
+        let put = |when| blobs.put_small(when, Bytes::from_static(b"body")).wait().unwrap();
         let (orphan, waiting, young) = (put(old), put(old), put(START));
         garbage(&store, START, waiting.id);
         let swept = sweep_orphans(&store, &blobs, START).unwrap();
         assert_eq!((swept.orphans, swept.bytes), (1, orphan.bytes));
-        let left: Vec<_> = blobs
-            .list(None, 9)
-            .unwrap()
-            .iter()
-            .map(|stat| stat.id)
-            .collect();
+        let left: Vec<_> = blobs.list(None, 9).unwrap().iter().map(|stat| stat.id).collect();
         assert_eq!(left, [waiting.id, young.id]);
     }
 }

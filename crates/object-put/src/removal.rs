@@ -61,10 +61,7 @@ pub fn remove(tx: &mut Tx<'_>, removal: &Removal<'_>, ids: &mut dyn Ids) -> Resu
         (None, located) => remove_key(tx, &bucket, removal, located, ids)?,
         // The service says that a version is gone, whether it was there or not.
         (Some(name), None) => {
-            return Ok(Removed {
-                version: Some(name.to_owned()),
-                is_marker: false,
-            });
+            return Ok(Removed { version: Some(name.to_owned()), is_marker: false });
         }
         (Some(_), Some(located)) => remove_version(tx, &bucket, removal, &located)?,
     };
@@ -79,13 +76,9 @@ fn judge(removal: &Removal<'_>, located: Option<&Located>) -> Result<(), Error> 
     };
     let stored = located.and_then(|located| located.version.stored.as_ref());
     match stored {
-        None => Err(Error::NoSuchKey {
-            key: removal.key.to_string(),
-        }),
+        None => Err(Error::NoSuchKey { key: removal.key.to_string() }),
         Some(stored) if etag::listed(tag, &stored.etag) => Ok(()),
-        Some(_) => Err(Error::PreconditionFailed {
-            condition: "If-Match",
-        }),
+        Some(_) => Err(Error::PreconditionFailed { condition: "If-Match" }),
     }
 }
 
@@ -117,29 +110,15 @@ fn remove_key(
         random: VersionId::draw(ids),
         null: bucket.versioning == Versioning::Suspended,
     };
-    retire(
-        tx,
-        bucket.id,
-        removal.key,
-        current,
-        version.null,
-        removal.now,
-    )?;
-    let marker = ObjectVersion {
-        version,
-        modified: removal.now,
-        owner: bucket.owner.clone(),
-        stored: None,
-    };
+    retire(tx, bucket.id, removal.key, current, version.null, removal.now)?;
+    let marker =
+        ObjectVersion { version, modified: removal.now, owner: bucket.owner.clone(), stored: None };
     if version.null {
         NULLS.put(tx, &place, &version);
     }
     let at = (bucket.id, place.1, version_place(version.sequence));
     NONCURRENT.put(tx, &at, &marker);
-    Ok(Removed {
-        version: Some(version.to_string()),
-        is_marker: true,
-    })
+    Ok(Removed { version: Some(version.to_string()), is_marker: true })
 }
 
 /// Deletes a version for good; what lies below it becomes current if it was the newest.
@@ -171,10 +150,7 @@ fn remove_version(
     if was_newest {
         promote(tx, bucket.id, removal.key)?;
     }
-    Ok(Removed {
-        version: Some(version.version.to_string()),
-        is_marker: version.stored.is_none(),
-    })
+    Ok(Removed { version: Some(version.version.to_string()), is_marker: version.stored.is_none() })
 }
 
 /// Makes the newest version of a key its current object, unless it is a delete marker.

@@ -16,10 +16,7 @@ pub struct Fields<'r> {
 impl<'r> Fields<'r> {
     /// The fields with these lower-case names and values, read in the spec's dialect until told otherwise.
     pub fn of(entries: impl IntoIterator<Item = (&'r str, &'r [u8])>) -> Self {
-        Self {
-            entries: entries.into_iter().collect(),
-            dialect: Dialect::Store,
-        }
+        Self { entries: entries.into_iter().collect(), dialect: Dialect::Store }
     }
 
     /// The same fields, read in `dialect`.
@@ -79,8 +76,7 @@ impl<'r> Fields<'r> {
         prefix: &'p str,
     ) -> impl Iterator<Item = (&'r str, &'r [u8])> + 'p {
         let prefix = self.dialect.header(prefix);
-        self.iter()
-            .filter_map(move |(sent, value)| Some((sent.strip_prefix(&*prefix)?, value)))
+        self.iter().filter_map(move |(sent, value)| Some((sent.strip_prefix(&*prefix)?, value)))
     }
 }
 
@@ -105,9 +101,7 @@ impl Query {
     /// The value of the first parameter with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(own, _)| *own == name)
-            .map(|(_, value)| value)
+        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
     /// Whether there is a parameter with this name.
@@ -119,16 +113,12 @@ impl Query {
     /// The value of the first parameter whose name is `prefix` and then `name`.
     #[must_use]
     pub fn get_prefixed(&self, prefix: &str, name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(own, _)| own.strip_prefix(prefix) == Some(name))
-            .map(|(_, value)| value)
+        self.iter().find(|(own, _)| own.strip_prefix(prefix) == Some(name)).map(|(_, value)| value)
     }
 
     /// All parameters.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 

@@ -89,10 +89,7 @@ struct SeedEncryption {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "read so that its faults show; what is not served yet is counted"
-)]
+#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
 struct SeedAccessPoint {
     name: String,
     account: String,
@@ -102,10 +99,7 @@ struct SeedAccessPoint {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "read so that its faults show; what is not served yet is counted"
-)]
+#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
 struct SeedKmsKey {
     id: String,
     alias: Option<String>,
@@ -133,10 +127,7 @@ pub enum SeedError {
 }
 
 fn invalid(path: String, reason: impl Into<String>) -> SeedError {
-    SeedError::Invalid {
-        path,
-        reason: reason.into(),
-    }
+    SeedError::Invalid { path, reason: reason.into() }
 }
 
 impl Seed {
@@ -198,10 +189,7 @@ impl Seed {
     fn check(&self) -> Result<(), SeedError> {
         for (place, account) in self.accounts.iter().enumerate() {
             if account.id.len() != 12 || !account.id.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(invalid(
-                    format!("accounts[{place}].id"),
-                    "is not twelve digits",
-                ));
+                return Err(invalid(format!("accounts[{place}].id"), "is not twelve digits"));
             }
             let canonical = account.canonical_id.as_deref();
             if canonical.is_some_and(|id| crate::signature::unhex(id).is_none()) {
@@ -213,24 +201,14 @@ impl Seed {
             let at = |field: &str| format!("buckets[{place}].{field}");
             check_name(&bucket.name)
                 .map_err(|_| invalid(at("name"), "is not a name that a bucket can have"))?;
-            if !self
-                .accounts
-                .iter()
-                .any(|account| account.id == bucket.owner)
-            {
-                return Err(invalid(
-                    at("owner"),
-                    "is not one of the accounts of this file",
-                ));
+            if !self.accounts.iter().any(|account| account.id == bucket.owner) {
+                return Err(invalid(at("owner"), "is not one of the accounts of this file"));
             }
             if bucket.object_lock && bucket.versioning == Versioning::Suspended {
                 return Err(invalid(at("objectLock"), "needs versioning enabled"));
             }
             if (bucket.kind == BucketKind::Directory) != bucket.zone.is_some() {
-                return Err(invalid(
-                    at("zone"),
-                    "goes with directory buckets, and each has one",
-                ));
+                return Err(invalid(at("zone"), "goes with directory buckets, and each has one"));
             }
             let zone_kind = bucket.zone_kind.as_deref().unwrap_or("availability");
             if !["availability", "local"].contains(&zone_kind) {
@@ -294,17 +272,12 @@ impl Seed {
     pub fn unserved(&self) -> Option<String> {
         let directory = |bucket: &&SeedBucket| bucket.kind == BucketKind::Directory;
         let counts = [
-            (
-                "directory buckets",
-                self.buckets.iter().filter(directory).count(),
-            ),
+            ("directory buckets", self.buckets.iter().filter(directory).count()),
             ("access points", self.access_points.len()),
             ("key-management keys", self.kms_keys.len()),
         ];
         let named = counts.iter().filter(|(_, count)| *count > 0);
-        let named: Vec<_> = named
-            .map(|(name, count)| format!("{count} {name}"))
-            .collect();
+        let named: Vec<_> = named.map(|(name, count)| format!("{count} {name}")).collect();
         (!named.is_empty()).then(|| named.join(", "))
     }
 
@@ -332,22 +305,12 @@ impl SeedBucket {
         Bucket {
             kind: self.kind,
             // A bucket whose versions can be locked keeps them.
-            versioning: if self.object_lock {
-                Versioning::Enabled
-            } else {
-                self.versioning
-            },
+            versioning: if self.object_lock { Versioning::Enabled } else { self.versioning },
             object_lock: self.object_lock,
             ownership: self.ownership,
             public: self.public,
             request_payment: self.request_payment,
-            ..Bucket::new(
-                id,
-                self.name.clone(),
-                self.owner.clone(),
-                region.to_owned(),
-                now,
-            )
+            ..Bucket::new(id, self.name.clone(), self.owner.clone(), region.to_owned(), now)
         }
     }
 }
@@ -378,11 +341,7 @@ mod tests {
         let bucket = BUCKETS.get(&mut tx, &"demo".to_owned()).unwrap().unwrap();
         assert_eq!(bucket.versioning, Versioning::Enabled);
         assert_eq!(
-            ACCESS_KEYS
-                .get(&mut tx, &"AK".to_owned())
-                .unwrap()
-                .unwrap()
-                .account,
+            ACCESS_KEYS.get(&mut tx, &"AK".to_owned()).unwrap().unwrap().account,
             "111122223333"
         );
     }
@@ -407,18 +366,9 @@ mod tests {
         for (text, place) in [
             (FILE.replace("\"name\"", "\"nome\""), "nome"),
             (FILE.replace("\"demo\"", "\"De_mo\""), "buckets[0].name"),
-            (
-                FILE.replace("\"id\": \"111122223333\"", "\"id\": \"1\""),
-                "accounts[0].id",
-            ),
-            (
-                FILE.replace("\"owner\": \"111122223333\"", "\"owner\": \"x\""),
-                "buckets[0].owner",
-            ),
-            (
-                FILE.replace("\"enabled\"", "\"suspended\""),
-                "buckets[0].objectLock",
-            ),
+            (FILE.replace("\"id\": \"111122223333\"", "\"id\": \"1\""), "accounts[0].id"),
+            (FILE.replace("\"owner\": \"111122223333\"", "\"owner\": \"x\""), "buckets[0].owner"),
+            (FILE.replace("\"enabled\"", "\"suspended\""), "buckets[0].objectLock"),
         ] {
             let error = Seed::parse(&text).unwrap_err().to_string();
             assert!(error.contains(place), "{error}");

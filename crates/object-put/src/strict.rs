@@ -73,11 +73,7 @@ const PARAMETERS: [&str; 21] = [
 /// [`Error::Unknown`], which names it as it was sent.
 pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
     let words = fields.dialect().words();
-    let unknown = |name: &str| {
-        Err(Error::Unknown {
-            name: name.to_owned(),
-        })
-    };
+    let unknown = |name: &str| Err(Error::Unknown { name: name.to_owned() });
     let own = fields.iter().map(|(name, _)| name);
     for name in own.filter(|name| name.starts_with(words.header_prefix)) {
         let is_known = |known: &str| {
@@ -121,11 +117,7 @@ mod tests {
         ] {
             assert_eq!(check_of(header, query), Ok(()), "{header} {query}");
         }
-        let named = |name: &str| {
-            Err(Error::Unknown {
-                name: name.to_owned(),
-            })
-        };
+        let named = |name: &str| Err(Error::Unknown { name: name.to_owned() });
         assert_eq!(check_of("x-amz-alc", ""), named("x-amz-alc"));
         assert_eq!(check_of("host", "versionID=1"), named("versionID"));
     }

@@ -66,14 +66,8 @@ const DELETES_REMEMBERED: usize = 32;
 pub fn delete_slot(bucket: u64, key: &Key) -> ((u64, u16), u64) {
     let digest = Sha256::digest(key.as_bytes());
     let (slot, rest) = digest.split_at(2);
-    let slot = slot
-        .iter()
-        .fold(0, |sum: u16, byte| (sum << 8) | u16::from(*byte))
-        % SLOTS;
-    let mark = rest
-        .iter()
-        .take(8)
-        .fold(0, |sum: u64, byte| (sum << 8) | u64::from(*byte));
+    let slot = slot.iter().fold(0, |sum: u16, byte| (sum << 8) | u16::from(*byte)) % SLOTS;
+    let mark = rest.iter().take(8).fold(0, |sum: u64, byte| (sum << 8) | u64::from(*byte));
     ((bucket, slot), mark)
 }
 
@@ -117,10 +111,7 @@ impl Record for Deletes {
             .chunks_exact(8)
             .map(|chunk| chunk.try_into().map(u64::from_be_bytes).unwrap_or_default());
         (format == Self::FORMAT && bytes.len().is_multiple_of(8)).then_some(())?;
-        Some(Self {
-            count: numbers.next()?,
-            marks: numbers.collect(),
-        })
+        Some(Self { count: numbers.next()?, marks: numbers.collect() })
     }
 }
 

@@ -114,10 +114,7 @@ impl Tags {
     pub fn of_element(set: &Element, bearer: Bearer) -> Result<Self, Error> {
         let pairs = set.all("Tag").map(|tag| {
             let text = |name| tag.child(name).map(|child| child.text.clone());
-            Ok((
-                text("Key").ok_or(Error::MalformedXml)?,
-                text("Value").ok_or(Error::MalformedXml)?,
-            ))
+            Ok((text("Key").ok_or(Error::MalformedXml)?, text("Value").ok_or(Error::MalformedXml)?))
         });
         let tags = Self(pairs.collect::<Result<_, Error>>()?);
         if let Some(key) = tags.repeated() {
@@ -146,9 +143,7 @@ impl Tags {
 
     fn checked(self, bearer: Bearer) -> Result<Self, Error> {
         if self.0.len() > bearer.most() {
-            return Err(Error::TooManyTags {
-                reason: bearer.too_many(),
-            });
+            return Err(Error::TooManyTags { reason: bearer.too_many() });
         }
         for (key, value) in &self.0 {
             let refused = |reason, with_value: bool| Error::InvalidTag {
@@ -156,10 +151,7 @@ impl Tags {
                 value: with_value.then(|| value.clone()),
                 reason,
             };
-            if key
-                .get(..4)
-                .is_some_and(|start| start.eq_ignore_ascii_case("aws:"))
-            {
+            if key.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("aws:")) {
                 return Err(refused(bearer.reserved(), false));
             }
             if key.is_empty() || !fits(key, KEY_CHARACTERS_MAX) {
@@ -193,10 +185,7 @@ fn fits(text: &str, characters_max: usize) -> bool {
     text.chars().count() <= characters_max
         && text.chars().all(|character| {
             character.is_alphanumeric()
-                || matches!(
-                    character,
-                    ' ' | '+' | '-' | '=' | '.' | '_' | ':' | '/' | '@'
-                )
+                || matches!(character, ' ' | '+' | '-' | '=' | '.' | '_' | ':' | '/' | '@')
         })
 }
 
@@ -213,10 +202,7 @@ mod tests {
     fn a_header_is_a_list_of_query_parameters() {
         let tags = Tags::from_header("a=1&b=x%20y+z&c&d=%C3%A9%3D").unwrap();
         let expected = [("a", "1"), ("b", "x y z"), ("c", ""), ("d", "\u{e9}=")];
-        assert_eq!(
-            tags.0,
-            expected.map(|(key, value)| (key.to_owned(), value.to_owned()))
-        );
+        assert_eq!(tags.0, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
         assert_eq!(Tags::from_header("").unwrap(), Tags::default());
     }
 
@@ -244,18 +230,12 @@ mod tests {
         assert!(matches!(tags, Error::InvalidTag { .. }));
         let tags = Tags::from_header("a=1&b=2+").unwrap();
         let document = tags.document("n");
-        assert_eq!(
-            Tags::from_xml(document.as_bytes(), Bearer::Object),
-            Ok(tags)
-        );
+        assert_eq!(Tags::from_xml(document.as_bytes(), Bearer::Object), Ok(tags));
         let twice = "<Tagging><TagSet><Tag><Key>a</Key><Value/></Tag><Tag><Key>a</Key><Value/></Tag></TagSet></Tagging>";
         assert!(matches!(
             Tags::from_xml(twice.as_bytes(), Bearer::Bucket),
             Err(Error::InvalidTag { .. })
         ));
-        assert_eq!(
-            Tags::from_xml(b"<Tagging/>", Bearer::Object),
-            Err(Error::MalformedXml)
-        );
+        assert_eq!(Tags::from_xml(b"<Tagging/>", Bearer::Object), Err(Error::MalformedXml));
     }
 }

@@ -37,10 +37,7 @@ pub async fn spawn() -> Result<Running, SpawnError> {
     let blobs = Arc::new(MemoryBlobs::new(SystemIds.fork()));
     let service = ObjectPut::builder(Arc::new(Memory::new()), blobs)
         .clock(config.clock.clone())
-        .seed(Seed::of_key(
-            ACCESS_KEY.to_owned(),
-            Secret::new(SECRET_KEY.to_owned()),
-        ))
+        .seed(Seed::of_key(ACCESS_KEY.to_owned(), Secret::new(SECRET_KEY.to_owned())))
         .build();
     service.fill().await?;
     Ok(Running::start(service, config).await?)
@@ -53,9 +50,7 @@ mod tests {
     #[tokio::test]
     async fn a_spawned_service_answers_until_it_is_dropped() {
         let running = super::spawn().await.unwrap();
-        let mut stream = tokio::net::TcpStream::connect(running.address)
-            .await
-            .unwrap();
+        let mut stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
         let request =
             "GET /_ops/health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
         stream.write_all(request.as_bytes()).await.unwrap();

@@ -55,13 +55,7 @@ pub fn verify(
     deep: Option<&Keyring>,
     note: &mut dyn FnMut(Note),
 ) -> Result<Findings, VerifyError> {
-    let mut check = Check {
-        store,
-        blobs,
-        deep,
-        note,
-        findings: Findings::default(),
-    };
+    let mut check = Check { store, blobs, deep, note, findings: Findings::default() };
     each(store, CURRENT.span(&()), |key, value| {
         let (bucket, key) = CURRENT.read_key(key)?;
         check.version(bucket, &key, &CURRENT.decode(value)?);
@@ -151,15 +145,10 @@ impl Check<'_> {
         context: &[u8],
         digests: &mut Digests,
     ) -> Result<(), String> {
-        let key = keyring
-            .open(&part.sealed, context)
-            .map_err(|error| error.to_string())?;
+        let key = keyring.open(&part.sealed, context).map_err(|error| error.to_string())?;
         let range = SealedRange::of(&(0..part.bytes), part.bytes);
         let unread = |error: BlobError| format!("its body cannot be read: {error}");
-        let mut reader = self
-            .blobs
-            .open(part.blob, range.bytes.clone())
-            .map_err(unread)?;
+        let mut reader = self.blobs.open(part.blob, range.bytes.clone()).map_err(unread)?;
         let mut opener = Opener::new(key, &range);
         while let Some(sealed) = reader.next().wait().map_err(unread)? {
             opener.feed(sealed);
@@ -167,10 +156,6 @@ impl Check<'_> {
                 digests.feed(&bytes);
             }
         }
-        if opener.is_done() {
-            Ok(())
-        } else {
-            Err("its body ends early".to_owned())
-        }
+        if opener.is_done() { Ok(()) } else { Err("its body ends early".to_owned()) }
     }
 }

@@ -34,9 +34,7 @@ impl Element {
     /// [`Error::MalformedXml`] for what is no XML, has another root, a NUL, or more than 1 MiB, 32 levels or 40,000 elements;
     /// for document type declarations and entities of their own, which a request has no use for.
     pub fn parse(bytes: &[u8], root: &str) -> Result<Self, Error> {
-        Self::document(bytes)
-            .filter(|element| element.name == root)
-            .ok_or(Error::MalformedXml)
+        Self::document(bytes).filter(|element| element.name == root).ok_or(Error::MalformedXml)
     }
 
     fn document(bytes: &[u8]) -> Option<Self> {
@@ -136,10 +134,7 @@ impl Element {
     /// The value of an attribute.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes
-            .iter()
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| value.as_str())
+        self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -177,9 +172,7 @@ impl Writer {
     #[must_use]
     pub fn document(root: &str, namespace: &str, fill: impl FnOnce(&mut Self)) -> String {
         let mut writer = Self(String::with_capacity(512));
-        writer
-            .0
-            .push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<");
+        writer.0.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<");
         writer.0.push_str(root);
         if !namespace.is_empty() {
             writer.attribute("xmlns", namespace);
@@ -332,11 +325,7 @@ mod tests {
             &long,
         ] {
             let short = text.get(..60).unwrap_or(text);
-            assert_eq!(
-                Element::parse(text.as_bytes(), "A"),
-                Err(Error::MalformedXml),
-                "{short}"
-            );
+            assert_eq!(Element::parse(text.as_bytes(), "A"), Err(Error::MalformedXml), "{short}");
         }
     }
 }

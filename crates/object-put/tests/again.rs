@@ -39,11 +39,7 @@ impl Bench {
 
     async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Self {
         let world = World::on(store.clone(), blobs.clone(), NOW).await;
-        Self {
-            world,
-            store,
-            blobs,
-        }
+        Self { world, store, blobs }
     }
 
     async fn done(&self, draft: Draft) {
@@ -70,12 +66,7 @@ impl Bench {
 
 /// What an answer says of the object, not of itself.
 fn of_object(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
-    let own = [
-        "x-amz-request-id",
-        "x-amz-id-2",
-        "x-store-request-id",
-        "x-store-id-2",
-    ];
+    let own = ["x-amz-request-id", "x-amz-id-2", "x-store-request-id", "x-store-id-2"];
     let headers = answer.headers.iter().cloned();
     let headers = headers.filter(|(name, _)| !own.contains(&name.as_str()));
     // An error body names its request.
@@ -85,9 +76,7 @@ fn of_object(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     };
     (
         answer.status,
-        headers
-            .filter(|(name, _)| name != "content-length" || answer.status < 400)
-            .collect(),
+        headers.filter(|(name, _)| name != "content-length" || answer.status < 400).collect(),
         body,
     )
 }
@@ -139,19 +128,13 @@ async fn whatever_is_changed_in_between_the_answer_is_that_of_a_service_which_ne
     let delete = |target: &str| Draft::new("DELETE", target, b"");
     let changes = [
         ("nothing", None),
-        (
-            "an overwrite",
-            Some(put(KEY, "second").with("x-store-acl", "public-read")),
-        ),
+        ("an overwrite", Some(put(KEY, "second").with("x-store-acl", "public-read"))),
         ("tags", Some(put("/bkt/key?tagging", tags))),
         ("rules", Some(put("/bkt?lifecycle", lifecycle))),
         ("their end", Some(delete("/bkt?lifecycle"))),
         ("a block", Some(put("/bkt?publicAccessBlock", block))),
         ("its end", Some(delete("/bkt?publicAccessBlock"))),
-        (
-            "a private list",
-            Some(put("/bkt/key?acl", "").with("x-store-acl", "private")),
-        ),
+        ("a private list", Some(put("/bkt/key?acl", "").with("x-store-acl", "private"))),
         ("versions", Some(put("/bkt?versioning", versioning))),
         ("another key", Some(put("/bkt/other", "other"))),
         ("a deletion", Some(delete(KEY))),
@@ -165,9 +148,7 @@ async fn whatever_is_changed_in_between_the_answer_is_that_of_a_service_which_ne
         seen.extend(bench.check(&reads, name).await);
     }
     assert!(
-        [200, 206, 304, 403, 404, 412, 416]
-            .iter()
-            .all(|status| seen.contains(status)),
+        [200, 206, 304, 403, 404, 412, 416].iter().all(|status| seen.contains(status)),
         "{seen:?}"
     );
 }
@@ -180,9 +161,7 @@ async fn a_policy_that_looks_at_what_passes_is_asked_each_time() {
     let by = |agent: &str| Draft::new("GET", KEY, b"").with("user-agent", agent);
     let reads = [by("good"), by("bad"), by("good")];
     assert_eq!(bench.check(&reads, "nothing").await, [200, 200, 200]);
-    bench
-        .done(Draft::put("/bkt?policy", policy.as_bytes()))
-        .await;
+    bench.done(Draft::put("/bkt?policy", policy.as_bytes())).await;
     assert_eq!(bench.check(&reads, "a policy").await, [200, 403, 200]);
     bench.done(Draft::new("DELETE", "/bkt?policy", b"")).await;
     assert_eq!(bench.check(&reads, "its end").await, [200, 200, 200]);
@@ -192,10 +171,7 @@ async fn a_policy_that_looks_at_what_passes_is_asked_each_time() {
 async fn a_signature_is_proven_each_time() {
     let bench = Bench::new().await;
     let read = Draft::new("GET", KEY, b"");
-    assert_eq!(
-        bench.check(std::slice::from_ref(&read), "nothing").await,
-        [200]
-    );
+    assert_eq!(bench.check(std::slice::from_ref(&read), "nothing").await, [200]);
     let bytes = String::from_utf8(read.bytes()).unwrap();
     let (head, signature) = bytes.split_once("Signature=").unwrap();
     let first = if signature.starts_with('0') { "1" } else { "0" };
@@ -214,19 +190,12 @@ async fn a_bit_that_flips_on_disk_is_found_though_the_head_was_kept() {
     let bench = Bench::on(Arc::new(Memory::new()), Arc::new(blobs)).await;
     bench.done(Draft::put(KEY, b"a body of some length")).await;
     let read = Draft::new("GET", KEY, b"");
-    assert_eq!(
-        bench.check(std::slice::from_ref(&read), "nothing").await,
-        [200]
-    );
+    assert_eq!(bench.check(std::slice::from_ref(&read), "nothing").await, [200]);
     let mut files = vec![path];
     let pack = loop {
         let next = files.pop().unwrap();
         if next.is_dir() {
-            files.extend(
-                std::fs::read_dir(next)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
+            files.extend(std::fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()));
             continue;
         }
         let bytes = std::fs::read(&next).unwrap();

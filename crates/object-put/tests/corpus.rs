@@ -7,9 +7,7 @@ mod fuzz;
 use std::path::Path;
 
 fn replay(target: &str, run: fn(&[u8])) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fuzz/corpus")
-        .join(target);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut inputs = 0;
     for entry in std::fs::read_dir(&corpus).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();

@@ -132,10 +132,7 @@ fn every_error_has_its_status_code_sentence_and_fields() {
         assert_eq!((row.status, row.code), (status, code), "{error:?}");
         assert_eq!(error.message(Dialect::Amz), message, "{error:?}");
         let details = error.details(Dialect::Amz);
-        let shown: Vec<_> = details
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let shown: Vec<_> = details.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(shown.join(" "), fields, "{error:?}");
     }
 }
@@ -148,13 +145,8 @@ fn the_spec_dialect_never_names_the_other_one() {
             shown.push_str(&format!(" {name} {value}"));
         }
         // What the request itself said is echoed as it was.
-        let shown = shown
-            .replace("x-amz-meta-wrong", "")
-            .replace("x-amz-foo", "");
-        assert!(
-            !shown.contains("x-amz-") && !shown.contains("AWS4"),
-            "{shown}"
-        );
+        let shown = shown.replace("x-amz-meta-wrong", "").replace("x-amz-foo", "");
+        assert!(!shown.contains("x-amz-") && !shown.contains("AWS4"), "{shown}");
     }
 }
 
@@ -171,13 +163,7 @@ fn no_error_is_left_out_of_the_table() {
         .collect();
     let shown: Vec<_> = all()
         .iter()
-        .map(|(error, ..)| {
-            format!("{error:?}")
-                .split([' ', '('])
-                .next()
-                .unwrap()
-                .to_owned()
-        })
+        .map(|(error, ..)| format!("{error:?}").split([' ', '(']).next().unwrap().to_owned())
         .collect();
     assert_eq!(variants, shown, "the table follows the order of the enum");
 }

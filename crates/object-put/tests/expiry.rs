@@ -26,11 +26,7 @@ impl Scene {
         let store = Arc::new(Memory::new());
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
         let world = World::on(store.clone(), blobs, NOW).await;
-        Self {
-            world,
-            store,
-            expiry: Expiry::default(),
-        }
+        Self { world, store, expiry: Expiry::default() }
     }
 
     async fn rules(&self, bucket: &str, rules: &str) {
@@ -56,11 +52,7 @@ impl Scene {
 
     /// How many versions and how many delete markers a bucket shows.
     async fn versions(&self, bucket: &str) -> (usize, usize) {
-        let listed = self
-            .world
-            .fetch(&format!("/{bucket}?versions"))
-            .await
-            .text();
+        let listed = self.world.fetch(&format!("/{bucket}?versions")).await.text();
         let count = |element: &str| listed.matches(element).count();
         (count("<Version>"), count("<DeleteMarker>"))
     }
@@ -105,20 +97,14 @@ async fn a_bucket_is_looked_through_once_a_day_and_again_when_its_rules_change()
     let mut scene = Scene::new().await;
     scene.world.store("/bkt/a", b"a").await;
     let past = "<Expiration><Date>2020-01-01</Date></Expiration>";
-    scene
-        .rules("bkt", &rule("b", "<Prefix>b</Prefix>", past))
-        .await;
+    scene.rules("bkt", &rule("b", "<Prefix>b</Prefix>", past)).await;
     assert_eq!(scene.pass(NOW), gone(0, 0));
     scene.world.store("/bkt/b", b"b").await;
     assert_eq!(scene.pass(NOW), gone(0, 0), "today is done");
     let everything = rule("b", "<Prefix/>", past);
     let disabled = everything.replace("Enabled", "Disabled");
     scene.rules("bkt", &disabled).await;
-    assert_eq!(
-        scene.pass(NOW),
-        gone(0, 0),
-        "a rule that is disabled ends nothing"
-    );
+    assert_eq!(scene.pass(NOW), gone(0, 0), "a rule that is disabled ends nothing");
     scene.rules("bkt", &everything).await;
     assert_eq!(scene.pass(NOW), gone(2, 0));
 }
@@ -128,9 +114,7 @@ async fn a_bucket_that_keeps_versions_keeps_them_until_their_own_days_have_come(
     let mut scene = Scene::new().await;
     let actions = "<Expiration><Days>1</Days></Expiration>\
         <NoncurrentVersionExpiration><NoncurrentDays>3</NoncurrentDays></NoncurrentVersionExpiration>";
-    scene
-        .rules("versioned", &rule("r", "<Prefix/>", actions))
-        .await;
+    scene.rules("versioned", &rule("r", "<Prefix/>", actions)).await;
     for body in [b"1", b"2", b"3"] {
         scene.world.store("/versioned/k", body).await;
     }
@@ -179,9 +163,7 @@ async fn a_marker_with_nothing_below_goes_and_one_that_hides_something_stays() {
     let mut scene = Scene::new().await;
     let action =
         "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration>";
-    scene
-        .rules("versioned", &rule("r", "<Prefix/>", action))
-        .await;
+    scene.rules("versioned", &rule("r", "<Prefix/>", action)).await;
     for key in ["alone", "hiding"] {
         let target = format!("/versioned/{key}");
         let stored = scene.world.store(&target, b"x").await;

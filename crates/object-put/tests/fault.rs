@@ -38,11 +38,7 @@ impl Countdown {
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.0.fetch_sub(1, Ordering::SeqCst) == 0 {
-            Err(self.1.into())
-        } else {
-            Ok(())
-        }
+        if self.0.fetch_sub(1, Ordering::SeqCst) == 0 { Err(self.1.into()) } else { Ok(()) }
     }
 }
 
@@ -55,18 +51,12 @@ impl Disk for Countdown {
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
-        Ok(Arc::new(FailingFile(
-            SystemDisk.create(path)?,
-            self.clone(),
-        )))
+        Ok(Arc::new(FailingFile(SystemDisk.create(path)?, self.clone())))
     }
 
     fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
-        Ok(Arc::new(FailingFile(
-            SystemDisk.create_large(path)?,
-            self.clone(),
-        )))
+        Ok(Arc::new(FailingFile(SystemDisk.create_large(path)?, self.clone())))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -76,10 +66,7 @@ impl Disk for Countdown {
 
     fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
-        Ok(Arc::new(FailingFile(
-            SystemDisk.open_to_write(path)?,
-            self.clone(),
-        )))
+        Ok(Arc::new(FailingFile(SystemDisk.open_to_write(path)?, self.clone())))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -152,11 +139,7 @@ async fn whichever_call_to_the_disk_fails_the_old_object_stays() {
                     assert!(call > 1, "nothing failed");
                     break;
                 }
-                assert!(
-                    [200, 500, 503].contains(&answer.status),
-                    "{call}: {}",
-                    answer.text()
-                );
+                assert!([200, 500, 503].contains(&answer.status), "{call}: {}", answer.text());
                 let stored = world.fetch("/bkt/k").await.body;
                 if answer.status == 200 {
                     assert!(stored == new, "acknowledged at {call} and not there");
@@ -204,12 +187,7 @@ impl KeyValue for FailingStore {
 #[tokio::test]
 async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_new_one_whole() {
     for (error, applies, status, expected) in [
-        (
-            StoreError::Unavailable("disk".to_owned()),
-            false,
-            503,
-            &b"old"[..],
-        ),
+        (StoreError::Unavailable("disk".to_owned()), false, 503, &b"old"[..]),
         (StoreError::Corrupt("page".to_owned()), false, 500, b"old"),
         (StoreError::OutcomeUnknown, false, 500, b"old"),
         (StoreError::OutcomeUnknown, true, 500, b"new"),
@@ -218,12 +196,7 @@ async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_ne
     ] {
         let countdown = Countdown::new(io::ErrorKind::Other);
         let inner = Memory::new();
-        let store = FailingStore {
-            inner,
-            countdown: countdown.clone(),
-            error,
-            applies,
-        };
+        let store = FailingStore { inner, countdown: countdown.clone(), error, applies };
         let blobs = triptych_core::blobs::MemoryBlobs::new(SeededIds::from_number(2));
         let world = World::on(Arc::new(store), Arc::new(blobs), NOW).await;
         world.store("/bkt/k", b"old").await;

@@ -94,9 +94,7 @@ impl Model {
     /// Puts a version, or a marker, on top of a key.
     fn push(&mut self, key: &'static str, id: Option<&str>, body: Option<Vec<u8>>) {
         let entries = self.keys.entry(key).or_default();
-        let id = id
-            .filter(|_| self.versioning == Some(true))
-            .unwrap_or("null");
+        let id = id.filter(|_| self.versioning == Some(true)).unwrap_or("null");
         entries.retain(|(own, _)| id != "null" || own != "null");
         entries.insert(0, (id.to_owned(), body));
     }
@@ -114,10 +112,7 @@ struct Bench {
 }
 
 fn disk(path: &Path) -> (Arc<dyn KeyValue>, Arc<dyn Blobs>) {
-    let config = SledConfig {
-        cache_bytes: 16 << 20,
-        ..SledConfig::new(path.join("kv"))
-    };
+    let config = SledConfig { cache_bytes: 16 << 20, ..SledConfig::new(path.join("kv")) };
     let ids = SeededIds::from_number(3);
     let blobs = Directory::open(path.join("blobs"), Arc::new(SystemDisk), ids).unwrap();
     (Arc::new(Sled::open(&config).unwrap()), Arc::new(blobs))
@@ -130,29 +125,16 @@ impl Bench {
         let directory = on_disk.then(|| tempfile::tempdir().unwrap());
         let (store, blobs) = match &directory {
             Some(directory) => disk(directory.path()),
-            None => (
-                memory.0.clone() as Arc<dyn KeyValue>,
-                memory.1.clone() as Arc<dyn Blobs>,
-            ),
+            None => (memory.0.clone() as Arc<dyn KeyValue>, memory.1.clone() as Arc<dyn Blobs>),
         };
         let open = (Arc::downgrade(&store), Arc::downgrade(&blobs));
         let world = World::on(store, blobs, NOW).await;
-        Self {
-            world,
-            directory,
-            memory,
-            open,
-            now: NOW,
-            kills: 0,
-        }
+        Self { world, directory, memory, open, now: NOW, kills: 0 }
     }
 
     async fn restart(&mut self) {
         // The old service lets go of its stores first.
-        let away = (
-            Arc::new(Memory::new()),
-            Arc::new(MemoryBlobs::new(SeededIds::from_number(9))),
-        );
+        let away = (Arc::new(Memory::new()), Arc::new(MemoryBlobs::new(SeededIds::from_number(9))));
         self.world = World::on(away.0, away.1, self.now).await;
         // Threads of a request that was cut off end when they see that nobody sends any more.
         let released = async {
@@ -188,10 +170,7 @@ impl Bench {
         body.resize(if large { 140_000 } else { 2_000 }, b'.');
         self.now = self.now.plus(Duration::from_secs(1));
         self.world.clock.set(self.now);
-        let draft = Draft {
-            time: self.now,
-            ..Draft::put(&format!("/enforced/{key}"), &body)
-        };
+        let draft = Draft { time: self.now, ..Draft::put(&format!("/enforced/{key}"), &body) };
         self.world.cut(&draft.bytes(), cut.0, cut.1).await;
         self.restart().await;
         let seen = self.get(key, None).await;
@@ -205,12 +184,7 @@ impl Bench {
     async fn send(&mut self, draft: Draft) -> Answer {
         self.now = self.now.plus(Duration::from_secs(1));
         self.world.clock.set(self.now);
-        self.world
-            .send(&Draft {
-                time: self.now,
-                ..draft
-            })
-            .await
+        self.world.send(&Draft { time: self.now, ..draft }).await
     }
 
     async fn put(&mut self, key: &str, body: &[u8], condition: Option<(&str, String)>) -> Answer {
@@ -233,30 +207,14 @@ impl Bench {
                 let is_there = model.current(KEYS[*key]).is_some();
                 let condition = Some(("if-none-match", "*".to_owned()));
                 let answer = self.put(KEYS[*key], &[*fill], condition).await;
-                assert_eq!(
-                    answer.status,
-                    if is_there { 412 } else { 200 },
-                    "{}",
-                    answer.text()
-                );
+                assert_eq!(answer.status, if is_there { 412 } else { 200 }, "{}", answer.text());
                 if !is_there {
-                    model.push(
-                        KEYS[*key],
-                        answer.header("x-amz-version-id"),
-                        Some(vec![*fill]),
-                    );
+                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(vec![*fill]));
                 }
             }
-            Step::PutIfMatch {
-                key,
-                fill,
-                is_current,
-            } => {
+            Step::PutIfMatch { key, fill, is_current } => {
                 let seen = self.get(KEYS[*key], None).await;
-                let tag = seen
-                    .header("etag")
-                    .filter(|_| *is_current)
-                    .unwrap_or("\"stale\"");
+                let tag = seen.header("etag").filter(|_| *is_current).unwrap_or("\"stale\"");
                 let condition = Some(("if-match", tag.to_owned()));
                 let answer = self.put(KEYS[*key], &[*fill], condition).await;
                 let expected = match (model.current(KEYS[*key]).is_some(), is_current) {
@@ -266,11 +224,7 @@ impl Bench {
                 };
                 assert_eq!(answer.status, expected, "{}", answer.text());
                 if expected == 200 {
-                    model.push(
-                        KEYS[*key],
-                        answer.header("x-amz-version-id"),
-                        Some(vec![*fill]),
-                    );
+                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(vec![*fill]));
                 }
             }
             Step::Delete { key } => {
@@ -296,19 +250,12 @@ impl Bench {
                 let body = format!(
                     "<VersioningConfiguration><Status>{status}</Status></VersioningConfiguration>"
                 );
-                let answer = self
-                    .send(Draft::put("/enforced?versioning", body.as_bytes()))
-                    .await;
+                let answer = self.send(Draft::put("/enforced?versioning", body.as_bytes())).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
                 model.versioning = Some(*enabled);
             }
             Step::Restart => self.restart().await,
-            Step::Kill {
-                key,
-                large,
-                share,
-                turns,
-            } => {
+            Step::Kill { key, large, share, turns } => {
                 self.kill(KEYS[*key], *large, (*share, *turns), model).await;
                 self.compare(model).await;
             }
@@ -316,11 +263,8 @@ impl Bench {
     }
 
     async fn get(&mut self, key: &str, version: Option<&str>) -> Answer {
-        let version = version
-            .map(|id| format!("?versionId={id}"))
-            .unwrap_or_default();
-        self.send(Draft::new("GET", &format!("/enforced/{key}{version}"), b""))
-            .await
+        let version = version.map(|id| format!("?versionId={id}")).unwrap_or_default();
+        self.send(Draft::new("GET", &format!("/enforced/{key}{version}"), b"")).await
     }
 
     /// Everything that the model holds is there, and nothing else is listed.
@@ -352,15 +296,9 @@ impl Bench {
                 .map(|rest| rest.split('<').next().unwrap().to_owned())
                 .collect()
         };
-        let objects = self
-            .send(Draft::new("GET", "/enforced?list-type=2", b""))
-            .await
-            .text();
+        let objects = self.send(Draft::new("GET", "/enforced?list-type=2", b"")).await.text();
         assert_eq!(listed(&objects), live, "{objects}");
-        let versions = self
-            .send(Draft::new("GET", "/enforced?versions", b""))
-            .await
-            .text();
+        let versions = self.send(Draft::new("GET", "/enforced?versions", b"")).await.text();
         let expected: Vec<_> = model
             .keys
             .iter()

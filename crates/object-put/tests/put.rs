@@ -17,54 +17,24 @@ fn code(answer: &Answer) -> (u16, String) {
 }
 
 fn is(answer: &Answer, status: u16, expected: &str) {
-    assert_eq!(
-        code(answer),
-        (status, expected.to_owned()),
-        "{}",
-        answer.text()
-    );
+    assert_eq!(code(answer), (status, expected.to_owned()), "{}", answer.text());
 }
 
 /// Faults in the order in which they are reported: the header that brings each, and the answer to it.
 const FAULTS: [(&str, &str, u16, &str); 14] = [
-    (
-        "x-store-expected-bucket-owner",
-        "abcd",
-        400,
-        "InvalidBucketOwnerAWSAccountID",
-    ),
+    ("x-store-expected-bucket-owner", "abcd", 400, "InvalidBucketOwnerAWSAccountID"),
     ("x-store-acl", "fake", 400, "InvalidArgument"),
     ("content-md5", "000", 400, "InvalidDigest"),
-    (
-        "x-store-sdk-checksum-algorithm",
-        "CRC1",
-        400,
-        "InvalidRequest",
-    ),
+    ("x-store-sdk-checksum-algorithm", "CRC1", 400, "InvalidRequest"),
     ("x-store-checksum-crc32", "!!", 400, "InvalidRequest"),
     ("if-none-match", "\"tag\"", 501, "NotImplemented"),
     ("x-store-write-offset-bytes", "0", 501, "NotImplemented"),
-    (
-        "x-store-server-side-encryption",
-        "odd",
-        400,
-        "InvalidArgument",
-    ),
+    ("x-store-server-side-encryption", "odd", 400, "InvalidArgument"),
     ("x-store-storage-class", "FAKE", 400, "InvalidStorageClass"),
-    (
-        "x-store-website-redirect-location",
-        "odd",
-        400,
-        "InvalidRedirectLocation",
-    ),
+    ("x-store-website-redirect-location", "odd", 400, "InvalidRedirectLocation"),
     ("x-store-request-payer", "me", 400, "InvalidArgument"),
     ("x-store-tagging", "aws:a=b", 400, "InvalidTag"),
-    (
-        "x-store-object-lock-mode",
-        "GOVERNANCE",
-        400,
-        "InvalidArgument",
-    ),
+    ("x-store-object-lock-mode", "GOVERNANCE", 400, "InvalidArgument"),
     ("content-length", "5368709121", 400, "EntityTooLarge"),
 ];
 
@@ -82,10 +52,7 @@ async fn of_several_faults_the_first_of_the_table_is_reported() {
             let answer = world.send(&draft).await;
             is(&answer, status, expected);
             if expected == "InvalidArgument" && first != 12 {
-                assert_eq!(
-                    answer.element("ArgumentName").unwrap(),
-                    dialect.header(name)
-                );
+                assert_eq!(answer.element("ArgumentName").unwrap(), dialect.header(name));
             }
         }
     }
@@ -100,35 +67,13 @@ async fn faults_of_the_sender_come_before_those_of_the_request() {
         ..Draft::put("/nowhere/k", b"").with("x-store-acl", "fake")
     };
     let late = NOW.minus(Duration::from_secs(901));
-    is(
-        &world.send(&draft(late, ("NOBODY", "x"))).await,
-        403,
-        "InvalidAccessKeyId",
-    );
-    is(
-        &world.send(&draft(late, ("OTHER", "wrong"))).await,
-        403,
-        "RequestTimeTooSkewed",
-    );
-    is(
-        &world.send(&draft(NOW, ("OTHER", "wrong"))).await,
-        403,
-        "SignatureDoesNotMatch",
-    );
-    is(
-        &world.send(&draft(NOW, ("OTHER", "other"))).await,
-        404,
-        "NoSuchBucket",
-    );
-    let foreign = Draft {
-        key: ("OTHER", "other"),
-        ..Draft::put("/bkt/k", b"")
-    };
+    is(&world.send(&draft(late, ("NOBODY", "x"))).await, 403, "InvalidAccessKeyId");
+    is(&world.send(&draft(late, ("OTHER", "wrong"))).await, 403, "RequestTimeTooSkewed");
+    is(&world.send(&draft(NOW, ("OTHER", "wrong"))).await, 403, "SignatureDoesNotMatch");
+    is(&world.send(&draft(NOW, ("OTHER", "other"))).await, 404, "NoSuchBucket");
+    let foreign = Draft { key: ("OTHER", "other"), ..Draft::put("/bkt/k", b"") };
     is(&world.send(&foreign).await, 403, "AccessDenied");
-    let reader = Draft {
-        key: ("READER", "reader"),
-        ..Draft::put("/bkt/k", b"")
-    };
+    let reader = Draft { key: ("READER", "reader"), ..Draft::put("/bkt/k", b"") };
     is(&world.send(&reader).await, 403, "AccessDenied");
 }
 
@@ -137,12 +82,7 @@ async fn a_clock_may_be_fifteen_minutes_off_and_no_more() {
     let world = World::new(NOW).await;
     for (seconds, status) in [(900, 200), (901, 403), (-900, 200), (-901, 403)] {
         let time = triptych_core::time::Timestamp::from_seconds(NOW.seconds() + seconds);
-        let answer = world
-            .send(&Draft {
-                time,
-                ..Draft::put("/bkt/k", b"x")
-            })
-            .await;
+        let answer = world.send(&Draft { time, ..Draft::put("/bkt/k", b"x") }).await;
         assert_eq!(answer.status, status, "{seconds}");
     }
 }
@@ -154,10 +94,7 @@ async fn headers_of_the_service_must_be_signed() {
     let with = signed.replacen("\r\n", "\r\nx-amz-meta-wrong: 1\r\n", 1);
     let answer = world.exchange(with.as_bytes()).await;
     is(&answer, 403, "AccessDenied");
-    assert_eq!(
-        answer.element("HeadersNotSigned").unwrap(),
-        "x-amz-meta-wrong"
-    );
+    assert_eq!(answer.element("HeadersNotSigned").unwrap(), "x-amz-meta-wrong");
     // A header that is none of the service's may come unsigned.
     let other = signed.replacen("\r\n", "\r\nx-forwarded-for: 1\r\n", 1);
     assert_eq!(world.exchange(other.as_bytes()).await.status, 200);
@@ -166,9 +103,7 @@ async fn headers_of_the_service_must_be_signed() {
 #[tokio::test]
 async fn a_request_is_answered_in_its_dialect_and_may_not_mix_the_two() {
     let world = World::new(NOW).await;
-    let store = world
-        .send(&Draft::put("/bkt/k", b"x").speaking(Dialect::Store))
-        .await;
+    let store = world.send(&Draft::put("/bkt/k", b"x").speaking(Dialect::Store)).await;
     assert_eq!(store.status, 200, "{}", store.text());
     assert!(store.header("x-store-checksum-crc64nvme").is_some());
     assert!(store.header("x-amz-request-id").is_none());
@@ -176,31 +111,17 @@ async fn a_request_is_answered_in_its_dialect_and_may_not_mix_the_two() {
     assert!(amz.header("x-amz-checksum-crc64nvme").is_some());
     assert_eq!(amz.header("x-amz-server-side-encryption"), Some("AES256"));
     let mixed = Draft::put("/bkt/k", b"x");
-    let mixed = Draft {
-        headers: vec![("x-store-acl".to_owned(), "private".to_owned())],
-        ..mixed
-    };
+    let mixed = Draft { headers: vec![("x-store-acl".to_owned(), "private".to_owned())], ..mixed };
     is(&world.send(&mixed).await, 400, "InvalidRequest");
 }
 
 #[tokio::test]
 async fn where_the_two_dialects_differ_each_gets_its_answer() {
     let world = World::new(NOW).await;
-    let on_absent = |dialect| {
-        Draft::put("/bkt/absent", b"x")
-            .speaking(dialect)
-            .with("if-match", "\"a\"")
-    };
-    is(
-        &world.send(&on_absent(Dialect::Store)).await,
-        412,
-        "PreconditionFailed",
-    );
-    is(
-        &world.send(&on_absent(Dialect::Amz)).await,
-        404,
-        "NoSuchKey",
-    );
+    let on_absent =
+        |dialect| Draft::put("/bkt/absent", b"x").speaking(dialect).with("if-match", "\"a\"");
+    is(&world.send(&on_absent(Dialect::Store)).await, 412, "PreconditionFailed");
+    is(&world.send(&on_absent(Dialect::Amz)).await, 404, "NoSuchKey");
     let other = |dialect| {
         Draft::put("/bkt/k", b"hello world\n")
             .speaking(dialect)
@@ -208,11 +129,7 @@ async fn where_the_two_dialects_differ_each_gets_its_answer() {
             .with("x-store-checksum-crc32", "rwg7LQ==")
     };
     is(&world.send(&other(Dialect::Store)).await, 400, "BadDigest");
-    is(
-        &world.send(&other(Dialect::Amz)).await,
-        400,
-        "InvalidRequest",
-    );
+    is(&world.send(&other(Dialect::Amz)).await, 400, "InvalidRequest");
 }
 
 #[tokio::test]
@@ -221,56 +138,26 @@ async fn a_refused_body_leaves_the_old_object_as_it_was() {
     world.store("/bkt/k", b"old").await;
     let put = || Draft::put("/bkt/k", b"hello world\n");
     for (draft, status, expected) in [
+        (put().with("content-md5", "AAAAAAAAAAAAAAAAAAAAAA=="), 400, "BadDigest"),
+        (put().with("x-store-checksum-crc32", "AAAAAA=="), 400, "BadDigest"),
+        (put().with("x-store-content-sha256", "0".repeat(64)), 400, "XAmzContentSHA256Mismatch"),
         (
-            put().with("content-md5", "AAAAAAAAAAAAAAAAAAAAAA=="),
-            400,
-            "BadDigest",
-        ),
-        (
-            put().with("x-store-checksum-crc32", "AAAAAA=="),
-            400,
-            "BadDigest",
-        ),
-        (
-            put().with("x-store-content-sha256", "0".repeat(64)),
-            400,
-            "XAmzContentSHA256Mismatch",
-        ),
-        (
-            put()
-                .with("x-store-checksum-crc32", "rwg7LQ==")
-                .with("x-store-checksum-sha1", "x"),
+            put().with("x-store-checksum-crc32", "rwg7LQ==").with("x-store-checksum-sha1", "x"),
             400,
             "InvalidRequest",
         ),
-        (
-            put().with("x-store-checksum-foo", "AAAA"),
-            400,
-            "InvalidRequest",
-        ),
+        (put().with("x-store-checksum-foo", "AAAA"), 400, "InvalidRequest"),
         (put().with("content-length", "13"), 400, "IncompleteBody"),
         (put().with("transfer-encoding", "identity"), 400, ""),
         (put().with("if-none-match", "*"), 412, "PreconditionFailed"),
-        (
-            put().with("if-match", "\"other\""),
-            412,
-            "PreconditionFailed",
-        ),
+        (put().with("if-match", "\"other\""), 412, "PreconditionFailed"),
     ] {
         is(&world.send(&draft).await, status, expected);
         assert_eq!(world.fetch("/bkt/k").await.body, b"old");
     }
-    let tag = world
-        .fetch("/bkt/k")
-        .await
-        .header("etag")
-        .unwrap()
-        .to_owned();
+    let tag = world.fetch("/bkt/k").await.header("etag").unwrap().to_owned();
     let unquoted = tag.trim_matches('"').to_owned();
-    assert_eq!(
-        world.send(&put().with("if-match", unquoted)).await.status,
-        200
-    );
+    assert_eq!(world.send(&put().with("if-match", unquoted)).await.status, 200);
     assert_eq!(world.fetch("/bkt/k").await.body, b"hello world\n");
 }
 
@@ -283,17 +170,10 @@ async fn a_refusal_comes_before_100_continue_and_an_acceptance_after_it() {
         put("/nowhere/k"),
         put("/bkt/k").with("if-none-match", "*"),
         put("/bkt/k").with("x-store-storage-class", "FAKE"),
-        Draft {
-            key: ("OTHER", "other"),
-            ..put("/bkt/k")
-        },
+        Draft { key: ("OTHER", "other"), ..put("/bkt/k") },
     ] {
         let answer = world.send(&draft).await;
-        assert!(
-            answer.status >= 400 && !answer.continued,
-            "{}",
-            answer.text()
-        );
+        assert!(answer.status >= 400 && !answer.continued, "{}", answer.text());
     }
 }
 
@@ -318,12 +198,7 @@ async fn chunked_bodies_with_trailers_are_checked_and_their_framing_is_not_store
     assert_eq!(stored.body, b"hello world\n");
     assert_eq!(stored.header("content-encoding"), Some("gzip"));
     // The same through a second framing, without a length.
-    let outer = [
-        format!("{:x}\r\n", framed.len()).as_bytes(),
-        framed,
-        b"\r\n0\r\n\r\n",
-    ]
-    .concat();
+    let outer = [format!("{:x}\r\n", framed.len()).as_bytes(), framed, b"\r\n0\r\n\r\n"].concat();
     let double = with_trailer(12, &outer).with("transfer-encoding", "chunked");
     assert_eq!(world.send(&double).await.status, 200);
     // A trailer is not required.
@@ -339,22 +214,11 @@ async fn chunked_bodies_with_trailers_are_checked_and_their_framing_is_not_store
         (with_trailer(5, bare), "MalformedTrailerError"),
         (chunked(MODE, 12, framed), "MalformedTrailerError"),
         (chunked(MODE, 5, &bare[..10]), "IncompleteBody"),
-        (
-            chunked(MODE, 5, bare).with("x-store-trailer", "x-amz-meta-a"),
-            "InvalidRequest",
-        ),
-        (
-            with_trailer(12, framed).with("x-store-checksum-crc32", "rwg7LQ=="),
-            "InvalidRequest",
-        ),
+        (chunked(MODE, 5, bare).with("x-store-trailer", "x-amz-meta-a"), "InvalidRequest"),
+        (with_trailer(12, framed).with("x-store-checksum-crc32", "rwg7LQ=="), "InvalidRequest"),
     ] {
         let answer = world.send(&draft).await;
-        assert_eq!(
-            code(&answer),
-            (400, expected.to_owned()),
-            "{}",
-            answer.text()
-        );
+        assert_eq!(code(&answer), (400, expected.to_owned()), "{}", answer.text());
     }
 }
 
@@ -363,11 +227,7 @@ async fn a_body_of_unknown_length_is_refused_with_411() {
     let world = World::new(NOW).await;
     let unsized_body =
         Draft::put("/bkt/k", b"5\r\nhello\r\n0\r\n\r\n").with("transfer-encoding", "chunked");
-    is(
-        &world.send(&unsized_body).await,
-        411,
-        "MissingContentLength",
-    );
+    is(&world.send(&unsized_body).await, 411, "MissingContentLength");
 }
 
 #[tokio::test]
@@ -379,11 +239,7 @@ async fn versions_are_kept_where_the_bucket_keeps_them() {
     assert_ne!(id(&first).unwrap(), id(&second).unwrap());
     assert_eq!(world.fetch("/versioned/k").await.body, b"two");
     let suspended = world.store("/suspended/k", b"one").await;
-    assert_eq!(
-        id(&suspended),
-        None,
-        "the null version has no id in its answer"
-    );
+    assert_eq!(id(&suspended), None, "the null version has no id in its answer");
     assert_eq!(id(&world.store("/bkt/k", b"one").await), None);
 }
 
@@ -402,40 +258,18 @@ async fn large_bodies_come_back_as_they_were_in_every_size_around_a_record() {
 #[tokio::test]
 async fn keys_are_decoded_once_and_are_no_paths() {
     let world = World::new(NOW).await;
-    let keys = [
-        "a",
-        "a/b",
-        "a/",
-        "..",
-        "%2e%2e",
-        "//",
-        "a//b/./../c",
-        "%2541",
-        "a%20b",
-        "%F0%9F%98%80",
-    ];
+    let keys =
+        ["a", "a/b", "a/", "..", "%2e%2e", "//", "a//b/./../c", "%2541", "a%20b", "%F0%9F%98%80"];
     for key in keys {
         world.store(&format!("/bkt/{key}"), key.as_bytes()).await;
     }
     // `..` and `%2e%2e` are the same bytes once decoded: the later one stands.
     for key in keys.iter().filter(|key| **key != "..") {
-        assert_eq!(
-            world.fetch(&format!("/bkt/{key}")).await.body,
-            key.as_bytes(),
-            "{key}"
-        );
+        assert_eq!(world.fetch(&format!("/bkt/{key}")).await.body, key.as_bytes(), "{key}");
     }
-    is(
-        &world.send(&Draft::put("/bkt/a%00b", b"")).await,
-        400,
-        "InvalidURI",
-    );
+    is(&world.send(&Draft::put("/bkt/a%00b", b"")).await, 400, "InvalidURI");
     let long = "k".repeat(1025);
-    is(
-        &world.send(&Draft::put(&format!("/bkt/{long}"), b"")).await,
-        400,
-        "KeyTooLongError",
-    );
+    is(&world.send(&Draft::put(&format!("/bkt/{long}"), b"")).await, 400, "KeyTooLongError");
     world.store(&format!("/bkt/{}", &long[..1024]), b"").await;
 }
 
@@ -455,16 +289,8 @@ async fn the_date_header_serves_where_the_own_one_is_absent() {
         .filter(|line| !line.starts_with("x-amz-date"))
         .collect::<Vec<_>>()
         .join("\r\n");
-    is(
-        &world.exchange(undated.as_bytes()).await,
-        403,
-        "AccessDenied",
-    );
+    is(&world.exchange(undated.as_bytes()).await, 403, "AccessDenied");
     let dated = undated.replacen("\r\n", &format!("\r\ndate: {}\r\n", NOW.http_date()), 1);
     // It is read, and then the signature, which was made for another header, does not hold.
-    is(
-        &world.exchange(dated.as_bytes()).await,
-        403,
-        "SignatureDoesNotMatch",
-    );
+    is(&world.exchange(dated.as_bytes()).await, 403, "SignatureDoesNotMatch");
 }

@@ -36,10 +36,7 @@ async fn creators_race(world: World) {
         for writer in writers.collect::<Vec<_>>() {
             let (answer, body) = writer.await.unwrap();
             if answer.status == 200 {
-                assert!(
-                    winner.replace(body).is_none(),
-                    "two writers won round {round}"
-                );
+                assert!(winner.replace(body).is_none(), "two writers won round {round}");
             } else {
                 assert_eq!(code(&answer), (412, "PreconditionFailed".to_owned()));
             }
@@ -113,52 +110,26 @@ async fn nobody_reads_what_an_acknowledged_write_replaced_on_disk() {
 #[tokio::test]
 async fn a_create_that_loses_while_its_body_comes_is_refused_with_412() {
     let world = World::new(NOW).await;
-    let slow = world
-        .start(&put("/bkt/k", b"slow").with("if-none-match", "*"))
-        .await;
+    let slow = world.start(&put("/bkt/k", b"slow").with("if-none-match", "*")).await;
     world.store("/bkt/k", b"fast").await;
-    assert_eq!(
-        code(&slow.finish(b"slow").await),
-        (412, "PreconditionFailed".to_owned())
-    );
+    assert_eq!(code(&slow.finish(b"slow").await), (412, "PreconditionFailed".to_owned()));
     assert_eq!(world.fetch("/bkt/k").await.body, b"fast");
 }
 
 #[tokio::test]
 async fn an_update_whose_object_was_replaced_meanwhile_is_a_conflict_even_by_the_same_bytes() {
     let world = World::new(NOW).await;
-    let tag = world
-        .store("/bkt/k", b"one")
-        .await
-        .header("etag")
-        .unwrap()
-        .to_owned();
+    let tag = world.store("/bkt/k", b"one").await.header("etag").unwrap().to_owned();
     for replacement in [&b"one"[..], b"two"] {
-        let tag = world
-            .store("/bkt/k", b"one")
-            .await
-            .header("etag")
-            .unwrap()
-            .to_owned();
-        let slow = world
-            .start(&put("/bkt/k", b"mine").with("if-match", tag))
-            .await;
+        let tag = world.store("/bkt/k", b"one").await.header("etag").unwrap().to_owned();
+        let slow = world.start(&put("/bkt/k", b"mine").with("if-match", tag)).await;
         world.store("/bkt/k", replacement).await;
         let answer = slow.finish(b"mine").await;
-        assert_eq!(
-            code(&answer),
-            (409, "ConditionalRequestConflict".to_owned())
-        );
+        assert_eq!(code(&answer), (409, "ConditionalRequestConflict".to_owned()));
         assert_eq!(answer.element("Condition").unwrap(), "If-Match");
     }
-    let late = world
-        .send(&put("/bkt/k", b"mine").with("if-match", tag))
-        .await;
-    assert_eq!(
-        code(&late),
-        (412, "PreconditionFailed".to_owned()),
-        "it did not hold at the start"
-    );
+    let late = world.send(&put("/bkt/k", b"mine").with("if-match", tag)).await;
+    assert_eq!(code(&late), (412, "PreconditionFailed".to_owned()), "it did not hold at the start");
 }
 
 #[tokio::test]
@@ -170,11 +141,7 @@ async fn a_put_that_breaks_off_leaves_the_old_object_and_no_body() {
     for size in [10_usize, 1_000_000] {
         let body = vec![b'x'; size];
         for part in [0, size / 2, size - 1] {
-            world
-                .start(&put("/bkt/k", &body))
-                .await
-                .abandon(body.get(..part).unwrap())
-                .await;
+            world.start(&put("/bkt/k", &body)).await.abandon(body.get(..part).unwrap()).await;
         }
     }
     assert_eq!(world.fetch("/bkt/k").await.body, b"old");
@@ -187,25 +154,14 @@ async fn a_key_that_is_created_and_deleted_meanwhile_is_a_conflict() {
     let world = World::new(NOW).await;
     for bucket in ["bkt", "versioned", "suspended"] {
         let target = format!("/{bucket}/k");
-        let slow = world
-            .start(&put(&target, b"slow").with("if-none-match", "*"))
-            .await;
+        let slow = world.start(&put(&target, b"slow").with("if-none-match", "*")).await;
         world.store(&target, b"fast").await;
-        assert_eq!(
-            world.send(&Draft::new("DELETE", &target, b"")).await.status,
-            204
-        );
+        assert_eq!(world.send(&Draft::new("DELETE", &target, b"")).await.status, 204);
         let answer = slow.finish(b"slow").await;
-        assert_eq!(
-            code(&answer),
-            (409, "ConditionalRequestConflict".to_owned()),
-            "{bucket}"
-        );
+        assert_eq!(code(&answer), (409, "ConditionalRequestConflict".to_owned()), "{bucket}");
         assert_eq!(answer.element("Condition").unwrap(), "If-None-Match");
         // A later one sees the key absent, and stays alone.
-        let answer = world
-            .send(&put(&target, b"late").with("if-none-match", "*"))
-            .await;
+        let answer = world.send(&put(&target, b"late").with("if-none-match", "*")).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 }
@@ -215,11 +171,9 @@ async fn writers_of_one_key_all_succeed_and_versions_keep_them_all() {
     let world = Arc::new(World::new(NOW).await);
     let writers = (0..64).map(|writer| {
         let world = Arc::clone(&world);
-        tokio::spawn(async move {
-            world
-                .store("/versioned/k", format!("{writer}").as_bytes())
-                .await
-        })
+        tokio::spawn(
+            async move { world.store("/versioned/k", format!("{writer}").as_bytes()).await },
+        )
     });
     let mut ids = std::collections::BTreeSet::new();
     for writer in writers.collect::<Vec<_>>() {
@@ -227,12 +181,6 @@ async fn writers_of_one_key_all_succeed_and_versions_keep_them_all() {
         assert!(ids.insert(answer.header("x-amz-version-id").unwrap().to_owned()));
     }
     for id in ids {
-        assert_eq!(
-            world
-                .fetch(&format!("/versioned/k?versionId={id}"))
-                .await
-                .status,
-            200
-        );
+        assert_eq!(world.fetch(&format!("/versioned/k?versionId={id}")).await.status, 200);
     }
 }

@@ -43,22 +43,14 @@ fn recorded() -> Vec<Recorded> {
 
 impl Recorded {
     fn head(&self) -> String {
-        let end = self
-            .bytes
-            .windows(4)
-            .position(|window| window == b"\r\n\r\n")
-            .unwrap();
+        let end = self.bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
         String::from_utf8_lossy(&self.bytes[..end]).into_owned()
     }
 
     fn header(&self, name: &str) -> Option<String> {
-        self.head()
-            .split("\r\n")
-            .filter_map(|line| line.split_once(':'))
-            .find_map(|(own, value)| {
-                own.eq_ignore_ascii_case(name)
-                    .then(|| value.trim().to_owned())
-            })
+        self.head().split("\r\n").filter_map(|line| line.split_once(':')).find_map(
+            |(own, value)| own.eq_ignore_ascii_case(name).then(|| value.trim().to_owned()),
+        )
     }
 
     fn method(&self) -> String {
@@ -68,9 +60,7 @@ impl Recorded {
     /// When it was made.
     fn time(&self) -> Timestamp {
         let head = self.head();
-        let presigned = head
-            .split_once("X-Amz-Date=")
-            .map(|(_, rest)| rest[..16].to_owned());
+        let presigned = head.split_once("X-Amz-Date=").map(|(_, rest)| rest[..16].to_owned());
         let text = self.header("x-amz-date").or(presigned);
         let text = text.unwrap_or_else(|| "20261121T070500Z".to_owned());
         let (date, time) = text.split_once('T').unwrap();
@@ -124,21 +114,12 @@ async fn recorded_puts_get_the_answers_of_the_real_service() {
         let answer = world.exchange(&request.bytes).await;
         let code = answer.element("Code").unwrap_or_default();
         let found = (answer.status, code.as_str());
-        assert_eq!(
-            found,
-            request.expected(),
-            "{}: {}",
-            request.name,
-            answer.text()
-        );
+        assert_eq!(found, request.expected(), "{}: {}", request.name, answer.text());
         if answer.status == 200 {
             let hash = request.header("x-amz-content-sha256").unwrap_or_default();
             let small = request.bytes.len() < 10_000;
             if small && hash.starts_with("a948904f") {
-                assert_eq!(
-                    answer.header("etag"),
-                    Some("\"6f5902ac237024bdd0c176cb93063dc4\"")
-                );
+                assert_eq!(answer.header("etag"), Some("\"6f5902ac237024bdd0c176cb93063dc4\""));
             }
             let asked = request.header("expect").is_some();
             assert_eq!(answer.continued, asked, "{}", request.name);
@@ -209,11 +190,7 @@ fn covered(request: &Recorded) -> Vec<usize> {
     let mut start = 0;
     for (number, line) in head.split("\r\n").enumerate() {
         let end = start + line.len();
-        let name = line
-            .split(':')
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
         if number == 0 {
             places.extend(start + 4..end - " HTTP/1.1".len());
         } else if name == "authorization" || signed.contains(&name.as_str()) {
@@ -254,36 +231,24 @@ async fn one_flipped_byte_anywhere_is_refused() {
             bytes[place] ^= 1;
             let answer = world.exchange(&bytes).await;
             let shown = String::from_utf8_lossy(&bytes[place.saturating_sub(30)..=place]);
-            assert!(
-                answer.status >= 400,
-                "{} at {place}: ...{shown}",
-                request.name
-            );
+            assert!(answer.status >= 400, "{} at {place}: ...{shown}", request.name);
             flipped += 1;
         }
     }
     assert!(flipped > 5_000, "only {flipped} bytes were flipped");
-    assert_eq!(
-        whole,
-        FLIPPED_WHOLE.len(),
-        "a request of each kind is flipped whole"
-    );
+    assert_eq!(whole, FLIPPED_WHOLE.len(), "a request of each kind is flipped whole");
 }
 
 #[tokio::test]
 async fn one_flipped_byte_of_a_signed_chunk_is_refused() {
     let all = recorded();
-    let request = all
-        .iter()
-        .find(|request| request.name.contains("aws-sdk-rust-put-file"))
-        .unwrap();
+    let request =
+        all.iter().find(|request| request.name.contains("aws-sdk-rust-put-file")).unwrap();
     let world = World::new(request.time()).await;
     let body = request.head().len() + 4;
     let places = (body..request.bytes.len()).step_by(9_973);
     // The heads of chunks and the trailer, too.
-    for place in places
-        .chain(body..body + 90)
-        .chain(request.bytes.len() - 140..request.bytes.len())
+    for place in places.chain(body..body + 90).chain(request.bytes.len() - 140..request.bytes.len())
     {
         let mut bytes = request.bytes.clone();
         bytes[place] ^= 1;

@@ -44,18 +44,12 @@ async fn whole_bodies_pass_and_a_flipped_bit_or_a_missing_body_is_found() {
     };
     let root = Some([9; 32]);
     let (found, _) = check(root);
-    assert_eq!(
-        (found.versions, found.bytes, found.faults),
-        (3, 2_000_100, 0)
-    );
+    assert_eq!((found.versions, found.bytes, found.faults), (3, 2_000_100, 0));
     let (other, _) = check(Some([8; 32]));
     assert_eq!(other.faults, 3, "a root key that is missing opens nothing");
     // One bit of the large body, which has a file of its own.
     let file = std::fs::read_dir(directory.path().join("large")).unwrap();
-    let file = file
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.is_file())
-        .unwrap();
+    let file = file.map(|entry| entry.unwrap().path()).find(|path| path.is_file()).unwrap();
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[1_000_000] ^= 1;
     std::fs::write(&file, &bytes).unwrap();
@@ -64,20 +58,13 @@ async fn whole_bodies_pass_and_a_flipped_bit_or_a_missing_body_is_found() {
     bytes.pop();
     std::fs::write(&file, &bytes).unwrap();
     let (_, faults) = check(None);
-    assert!(
-        faults[0].ends_with("its body has another length"),
-        "{faults:?}"
-    );
+    assert!(faults[0].ends_with("its body has another length"), "{faults:?}");
     for stat in blobs.list(None, 10).unwrap() {
         blobs.delete(stat.id).wait().unwrap();
     }
     let (_, faults) = check(None);
     assert_eq!(faults.len(), 3);
-    assert!(
-        faults
-            .iter()
-            .all(|fault| fault.ends_with("its body is missing"))
-    );
+    assert!(faults.iter().all(|fault| fault.ends_with("its body is missing")));
 }
 
 #[test]
@@ -85,13 +72,7 @@ fn the_command_makes_nothing_where_there_is_no_store() {
     let directory = tempfile::tempdir().unwrap();
     let run = |data: &std::path::Path, flags: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_object-put"));
-        let done = command
-            .arg("verify")
-            .arg("--data")
-            .arg(data)
-            .args(flags)
-            .output()
-            .unwrap();
+        let done = command.arg("verify").arg("--data").arg(data).args(flags).output().unwrap();
         let text = String::from_utf8(done.stdout).unwrap();
         (done.status.code(), text)
     };

@@ -39,9 +39,7 @@ fn host_and_port(text: &str) -> Option<String> {
     let (name, rest) = text.split_once(':')?;
     let port = rest.split('/').next().unwrap_or_default();
     let is_name = !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     let url = (is_name && is_port).then(|| Url::parse(&format!("http://{text}")))?;
     url.ok().map(Into::into)
@@ -49,10 +47,7 @@ fn host_and_port(text: &str) -> Option<String> {
 
 /// Refuses URLs that no extension may navigate to.
 fn check(url: &Url) -> Result<(), Error> {
-    let name = url
-        .host_str()
-        .unwrap_or_else(|| url.path())
-        .trim_matches('/');
+    let name = url.host_str().unwrap_or_else(|| url.path()).trim_matches('/');
     let kills = [
         "crash",
         "kill",
@@ -76,9 +71,7 @@ fn check(url: &Url) -> Result<(), Error> {
 
 fn escaped_host(text: &str) -> Option<String> {
     // What the URL standard leaves out before it reads.
-    let text = text
-        .trim_matches(|letter| letter <= ' ')
-        .replace(['\t', '\n', '\r'], "");
+    let text = text.trim_matches(|letter| letter <= ' ').replace(['\t', '\n', '\r'], "");
     let (scheme, rest) = text.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, tail) = rest.split_at(end);
@@ -107,10 +100,9 @@ fn shown(url: &Url) -> String {
 #[must_use]
 pub fn host(url: &str) -> String {
     match Url::parse(url) {
-        Ok(parsed) => parsed.host_str().map_or_else(
-            || format!("{}:{}", parsed.scheme(), parsed.path()),
-            str::to_owned,
-        ),
+        Ok(parsed) => parsed
+            .host_str()
+            .map_or_else(|| format!("{}:{}", parsed.scheme(), parsed.path()), str::to_owned),
         Err(_) => url.to_owned(),
     }
 }
@@ -220,22 +212,12 @@ mod tests {
     #[test]
     fn urls_that_cannot_be_opened_are_refused_by_name() {
         for text in ["http://", "http://[::1", "http://a:99999/", "//host/x"] {
-            assert_eq!(
-                resolve(text, "ext"),
-                Err(Error::InvalidUrl(text.into())),
-                "{text}"
-            );
+            assert_eq!(resolve(text, "ext"), Err(Error::InvalidUrl(text.into())), "{text}");
         }
-        assert_eq!(
-            resolve("JavaScript:alert(1)", "ext"),
-            Err(Error::JavaScriptUrl)
-        );
+        assert_eq!(resolve("JavaScript:alert(1)", "ext"), Err(Error::JavaScriptUrl));
         assert_eq!(resolve("chrome://crash", "ext"), Err(Error::KillUrl));
         assert_eq!(resolve("about:crash", "ext"), Err(Error::KillUrl));
-        assert_eq!(
-            resolve("devtools://devtools/x", "ext"),
-            Err(Error::DevtoolsUrl)
-        );
+        assert_eq!(resolve("devtools://devtools/x", "ext"), Err(Error::DevtoolsUrl));
     }
 
     #[test]
@@ -245,10 +227,7 @@ mod tests {
             ("http://nowhere.invalid/", "nowhere.invalid"),
             ("about:blank", "about:blank"),
             ("chrome://version/", "chrome://version"),
-            (
-                "view-source:http://a.test/a.html",
-                "view-source:a.test/a.html",
-            ),
+            ("view-source:http://a.test/a.html", "view-source:a.test/a.html"),
             ("file:///tmp/x.html", "x.html"),
             ("http://a.test/x%20y%2Fz", "a.test/x y%2Fz"),
         ] {

@@ -56,38 +56,24 @@ impl Property {
     /// A property that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, schema: Schema) -> Self {
-        Self {
-            name,
-            schema,
-            is_required: false,
-        }
+        Self { name, schema, is_required: false }
     }
 
     /// A property that must be there.
     #[must_use]
     pub const fn required(name: &'static str, schema: Schema) -> Self {
-        Self {
-            name,
-            schema,
-            is_required: true,
-        }
+        Self { name, schema, is_required: true }
     }
 }
 
 impl Schema {
     /// Any whole number of 32 bits.
-    pub const INTEGER: Self = Self::Integer {
-        min: None,
-        max: None,
-    };
+    pub const INTEGER: Self = Self::Integer { min: None, max: None };
 
     /// A whole number of at least `min`.
     #[must_use]
     pub const fn at_least(min: i64) -> Self {
-        Self::Integer {
-            min: Some(min),
-            max: None,
-        }
+        Self::Integer { min: Some(min), max: None }
     }
 
     /// The name that a signature shows.
@@ -141,8 +127,7 @@ impl Schema {
                 if let Some(min) = min.filter(|min| number < *min) {
                     return Some(format!("Value must be at least {min}."));
                 }
-                max.filter(|max| number > *max)
-                    .map(|max| format!("Value must be at most {max}."))
+                max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
             }
             Self::Number => match value {
                 Js::Number(number) if !number.is_finite() => {
@@ -231,10 +216,7 @@ impl Arguments {
                 return Err(Error::Unserializable);
             }
             if let Some(fault) = parameter.schema.fault(value) {
-                return Err(refuse(format!(
-                    "Error at parameter '{}': {fault}",
-                    parameter.name
-                )));
+                return Err(refuse(format!("Error at parameter '{}': {fault}", parameter.name)));
             }
         }
         Ok(Self(matched))
@@ -303,10 +285,7 @@ mod tests {
 
     #[test]
     fn one_number_for_set_zoom_is_the_factor() {
-        assert_eq!(
-            check("tabs.setZoom", "[2]").unwrap().0,
-            [None, Some(Js::Number(2.0))]
-        );
+        assert_eq!(check("tabs.setZoom", "[2]").unwrap().0, [None, Some(Js::Number(2.0))]);
     }
 
     #[test]
@@ -317,16 +296,8 @@ mod tests {
             ("tabs.get", "[1.5]", "No matching signature."),
             ("tabs.get", "[2147483648]", "No matching signature."),
             ("tabs.get", "[1, null, null]", "No matching signature."),
-            (
-                "tabs.get",
-                "[-1]",
-                "Error at parameter 'tabId': Value must be at least 0.",
-            ),
-            (
-                "tabs.remove",
-                "[-1]",
-                "Error at parameter 'tabIds': Value did not match any choice.",
-            ),
+            ("tabs.get", "[-1]", "Error at parameter 'tabId': Value must be at least 0."),
+            ("tabs.remove", "[-1]", "Error at parameter 'tabIds': Value did not match any choice."),
             (
                 "tabs.create",
                 "[{\"foo\": 1}]",
@@ -367,17 +338,9 @@ mod tests {
                 "[{\"tabIds\": []}]",
                 "Error at parameter 'options': Error at property 'tabIds': Value did not match any choice.",
             ),
-            (
-                "tabs.sendMessage",
-                "[1, {\"$js\": \"function\"}]",
-                "Could not serialize message.",
-            ),
+            ("tabs.sendMessage", "[1, {\"$js\": \"function\"}]", "Could not serialize message."),
         ] {
-            assert_eq!(
-                check(name, arguments),
-                Err(reason.to_owned()),
-                "{name} {arguments}"
-            );
+            assert_eq!(check(name, arguments), Err(reason.to_owned()), "{name} {arguments}");
         }
     }
 }

@@ -22,9 +22,7 @@ impl Browser {
         let mut moved = Vec::new();
         for (turn, id) in ids.iter().enumerate() {
             let id = self.tab(TabId(*id))?.id;
-            let target = window
-                .map(|_| self.named_window(call, window))
-                .transpose()?;
+            let target = window.map(|_| self.named_window(call, window)).transpose()?;
             self.check_not_dragging()?;
             let index = usize::try_from(first).ok().map(|index| index + turn);
             // The current window as -2 counts as another one, even where it is the tab's own.
@@ -91,11 +89,7 @@ impl Browser {
         }
         let own = own?;
         let group = |index: usize| {
-            without
-                .tabs
-                .get(index)
-                .and_then(|id| self.tabs.get(id))
-                .and_then(|tab| tab.group)
+            without.tabs.get(index).and_then(|id| self.tabs.get(id)).and_then(|tab| tab.group)
         };
         let is_beside = group(to) == Some(own) || to.checked_sub(1).and_then(group) == Some(own);
         let is_alone = !without
@@ -134,12 +128,8 @@ impl Browser {
         let (indices, _) = call.ids(call.property(0, "tabs"));
         self.check_not_dragging()?;
         let strip = self.window(window)?.tabs.clone();
-        let at = |index: i64| {
-            usize::try_from(index)
-                .ok()
-                .and_then(|index| strip.get(index))
-                .copied()
-        };
+        let at =
+            |index: i64| usize::try_from(index).ok().and_then(|index| strip.get(index)).copied();
         // The browser reads the list from its end, so that the last bad index is the one it names.
         if let Some(bad) = indices.iter().rev().find(|index| at(**index).is_none()) {
             return Err(Error::NoTabAtIndex(*bad));

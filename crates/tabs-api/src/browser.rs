@@ -83,11 +83,7 @@ impl Command {
     pub fn read(name: &str, given: &[Js], style: Style) -> Result<Self, Error> {
         let operation =
             Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
-        Ok(Self {
-            operation,
-            arguments: Arguments::check(operation, given)?,
-            style,
-        })
+        Ok(Self { operation, arguments: Arguments::check(operation, given)?, style })
     }
 }
 
@@ -282,11 +278,7 @@ impl Browser {
         if !self.extensions.contains_key(&caller.extension) {
             return Err(Error::Unsupported("this extension is not installed".into()));
         }
-        let call = Call {
-            caller,
-            arguments: &command.arguments,
-            style: command.style,
-        };
+        let call = Call { caller, arguments: &command.arguments, style: command.style };
         let answer = self.dispatch(command.operation.action, &call);
         self.assert_invariants();
         answer
@@ -374,10 +366,7 @@ impl Browser {
     /// The windows and their tabs, as `windows.getAll({populate: true})` shows them to somebody with this access.
     #[must_use]
     pub fn all_windows(&self, access: &Access<'_>) -> Vec<WindowView> {
-        self.windows
-            .values()
-            .map(|window| self.window_view(window, true, access))
-            .collect()
+        self.windows.values().map(|window| self.window_view(window, true, access)).collect()
     }
 
     pub(crate) fn emit(&mut self, event: Event) {
@@ -448,10 +437,7 @@ impl Browser {
         {
             return Ok(tab.window);
         }
-        self.focus_order
-            .first()
-            .copied()
-            .ok_or(Error::NoCurrentWindow)
+        self.focus_order.first().copied().ok_or(Error::NoCurrentWindow)
     }
 
     /// The tab that an argument names, or the active one of the current window.
@@ -466,11 +452,7 @@ impl Browser {
     }
 
     pub(crate) fn check_not_dragging(&self) -> Result<(), Error> {
-        if self.dragging {
-            Err(Error::Dragging)
-        } else {
-            Ok(())
-        }
+        if self.dragging { Err(Error::Dragging) } else { Ok(()) }
     }
 
     /// The window that has, or had last, the focus.
@@ -518,11 +500,7 @@ impl Browser {
             title: Some(Arc::clone(&tab.title)),
             icon: tab.icon.clone(),
             width: if shows_pixels { window.bounds.width } else { 0 },
-            height: if shows_pixels {
-                window.bounds.height - 88
-            } else {
-                0
-            },
+            height: if shows_pixels { window.bounds.height - 88 } else { 0 },
         }
     }
 
@@ -539,9 +517,7 @@ impl Browser {
 
     pub(crate) fn access_of(&self, call: &Call<'_>) -> Access<'_> {
         // A call of an extension that is not installed is refused before it gets here.
-        self.extensions
-            .get(&call.caller.extension)
-            .map_or(Access::Full, Access::Of)
+        self.extensions.get(&call.caller.extension).map_or(Access::Full, Access::Of)
     }
 
     /// The tab as the caller sees it.

@@ -21,14 +21,8 @@ impl Browser {
     /// `tabs.captureVisibleTab`: a call that fails counts against the quota as well.
     pub(crate) fn capture_visible_tab(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let now = self.now;
-        let calls = self
-            .captures
-            .entry(call.caller.extension.clone())
-            .or_default();
-        while calls
-            .front()
-            .is_some_and(|earlier| now.since(*earlier) >= Duration::from_secs(1))
-        {
+        let calls = self.captures.entry(call.caller.extension.clone()).or_default();
+        while calls.front().is_some_and(|earlier| now.since(*earlier) >= Duration::from_secs(1)) {
             calls.pop_front();
         }
         if calls.len() >= MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND {
@@ -40,10 +34,8 @@ impl Browser {
         self.check_capture(call, active)?;
         let view = self.view(active).ok_or(Error::NoTab(active.0))?;
         let request = self.request(Waiting::Capture);
-        let quality = call
-            .number(1, "quality")
-            .and_then(|quality| u8::try_from(quality).ok())
-            .unwrap_or(92);
+        let quality =
+            call.number(1, "quality").and_then(|quality| u8::try_from(quality).ok()).unwrap_or(92);
         self.command(EngineCommand::Capture {
             request,
             tab: active,
@@ -92,9 +84,7 @@ impl Browser {
         if self.waiting.remove(&request).is_some() {
             self.answer(
                 request,
-                picture
-                    .map(|url| Answer::Value(url.into()))
-                    .map_err(Error::Unsupported),
+                picture.map(|url| Answer::Value(url.into())).map_err(Error::Unsupported),
             );
         }
     }
@@ -103,9 +93,8 @@ impl Browser {
     pub(crate) fn detect_language(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
         let id = self.named_tab(call, 0)?;
         let tab = self.tab(id)?;
-        let has_language = ["http:", "https:", "file:", "data:"]
-            .iter()
-            .any(|scheme| tab.url.starts_with(scheme));
+        let has_language =
+            ["http:", "https:", "file:", "data:"].iter().any(|scheme| tab.url.starts_with(scheme));
         if !has_language {
             return Err(Error::NoLanguage);
         }
@@ -124,11 +113,8 @@ impl Browser {
 
     /// Answers those who wait for the language of a tab's page, if it is there and was shown.
     pub(crate) fn answer_languages(&mut self, id: TabId) {
-        let Some(language) = self
-            .tabs
-            .get(&id)
-            .filter(|tab| is_settled(tab))
-            .map(|tab| language_of(tab).to_owned())
+        let Some(language) =
+            self.tabs.get(&id).filter(|tab| is_settled(tab)).map(|tab| language_of(tab).to_owned())
         else {
             return;
         };

@@ -149,10 +149,7 @@ impl Browser {
     /// A host goes, and with it every script that it plays.
     pub fn leave_scripts(&mut self, host: HostId) {
         self.script_hosts.remove(&host);
-        let own = self
-            .scripts
-            .iter()
-            .filter(|(_, script)| script.host == host);
+        let own = self.scripts.iter().filter(|(_, script)| script.host == host);
         let own: Vec<_> = own.map(|(id, _)| *id).collect();
         for script in own {
             self.detach_script(host, script);
@@ -229,12 +226,7 @@ impl Browser {
 
     fn add_script(&mut self, host: HostId, extension: &str, tab: TabId, frame: u32) -> ScriptId {
         let id = ScriptId(self.next_number());
-        let script = Script {
-            host,
-            extension: extension.to_owned(),
-            tab,
-            frame,
-        };
+        let script = Script { host, extension: extension.to_owned(), tab, frame };
         self.scripts.insert(id, script);
         id
     }
@@ -245,12 +237,7 @@ impl Browser {
 }
 
 fn place(tab: &Tab, frame: u32, url: &str) -> Place {
-    Place {
-        tab: tab.id,
-        frame,
-        document: document_id(tab, frame),
-        url: url.to_owned(),
-    }
+    Place { tab: tab.id, frame, document: document_id(tab, frame), url: url.to_owned() }
 }
 
 /// The frames of a tab by number, with their addresses; the outermost is first.
@@ -271,8 +258,5 @@ pub(crate) fn document_id(tab: &Tab, frame: u32) -> String {
 }
 
 fn first_bytes(digest: &[u8]) -> u64 {
-    digest
-        .iter()
-        .take(8)
-        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

@@ -211,9 +211,7 @@ impl Browser {
                 self.zoom_to(TabId(tab_id), factor)?
             }
             Control::Zoom { .. } => {
-                return Err(Error::Unsupported(
-                    "a zoom factor is a number above 0".into(),
-                ));
+                return Err(Error::Unsupported("a zoom factor is a number above 0".into()));
             }
             Control::Navigate { tab_id, url } => {
                 let url = resolve(&url, "")?;
@@ -223,10 +221,9 @@ impl Browser {
                 self.navigate(tab, &url, Kind::Push);
             }
             Control::Gesture { tab_id, script } => self.gesture(self.now, TabId(tab_id), script)?,
-            Control::Invoke {
-                tab_id,
-                extension_id,
-            } => self.invoke(TabId(tab_id), &extension_id)?,
+            Control::Invoke { tab_id, extension_id } => {
+                self.invoke(TabId(tab_id), &extension_id)?
+            }
             Control::Capture { tab_id, captured } => {
                 self.tab_mut(TabId(tab_id))?.captured = captured;
                 self.set_muted(TabId(tab_id), captured, MuteReason::Capture)?;
@@ -288,17 +285,10 @@ impl Browser {
 
     fn mute_site(&mut self, id: TabId, muted: bool) -> Result<(), Error> {
         let site = host(&self.tab(id)?.url);
-        let tabs: Vec<_> = self
-            .windows
-            .values()
-            .flat_map(|window| window.tabs.iter().copied())
-            .collect();
+        let tabs: Vec<_> =
+            self.windows.values().flat_map(|window| window.tabs.iter().copied()).collect();
         for tab in tabs {
-            if self
-                .tabs
-                .get(&tab)
-                .is_some_and(|tab| host(&tab.url) == site)
-            {
+            if self.tabs.get(&tab).is_some_and(|tab| host(&tab.url) == site) {
                 self.set_muted(tab, muted, MuteReason::User)?;
             }
         }
@@ -316,11 +306,7 @@ impl Browser {
 
     /// Discards what is missed least among the tabs that are neither active, pinned, audible nor kept by an extension.
     fn relieve(&mut self) -> Result<Value, Error> {
-        let active: Vec<_> = self
-            .windows
-            .values()
-            .filter_map(|window| window.active)
-            .collect();
+        let active: Vec<_> = self.windows.values().filter_map(|window| window.active).collect();
         let spared = |tab: &&crate::tab::Tab| {
             tab.discarded
                 || !tab.auto_discardable
@@ -360,21 +346,10 @@ mod tests {
     fn a_capture_mutes_a_tab_and_its_end_lets_it_sound() {
         let mut browser = Browser::with_blank_window(NOW, Compat::Spec);
         let tab = first_tab(&browser);
-        act(
-            &mut browser,
-            json!({ "type": "capture", "tabId": tab, "captured": true }),
-        )
-        .unwrap();
+        act(&mut browser, json!({ "type": "capture", "tabId": tab, "captured": true })).unwrap();
         let muted = browser.tab(TabId(tab)).unwrap().muted.clone();
-        assert_eq!(
-            (muted.muted, muted.reason),
-            (true, Some(MuteReason::Capture))
-        );
-        act(
-            &mut browser,
-            json!({ "type": "capture", "tabId": tab, "captured": false }),
-        )
-        .unwrap();
+        assert_eq!((muted.muted, muted.reason), (true, Some(MuteReason::Capture)));
+        act(&mut browser, json!({ "type": "capture", "tabId": tab, "captured": false })).unwrap();
         assert!(!browser.tab(TabId(tab)).unwrap().muted.muted);
     }
 
@@ -382,11 +357,9 @@ mod tests {
     fn a_prerendered_page_replaces_a_tab_and_says_so() {
         let mut browser = Browser::with_blank_window(NOW, Compat::Spec);
         let tab = first_tab(&browser);
-        let answer = act(
-            &mut browser,
-            json!({ "type": "replace", "tabId": tab, "url": "http://a.test/" }),
-        )
-        .unwrap();
+        let answer =
+            act(&mut browser, json!({ "type": "replace", "tabId": tab, "url": "http://a.test/" }))
+                .unwrap();
         assert!(
             matches!(browser.poll_event(), Some(crate::event::Event::TabReplaced { removed, .. }) if removed == tab)
         );
@@ -396,10 +369,7 @@ mod tests {
     #[test]
     fn memory_pressure_spares_the_active_tab() {
         let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
-        assert_eq!(
-            act(&mut browser, json!({ "type": "memoryPressure" })).unwrap(),
-            Value::Null
-        );
+        assert_eq!(act(&mut browser, json!({ "type": "memoryPressure" })).unwrap(), Value::Null);
     }
 
     #[test]

@@ -31,9 +31,7 @@ impl Browser {
     }
 
     fn is_active(&self, id: TabId) -> bool {
-        self.windows
-            .values()
-            .any(|window| window.active == Some(id))
+        self.windows.values().any(|window| window.active == Some(id))
     }
 
     /// The tab that was active longest ago; active ones last, and under the specification never.
@@ -53,21 +51,14 @@ impl Browser {
         if let Some(mut view) = view.filter(|view| !view.auto_discardable) {
             // The page's own wish ends with it, and is told of a tab that stands nowhere.
             (view.id, view.window, view.index) = (TAB_ID_NONE, -1, TAB_INDEX_NONE);
-            (
-                view.active,
-                view.highlighted,
-                view.auto_discardable,
-                view.group,
-            ) = (false, false, true, GROUP_ID_NONE);
+            (view.active, view.highlighted, view.auto_discardable, view.group) =
+                (false, false, true, GROUP_ID_NONE);
             view.pinned = false;
             view.opener = None;
             view.status = Status::Unloaded;
             (view.url, view.title) = (Some("".into()), Some("".into()));
             self.emit(Event::TabUpdated {
-                change: Change {
-                    auto_discardable: Some(true),
-                    ..Change::default()
-                },
+                change: Change { auto_discardable: Some(true), ..Change::default() },
                 tab: view,
             });
         }
@@ -88,20 +79,13 @@ impl Browser {
         let window = tab.window;
         let was_active = self.swap(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
-        self.emit(Event::TabReplaced {
-            added: new.0,
-            removed: old.0,
-        });
+        self.emit(Event::TabReplaced { added: new.0, removed: old.0 });
         if was_active {
             self.emit_activated(new, window);
         }
         self.updated(
             new,
-            Change {
-                discarded: Some(true),
-                status: Some(Status::Unloaded),
-                ..Change::default()
-            },
+            Change { discarded: Some(true), status: Some(Status::Unloaded), ..Change::default() },
         );
         Ok(new)
     }
@@ -120,10 +104,7 @@ impl Browser {
         self.end_document(old, Departure::Gone);
         self.swap(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
-        self.emit(Event::TabReplaced {
-            added: new.0,
-            removed: old.0,
-        });
+        self.emit(Event::TabReplaced { added: new.0, removed: old.0 });
         self.navigate(new, &url, Kind::Push);
         Ok(serde_json::json!({ "tabId": new.0 }))
     }
@@ -156,11 +137,7 @@ impl Browser {
         let url = tab.url.clone();
         self.updated(
             id,
-            Change {
-                discarded: Some(false),
-                status: Some(Status::Unloaded),
-                ..Change::default()
-            },
+            Change { discarded: Some(false), status: Some(Status::Unloaded), ..Change::default() },
         );
         // One that was put away before its first page came has nothing to load.
         if !url.is_empty() {

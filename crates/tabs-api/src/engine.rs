@@ -23,13 +23,7 @@ pub struct Frame {
 #[expect(missing_docs, reason = "the fields are what their names say")]
 pub enum EngineCommand {
     /// Load a page in a tab. News of it carries the number of the load.
-    Navigate {
-        tab: TabId,
-        load: u64,
-        url: String,
-        from: String,
-        kind: Kind,
-    },
+    Navigate { tab: TabId, load: u64, url: String, from: String, kind: Kind },
     /// Forget a tab's page.
     Close { tab: TabId },
     /// A tab's page goes on under another id.
@@ -46,30 +40,15 @@ pub enum EngineCommand {
         quality: u8,
     },
     /// Hand a message to the content scripts of a tab's frames; the first reply counts.
-    Message {
-        request: Request,
-        tab: TabId,
-        frames: Vec<Frame>,
-        message: Value,
-    },
+    Message { request: Request, tab: TabId, frames: Vec<Frame>, message: Value },
     /// Open a port to the content scripts of a tab's frames.
-    Connect {
-        port: String,
-        tab: TabId,
-        frames: Vec<Frame>,
-        name: String,
-    },
+    Connect { port: String, tab: TabId, frames: Vec<Frame>, name: String },
     /// Send through a port.
     Post { port: String, message: Value },
     /// Close a port from the extension's side.
     Disconnect { port: String },
     /// The user did something on a page, with a script to run as part of it.
-    Gesture {
-        tab: TabId,
-        load: u64,
-        url: String,
-        script: Option<String>,
-    },
+    Gesture { tab: TabId, load: u64, url: String, script: Option<String> },
 }
 
 /// What an engine tells.
@@ -91,21 +70,13 @@ pub enum EngineNews {
     /// The address went to another program of the machine; there will be no page.
     HandedOver { tab: TabId, load: u64 },
     /// A page has a title.
-    Title {
-        tab: TabId,
-        load: u64,
-        title: String,
-    },
+    Title { tab: TabId, load: u64, title: String },
     /// A page has an icon.
     Icon { tab: TabId, load: u64, url: String },
     /// A page is there.
     Complete { tab: TabId, load: u64 },
     /// A page makes a sound, or has stopped.
-    Audible {
-        tab: TabId,
-        load: u64,
-        audible: bool,
-    },
+    Audible { tab: TabId, load: u64, audible: bool },
     /// A page's script goes elsewhere.
     Goes { tab: TabId, load: u64, url: String },
     /// A page's script changed the URL within the document.
@@ -115,10 +86,7 @@ pub enum EngineNews {
     /// A page's script closed its tab.
     Closes { tab: TabId, load: u64 },
     /// A picture: a data URL, or why there is none.
-    Captured {
-        request: Request,
-        picture: Result<String, String>,
-    },
+    Captured { request: Request, picture: Result<String, String> },
     /// The answer to a message.
     Replied { request: Request, reply: Reply },
     /// A content script wrote to a port.

@@ -165,10 +165,7 @@ impl Event {
     /// The arguments of the listener, as somebody with this access gets them.
     #[must_use]
     pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownEvent<'v> {
-        ShownEvent {
-            event: self,
-            access,
-        }
+        ShownEvent { event: self, access }
     }
 }
 
@@ -184,44 +181,27 @@ impl Serialize for ShownEvent<'_> {
         let arguments = match self.event {
             Event::TabCreated(tab) => return [tab.shown(self.access)].serialize(serializer),
             Event::TabUpdated { change, tab } => {
-                let change = ShownChange {
-                    change,
-                    shows_page: tab.shows_page(self.access),
-                };
+                let change = ShownChange { change, shows_page: tab.shows_page(self.access) };
                 return (tab.id, change, tab.shown(self.access)).serialize(serializer);
             }
-            Event::TabMoved {
-                tab,
-                window,
-                from,
-                to,
-            } => json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }]),
+            Event::TabMoved { tab, window, from, to } => {
+                json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }])
+            }
             Event::TabActivated { tab, window } => json!([{ "tabId": tab, "windowId": window }]),
             Event::TabHighlighted { tabs, window } => {
                 json!([{ "tabIds": tabs, "windowId": window }])
             }
-            Event::TabDetached {
-                tab,
-                window,
-                position,
-            } => json!([tab, { "oldPosition": position, "oldWindowId": window }]),
-            Event::TabAttached {
-                tab,
-                window,
-                position,
-            } => json!([tab, { "newPosition": position, "newWindowId": window }]),
-            Event::TabRemoved {
-                tab,
-                window,
-                is_window_closing,
-            } => json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }]),
+            Event::TabDetached { tab, window, position } => {
+                json!([tab, { "oldPosition": position, "oldWindowId": window }])
+            }
+            Event::TabAttached { tab, window, position } => {
+                json!([tab, { "newPosition": position, "newWindowId": window }])
+            }
+            Event::TabRemoved { tab, window, is_window_closing } => {
+                json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }])
+            }
             Event::TabReplaced { added, removed } => json!([added, removed]),
-            Event::TabZoomed {
-                tab,
-                old,
-                new,
-                zoom,
-            } => json!([{
+            Event::TabZoomed { tab, old, new, zoom } => json!([{
                 "newZoomFactor": number(*new),
                 "oldZoomFactor": number(*old),
                 "tabId": tab,

@@ -107,20 +107,11 @@ impl Browser {
 
     /// Freezes a tab or lets it run, and tells so.
     pub(crate) fn set_frozen(&mut self, id: TabId, frozen: bool) {
-        let Some(tab) = self
-            .tabs
-            .get_mut(&id)
-            .filter(|tab| tab.frozen != frozen && !tab.discarded)
+        let Some(tab) = self.tabs.get_mut(&id).filter(|tab| tab.frozen != frozen && !tab.discarded)
         else {
             return;
         };
         tab.frozen = frozen;
-        self.updated(
-            id,
-            Change {
-                frozen: Some(frozen),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { frozen: Some(frozen), ..Change::default() });
     }
 }

@@ -12,9 +12,8 @@ pub struct GroupId(pub i64);
 pub const GROUP_ID_NONE: i64 = -1;
 
 /// The colours in the order in which new groups take them.
-pub const COLORS: &[&str] = &[
-    "grey", "blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange",
-];
+pub const COLORS: &[&str] =
+    &["grey", "blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,20 +27,11 @@ impl Browser {
     }
 
     pub(crate) fn tabs_of(&self, group: GroupId) -> Vec<TabId> {
-        let window = self
-            .groups
-            .get(&group)
-            .and_then(|group| self.windows.get(&group.window));
-        let strip = window
-            .map(|window| window.tabs.as_slice())
-            .unwrap_or_default();
+        let window = self.groups.get(&group).and_then(|group| self.windows.get(&group.window));
+        let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         strip
             .iter()
-            .filter(|id| {
-                self.tabs
-                    .get(id)
-                    .is_some_and(|tab| tab.group == Some(group))
-            })
+            .filter(|id| self.tabs.get(id).is_some_and(|tab| tab.group == Some(group)))
             .copied()
             .collect()
     }
@@ -52,9 +43,8 @@ impl Browser {
         if group.is_some() && properties.is_some() {
             return Err(Error::GroupAndProperties);
         }
-        let group = group
-            .map(|id| self.group(id).map(|group| (group.id, group.window)))
-            .transpose()?;
+        let group =
+            group.map(|id| self.group(id).map(|group| (group.id, group.window))).transpose()?;
         let named = properties
             .and_then(|properties| properties.property("windowId"))
             .and_then(crate::js::Js::integer);
@@ -101,32 +91,18 @@ impl Browser {
             .collect();
         let uses = |color: &&&str| used.iter().filter(|used| *used == *color).count();
         let color = COLORS.iter().min_by_key(uses).unwrap_or(&"grey");
-        let group = Group {
-            id,
-            window,
-            color: (*color).into(),
-            title: String::new(),
-            collapsed: false,
-        };
+        let group =
+            Group { id, window, color: (*color).into(), title: String::new(), collapsed: false };
         let state = self.window(window)?;
-        let first = tabs
-            .first()
-            .and_then(|tab| state.index_of(*tab))
-            .unwrap_or_default();
-        let has_pinned = tabs
-            .iter()
-            .any(|tab| self.tabs.get(tab).is_some_and(|tab| tab.pinned));
+        let first = tabs.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
+        let has_pinned = tabs.iter().any(|tab| self.tabs.get(tab).is_some_and(|tab| tab.pinned));
         let (at, left) = if has_pinned {
             (self.place_without(state, tabs, first), 0)
         } else {
             self.place_for_new_group(state, tabs, first)
         };
         self.groups.insert(id, group.clone());
-        let moves = if has_pinned {
-            Moves::First
-        } else {
-            Moves::Last
-        };
+        let moves = if has_pinned { Moves::First } else { Moves::Last };
         let emptied = self.gather(id, tabs, (at, left), moves, |browser| {
             browser.emit(Event::GroupCreated(group.clone()));
             browser.emit(Event::GroupUpdated(group.clone()));
@@ -142,15 +118,8 @@ impl Browser {
         let window = self.group(group.0)?.window;
         let members = self.tabs_of(group);
         let state = self.window(window)?;
-        let edge = members
-            .first()
-            .and_then(|tab| state.index_of(*tab))
-            .unwrap_or_default();
-        let joining: Vec<_> = tabs
-            .iter()
-            .filter(|tab| !members.contains(tab))
-            .copied()
-            .collect();
+        let edge = members.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
+        let joining: Vec<_> = tabs.iter().filter(|tab| !members.contains(tab)).copied().collect();
         let (left, right): (Vec<_>, Vec<_>) = joining
             .iter()
             .copied()
@@ -159,10 +128,7 @@ impl Browser {
         let place = |browser: &Self, side: &[TabId]| -> Result<usize, Error> {
             let strip = &browser.window(window)?.tabs;
             let others: Vec<_> = strip.iter().filter(|tab| !side.contains(tab)).collect();
-            let start = others
-                .iter()
-                .position(|tab| members.contains(tab))
-                .unwrap_or_default();
+            let start = others.iter().position(|tab| members.contains(tab)).unwrap_or_default();
             Ok(start)
         };
         if !left.is_empty() {
@@ -174,11 +140,7 @@ impl Browser {
             let others = strip.iter().filter(|tab| !right.contains(tab));
             let last = others
                 .enumerate()
-                .filter(|(_, tab)| {
-                    self.tabs
-                        .get(tab)
-                        .is_some_and(|tab| tab.group == Some(group))
-                })
+                .filter(|(_, tab)| self.tabs.get(tab).is_some_and(|tab| tab.group == Some(group)))
                 .last();
             let at = last.map_or(0, |(index, _)| index + 1);
             emptied.extend(self.gather(group, &right, (at, 0), Moves::Last, |_| {})?);
@@ -231,24 +193,14 @@ impl Browser {
     ) -> Result<BTreeSet<GroupId>, Error> {
         let window = self.group(group.0)?.window;
         let before = self.window(window)?.tabs.clone();
-        let mut after: Vec<_> = before
-            .iter()
-            .filter(|tab| !tabs.contains(tab))
-            .copied()
-            .collect();
+        let mut after: Vec<_> = before.iter().filter(|tab| !tabs.contains(tab)).copied().collect();
         after.splice(at..at, tabs.iter().copied());
         let mut emptied = BTreeSet::new();
         self.window_mut(window)?.tabs = after;
         for id in tabs {
             if self.tab(*id)?.pinned {
                 self.tab_mut(*id)?.pinned = false;
-                self.updated(
-                    *id,
-                    Change {
-                        pinned: Some(false),
-                        ..Change::default()
-                    },
-                );
+                self.updated(*id, Change { pinned: Some(false), ..Change::default() });
             }
         }
         for id in tabs {
@@ -261,13 +213,7 @@ impl Browser {
                 strip.retain(|other| other != id);
                 strip.insert(at + left - 1, *id);
             }
-            self.updated(
-                *id,
-                Change {
-                    group: Some(group.0),
-                    ..Change::default()
-                },
-            );
+            self.updated(*id, Change { group: Some(group.0), ..Change::default() });
         }
         // What follows tells of each move from the order that the strip had until then.
         self.window_mut(window)?.tabs = before;
@@ -289,11 +235,7 @@ impl Browser {
         };
         let window = self.tab(*first)?.window;
         let index = |browser: &Self, tab: TabId| {
-            browser
-                .windows
-                .get(&window)
-                .and_then(|state| state.index_of(tab))
-                .unwrap_or_default()
+            browser.windows.get(&window).and_then(|state| state.index_of(tab)).unwrap_or_default()
         };
         let goes_right = |browser: &Self, turn: usize, tab: TabId| index(browser, tab) < at + turn;
         let (mut rightward, mut leftward) = (Vec::new(), Vec::new());
@@ -337,22 +279,12 @@ impl Browser {
         // It goes to the edge that is nearer, to the right one from the very middle.
         let first = members.first().and_then(|tab| state.index_of(*tab));
         let first = first.unwrap_or(from);
-        let to = if from < first + members.len() / 2 {
-            first
-        } else {
-            first + members.len() - 1
-        };
+        let to = if from < first + members.len() / 2 { first } else { first + members.len() - 1 };
         self.tab_mut(id)?.group = None;
         let strip = &mut self.window_mut(window)?.tabs;
         strip.remove(from);
         strip.insert(to, id);
-        self.updated(
-            id,
-            Change {
-                group: Some(GROUP_ID_NONE),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
         let strip = &mut self.window_mut(window)?.tabs;
         strip.remove(to);
         strip.insert(from, id);
@@ -369,40 +301,29 @@ impl Browser {
 
     /// `tabGroups.query`.
     pub(crate) fn group_query(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        let window = call
-            .number(0, "windowId")
-            .filter(|id| *id != crate::window::WINDOW_ID_NONE);
+        let window = call.number(0, "windowId").filter(|id| *id != crate::window::WINDOW_ID_NONE);
         let window = match window {
             Some(crate::window::WINDOW_ID_CURRENT) => Some(self.current_window(call)?.0),
             other => other,
         };
         let found = self.groups.values().filter(|group| {
-            call.boolean(0, "collapsed")
-                .is_none_or(|wanted| wanted == group.collapsed)
+            call.boolean(0, "collapsed").is_none_or(|wanted| wanted == group.collapsed)
                 && call.boolean(0, "shared").is_none_or(|wanted| !wanted)
-                && call
-                    .text(0, "color")
-                    .is_none_or(|wanted| wanted == group.color)
+                && call.text(0, "color").is_none_or(|wanted| wanted == group.color)
                 && call
                     .text(0, "title")
                     .is_none_or(|wanted| crate::pattern::glob(wanted, &group.title, true))
                 && window.is_none_or(|wanted| wanted == group.window.0)
         });
-        Ok(Answer::Value(Value::Array(
-            found.map(Group::render).collect(),
-        )))
+        Ok(Answer::Value(Value::Array(found.map(Group::render).collect())))
     }
 
     /// `tabGroups.update`.
     pub(crate) fn group_update(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let id = self
-            .group(call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))?
-            .id;
+        let id = self.group(call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))?.id;
         let collapsed = call.boolean(1, "collapsed");
-        let (color, title) = (
-            call.text(1, "color").map(str::to_owned),
-            call.text(1, "title").map(str::to_owned),
-        );
+        let (color, title) =
+            (call.text(1, "color").map(str::to_owned), call.text(1, "title").map(str::to_owned));
         let group = self.groups.get_mut(&id).ok_or(Error::NoGroup(id.0))?;
         let before = group.clone();
         group.collapsed = collapsed.unwrap_or(group.collapsed);
@@ -420,14 +341,10 @@ impl Browser {
 
     /// `tabGroups.move`.
     pub(crate) fn group_move(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let group = self
-            .group(call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))?
-            .clone();
+        let group = self.group(call.arguments.integer(0).unwrap_or(GROUP_ID_NONE))?.clone();
         let named = call.number(1, "windowId");
-        let target = named
-            .map(|_| self.named_window(call, named))
-            .transpose()?
-            .unwrap_or(group.window);
+        let target =
+            named.map(|_| self.named_window(call, named)).transpose()?.unwrap_or(group.window);
         if self.window(target)?.kind != WindowKind::Normal {
             return Err(Error::NotNormalWindow);
         }
@@ -460,10 +377,7 @@ impl Browser {
     ) -> Result<Answer, Error> {
         self.groups.remove(&group.id);
         self.emit(Event::GroupRemoved(group.clone()));
-        let moved = Group {
-            window: target,
-            ..group.clone()
-        };
+        let moved = Group { window: target, ..group.clone() };
         for id in members.iter().rev() {
             self.detach(*id)?;
         }
@@ -471,13 +385,7 @@ impl Browser {
         for (turn, id) in members.iter().enumerate() {
             self.attach(*id, target, Some(at + turn))?;
             self.tab_mut(*id)?.group = Some(group.id);
-            self.updated(
-                *id,
-                Change {
-                    group: Some(group.id.0),
-                    ..Change::default()
-                },
-            );
+            self.updated(*id, Change { group: Some(group.id.0), ..Change::default() });
         }
         self.emit(Event::GroupCreated(moved.clone()));
         self.emit(Event::GroupUpdated(moved.clone()));

@@ -21,11 +21,7 @@ const STRIP_RIGHT: i64 = 110;
 /// How far the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
 /// The entries of a tab's menu that are known, by their distance below the pointer that opened it.
-const MENU: &[(i64, Entry)] = &[
-    (151, Entry::Reload),
-    (209, Entry::Pin),
-    (238, Entry::MuteSite),
-];
+const MENU: &[(i64, Entry)] = &[(151, Entry::Reload), (209, Entry::Pin), (238, Entry::MuteSite)];
 const MENU_ROW: i64 = 29;
 
 /// An entry of a tab's menu.
@@ -121,9 +117,7 @@ impl Hand {
     fn click(&mut self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
         if let Some((tab, top)) = self.menu.take() {
             let below = self.y - top;
-            let row = MENU
-                .iter()
-                .find(|(place, _)| (below - place).abs() * 2 <= MENU_ROW);
+            let row = MENU.iter().find(|(place, _)| (below - place).abs() * 2 <= MENU_ROW);
             return Some(choose(browser, tab, row?.1));
         }
         let (tab, _) = self.tab_here(browser)?;
@@ -145,12 +139,7 @@ impl Hand {
         let Some((tab, index)) = self.tab_here(browser) else {
             return Ok(());
         };
-        self.grip = Some(Grip {
-            tab,
-            from_x: self.x,
-            from_index: index,
-            is_dragging: false,
-        });
+        self.grip = Some(Grip { tab, from_x: self.x, from_index: index, is_dragging: false });
         let control = Control::Activate { tab_id: tab.0 };
         browser.control(browser.now, control).map(drop)
     }
@@ -167,9 +156,7 @@ impl Hand {
         if !std::mem::replace(&mut grip.is_dragging, true) {
             browser.control(browser.now, Control::DragBegin {})?;
         }
-        let steps = way
-            .unsigned_abs()
-            .saturating_add(TAB_WIDTH.unsigned_abs() / 2)
+        let steps = way.unsigned_abs().saturating_add(TAB_WIDTH.unsigned_abs() / 2)
             / TAB_WIDTH.unsigned_abs();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let to = if way < 0 {
@@ -183,10 +170,7 @@ impl Hand {
     fn release(&mut self, browser: &mut Browser) -> Result<(), Error> {
         match self.grip.take() {
             Some(grip) if grip.is_dragging => {
-                let control = Control::DragEnd {
-                    tab_id: None,
-                    index: None,
-                };
+                let control = Control::DragEnd { tab_id: None, index: None };
                 browser.control(browser.now, control).map(drop)
             }
             _ => Ok(()),
@@ -214,14 +198,8 @@ fn choose(browser: &mut Browser, tab: TabId, entry: Entry) -> Result<(), Error> 
     let state = browser.tab(tab)?;
     let control = match entry {
         Entry::Reload => Control::Reload { tab_id: tab.0 },
-        Entry::Pin => Control::Pin {
-            tab_id: tab.0,
-            pinned: !state.pinned,
-        },
-        Entry::MuteSite => Control::MuteSite {
-            tab_id: tab.0,
-            muted: !state.muted.muted,
-        },
+        Entry::Pin => Control::Pin { tab_id: tab.0, pinned: !state.pinned },
+        Entry::MuteSite => Control::MuteSite { tab_id: tab.0, muted: !state.muted.muted },
     };
     browser.control(browser.now, control).map(drop)
 }
@@ -237,20 +215,13 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         Some(Control::Activate { tab_id: tab.0 })
     };
     let control = match key {
-        "ctrl+t" => Control::NewTab {
-            window_id: window.id.0,
-        },
+        "ctrl+t" => Control::NewTab { window_id: window.id.0 },
         "ctrl+w" | "ctrl+F4" => Control::Close { tab_id },
-        "ctrl+shift+t" => Control::RestoreTab {
-            window_id: window.id.0,
-        },
+        "ctrl+shift+t" => Control::RestoreTab { window_id: window.id.0 },
         "ctrl+Tab" | "ctrl+Page_Down" => show((at + 1) % count.max(1))?,
         "ctrl+shift+Tab" | "ctrl+Page_Up" => show((at + count - 1) % count.max(1))?,
         "ctrl+9" => show(count.checked_sub(1)?)?,
-        "alt+Left" | "alt+Right" => Control::Traverse {
-            tab_id,
-            forward: key == "alt+Right",
-        },
+        "alt+Left" | "alt+Right" => Control::Traverse { tab_id, forward: key == "alt+Right" },
         "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => Control::Reload { tab_id },
         "ctrl+plus" | "ctrl+equal" => Control::ZoomStep { tab_id, step: 1 },
         "ctrl+minus" => Control::ZoomStep { tab_id, step: -1 },

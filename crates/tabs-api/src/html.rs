@@ -35,10 +35,7 @@ enum Within {
 #[must_use]
 pub fn read(url: &Url, media_type: &str, bytes: &[u8]) -> Page {
     let text = decoded(media_type, bytes);
-    let mut reading = Reading {
-        base: Some(url.clone()),
-        ..Reading::default()
-    };
+    let mut reading = Reading { base: Some(url.clone()), ..Reading::default() };
     let mut emitter = DefaultEmitter::default();
     // Titles, scripts and styles hold text, and no tags.
     emitter.naively_switch_states(true);
@@ -51,10 +48,8 @@ pub fn read(url: &Url, media_type: &str, bytes: &[u8]) -> Page {
         }
     }
     reading.page.status = 200;
-    reading.page.title = reading
-        .title
-        .map(|title| spaced(&title, TITLE_CHARS))
-        .filter(|title| !title.is_empty());
+    reading.page.title =
+        reading.title.map(|title| spaced(&title, TITLE_CHARS)).filter(|title| !title.is_empty());
     reading.page.text = Some(reading.text).filter(|text| !text.trim().is_empty());
     reading.page
 }
@@ -83,8 +78,7 @@ impl Reading {
             }
             b"link" if self.page.icon.is_none() => {
                 let is_icon = |rel: String| {
-                    rel.split_ascii_whitespace()
-                        .any(|word| word.eq_ignore_ascii_case("icon"))
+                    rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("icon"))
                 };
                 if get("rel").is_some_and(is_icon) {
                     self.page.icon = get("href").and_then(|href| self.join(&href));
@@ -92,9 +86,7 @@ impl Reading {
             }
             b"iframe" | b"frame" if self.page.frames.len() < FRAMES_MAX => {
                 let source = get("src").and_then(|source| self.join(&source));
-                self.page
-                    .frames
-                    .push(source.unwrap_or_else(|| "about:blank".into()));
+                self.page.frames.push(source.unwrap_or_else(|| "about:blank".into()));
             }
             b"meta" => self.meta(get("http-equiv").as_deref(), get("content").as_deref()),
             _ => {}
@@ -201,16 +193,10 @@ mod tests {
         assert_eq!(page.title.as_deref(), Some("Ein <b>Titel</b> & mehr"));
         assert_eq!(page.language.as_deref(), Some("de"));
         assert_eq!(page.icon.as_deref(), Some("https://a.test/dir/i.png"));
-        assert_eq!(
-            page.frames,
-            ["https://a.test/other/frame.html", "about:blank"]
-        );
+        assert_eq!(page.frames, ["https://a.test/other/frame.html", "about:blank"]);
         assert_eq!(
             page.script,
-            Some((
-                Duration::from_millis(2_500),
-                Script::Go("https://a.test/other/next".into())
-            ))
+            Some((Duration::from_millis(2_500), Script::Go("https://a.test/other/next".into())))
         );
         assert_eq!(page.text.as_deref().map(str::trim), Some("Text"));
     }
@@ -227,22 +213,14 @@ mod tests {
             "\u{0}\u{fffd}<!--",
         ] {
             let page = page(html);
-            assert_eq!(
-                (page.status, page.icon, page.script),
-                (200, None, None),
-                "{html}"
-            );
+            assert_eq!((page.status, page.icon, page.script), (200, None, None), "{html}");
         }
     }
 
     #[test]
     fn latin_is_read_where_it_is_said() {
         let url = Url::parse("https://a.test/").unwrap();
-        let page = read(
-            &url,
-            "text/html; charset=ISO-8859-1",
-            b"<title>caf\xe9</title>",
-        );
+        let page = read(&url, "text/html; charset=ISO-8859-1", b"<title>caf\xe9</title>");
         assert_eq!(page.title.as_deref(), Some("café"));
     }
 }

@@ -189,9 +189,7 @@ impl Builder {
             profiles: RwLock::default(),
             tokens: RwLock::default(),
             lab: self.lab.map(Mutex::new),
-            fetching: Some(self.fetched_hosts)
-                .filter(|hosts| !hosts.is_empty())
-                .map(Fetching::new),
+            fetching: Some(self.fetched_hosts).filter(|hosts| !hosts.is_empty()).map(Fetching::new),
             store: self.store,
         }));
         match api.restore() {
@@ -223,9 +221,7 @@ impl TabsApi {
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
     {
-        let upgrade = request
-            .extensions_mut()
-            .remove::<hyper::upgrade::OnUpgrade>();
+        let upgrade = request.extensions_mut().remove::<hyper::upgrade::OnUpgrade>();
         let (head, body) = request.into_parts();
         let mut operation = "-";
         let mut response = self
@@ -278,10 +274,7 @@ impl TabsApi {
             "/v1/events" if is_get => {
                 *operation = "events";
                 let principal = self.principal(head, true)?;
-                let listener = principal
-                    .entry
-                    .profile
-                    .listen(&principal.extension, since(head));
+                let listener = principal.entry.profile.listen(&principal.extension, since(head));
                 Ok(stream::reply(listener, stopping(head)))
             }
             _ => {
@@ -307,10 +300,7 @@ impl TabsApi {
         let context = socket::CallerContext {
             tab_id: access::parameter(head, "contextTabId").and_then(|text| text.parse().ok()),
         };
-        let caller = Caller {
-            extension: principal.extension.clone(),
-            context: context.into(),
-        };
+        let caller = Caller { extension: principal.extension.clone(), context: context.into() };
         let style = match access::parameter(head, "style").as_deref() {
             Some("callback") => Style::Callback,
             _ => Style::Promise,
@@ -318,13 +308,7 @@ impl TabsApi {
         let command = Command::read(row.name, given, style);
         let Outcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
         match answer {
-            Ok(answer) if answer.is_value() => json_reply(
-                200,
-                &AnswerBody {
-                    result: answer,
-                    seq,
-                },
-            ),
+            Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
             Ok(_) => json_reply(200, &json!({ "seq": seq })),
             Err(error) => call_refused(&error, Some(seq)),
         }
@@ -346,10 +330,7 @@ impl TabsApi {
         }
         let (response, socket) = hyper_tungstenite::upgrade(&mut request, Some(socket::config()))
             .map_err(|error| Refusal::NotWebSocket(error.to_string()))?;
-        let listener = principal
-            .entry
-            .profile
-            .listen(&principal.extension, since(head));
+        let listener = principal.entry.profile.listen(&principal.extension, since(head));
         let manifest = principal.entry.manifest(&principal.extension);
         let hello = socket::hello(&listener, &principal.extension, &manifest);
         tokio::spawn(socket::converse(
@@ -367,34 +348,22 @@ impl TabsApi {
     /// The profile and extension that the request's token speaks for.
     fn principal(&self, head: &Head, or_query: bool) -> Result<Principal, Refusal> {
         let token = access::token(head, or_query).ok_or(Refusal::Unauthorized)?;
-        let (profile, extension) = self
-            .tokens()
-            .get(&access::hash(&token))
-            .cloned()
-            .ok_or(Refusal::Unauthorized)?;
+        let (profile, extension) =
+            self.tokens().get(&access::hash(&token)).cloned().ok_or(Refusal::Unauthorized)?;
         let entry = self.entry(&profile).map_err(|_| Refusal::Unauthorized)?;
         Ok(Principal { entry, extension })
     }
 
     fn entry(&self, name: &str) -> Result<Entry, Refusal> {
-        self.profiles()
-            .get(name)
-            .cloned()
-            .ok_or(Refusal::NoSuchProfile)
+        self.profiles().get(name).cloned().ok_or(Refusal::NoSuchProfile)
     }
 
     fn profiles(&self) -> RwLockReadGuard<'_, BTreeMap<String, Entry>> {
-        self.0
-            .profiles
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.profiles.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn profiles_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
-        self.0
-            .profiles
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.profiles.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tokens(&self) -> RwLockReadGuard<'_, Tokens> {
@@ -402,10 +371,7 @@ impl TabsApi {
     }
 
     fn tokens_mut(&self) -> RwLockWriteGuard<'_, Tokens> {
-        self.0
-            .tokens
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.tokens.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new token: 32 random bytes as hex.
@@ -435,11 +401,7 @@ fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<Js>, Refusal> {
     match given.with_special_values() {
         Js::Array(given) => Ok(given),
         Js::Object(members) => {
-            let names: Vec<_> = row
-                .parameters
-                .iter()
-                .map(|parameter| parameter.name)
-                .collect();
+            let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let mut given = vec![Js::Undefined; names.len()];
             for (name, value) in members {
                 let place = names.iter().position(|known| *known == name);
@@ -452,23 +414,16 @@ fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<Js>, Refusal> {
             }
             Ok(given)
         }
-        _ => Err(Refusal::BadBody(
-            "it is a list of arguments, or an object of them by name".into(),
-        )),
+        _ => {
+            Err(Refusal::BadBody("it is a list of arguments, or an object of them by name".into()))
+        }
     }
 }
 
 fn call_refused(error: &Error, seq: Option<u64>) -> Response<ReplyBody> {
-    let name = if error.is_thrown() {
-        "TypeError"
-    } else {
-        "Error"
-    };
+    let name = if error.is_thrown() { "TypeError" } else { "Error" };
     let error_body = json!({ "name": name, "message": error.to_string() });
-    json_reply(
-        error.row().status,
-        &json!({ "error": error_body, "seq": seq }),
-    )
+    json_reply(error.row().status, &json!({ "error": error_body, "seq": seq }))
 }
 
 /// The whole body, within its limit.
@@ -509,10 +464,7 @@ fn preflight() -> Response<ReplyBody> {
     let headers = response.headers_mut();
     let allow = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "Authorization, Content-Type, Last-Event-ID",
-        ),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Last-Event-ID"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     for (name, value) in allow {

@@ -22,36 +22,18 @@ impl Browser {
     }
 
     fn assert_window(&self, window: &Window) {
-        let tabs: Vec<_> = window
-            .tabs
-            .iter()
-            .filter_map(|id| self.tabs.get(id))
-            .collect();
-        assert_eq!(
-            tabs.len(),
-            window.tabs.len(),
-            "a window holds tabs that are there"
-        );
+        let tabs: Vec<_> = window.tabs.iter().filter_map(|id| self.tabs.get(id)).collect();
+        assert_eq!(tabs.len(), window.tabs.len(), "a window holds tabs that are there");
+        assert!(tabs.iter().all(|tab| tab.window == window.id), "a tab knows its window");
         assert!(
-            tabs.iter().all(|tab| tab.window == window.id),
-            "a tab knows its window"
-        );
-        assert!(
-            window
-                .active
-                .is_some_and(|active| window.tabs.contains(&active)),
+            window.active.is_some_and(|active| window.tabs.contains(&active)),
             "a window has one active tab"
         );
         assert!(
-            window
-                .active
-                .is_some_and(|active| window.highlighted.contains(&active)),
+            window.active.is_some_and(|active| window.highlighted.contains(&active)),
             "the active tab is highlighted"
         );
-        assert!(
-            tabs.is_sorted_by_key(|tab| !tab.pinned),
-            "pinned tabs come first"
-        );
+        assert!(tabs.is_sorted_by_key(|tab| !tab.pinned), "pinned tabs come first");
         assert!(
             tabs.iter().all(|tab| !tab.pinned || tab.group.is_none()),
             "a pinned tab is in no group"

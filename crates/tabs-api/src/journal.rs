@@ -122,19 +122,11 @@ impl Dirty {
                 tab(view.id);
                 self.windows.insert(WindowId(view.window));
             }
-            Event::TabMoved {
-                tab: id, window, ..
-            }
+            Event::TabMoved { tab: id, window, .. }
             | Event::TabActivated { tab: id, window }
-            | Event::TabDetached {
-                tab: id, window, ..
-            }
-            | Event::TabAttached {
-                tab: id, window, ..
-            }
-            | Event::TabRemoved {
-                tab: id, window, ..
-            } => {
+            | Event::TabDetached { tab: id, window, .. }
+            | Event::TabAttached { tab: id, window, .. }
+            | Event::TabRemoved { tab: id, window, .. } => {
                 tab(*id);
                 self.windows.insert(WindowId(*window));
             }
@@ -192,15 +184,10 @@ impl Browser {
         }
         let mut dirty = std::mem::take(&mut self.dirty);
         let mut rows = vec![row(key(Table::Meta, &()), &self.meta())];
-        for id in std::mem::take(&mut dirty.tabs)
-            .into_iter()
-            .filter(|id| id.0 > 0)
-        {
+        for id in std::mem::take(&mut dirty.tabs).into_iter().filter(|id| id.0 > 0) {
             let key = id_key(Table::Tab, id.0);
             rows.push(
-                self.tabs
-                    .get(&id)
-                    .map_or((key.clone(), None), |tab| row(key, &tab_row(tab))),
+                self.tabs.get(&id).map_or((key.clone(), None), |tab| row(key, &tab_row(tab))),
             );
         }
         for id in std::mem::take(&mut dirty.windows) {
@@ -217,9 +204,7 @@ impl Browser {
         for host in std::mem::take(&mut dirty.hosts) {
             let key = key(Table::Zoom, &host);
             rows.push(
-                self.zoom_levels
-                    .get(&host)
-                    .map_or((key.clone(), None), |factor| row(key, factor)),
+                self.zoom_levels.get(&host).map_or((key.clone(), None), |factor| row(key, factor)),
             );
         }
         self.dirty = dirty;
@@ -246,23 +231,17 @@ impl Browser {
     fn window_changes(&self, id: WindowId, dirty: &mut Dirty, rows: &mut Vec<Row>) {
         let key = id_key(Table::Window, id.0);
         let window = self.windows.get(&id);
-        let strip = window
-            .map(|window| window.tabs.as_slice())
-            .unwrap_or_default();
+        let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         rows.push(window.map_or((key.clone(), None), |window| row(key, &window_row(window))));
         let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();
         let had = dirty.strips.insert(id, chunks.len()).unwrap_or(0);
         for place in 0..chunks.len().max(had) {
             let key = self::key(
                 Table::Strip,
-                &(
-                    id.0.unsigned_abs(),
-                    u32::try_from(place).unwrap_or(u32::MAX),
-                ),
+                &(id.0.unsigned_abs(), u32::try_from(place).unwrap_or(u32::MAX)),
             );
-            let ids = chunks
-                .get(place)
-                .map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
+            let ids =
+                chunks.get(place).map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
             rows.push(ids.map_or((key.clone(), None), |ids| row(key, &ids)));
         }
     }
@@ -293,11 +272,7 @@ fn group_row(group: &Group) -> GroupRow {
 
 fn tab_row(tab: &Tab) -> TabRow {
     // The oldest pages go first, so that a row stays within what a store takes.
-    let skipped = tab
-        .history
-        .len()
-        .saturating_sub(HISTORY_KEPT)
-        .min(tab.history_at);
+    let skipped = tab.history.len().saturating_sub(HISTORY_KEPT).min(tab.history_at);
     let kept = tab.history.iter().skip(skipped).take(HISTORY_KEPT);
     TabRow {
         stable_id: tab.stable_id,
@@ -320,13 +295,7 @@ fn tab_row(tab: &Tab) -> TabRow {
         last_accessed: tab.last_accessed.micros(),
         was_shown: tab.was_shown,
         history: kept
-            .map(|entry| {
-                (
-                    entry.url.to_string(),
-                    entry.title.to_string(),
-                    entry.was_used,
-                )
-            })
+            .map(|entry| (entry.url.to_string(), entry.title.to_string(), entry.was_used))
             .collect(),
         history_at: tab.history_at - skipped,
         language: tab.language.clone(),
@@ -379,39 +348,21 @@ mod tests {
         let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
         browser.install(Extension::new(
             "ext".into(),
-            &Manifest {
-                permissions: vec!["tabs".into()],
-                ..Manifest::default()
-            },
+            &Manifest { permissions: vec!["tabs".into()], ..Manifest::default() },
             true,
         ));
         let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
-        let caller = Caller {
-            extension: "ext".into(),
-            context: Context::Worker,
-        };
+        let caller = Caller { extension: "ext".into(), context: Context::Worker };
         let mut kept = BTreeMap::new();
         keep(session.change(NOW, Browser::take_changes), &mut kept);
         let mut now = NOW;
         for (name, arguments) in [
-            (
-                "tabs.create",
-                r#"[{"url": "http://a.test/1", "active": false}]"#,
-            ),
-            (
-                "tabs.create",
-                r#"[{"url": "http://a.test/2", "pinned": true}]"#,
-            ),
+            ("tabs.create", r#"[{"url": "http://a.test/1", "active": false}]"#),
+            ("tabs.create", r#"[{"url": "http://a.test/2", "pinned": true}]"#),
             ("tabs.create", r#"[{"url": "http://b.test/3"}]"#),
-            (
-                "windows.create",
-                r#"[{"url": ["http://c.test/4", "http://c.test/5"]}]"#,
-            ),
+            ("windows.create", r#"[{"url": ["http://c.test/4", "http://c.test/5"]}]"#),
             ("tabs.setZoom", "[1.5]"),
-            (
-                "tabs.update",
-                r#"[{"muted": true, "autoDiscardable": false}]"#,
-            ),
+            ("tabs.update", r#"[{"muted": true, "autoDiscardable": false}]"#),
             ("tabs.group", r#"[{"tabIds": [1000002]}]"#),
             ("tabs.update", r#"[1000002, {"url": "http://a.test/6"}]"#),
             ("tabs.discard", "[1000004]"),
@@ -429,11 +380,7 @@ mod tests {
             let rows: Vec<_> = kept.clone().into_iter().collect();
             let restored = Browser::restore(now, Compat::Browser, &rows).unwrap();
             restored.assert_invariants();
-            assert_eq!(
-                shown(&restored),
-                shown(session.browser()),
-                "after {name} {arguments}"
-            );
+            assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
         }
     }
 

@@ -39,10 +39,7 @@ impl Js {
         match self {
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 2_147_483_648.0 =>
             {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "it is whole and of 32 bits"
-                )]
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and of 32 bits")]
                 Some(*number as i64)
             }
             _ => None,
@@ -92,9 +89,9 @@ impl Js {
         match self {
             Self::Undefined | Self::Null | Self::Function => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
-            Self::Number(_) => self
-                .integer()
-                .map_or_else(|| self.float(), |whole| Value::Number(whole.into())),
+            Self::Number(_) => {
+                self.integer().map_or_else(|| self.float(), |whole| Value::Number(whole.into()))
+            }
             Self::String(text) => Value::String(text.clone()),
             Self::Array(items) => Value::Array(items.iter().map(Self::to_json).collect()),
             Self::Object(members) => {
@@ -102,8 +99,7 @@ impl Js {
                     .iter()
                     .filter(|(_, value)| !matches!(value, Self::Undefined | Self::Function));
                 Value::Object(
-                    sent.map(|(key, value)| (key.clone(), value.to_json()))
-                        .collect::<Map<_, _>>(),
+                    sent.map(|(key, value)| (key.clone(), value.to_json())).collect::<Map<_, _>>(),
                 )
             }
         }
@@ -170,18 +166,12 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Js::Bool(value))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "numbers of extension code are doubles"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
     fn visit_i64<E>(self, value: i64) -> Result<Js, E> {
         Ok(Js::Number(value as f64))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "numbers of extension code are doubles"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
     fn visit_u64<E>(self, value: u64) -> Result<Js, E> {
         Ok(Js::Number(value as f64))
     }
@@ -231,10 +221,8 @@ mod tests {
 
     #[test]
     fn what_json_has_not_arrives_as_null_or_is_left_out() {
-        let value = Js::Object(vec![
-            ("a".into(), Js::Undefined),
-            ("b".into(), Js::Number(f64::NAN)),
-        ]);
+        let value =
+            Js::Object(vec![("a".into(), Js::Undefined), ("b".into(), Js::Number(f64::NAN))]);
         assert_eq!(value.to_json(), serde_json::json!({ "b": null }));
     }
 }

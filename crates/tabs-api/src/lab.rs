@@ -111,9 +111,7 @@ impl Lab {
         };
         self.collect();
         if let Some(members) = reply.as_object_mut() {
-            members
-                .entry("mark")
-                .or_insert_with(|| json!(self.log.len() - before));
+            members.entry("mark").or_insert_with(|| json!(self.log.len() - before));
         }
         reply
     }
@@ -143,11 +141,8 @@ impl Lab {
             self.session.advance(begun);
         }
         self.collect();
-        let events = self
-            .log
-            .iter()
-            .skip(after)
-            .map(|(name, args)| json!({ "name": name, "args": args }));
+        let events =
+            self.log.iter().skip(after).map(|(name, args)| json!({ "name": name, "args": args }));
         json!({ "events": events.collect::<Vec<_>>() })
     }
 
@@ -205,10 +200,7 @@ impl Lab {
             Some("page") => self.extension_page().map_or(Context::Worker, Context::Page),
             _ => Context::Worker,
         };
-        let caller = Caller {
-            extension: EXTENSION.into(),
-            context,
-        };
+        let caller = Caller { extension: EXTENSION.into(), context };
         let at = self.now(now);
         let answer = Command::read(&call.op, &args, style)
             .and_then(|command| self.session.apply(at, &caller, &command));
@@ -255,10 +247,7 @@ impl Lab {
             if let Some(answer) = self.answers.remove(&request) {
                 return Some(answer);
             }
-            let due = self
-                .session
-                .next_due()
-                .filter(|due| due.since(begun) <= limit);
+            let due = self.session.next_due().filter(|due| due.since(begun) <= limit);
             let at = due.unwrap_or_else(|| begun.plus(limit));
             self.skipped += at.since(self.now(now));
             self.session.advance(at);
@@ -273,9 +262,7 @@ impl Lab {
     fn extension_page(&self) -> Option<TabId> {
         let own = format!("chrome-extension://{EXTENSION}/");
         let windows = self.session.browser().all_windows(&Access::Full);
-        let mut tabs = windows
-            .iter()
-            .flat_map(|window| window.tabs.iter().flatten());
+        let mut tabs = windows.iter().flat_map(|window| window.tabs.iter().flatten());
         let page = tabs.find(|tab| tab.url.as_deref().is_some_and(|url| url.starts_with(&own)))?;
         Some(TabId(page.id))
     }
@@ -284,9 +271,7 @@ impl Lab {
         let tab = TabId(args.first()?.integer()?);
         let script = args.get(1).and_then(Js::text).map(str::to_owned);
         let at = self.now(now);
-        let outcome = self
-            .session
-            .change(at, |browser| browser.gesture(at, tab, script));
+        let outcome = self.session.change(at, |browser| browser.gesture(at, tab, script));
         Some(match outcome {
             Ok(()) => json!({ "result": 1 }),
             Err(error) => render(Err(error), Style::Promise),
@@ -305,17 +290,10 @@ impl Lab {
     fn port(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
         let name = args.first().and_then(Js::text)?;
         let method = args.get(1).and_then(Js::text)?;
-        let port = self
-            .ports
-            .iter()
-            .find(|(_, known)| *known == name)
-            .map(|(port, _)| port.clone())?;
+        let port =
+            self.ports.iter().find(|(_, known)| *known == name).map(|(port, _)| port.clone())?;
         let at = self.now(now);
-        let message = args
-            .get(2)
-            .cloned()
-            .unwrap_or(Js::Undefined)
-            .with_special_values();
+        let message = args.get(2).cloned().unwrap_or(Js::Undefined).with_special_values();
         let outcome = self.session.change(at, |browser| match method {
             "postMessage" => browser.post(&port, &message),
             _ => {
@@ -333,9 +311,7 @@ impl Lab {
         let Some(Js::Array(calls)) = args.first() else {
             return None;
         };
-        let calls = calls
-            .iter()
-            .map(|call| serde_json::from_value::<LabCall>(call.to_json()));
+        let calls = calls.iter().map(|call| serde_json::from_value::<LabCall>(call.to_json()));
         let calls: Vec<_> = calls.collect::<Result<_, _>>().ok()?;
         let outcomes = calls.into_iter().map(|call| {
             let mut outcome = self.api(now, call);
@@ -408,14 +384,7 @@ fn manifest(variant: &str) -> Manifest {
         "allhosts" => (&[], &["<all_urls>"]),
         "activetab" => (&["activeTab"], &[]),
         _ => (
-            &[
-                "tabs",
-                "tabGroups",
-                "scripting",
-                "activeTab",
-                "storage",
-                "sessions",
-            ],
+            &["tabs", "tabGroups", "scripting", "activeTab", "storage", "sessions"],
             &["<all_urls>"],
         ),
     };

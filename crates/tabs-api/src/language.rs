@@ -32,12 +32,7 @@ pub fn detected(text: &str) -> Option<String> {
         Lang::Cmn => {
             let count = |signs: &str| text.chars().filter(|sign| signs.contains(*sign)).count();
             return Some(
-                if count(TRADITIONAL) > count(SIMPLIFIED) {
-                    "zh-TW"
-                } else {
-                    "zh-CN"
-                }
-                .to_owned(),
+                if count(TRADITIONAL) > count(SIMPLIFIED) { "zh-TW" } else { "zh-CN" }.to_owned(),
             );
         }
         Lang::Eng => "en",
@@ -145,18 +140,9 @@ mod tests {
                 "Dies ist eine Seite über nichts Besonderes, geschrieben auf Deutsch für einen Test der Sprachen.",
                 Some("de"),
             ),
-            (
-                "这是一个用中文写的网页，我们来说说这个国家的学校和书。",
-                Some("zh-CN"),
-            ),
-            (
-                "這是一個用中文寫的網頁，我們來說說這個國家的學校和書。",
-                Some("zh-TW"),
-            ),
-            (
-                "これは日本語で書かれたページです。言語の検出を試します。",
-                Some("ja"),
-            ),
+            ("这是一个用中文写的网页，我们来说说这个国家的学校和书。", Some("zh-CN")),
+            ("這是一個用中文寫的網頁，我們來說說這個國家的學校和書。", Some("zh-TW")),
+            ("これは日本語で書かれたページです。言語の検出を試します。", Some("ja")),
             ("12345 67890", None),
             ("", None),
         ] {

@@ -13,10 +13,8 @@ use crate::window::{WINDOW_ID_CURRENT, WindowId, WindowKind};
 impl Browser {
     /// `tabs.create`: the URL is checked before the opener, the opener before the window.
     pub(crate) fn create(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let url = call
-            .text(0, "url")
-            .map(|text| resolve(text, &call.caller.extension))
-            .transpose()?;
+        let url =
+            call.text(0, "url").map(|text| resolve(text, &call.caller.extension)).transpose()?;
         let opener = call
             .number(0, "openerTabId")
             .map(|id| self.tab(TabId(id)).map(|tab| tab.id))
@@ -24,22 +22,16 @@ impl Browser {
         let named = call.number(0, "windowId");
         let window = self.named_window(call, named)?;
         let window = self.normal_window(window, named.is_none_or(|id| id == WINDOW_ID_CURRENT))?;
-        if opener.is_some_and(|opener| {
-            self.tabs
-                .get(&opener)
-                .is_none_or(|tab| tab.window != window)
-        }) {
+        if opener
+            .is_some_and(|opener| self.tabs.get(&opener).is_none_or(|tab| tab.window != window))
+        {
             return Err(Error::OpenerInOtherWindow);
         }
         self.check_not_dragging()?;
         let pinned = call.boolean(0, "pinned").unwrap_or(false);
-        let active = call
-            .boolean(0, "active")
-            .or_else(|| call.boolean(0, "selected"))
-            .unwrap_or(true);
-        let index = call
-            .number(0, "index")
-            .and_then(|index| usize::try_from(index).ok());
+        let active =
+            call.boolean(0, "active").or_else(|| call.boolean(0, "selected")).unwrap_or(true);
+        let index = call.number(0, "index").and_then(|index| usize::try_from(index).ok());
         let id = self.new_tab(window);
         let tab = self.tab_mut(id)?;
         tab.pinned = pinned;
@@ -59,9 +51,7 @@ impl Browser {
             return Ok(window);
         }
         let normal = |id: &&WindowId| {
-            self.windows
-                .get(id)
-                .is_some_and(|window| window.kind == WindowKind::Normal)
+            self.windows.get(id).is_some_and(|window| window.kind == WindowKind::Normal)
         };
         match self.focus_order.iter().find(normal) {
             Some(normal) => Ok(*normal),
@@ -105,13 +95,7 @@ impl Browser {
             self.emit_created(id);
         }
         if let Some(group) = group {
-            self.updated(
-                id,
-                Change {
-                    group: Some(group.0),
-                    ..Change::default()
-                },
-            );
+            self.updated(id, Change { group: Some(group.0), ..Change::default() });
         }
         Ok(())
     }
@@ -145,14 +129,8 @@ impl Browser {
         tab.url.clone_from(&source.url);
         tab.title.clone_from(&source.title);
         tab.icon.clone_from(&source.icon);
-        tab.history = source
-            .history
-            .into_iter()
-            .map(|entry| Entry {
-                is_cached: false,
-                ..entry
-            })
-            .collect();
+        tab.history =
+            source.history.into_iter().map(|entry| Entry { is_cached: false, ..entry }).collect();
         tab.history_at = source.history_at;
         tab.keeps_pages = false;
         tab.language.clone_from(&source.language);
@@ -166,10 +144,7 @@ impl Browser {
     }
 
     pub(crate) fn forget_openers(&mut self, window: WindowId) {
-        for tab in self
-            .tabs
-            .values_mut()
-            .filter(|tab| tab.window == window && tab.opener.is_some())
+        for tab in self.tabs.values_mut().filter(|tab| tab.window == window && tab.opener.is_some())
         {
             tab.opener = None;
             self.dirty.note_tab(tab.id);
@@ -207,9 +182,7 @@ impl Browser {
         let (id, closed_at) = self.restore_closed(fallback)?;
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
         let tab = view.seen_by(&self.access_of(call));
-        Ok(Answer::Value(
-            serde_json::json!({ "lastModified": closed_at.seconds(), "tab": tab }),
-        ))
+        Ok(Answer::Value(serde_json::json!({ "lastModified": closed_at.seconds(), "tab": tab })))
     }
 
     /// Brings the tab back that was closed last, and says when that was.

@@ -33,12 +33,7 @@ fn main() -> ExitCode {
 
 fn flags(command: Command) -> Command {
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
-        Arg::new(id)
-            .long(id)
-            .value_name(name)
-            .env(variable)
-            .help(help)
-            .global(true)
+        Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
     command
         .arg(
@@ -103,10 +98,7 @@ fn make(
 fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchError> {
     let failed = |error: &dyn std::fmt::Display| LaunchError::Service(error.to_string());
     let (seed, given) = seed(start)?;
-    let tokens = seed
-        .extensions
-        .iter()
-        .filter_map(|install| install.token.clone());
+    let tokens = seed.extensions.iter().filter_map(|install| install.token.clone());
     let token = tokens.into_iter().next();
     let compat = match matches.get_one::<String>("compat").map(String::as_str) {
         Some("browser") => Compat::Browser,
@@ -145,12 +137,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchErr
         ));
         secrets.push(("token", token));
     }
-    Ok(Made {
-        service,
-        banner,
-        secrets,
-        has_own_credentials: given,
-    })
+    Ok(Made { service, banner, secrets, has_own_credentials: given })
 }
 
 /// The seed file, or one extension that may do everything; and whether it was a file with extensions.
@@ -173,10 +160,7 @@ fn seed(start: &Start) -> Result<(Seed, bool), LaunchError> {
         }),
         allow_file_access: false,
     };
-    let seed = Seed {
-        extensions: vec![first],
-        ..Seed::default()
-    };
+    let seed = Seed { extensions: vec![first], ..Seed::default() };
     Ok((seed, false))
 }
 

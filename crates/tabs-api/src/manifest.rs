@@ -87,9 +87,7 @@ impl Manifest {
         }
         Ok(Self {
             manifest_version: version,
-            name: name
-                .ok_or("Required value 'name' is missing or invalid.")?
-                .to_owned(),
+            name: name.ok_or("Required value 'name' is missing or invalid.")?.to_owned(),
             permissions,
             host_permissions,
             content_scripts: content_scripts(members)?,
@@ -99,12 +97,8 @@ impl Manifest {
 
 impl ContentScript {
     pub(crate) fn reach(&self) -> Reach {
-        let patterns = |texts: &[String]| {
-            texts
-                .iter()
-                .filter_map(|text| MatchPattern::parse(text))
-                .collect()
-        };
+        let patterns =
+            |texts: &[String]| texts.iter().filter_map(|text| MatchPattern::parse(text)).collect();
         Reach {
             matches: patterns(&self.matches),
             excluded: patterns(&self.exclude_matches),
@@ -158,18 +152,14 @@ fn content_scripts(members: &Map<String, Value>) -> Result<Vec<ContentScript>, S
     let Some(list) = members.get("content_scripts") else {
         return Ok(Vec::new());
     };
-    let list = list
-        .as_array()
-        .ok_or("Invalid value for 'content_scripts'.")?;
+    let list = list.as_array().ok_or("Invalid value for 'content_scripts'.")?;
     let read = |(at, script)| content_script(at, script);
     list.iter().enumerate().map(read).collect()
 }
 
 fn content_script(at: usize, script: &Value) -> Result<ContentScript, String> {
     let place = format!("content_scripts[{at}]");
-    let members = script
-        .as_object()
-        .ok_or_else(|| format!("Invalid value for '{place}'."))?;
+    let members = script.as_object().ok_or_else(|| format!("Invalid value for '{place}'."))?;
     let within = format!("{place}.");
     let texts = |name| texts(members, name, &within);
     let (matches, exclude_matches) = (texts("matches")?, texts("exclude_matches")?);
@@ -183,15 +173,13 @@ fn content_script(at: usize, script: &Value) -> Result<ContentScript, String> {
     let mut files = texts("js")?;
     files.extend(texts("css")?);
     if files.is_empty() {
-        return Err(format!(
-            "At least one js or css file is required for '{place}'."
-        ));
+        return Err(format!("At least one js or css file is required for '{place}'."));
     }
     let all_frames = match members.get("all_frames") {
         None => false,
-        Some(flag) => flag
-            .as_bool()
-            .ok_or_else(|| format!("Invalid value for '{place}.all_frames'."))?,
+        Some(flag) => {
+            flag.as_bool().ok_or_else(|| format!("Invalid value for '{place}.all_frames'."))?
+        }
     };
     Ok(ContentScript {
         matches,
@@ -208,9 +196,7 @@ fn texts(members: &Map<String, Value>, name: &str, within: &str) -> Result<Vec<S
     let Some(value) = members.get(name) else {
         return Ok(Vec::new());
     };
-    let list = value
-        .as_array()
-        .ok_or_else(|| format!("Invalid value for '{within}{name}'."))?;
+    let list = value.as_array().ok_or_else(|| format!("Invalid value for '{within}{name}'."))?;
     let text = |(at, item): (usize, &Value)| {
         let text = item.as_str().map(str::to_owned);
         text.ok_or_else(|| format!("Invalid value for '{within}{name}[{at}]'."))
@@ -226,9 +212,7 @@ fn check_patterns(texts: &[String], name: &str) -> Result<(), String> {
 fn check_pattern(text: &str, name: &str) -> Result<(), String> {
     match MatchPattern::parse(text) {
         Some(_) => Ok(()),
-        None => Err(format!(
-            "Invalid value for '{name}': '{text}' is no match pattern."
-        )),
+        None => Err(format!("Invalid value for '{name}': '{text}' is no match pattern.")),
     }
 }
 
@@ -241,10 +225,7 @@ mod tests {
     #[test]
     fn what_is_missing_has_its_default() {
         let manifest = Manifest::read(&json!({ "name": "a" })).unwrap();
-        let expected = Manifest {
-            name: "a".into(),
-            ..Manifest::default()
-        };
+        let expected = Manifest { name: "a".into(), ..Manifest::default() };
         assert_eq!(manifest, expected);
     }
 
@@ -255,34 +236,13 @@ mod tests {
             (json!("a"), "JSON object"),
             (json!({}), "'name' is missing"),
             (json!({ "name": 1 }), "'name' is missing"),
-            (
-                json!({ "name": "a", "manifest_version": 1 }),
-                "Must be 2 or 3",
-            ),
-            (
-                json!({ "name": "a", "manifest_version": "3" }),
-                "Must be 2 or 3",
-            ),
-            (
-                json!({ "name": "a", "version": "1.x" }),
-                "1-4 dot-separated",
-            ),
-            (
-                json!({ "name": "a", "version": "1.2.3.4.5" }),
-                "1-4 dot-separated",
-            ),
-            (
-                json!({ "name": "a", "permissions": "tabs" }),
-                "'permissions'",
-            ),
-            (
-                json!({ "name": "a", "permissions": ["tabs", 1] }),
-                "'permissions[1]'",
-            ),
-            (
-                json!({ "name": "a", "host_permissions": ["*"] }),
-                "'host_permissions[0]': '*'",
-            ),
+            (json!({ "name": "a", "manifest_version": 1 }), "Must be 2 or 3"),
+            (json!({ "name": "a", "manifest_version": "3" }), "Must be 2 or 3"),
+            (json!({ "name": "a", "version": "1.x" }), "1-4 dot-separated"),
+            (json!({ "name": "a", "version": "1.2.3.4.5" }), "1-4 dot-separated"),
+            (json!({ "name": "a", "permissions": "tabs" }), "'permissions'"),
+            (json!({ "name": "a", "permissions": ["tabs", 1] }), "'permissions[1]'"),
+            (json!({ "name": "a", "host_permissions": ["*"] }), "'host_permissions[0]': '*'"),
             (
                 json!({ "name": "a", "manifest_version": 2, "permissions": ["foo://bar"] }),
                 "'permissions[0]'",
@@ -293,10 +253,7 @@ mod tests {
                 script(json!({ "matches": ["x"], "js": ["a.js"] })),
                 "'content_scripts[0].matches[0]'",
             ),
-            (
-                script(json!({ "matches": ["<all_urls>"] })),
-                "At least one js or css file",
-            ),
+            (script(json!({ "matches": ["<all_urls>"] })), "At least one js or css file"),
             (
                 script(json!({ "matches": ["<all_urls>"], "js": ["a"], "all_frames": 1 })),
                 "all_frames",

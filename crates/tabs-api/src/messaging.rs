@@ -71,12 +71,8 @@ impl Browser {
         let scripts = self.scripts_at(&extension.id, tab.id, is_named);
         let named = frames(tab).filter(|(number, _)| is_named(*number));
         let declared = named.filter(|(number, url)| extension.scripts_in(url, *number).is_some());
-        let frames: Vec<_> = declared
-            .map(|(number, url)| Frame {
-                number,
-                url: url.to_owned(),
-            })
-            .collect();
+        let frames: Vec<_> =
+            declared.map(|(number, url)| Frame { number, url: url.to_owned() }).collect();
         (!frames.is_empty() || !scripts.is_empty()).then_some(Receivers {
             tab: tab.id,
             scripts,
@@ -184,10 +180,8 @@ impl Browser {
         let answer = json!({ "name": name, "sender": null, "port": port });
         match self.receivers(call, id, 1) {
             Some(to) => self.open_port(&port, &name, to),
-            None => self.emit(Event::PortDisconnected {
-                port,
-                error: Some(Error::NoReceiver.to_string()),
-            }),
+            None => self
+                .emit(Event::PortDisconnected { port, error: Some(Error::NoReceiver.to_string()) }),
         }
         Ok(Answer::Value(answer))
     }
@@ -226,10 +220,7 @@ impl Browser {
             message: message.clone(),
         });
         if reaches_engine {
-            self.command(EngineCommand::Post {
-                port: port.to_owned(),
-                message,
-            });
+            self.command(EngineCommand::Post { port: port.to_owned(), message });
         }
         Ok(())
     }
@@ -239,19 +230,14 @@ impl Browser {
         let Some(state) = self.ports.remove(port) else {
             return;
         };
-        self.tell_scripts(&state.scripts, || ScriptNews::PortClosed {
-            port: port.to_owned(),
-        });
+        self.tell_scripts(&state.scripts, || ScriptNews::PortClosed { port: port.to_owned() });
         self.release_port(port, &state);
     }
 
     /// A content script sends through a port that reaches it.
     pub fn script_posted(&mut self, host: HostId, script: ScriptId, port: &str, message: &Js) {
         if self.is_reached(host, script, port) {
-            self.emit(Event::PortMessage {
-                port: port.to_owned(),
-                message: message.to_json(),
-            });
+            self.emit(Event::PortMessage { port: port.to_owned(), message: message.to_json() });
         }
     }
 
@@ -262,10 +248,7 @@ impl Browser {
         }
         if let Some(state) = self.ports.remove(port) {
             self.release_port(port, &state);
-            self.emit(Event::PortDisconnected {
-                port: port.to_owned(),
-                error: None,
-            });
+            self.emit(Event::PortDisconnected { port: port.to_owned(), error: None });
         }
     }
 
@@ -330,12 +313,10 @@ impl Browser {
     }
 
     fn exchanges(&mut self) -> impl Iterator<Item = (&Request, &mut Exchange)> {
-        self.waiting
-            .iter_mut()
-            .filter_map(|(request, waiting)| match waiting {
-                Waiting::Message(exchange) => Some((request, exchange)),
-                Waiting::Capture | Waiting::Language(_) => None,
-            })
+        self.waiting.iter_mut().filter_map(|(request, waiting)| match waiting {
+            Waiting::Message(exchange) => Some((request, exchange)),
+            Waiting::Capture | Waiting::Language(_) => None,
+        })
     }
 
     /// Closes a port that reaches nobody any more, and tells its owner why.
@@ -352,9 +333,7 @@ impl Browser {
 
     fn release_port(&mut self, port: &str, state: &Port) {
         if state.reaches_engine {
-            self.command(EngineCommand::Disconnect {
-                port: port.to_owned(),
-            });
+            self.command(EngineCommand::Disconnect { port: port.to_owned() });
         }
     }
 

@@ -14,10 +14,7 @@ use crate::tab::{Entry, Kind, Pending, Status, Tab, TabId, ZoomMode, ZoomState};
 
 /// Enters a committed page into the history; whether it came back from the cache.
 fn enter(tab: &mut Tab, url: &str, kind: Kind, is_same_document: bool) -> bool {
-    let was_used = tab
-        .history
-        .get(tab.history_at)
-        .is_some_and(|entry| entry.was_used);
+    let was_used = tab.history.get(tab.history_at).is_some_and(|entry| entry.was_used);
     let is_same_url = *tab.url == *url;
     let stays = is_same_document
         || kind == Kind::Reload
@@ -61,11 +58,7 @@ impl Browser {
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
         tab.load += 1;
-        tab.pending = Some(Pending {
-            url: url.into(),
-            is_shown: true,
-            kind,
-        });
+        tab.pending = Some(Pending { url: url.into(), is_shown: true, kind });
         tab.status = Status::Loading;
         let command = EngineCommand::Navigate {
             tab: id,
@@ -150,14 +143,9 @@ impl Browser {
         let is_current =
             |tab: &TabId, load: &u64| self.tabs.get(tab).is_some_and(|state| state.load == *load);
         match news {
-            EngineNews::Committed {
-                tab,
-                load,
-                url,
-                is_same_document,
-                language,
-                frames,
-            } if is_current(&tab, &load) => {
+            EngineNews::Committed { tab, load, url, is_same_document, language, frames }
+                if is_current(&tab, &load) =>
+            {
                 if let Some(state) = self.tabs.get_mut(&tab) {
                     state.language =
                         language.or_else(|| state.language.take().filter(|_| is_same_document));
@@ -169,11 +157,7 @@ impl Browser {
             }
             EngineNews::Ended { tab, load } if is_current(&tab, &load) => self.end(tab),
             EngineNews::HandedOver { tab, load } if is_current(&tab, &load) => {
-                if self
-                    .tabs
-                    .get(&tab)
-                    .is_some_and(|tab| tab.history.is_empty())
-                {
+                if self.tabs.get(&tab).is_some_and(|tab| tab.history.is_empty()) {
                     // A tab that was only made for it goes; it was just found, so that closing it cannot fail.
                     let _ = self.close_tab(tab);
                 } else {
@@ -188,13 +172,7 @@ impl Browser {
                 if let Some(state) = self.tabs.get_mut(&tab) {
                     state.icon = Some(Arc::clone(&url));
                 }
-                self.updated(
-                    tab,
-                    Change {
-                        icon: Some(url),
-                        ..Change::default()
-                    },
-                );
+                self.updated(tab, Change { icon: Some(url), ..Change::default() });
             }
             EngineNews::Complete { tab, load } if is_current(&tab, &load) => self.complete(tab),
             EngineNews::Audible { tab, load, audible } if is_current(&tab, &load) => {
@@ -273,11 +251,7 @@ impl Browser {
         self.forget_grants(id, url);
         self.updated(
             id,
-            Change {
-                status: Some(Status::Loading),
-                url: change_url,
-                ..Change::default()
-            },
+            Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
         self.emit_zoom_unchanged(id);
         if !is_same_document {
@@ -305,22 +279,8 @@ impl Browser {
         let Some(load) = self.tabs.get(&id).map(|tab| tab.load) else {
             return;
         };
-        self.set_timer(
-            Duration::from_millis(30),
-            Timer::Thaw {
-                tab: id,
-                load,
-                frozen: true,
-            },
-        );
-        self.set_timer(
-            Duration::from_millis(40),
-            Timer::Thaw {
-                tab: id,
-                load,
-                frozen: false,
-            },
-        );
+        self.set_timer(Duration::from_millis(30), Timer::Thaw { tab: id, load, frozen: true });
+        self.set_timer(Duration::from_millis(40), Timer::Thaw { tab: id, load, frozen: false });
     }
 
     /// A navigation ended without a page: the old one stays.
@@ -345,13 +305,7 @@ impl Browser {
         let title = Arc::<str>::from(title);
         tab.title = Arc::clone(&title);
         self.keep_title(id);
-        self.updated(
-            id,
-            Change {
-                title: Some(title),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { title: Some(title), ..Change::default() });
     }
 
     fn complete(&mut self, id: TabId) {
@@ -361,13 +315,7 @@ impl Browser {
         };
         tab.status = Status::Complete;
         tab.loaded_at = now;
-        self.updated(
-            id,
-            Change {
-                status: Some(Status::Complete),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { status: Some(Status::Complete), ..Change::default() });
         self.freeze_later(id);
         self.answer_languages(id);
     }
@@ -377,13 +325,7 @@ impl Browser {
             return;
         };
         tab.audible = audible;
-        self.updated(
-            id,
-            Change {
-                audible: Some(audible),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { audible: Some(audible), ..Change::default() });
     }
 
     fn forget_grants(&mut self, id: TabId, url: &str) {
@@ -408,12 +350,8 @@ impl Browser {
         if let Some(entry) = tab.history.get_mut(at) {
             entry.was_used = true;
         }
-        let command = EngineCommand::Gesture {
-            tab: id,
-            load: tab.load,
-            url: tab.url.to_string(),
-            script,
-        };
+        let command =
+            EngineCommand::Gesture { tab: id, load: tab.load, url: tab.url.to_string(), script };
         self.command(command);
         Ok(())
     }
@@ -433,11 +371,6 @@ impl Browser {
             zoom.mode != ZoomMode::Disabled || (factor - 1.0).abs() < f64::EPSILON,
             "a tab that does not zoom shows 1"
         );
-        self.emit(Event::TabZoomed {
-            tab: id.0,
-            old: factor,
-            new: factor,
-            zoom,
-        });
+        self.emit(Event::TabZoomed { tab: id.0, old: factor, new: factor, zoom });
     }
 }

@@ -85,11 +85,7 @@ impl Operation {
     #[must_use]
     pub fn signature(&self) -> String {
         let shown = |parameter: &Parameter| {
-            let start = if parameter.is_optional {
-                "optional "
-            } else {
-                ""
-            };
+            let start = if parameter.is_optional { "optional " } else { "" };
             format!("{start}{} {}", parameter.schema.name(), parameter.name)
         };
         let mut parts: Vec<_> = self.parameters.iter().map(shown).collect();
@@ -148,13 +144,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_23_operations_of_the_specification_and_no_name_twice() {
-        assert_eq!(
-            OPERATIONS
-                .iter()
-                .filter(|row| row.name.starts_with("tabs."))
-                .count(),
-            23
-        );
+        assert_eq!(OPERATIONS.iter().filter(|row| row.name.starts_with("tabs.")).count(), 23);
         let names: std::collections::HashSet<_> = OPERATIONS.iter().map(|row| row.name).collect();
         assert_eq!(names.len(), OPERATIONS.len());
     }
@@ -162,10 +152,7 @@ mod tests {
     #[test]
     fn signatures_are_written_as_the_browser_writes_them() {
         for (name, signature) in [
-            (
-                "tabs.create",
-                "object createProperties, optional function callback",
-            ),
+            ("tabs.create", "object createProperties, optional function callback"),
             (
                 "tabs.update",
                 "optional integer tabId, object updateProperties, optional function callback",

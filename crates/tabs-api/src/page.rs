@@ -82,21 +82,15 @@ impl Pages {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("the fixtures are not JSON: {error}"))?;
         let mut pages = Self::default();
-        for (path, description) in value
-            .get("paths")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
+        for (path, description) in
+            value.get("paths").and_then(Value::as_object).into_iter().flatten()
         {
             for (path, page) in expand(path, &page_of(description)) {
                 pages.paths.insert(path, page);
             }
         }
-        for (url, description) in value
-            .get("pages")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
+        for (url, description) in
+            value.get("pages").and_then(Value::as_object).into_iter().flatten()
         {
             let parsed = Url::parse(url).map_err(|error| format!("{url}: {error}"))?;
             pages.urls.insert(parsed.into(), page_of(description));
@@ -147,16 +141,9 @@ impl Pages {
             return Some(page.clone());
         }
         let titled = |title: &str| {
-            Some(Page {
-                title: Some(title.to_owned()),
-                status: 200,
-                ..Page::default()
-            })
+            Some(Page { title: Some(title.to_owned()), status: 200, ..Page::default() })
         };
-        let untitled = Some(Page {
-            status: 200,
-            ..Page::default()
-        });
+        let untitled = Some(Page { status: 200, ..Page::default() });
         match parsed.as_ref().map(Url::scheme) {
             Some("http" | "https") => Some(self.on_the_web(parsed.as_ref()?)),
             Some("about" | "file" | "view-source") => untitled,
@@ -176,17 +163,9 @@ impl Pages {
     fn on_the_web(&self, url: &Url) -> Page {
         let host = url.host_str().unwrap_or_default();
         if !host.ends_with(".test") && !self.paths.is_empty() {
-            return Page {
-                title: Some(host.to_owned()),
-                status: 0,
-                ..Page::default()
-            };
+            return Page { title: Some(host.to_owned()), status: 0, ..Page::default() };
         }
-        let page = self
-            .paths
-            .get(url.path())
-            .or_else(|| self.paths.get("any other"))
-            .cloned();
+        let page = self.paths.get(url.path()).or_else(|| self.paths.get("any other")).cloned();
         let mut page = page.unwrap_or_else(|| Page {
             title: Some(host.to_owned()),
             status: 200,
@@ -232,35 +211,19 @@ fn expand(path: &str, page: &Page) -> Vec<(String, Page)> {
     let (Some(from), Some(to)) = (letter(first), letter(last)) else {
         return one();
     };
-    let base = page
-        .title
-        .as_deref()
-        .and_then(|title| title.split(" .. ").next())
-        .unwrap_or_default();
-    let stem = base
-        .strip_suffix(|letter: char| letter.is_ascii_uppercase())
-        .unwrap_or(base);
+    let base =
+        page.title.as_deref().and_then(|title| title.split(" .. ").next()).unwrap_or_default();
+    let stem = base.strip_suffix(|letter: char| letter.is_ascii_uppercase()).unwrap_or(base);
     (from..=to)
         .map(|letter| {
             let title = format!("{stem}{}", letter.to_ascii_uppercase());
-            (
-                format!("/{letter}.html"),
-                Page {
-                    title: Some(title),
-                    ..page.clone()
-                },
-            )
+            (format!("/{letter}.html"), Page { title: Some(title), ..page.clone() })
         })
         .collect()
 }
 
 fn page_of(description: &Value) -> Page {
-    let text = |name: &str| {
-        description
-            .get(name)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let text = |name: &str| description.get(name).and_then(Value::as_str).map(str::to_owned);
     let millis = |name: &str| {
         Duration::from_millis(description.get(name).and_then(Value::as_u64).unwrap_or(0))
     };
@@ -291,10 +254,7 @@ fn page_of(description: &Value) -> Page {
 
 /// Reads `t=300: location.href='/b.html'` and its kin.
 fn script_of(text: &str) -> Option<(Duration, Script)> {
-    let (delay, action) = match text
-        .strip_prefix("t=")
-        .and_then(|rest| rest.split_once(": "))
-    {
+    let (delay, action) = match text.strip_prefix("t=").and_then(|rest| rest.split_once(": ")) {
         Some((millis, action)) => (Duration::from_millis(millis.parse().ok()?), action),
         None => (Duration::ZERO, text),
     };
@@ -341,10 +301,7 @@ mod tests {
         let Outcome::Page(url, page) = pages.load("http://a.test/redirect", "") else {
             panic!("no page")
         };
-        assert_eq!(
-            (url.as_str(), page.title.as_deref()),
-            ("http://a.test/a.html", Some("Page A"))
-        );
+        assert_eq!((url.as_str(), page.title.as_deref()), ("http://a.test/a.html", Some("Page A")));
         assert_eq!(pages.load("http://a.test/204", ""), Outcome::Nothing);
         assert_eq!(pages.load("mailto:a@b", ""), Outcome::Elsewhere);
         assert_eq!(pages.load("tel:1", ""), Outcome::Nothing);
@@ -364,14 +321,8 @@ mod tests {
         let Outcome::Page(_, page) = pages.load("http://a.test/title.html", "") else {
             panic!("no page")
         };
-        assert_eq!(
-            page.script,
-            Some((Duration::from_millis(300), Script::Title("Second".into())))
-        );
-        assert_eq!(
-            gesture_script("location.href=\"/b.html\""),
-            Some(Script::Go("/b.html".into()))
-        );
+        assert_eq!(page.script, Some((Duration::from_millis(300), Script::Title("Second".into()))));
+        assert_eq!(gesture_script("location.href=\"/b.html\""), Some(Script::Go("/b.html".into())));
         assert_eq!(gesture_script("alert(1)"), None);
     }
 }

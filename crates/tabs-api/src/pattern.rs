@@ -45,15 +45,8 @@ const SCHEMES_WITH_HOST: &[&str] = &[
     "filesystem",
     "chrome-untrusted",
 ];
-const SCHEMES_WITHOUT_HOST: &[&str] = &[
-    "about",
-    "data",
-    "blob",
-    "javascript",
-    "uuid-in-package",
-    "urn",
-    "view-source",
-];
+const SCHEMES_WITHOUT_HOST: &[&str] =
+    &["about", "data", "blob", "javascript", "uuid-in-package", "urn", "view-source"];
 
 impl MatchPattern {
     /// Reads a pattern; `None` if it is none.
@@ -80,12 +73,7 @@ impl MatchPattern {
         if scheme == Scheme::Exactly("file".into()) {
             // The host of a file pattern is empty, but may be written as anything before the path.
             let path = rest.get(rest.find('/')?..)?.to_owned();
-            return Some(Self(Form::Parts {
-                scheme,
-                host: Host::Any,
-                port: None,
-                path,
-            }));
+            return Some(Self(Form::Parts { scheme, host: Host::Any, port: None, path }));
         }
         let (authority, path) = rest.split_at(rest.find('/')?);
         let (host, port) = split_port(authority)?;
@@ -95,12 +83,7 @@ impl MatchPattern {
             None if is_host(host) => Host::Exactly(host.to_ascii_lowercase()),
             _ => return None,
         };
-        Some(Self(Form::Parts {
-            scheme,
-            host,
-            port,
-            path: path.into(),
-        }))
+        Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
     }
 
     /// Whether it is `<all_urls>`, or grants as much of the web: `*://*/*`.
@@ -113,13 +96,7 @@ impl MatchPattern {
     #[must_use]
     pub fn matches(&self, url: &str) -> bool {
         let url = url.split('#').next().unwrap_or(url);
-        let Form::Parts {
-            scheme,
-            host,
-            port,
-            path,
-        } = &self.0
-        else {
+        let Form::Parts { scheme, host, port, path } = &self.0 else {
             return !url.is_empty();
         };
         let Some(parts) = Parts::of(url) else {
@@ -155,30 +132,16 @@ struct Parts<'u> {
 impl<'u> Parts<'u> {
     fn of(url: &'u str) -> Option<Self> {
         let (scheme, rest) = url.split_once(':')?;
-        let hosted = rest
-            .strip_prefix("//")
-            .filter(|_| !SCHEMES_WITHOUT_HOST.contains(&scheme));
+        let hosted = rest.strip_prefix("//").filter(|_| !SCHEMES_WITHOUT_HOST.contains(&scheme));
         let Some(hosted) = hosted else {
-            return Some(Self {
-                scheme,
-                host: "",
-                port: "",
-                rest,
-            });
+            return Some(Self { scheme, host: "", port: "", rest });
         };
         let (authority, rest) = hosted.split_at(hosted.find(['/', '?']).unwrap_or(hosted.len()));
-        let authority = authority
-            .rsplit_once('@')
-            .map_or(authority, |(_, host)| host);
+        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let bracket = authority.rfind(']').unwrap_or_default();
         let colon = authority.rfind(':').filter(|colon| *colon >= bracket);
         let (host, port) = authority.split_at(colon.unwrap_or(authority.len()));
-        Some(Self {
-            scheme,
-            host,
-            port: port.strip_prefix(':').unwrap_or_default(),
-            rest,
-        })
+        Some(Self { scheme, host, port: port.strip_prefix(':').unwrap_or_default(), rest })
     }
 
     fn port(&self) -> &str {
@@ -215,10 +178,7 @@ fn split_port(authority: &str) -> Option<(&str, Option<String>)> {
     match authority.rsplit_once(':') {
         None => Some((authority, None)),
         Some((host, "*")) => Some((host, None)),
-        Some((host, port)) => port
-            .parse::<u16>()
-            .ok()
-            .map(|_| (host, Some(port.to_owned()))),
+        Some((host, port)) => port.parse::<u16>().ok().map(|_| (host, Some(port.to_owned()))),
     }
 }
 

@@ -57,21 +57,13 @@ impl Extension {
     #[must_use]
     pub fn new(id: String, manifest: &Manifest, has_files: bool) -> Self {
         let patterns = |texts: &[String]| {
-            texts
-                .iter()
-                .filter_map(|text| MatchPattern::parse(text))
-                .collect::<Vec<_>>()
+            texts.iter().filter_map(|text| MatchPattern::parse(text)).collect::<Vec<_>>()
         };
         let mut hosts = patterns(&manifest.host_permissions);
         if manifest.manifest_version == 2 {
             hosts.extend(patterns(&manifest.permissions));
         }
-        let has = |name: &str| {
-            manifest
-                .permissions
-                .iter()
-                .any(|permission| permission == name)
-        };
+        let has = |name: &str| manifest.permissions.iter().any(|permission| permission == name);
         let scripts = manifest.content_scripts.iter();
         Self {
             id,
@@ -94,9 +86,7 @@ impl Extension {
         if own.is_some_and(|path| path.starts_with('/')) {
             return true;
         }
-        let is_readable = ["http:", "https:", "ftp:"]
-            .iter()
-            .any(|scheme| url.starts_with(scheme))
+        let is_readable = ["http:", "https:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
             || url.starts_with("file:") && self.has_files;
         (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
             || self.is_invoked_on(tab, url)
@@ -117,9 +107,7 @@ impl Extension {
     /// Whether the user invoked it on this tab, and the tab still shows that host.
     #[must_use]
     pub fn is_invoked_on(&self, tab: i64, url: &str) -> bool {
-        self.granted
-            .get(&tab)
-            .is_some_and(|host| *host == crate::address::origin(url))
+        self.granted.get(&tab).is_some_and(|host| *host == crate::address::origin(url))
     }
 
     /// The user invoked it on a tab.

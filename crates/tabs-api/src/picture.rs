@@ -29,10 +29,7 @@ pub fn draw(
     } else {
         ("jpeg", jpeg(&pixels, width, height, quality)?)
     };
-    Ok(format!(
-        "data:image/{kind};base64,{}",
-        STANDARD.encode(bytes)
-    ))
+    Ok(format!("data:image/{kind};base64,{}", STANDARD.encode(bytes)))
 }
 
 /// Bands whose colours come from the URL, over a strip whose colour comes from the title.
@@ -60,9 +57,7 @@ fn png(pixels: &[u8], width: u16, height: u16) -> Result<Vec<u8>, String> {
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     let mut writer = encoder.write_header().map_err(|error| error.to_string())?;
-    writer
-        .write_image_data(pixels)
-        .map_err(|error| error.to_string())?;
+    writer.write_image_data(pixels).map_err(|error| error.to_string())?;
     writer.finish().map_err(|error| error.to_string())?;
     Ok(out)
 }

@@ -26,13 +26,7 @@ impl Browser {
             let tab = self.tab_mut(id)?;
             if tab.auto_discardable != value {
                 tab.auto_discardable = value;
-                self.updated(
-                    id,
-                    Change {
-                        auto_discardable: Some(value),
-                        ..Change::default()
-                    },
-                );
+                self.updated(id, Change { auto_discardable: Some(value), ..Change::default() });
             }
         }
         if let Some(pinned) = call.boolean(1, "pinned") {
@@ -47,9 +41,7 @@ impl Browser {
     }
 
     fn update_selection(&mut self, call: &Call<'_>, id: TabId) -> Result<(), Error> {
-        let wants = ["active", "selected"]
-            .into_iter()
-            .filter_map(|name| call.boolean(1, name));
+        let wants = ["active", "selected"].into_iter().filter_map(|name| call.boolean(1, name));
         let wants: Vec<_> = wants.collect();
         let highlighted = call.boolean(1, "highlighted");
         if wants.contains(&true) || highlighted.is_some() {
@@ -68,9 +60,7 @@ impl Browser {
             }
             Some(false) if set.contains(&id) => {
                 set.remove(&id);
-                let next = active
-                    .filter(|active| *active != id)
-                    .or_else(|| set.first().copied());
+                let next = active.filter(|active| *active != id).or_else(|| set.first().copied());
                 self.select(next.ok_or(Error::UnhighlightAll)?, set)
             }
             _ => Ok(()),
@@ -92,20 +82,11 @@ impl Browser {
             )));
         }
         let is_change = tab.muted.muted != muted;
-        tab.muted = MutedInfo {
-            muted,
-            reason: Some(reason),
-        };
+        tab.muted = MutedInfo { muted, reason: Some(reason) };
         let info = tab.muted.clone();
         self.dirty.note_tab(id);
         if is_change {
-            self.updated(
-                id,
-                Change {
-                    muted: Some(info),
-                    ..Change::default()
-                },
-            );
+            self.updated(id, Change { muted: Some(info), ..Change::default() });
         }
         Ok(())
     }
@@ -144,20 +125,11 @@ impl Browser {
         if pinned {
             tab.group = None;
         }
-        self.updated(
-            id,
-            Change {
-                pinned: Some(pinned),
-                ..Change::default()
-            },
-        );
+        self.updated(id, Change { pinned: Some(pinned), ..Change::default() });
         if pinned && group.is_some() {
             self.updated(
                 id,
-                Change {
-                    group: Some(crate::group::GROUP_ID_NONE),
-                    ..Change::default()
-                },
+                Change { group: Some(crate::group::GROUP_ID_NONE), ..Change::default() },
             );
         }
         // Both are told with the tab in its new place; the move itself comes after.

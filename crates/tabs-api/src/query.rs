@@ -29,11 +29,7 @@ impl Browser {
         let filter = Filter::read(self, call)?;
         let access = self.access_of(call);
         let mut found = Vec::new();
-        for window in self
-            .windows
-            .values()
-            .filter(|window| filter.takes_window(window))
-        {
+        for window in self.windows.values().filter(|window| filter.takes_window(window)) {
             for (index, id) in window.tabs.iter().enumerate() {
                 if let Some(tab) = self.tabs.get(id)
                     && filter.takes_tab(tab, window, index, &access)
@@ -72,9 +68,7 @@ impl<'c> Filter<'c> {
             MatchPattern::parse(text).ok_or_else(|| Error::InvalidPattern(text.to_owned()))
         };
         let patterns = texts.into_iter().map(read).collect::<Result<_, _>>()?;
-        let current = browser
-            .current_window(call)
-            .map_or(WINDOW_ID_NONE, |window| window.0);
+        let current = browser.current_window(call).map_or(WINDOW_ID_NONE, |window| window.0);
         let info = call.arguments.at(0);
         let text = |name| info.and_then(|info| info.property(name)).and_then(Js::text);
         Ok(Self {
@@ -84,10 +78,7 @@ impl<'c> Filter<'c> {
                 .filter(|id| *id != WINDOW_ID_NONE)
                 .map(|id| if id == WINDOW_ID_CURRENT { current } else { id }),
             current,
-            last_focused: browser
-                .focus_order
-                .first()
-                .map_or(WINDOW_ID_NONE, |window| window.0),
+            last_focused: browser.focus_order.first().map_or(WINDOW_ID_NONE, |window| window.0),
             patterns,
             title: text("title").filter(|title| !title.is_empty()),
             status: text("status"),
@@ -98,26 +89,17 @@ impl<'c> Filter<'c> {
     }
 
     fn takes_window(&self, window: &Window) -> bool {
-        let is = |name, truth: bool| {
-            self.call
-                .boolean(0, name)
-                .is_none_or(|wanted| wanted == truth)
-        };
+        let is =
+            |name, truth: bool| self.call.boolean(0, name).is_none_or(|wanted| wanted == truth);
         self.window.is_none_or(|id| id == window.id.0)
             && is("currentWindow", window.id.0 == self.current)
             && is("lastFocusedWindow", window.id.0 == self.last_focused)
-            && self
-                .call
-                .text(0, "windowType")
-                .is_none_or(|wanted| wanted == window.kind.word())
+            && self.call.text(0, "windowType").is_none_or(|wanted| wanted == window.kind.word())
     }
 
     fn takes_tab(&self, tab: &Tab, window: &Window, index: usize, access: &Access<'_>) -> bool {
-        let is = |name, truth: bool| {
-            self.call
-                .boolean(0, name)
-                .is_none_or(|wanted| wanted == truth)
-        };
+        let is =
+            |name, truth: bool| self.call.boolean(0, name).is_none_or(|wanted| wanted == truth);
         is("active", window.active == Some(tab.id))
             && is("pinned", tab.pinned)
             && is("audible", tab.audible)
@@ -127,19 +109,11 @@ impl<'c> Filter<'c> {
             && is("frozen", tab.frozen)
             && is("autoDiscardable", tab.auto_discardable)
             && self.status.is_none_or(|wanted| wanted == tab.status.word())
-            && self
-                .index
-                .is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
+            && self.index.is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
             && self.group.is_none_or(|wanted| {
-                wanted
-                    == tab
-                        .group
-                        .map_or(crate::group::GROUP_ID_NONE, |group| group.0)
+                wanted == tab.group.map_or(crate::group::GROUP_ID_NONE, |group| group.0)
             })
-            && self
-                .call
-                .number(0, "splitViewId")
-                .is_none_or(|wanted| wanted == -1)
+            && self.call.number(0, "splitViewId").is_none_or(|wanted| wanted == -1)
             && self.takes_content(tab, access)
     }
 
@@ -151,12 +125,8 @@ impl<'c> Filter<'c> {
         if !access.sees(tab.id.0, &tab.url) {
             return self.ignores_hidden;
         }
-        self.title
-            .is_none_or(|pattern| glob(pattern, &tab.title, true))
+        self.title.is_none_or(|pattern| glob(pattern, &tab.title, true))
             && (self.patterns.is_empty()
-                || self
-                    .patterns
-                    .iter()
-                    .any(|pattern| pattern.matches(&tab.url)))
+                || self.patterns.iter().any(|pattern| pattern.matches(&tab.url)))
     }
 }

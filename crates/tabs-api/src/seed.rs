@@ -130,11 +130,7 @@ impl Seed {
     pub fn settle_ids(&mut self) -> Result<(), SeedError> {
         let mut taken = BTreeSet::new();
         // Ids that are said come before those that are made up.
-        for install in self
-            .extensions
-            .iter()
-            .filter(|install| install.names_its_id())
-        {
+        for install in self.extensions.iter().filter(|install| install.names_its_id()) {
             let id = install.id()?;
             if !taken.insert(id.clone()) {
                 return Err(SeedError::Twice(id));
@@ -168,10 +164,7 @@ impl Seed {
     pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
         match self.extensions.get(place) {
             Some(install) => install.extension(place),
-            None => Err(SeedError::Manifest {
-                place,
-                reason: "there is none".into(),
-            }),
+            None => Err(SeedError::Manifest { place, reason: "there is none".into() }),
         }
     }
 
@@ -236,12 +229,7 @@ impl Seed {
         for window in &self.windows {
             open_window(session, now, window)?;
         }
-        call(
-            session,
-            now,
-            "windows.remove",
-            json!([member(&blank, "id")]),
-        )?;
+        call(session, now, "windows.remove", json!([member(&blank, "id")]))?;
         session.change(now, |browser| browser.uninstall(OPENER));
         // Pages of the beginning are there, and their events are nobody's.
         session.advance(now.plus(Duration::from_secs(60)));
@@ -293,14 +281,9 @@ fn call(
     arguments: Value,
 ) -> Result<Value, SeedError> {
     let arguments: Vec<Js> = serde_json::from_value(arguments)?;
-    let caller = Caller {
-        extension: OPENER.into(),
-        context: Context::Worker,
-    };
+    let caller = Caller { extension: OPENER.into(), context: Context::Worker };
     let command = Command::read(name, &arguments, Style::Promise)?;
-    Ok(serde_json::to_value(
-        session.apply(now, &caller, &command)?,
-    )?)
+    Ok(serde_json::to_value(session.apply(now, &caller, &command)?)?)
 }
 
 impl Install {
@@ -311,11 +294,7 @@ impl Install {
     pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { place, reason })?;
-        Ok(Extension::new(
-            self.id()?,
-            &manifest,
-            self.allow_file_access,
-        ))
+        Ok(Extension::new(self.id()?, &manifest, self.allow_file_access))
     }
 
     /// The id: the one given, else that of the manifest's `key`, else one made from its name.
@@ -325,16 +304,10 @@ impl Install {
     pub fn id(&self) -> Result<String, SeedError> {
         if let Some(id) = &self.id {
             let is_one = id.len() == 32 && id.bytes().all(|byte| (b'a'..=b'p').contains(&byte));
-            return if is_one {
-                Ok(id.clone())
-            } else {
-                Err(SeedError::Id(id.clone()))
-            };
+            return if is_one { Ok(id.clone()) } else { Err(SeedError::Id(id.clone())) };
         }
         let name = self.manifest.get("name").and_then(Value::as_str);
-        let source = self
-            .key()
-            .unwrap_or_else(|| name.unwrap_or_default().into());
+        let source = self.key().unwrap_or_else(|| name.unwrap_or_default().into());
         Ok(id_of(&source))
     }
 }
@@ -369,10 +342,7 @@ impl Install {
 /// The id of a public key: the first half of its SHA-256, each half byte as a letter from a to p.
 fn id_of(key: &[u8]) -> String {
     let digest = Sha256::digest(key);
-    let halves = digest
-        .iter()
-        .take(16)
-        .flat_map(|byte| [byte >> 4, byte & 15]);
+    let halves = digest.iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]);
     halves.map(|half| char::from(b'a' + half)).collect()
 }
 
@@ -382,10 +352,7 @@ mod tests {
 
     #[test]
     fn unknown_fields_and_bad_ids_are_refused() {
-        assert!(matches!(
-            Seed::parse(r#"{"extension": []}"#),
-            Err(SeedError::Json(_))
-        ));
+        assert!(matches!(Seed::parse(r#"{"extension": []}"#), Err(SeedError::Json(_))));
         let bad = r#"{"extensions": [{"id": "XYZ", "manifest": {"name": "x"}}]}"#;
         assert!(matches!(Seed::parse(bad), Err(SeedError::Id(_))));
     }
@@ -396,13 +363,9 @@ mod tests {
             r#"{"windows": [{"tabs": [{"url": "https://a.test/", "pinned": true}, {"url": "https://b.test/", "active": true}]}]}"#,
         )
         .unwrap();
-        let mut session = seed
-            .session(Timestamp::from_seconds(1), Compat::Spec)
-            .unwrap();
+        let mut session = seed.session(Timestamp::from_seconds(1), Compat::Spec).unwrap();
         assert!(session.poll().is_none());
-        let windows = session
-            .browser()
-            .all_windows(&crate::permission::Access::Full);
+        let windows = session.browser().all_windows(&crate::permission::Access::Full);
         assert_eq!(windows.len(), 1);
         let tabs = serde_json::json!(windows[0].tabs);
         assert_eq!(tabs[0]["pinned"], true);

@@ -34,11 +34,7 @@ impl Session {
     /// A session of a browser and an engine.
     #[must_use]
     pub fn new(browser: Browser, engine: Box<dyn Engine>) -> Self {
-        Self {
-            browser,
-            engine,
-            outputs: VecDeque::new(),
-        }
+        Self { browser, engine, outputs: VecDeque::new() }
     }
 
     /// The browser, to look at.
@@ -119,8 +115,6 @@ impl Session {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
-            .field("browser", &self.browser)
-            .finish_non_exhaustive()
+        f.debug_struct("Session").field("browser", &self.browser).finish_non_exhaustive()
     }
 }

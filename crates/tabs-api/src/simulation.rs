@@ -125,28 +125,19 @@ impl SimEngine {
     /// The same engine, whose new tabs lead to another page of the browser's.
     #[must_use]
     pub fn with_new_tab(self, url: &str) -> Self {
-        Self {
-            new_tab: Some(url.to_owned()),
-            ..self
-        }
+        Self { new_tab: Some(url.to_owned()), ..self }
     }
 
     /// The same engine, with a content script in the frames that a manifest declares one for.
     #[must_use]
     pub fn with_script(self, script: impl PageScript + 'static) -> Self {
-        Self {
-            script: Some(Box::new(script)),
-            ..self
-        }
+        Self { script: Some(Box::new(script)), ..self }
     }
 
     /// The same engine, which gets pages from a web where no fixtures describe them.
     #[must_use]
     pub fn with_web(self, web: impl Web + 'static) -> Self {
-        Self {
-            web: Some(Box::new(web)),
-            ..self
-        }
+        Self { web: Some(Box::new(web)), ..self }
     }
 
     /// The same engine, which tells the language of a page that declares none from its text.
@@ -219,9 +210,7 @@ impl SimEngine {
     /// The language of a page: the one that it declares, else the one that it is written in.
     fn language(&self, page: &Page) -> Option<String> {
         let text = page.text.as_deref().filter(|_| self.detects);
-        page.language
-            .clone()
-            .or_else(|| crate::language::detected(text?))
+        page.language.clone().or_else(|| crate::language::detected(text?))
     }
 
     fn arrive(
@@ -234,9 +223,7 @@ impl SimEngine {
         kind: Kind,
     ) {
         let is_local = !url.starts_with("http");
-        let commit = now
-            .plus(if is_local { COMMIT_LOCAL } else { COMMIT })
-            .plus(page.head_delay);
+        let commit = now.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
         self.at(
             commit,
             EngineNews::Committed {
@@ -255,14 +242,7 @@ impl SimEngine {
         let complete = commit.plus(COMPLETE).plus(page.body_delay);
         self.at(complete, EngineNews::Complete { tab, load });
         if let Some(icon) = page.icon.clone() {
-            self.at(
-                complete.plus(ICON),
-                EngineNews::Icon {
-                    tab,
-                    load,
-                    url: icon,
-                },
-            );
+            self.at(complete.plus(ICON), EngineNews::Icon { tab, load, url: icon });
         }
         // A page that comes back from the cache has run its script.
         if let Some((delay, script)) = page.script.clone().filter(|_| !is_traversal) {
@@ -281,57 +261,24 @@ impl SimEngine {
     ) {
         let join = |target: &str| join(base, target);
         match script {
-            Script::Go(target) => self.at(
-                when,
-                EngineNews::Goes {
-                    tab,
-                    load,
-                    url: join(target),
-                },
-            ),
-            Script::Title(title) => self.at(
-                when,
-                EngineNews::Title {
-                    tab,
-                    load,
-                    title: title.clone(),
-                },
-            ),
-            Script::Push(target) => self.at(
-                when,
-                EngineNews::Pushed {
-                    tab,
-                    load,
-                    url: join(target),
-                },
-            ),
+            Script::Go(target) => self.at(when, EngineNews::Goes { tab, load, url: join(target) }),
+            Script::Title(title) => {
+                self.at(when, EngineNews::Title { tab, load, title: title.clone() })
+            }
+            Script::Push(target) => {
+                self.at(when, EngineNews::Pushed { tab, load, url: join(target) })
+            }
             Script::Close => self.at(when, EngineNews::Closes { tab, load }),
-            Script::Open(target) if is_gesture => self.at(
-                when,
-                EngineNews::Opens {
-                    tab,
-                    load,
-                    url: join(target),
-                },
-            ),
+            Script::Open(target) if is_gesture => {
+                self.at(when, EngineNews::Opens { tab, load, url: join(target) })
+            }
             // A page may not open another one by itself.
             Script::Open(_) => {}
             Script::Play(length) => {
-                self.at(
-                    when.plus(HEARD_AFTER),
-                    EngineNews::Audible {
-                        tab,
-                        load,
-                        audible: true,
-                    },
-                );
+                self.at(when.plus(HEARD_AFTER), EngineNews::Audible { tab, load, audible: true });
                 self.at(
                     when.plus(*length).plus(HEARD_FOR),
-                    EngineNews::Audible {
-                        tab,
-                        load,
-                        audible: false,
-                    },
+                    EngineNews::Audible { tab, load, audible: false },
                 );
             }
         }
@@ -343,10 +290,7 @@ impl SimEngine {
             let reply = Reply::NoReceiver;
             return self.at(now, EngineNews::Replied { request, reply });
         };
-        let answers: Vec<_> = frames
-            .iter()
-            .map(|frame| script.answer(frame, message))
-            .collect();
+        let answers: Vec<_> = frames.iter().map(|frame| script.answer(frame, message)).collect();
         let never = answers.iter().any(Option::is_none);
         let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
         let given = answers.iter().flatten();
@@ -366,10 +310,7 @@ impl SimEngine {
         let Some(script) = &self.script else {
             return self.at(now, EngineNews::Unheard { port });
         };
-        let greetings: Vec<_> = frames
-            .iter()
-            .map(|frame| script.greet(frame, name))
-            .collect();
+        let greetings: Vec<_> = frames.iter().map(|frame| script.greet(frame, name)).collect();
         for message in greetings {
             let port = port.clone();
             self.at(now.plus(PORT), EngineNews::Posted { port, message });
@@ -381,10 +322,7 @@ impl SimEngine {
         let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
             return;
         };
-        let heard: Vec<_> = frames
-            .iter()
-            .map(|frame| script.hear(frame, message))
-            .collect();
+        let heard: Vec<_> = frames.iter().map(|frame| script.hear(frame, message)).collect();
         for heard in heard {
             let port = port.to_owned();
             match heard {
@@ -403,68 +341,38 @@ impl SimEngine {
 
 /// An address that a page names, relative to its own.
 fn join(base: &str, target: &str) -> String {
-    Url::parse(base)
-        .and_then(|url| url.join(target))
-        .map_or_else(|_| target.to_owned(), Into::into)
+    Url::parse(base).and_then(|url| url.join(target)).map_or_else(|_| target.to_owned(), Into::into)
 }
 
 impl Engine for SimEngine {
     fn send(&mut self, now: Timestamp, command: EngineCommand) {
         match command {
-            EngineCommand::Navigate {
-                tab,
-                load,
-                url,
-                from,
-                kind,
-            } => self.navigate(now, tab, load, &url, &from, kind),
+            EngineCommand::Navigate { tab, load, url, from, kind } => {
+                self.navigate(now, tab, load, &url, &from, kind)
+            }
             // News of a page that is gone finds no tab, and is dropped where it arrives.
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
                 if let Some(web) = &mut self.web {
                     web.forget(tab);
                 }
             }
-            EngineCommand::Capture {
-                request,
-                url,
-                title,
-                width,
-                height,
-                png,
-                quality,
-                ..
-            } => {
+            EngineCommand::Capture { request, url, title, width, height, png, quality, .. } => {
                 let picture = picture::draw(&url, &title, width, height, png, quality);
                 self.at(now, EngineNews::Captured { request, picture });
             }
-            EngineCommand::Message {
-                request,
-                frames,
-                message,
-                ..
-            } => self.reply(now, request, &frames, &message),
-            EngineCommand::Connect {
-                port, frames, name, ..
-            } => self.connect(now, port, frames, &name),
+            EngineCommand::Message { request, frames, message, .. } => {
+                self.reply(now, request, &frames, &message)
+            }
+            EngineCommand::Connect { port, frames, name, .. } => {
+                self.connect(now, port, frames, &name)
+            }
             EngineCommand::Post { port, message } => self.post(now, &port, &message),
             EngineCommand::Disconnect { port } => {
                 self.ports.remove(&port);
             }
-            EngineCommand::Gesture {
-                tab,
-                load,
-                url,
-                script,
-            } => {
+            EngineCommand::Gesture { tab, load, url, script } => {
                 if let Some(script) = script.as_deref().and_then(gesture_script) {
-                    self.run(
-                        now.plus(Duration::from_millis(1)),
-                        tab,
-                        load,
-                        &url,
-                        &script,
-                        true,
-                    );
+                    self.run(now.plus(Duration::from_millis(1)), tab, load, &url, &script, true);
                 }
             }
         }
@@ -474,10 +382,7 @@ impl Engine for SimEngine {
         while let Some(arrival) = self.web.as_mut().and_then(|web| web.arrived(now)) {
             self.show(arrival.at, arrival.load, arrival.outcome);
         }
-        let entry = self
-            .due
-            .first_entry()
-            .filter(|entry| entry.key().0 <= now)?;
+        let entry = self.due.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(entry.remove())
     }
 

@@ -30,8 +30,7 @@ impl Browser {
     pub(crate) fn new_tab(&mut self, window: WindowId) -> TabId {
         let id = TabId(self.next_id());
         let stable_id = self.next_number();
-        self.tabs
-            .insert(id, Tab::new(id, stable_id, window, self.now));
+        self.tabs.insert(id, Tab::new(id, stable_id, window, self.now));
         id
     }
 
@@ -47,31 +46,19 @@ impl Browser {
     }
 
     fn pinned_count(&self, window: &Window) -> usize {
-        window
-            .tabs
-            .iter()
-            .take_while(|id| self.tabs.get(id).is_some_and(|tab| tab.pinned))
-            .count()
+        window.tabs.iter().take_while(|id| self.tabs.get(id).is_some_and(|tab| tab.pinned)).count()
     }
 
     /// The nearest place at which a tab may stand: pinned tabs in front of all others.
     pub(crate) fn clamped(&self, window: &Window, pinned: bool, index: usize) -> usize {
         let border = self.pinned_count(window);
-        if pinned {
-            index.min(border)
-        } else {
-            index.clamp(border, window.tabs.len())
-        }
+        if pinned { index.min(border) } else { index.clamp(border, window.tabs.len()) }
     }
 
     /// The group that a place lies strictly inside of.
     pub(crate) fn group_around(&self, window: &Window, index: usize) -> Option<GroupId> {
         let group = |index: usize| {
-            window
-                .tabs
-                .get(index)
-                .and_then(|id| self.tabs.get(id))
-                .and_then(|tab| tab.group)
+            window.tabs.get(index).and_then(|id| self.tabs.get(id)).and_then(|tab| tab.group)
         };
         let left = group(index.checked_sub(1)?)?;
         (group(index) == Some(left)).then_some(left)
@@ -91,10 +78,7 @@ impl Browser {
     }
 
     pub(crate) fn emit_activated(&mut self, tab: TabId, window: WindowId) {
-        self.emit(Event::TabActivated {
-            tab: tab.0,
-            window: window.0,
-        });
+        self.emit(Event::TabActivated { tab: tab.0, window: window.0 });
     }
 
     /// Tells which tabs of a window are highlighted, in the order of the strip.
@@ -102,16 +86,9 @@ impl Browser {
         let Some(state) = self.windows.get(&window) else {
             return;
         };
-        let tabs = state
-            .tabs
-            .iter()
-            .filter(|id| state.highlighted.contains(id))
-            .map(|id| id.0)
-            .collect();
-        self.emit(Event::TabHighlighted {
-            tabs,
-            window: window.0,
-        });
+        let tabs =
+            state.tabs.iter().filter(|id| state.highlighted.contains(id)).map(|id| id.0).collect();
+        self.emit(Event::TabHighlighted { tabs, window: window.0 });
     }
 
     /// Makes a tab the active and only highlighted one of its window.
@@ -174,24 +151,19 @@ impl Browser {
             if let Some(sibling) = sibling.filter(|tab| is_open(tab)) {
                 return Some(sibling.id);
             }
-            if let Some(parent) = self
-                .tabs
-                .get(&opener)
-                .filter(|tab| tab.window == window.id && is_open(tab))
+            if let Some(parent) =
+                self.tabs.get(&opener).filter(|tab| tab.window == window.id && is_open(tab))
             {
                 return Some(parent.id);
             }
         }
         let mates = |tab: &&Tab| tab.group.is_some() && tab.group == group && is_open(tab);
-        if let Some(mate) = tab_at(index + 1)
-            .filter(mates)
-            .or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
+        if let Some(mate) =
+            tab_at(index + 1).filter(mates).or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
         {
             return Some(mate.id);
         }
-        let right = (index + 1..window.tabs.len())
-            .filter_map(tab_at)
-            .find(|tab| is_open(tab));
+        let right = (index + 1..window.tabs.len()).filter_map(tab_at).find(|tab| is_open(tab));
         let left = (0..index).rev().filter_map(tab_at).find(|tab| is_open(tab));
         let any = tab_at(index + 1).or_else(|| tab_at(index.checked_sub(1)?));
         right.or(left).or(any).map(|tab| tab.id)
@@ -205,21 +177,13 @@ impl Browser {
         let was_active = state.active == Some(id);
         let was_highlighted = state.highlighted.contains(&id);
         let active_index = state.active.and_then(|active| state.index_of(active));
-        let next = if was_active {
-            self.successor(state, index, group)
-        } else {
-            state.active
-        };
+        let next = if was_active { self.successor(state, index, group) } else { state.active };
         let state = self.window_mut(window)?;
         state.tabs.retain(|other| *other != id);
         state.highlighted.remove(&id);
         let next = if was_active {
             // Others that were highlighted with it go first: the leftmost of them becomes active.
-            let mate = state
-                .tabs
-                .iter()
-                .find(|tab| state.highlighted.contains(tab))
-                .copied();
+            let mate = state.tabs.iter().find(|tab| state.highlighted.contains(tab)).copied();
             state.active = mate.or(next);
             if mate.is_none() {
                 state.highlighted = next.into_iter().collect();
@@ -273,22 +237,10 @@ impl Browser {
             browser.emit(Event::TabUpdated { change, tab: view });
         };
         if was_pinned {
-            tell(
-                self,
-                Change {
-                    pinned: Some(false),
-                    ..Change::default()
-                },
-            );
+            tell(self, Change { pinned: Some(false), ..Change::default() });
         }
         if let Some(group) = group {
-            tell(
-                self,
-                Change {
-                    group: Some(GROUP_ID_NONE),
-                    ..Change::default()
-                },
-            );
+            tell(self, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
             self.drop_group_if_empty(group);
         }
         Ok(())
@@ -314,11 +266,7 @@ impl Browser {
         self.emit_uprooted(id, true)?;
         let taken = self.take_out(id, group)?;
         self.forget_tab(id);
-        self.emit(Event::TabRemoved {
-            tab: id.0,
-            window: window.0,
-            is_window_closing: false,
-        });
+        self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         if self.window(window)?.tabs.is_empty() {
             self.drop_window(window);
         } else {
@@ -335,11 +283,7 @@ impl Browser {
             self.emit_uprooted(id, true)?;
             self.window_mut(window)?.tabs.retain(|other| *other != id);
             self.forget_tab(id);
-            self.emit(Event::TabRemoved {
-                tab: id.0,
-                window: window.0,
-                is_window_closing: true,
-            });
+            self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: true });
         }
         self.drop_window(window);
         Ok(())
@@ -359,11 +303,7 @@ impl Browser {
         if self.closed.len() == CLOSED_MAX {
             self.closed.remove(0);
         }
-        self.closed.push(Closed {
-            tab,
-            index,
-            at: self.now,
-        });
+        self.closed.push(Closed { tab, index, at: self.now });
     }
 
     /// Forgets a tab that stands nowhere any more.
@@ -462,20 +402,12 @@ impl Browser {
         let target = self.window(window)?;
         let index = self.clamped(target, false, index.unwrap_or(target.tabs.len()));
         self.place(id, window, index)?;
-        self.emit(Event::TabAttached {
-            tab: id.0,
-            window: window.0,
-            position: position(index),
-        });
+        self.emit(Event::TabAttached { tab: id.0, window: window.0, position: position(index) });
         Ok(())
     }
 
     pub(crate) fn drop_window_if_empty(&mut self, window: WindowId) {
-        if self
-            .windows
-            .get(&window)
-            .is_some_and(|state| state.tabs.is_empty())
-        {
+        if self.windows.get(&window).is_some_and(|state| state.tabs.is_empty()) {
             self.drop_window(window);
         }
     }

@@ -102,11 +102,7 @@ pub enum ZoomMode {
 
 impl Default for ZoomState {
     fn default() -> Self {
-        Self {
-            mode: ZoomMode::Automatic,
-            is_per_origin: true,
-            own_factor: None,
-        }
+        Self { mode: ZoomMode::Automatic, is_per_origin: true, own_factor: None }
     }
 }
 
@@ -147,10 +143,7 @@ pub enum Kind {
 
 /// A tab.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the interface has these flags, each on its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
 pub struct Tab {
     /// Its id in this session.
     pub id: TabId,
@@ -258,14 +251,8 @@ impl Tab {
 
 /// A tab as it was at one moment. Its texts are shared with the tab, so that a view costs no copy of them.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    missing_docs,
-    reason = "each field is the field of its name of Spec tabs-api §2"
-)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the interface has these flags, each on its own"
-)]
+#[expect(missing_docs, reason = "each field is the field of its name of Spec tabs-api §2")]
+#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
 pub struct TabView {
     pub id: i64,
     pub window: i64,
@@ -381,10 +368,7 @@ impl Serialize for ShownTab<'_> {
 }
 
 /// A time as the interface counts it.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the interface counts milliseconds in a double"
-)]
+#[expect(clippy::cast_precision_loss, reason = "the interface counts milliseconds in a double")]
 fn milliseconds(time: Timestamp) -> f64 {
     time.micros() as f64 / 1_000.0
 }

@@ -41,11 +41,7 @@ impl AllowedHosts {
     /// # Errors
     /// A sentence that names the entry that cannot be read.
     pub fn parse<'e>(entries: impl IntoIterator<Item = &'e str>) -> Result<Self, String> {
-        entries
-            .into_iter()
-            .map(Entry::parse)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        entries.into_iter().map(Entry::parse).collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether nothing may be fetched.
@@ -71,10 +67,7 @@ impl AllowedHosts {
     #[must_use]
     pub fn allows_address(&self, url: &Url, address: IpAddr) -> bool {
         is_public(address)
-            || self
-                .0
-                .iter()
-                .any(|entry| entry.address == Some(address) && entry.covers(url))
+            || self.0.iter().any(|entry| entry.address == Some(address) && entry.covers(url))
     }
 }
 
@@ -101,11 +94,7 @@ impl Entry {
             None => (false, host),
         };
         if host == "*" && !below {
-            return Ok(Self {
-                name: Name::Any,
-                port,
-                address,
-            });
+            return Ok(Self { name: Name::Any, port, address });
         }
         let host = Host::parse(host).map_err(|_| wrong())?;
         // A literal address names itself.
@@ -115,16 +104,8 @@ impl Entry {
             Host::Domain(_) => None,
         };
         let text = host.to_string().trim_end_matches('.').to_owned();
-        let name = if below {
-            Name::Below(text)
-        } else {
-            Name::Exact(text)
-        };
-        Ok(Self {
-            name,
-            port,
-            address: address.or(own),
-        })
+        let name = if below { Name::Below(text) } else { Name::Exact(text) };
+        Ok(Self { name, port, address: address.or(own) })
     }
 
     fn covers(&self, url: &Url) -> bool {
@@ -209,12 +190,7 @@ mod tests {
 
     #[test]
     fn only_what_the_list_names_is_allowed() {
-        let list = [
-            "example.com",
-            "*.docs.test",
-            "local.test:8080=127.0.0.1",
-            "10.0.0.5:*",
-        ];
+        let list = ["example.com", "*.docs.test", "local.test:8080=127.0.0.1", "10.0.0.5:*"];
         let hosts = AllowedHosts::parse(list).unwrap();
         for good in [
             "http://example.com/",
@@ -272,12 +248,7 @@ mod tests {
                 "{private}"
             );
         }
-        for public in [
-            "93.184.216.34",
-            "1.1.1.1",
-            "2606:4700::1111",
-            "::ffff:1.1.1.1",
-        ] {
+        for public in ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1"] {
             assert!(
                 hosts.allows_address(&url("http://any.test/"), public.parse().unwrap()),
                 "{public}"

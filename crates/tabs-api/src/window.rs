@@ -56,12 +56,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self {
-            left: 22,
-            top: 22,
-            width: 1_200,
-            height: 800,
-        }
+        Self { left: 22, top: 22, width: 1_200, height: 800 }
     }
 }
 
@@ -112,9 +107,7 @@ impl Window {
     #[must_use]
     pub fn highlighted_indices(&self) -> Vec<(TabId, usize)> {
         let highlighted = self.highlighted.iter();
-        highlighted
-            .filter_map(|tab| Some((*tab, self.index_of(*tab)?)))
-            .collect()
+        highlighted.filter_map(|tab| Some((*tab, self.index_of(*tab)?))).collect()
     }
 
     /// The window as the interface shows it, with these tabs if any are asked for.

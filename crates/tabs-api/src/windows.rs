@@ -52,10 +52,7 @@ impl Browser {
     pub(crate) fn window_get_last_focused(&self, call: &Call<'_>) -> Result<Answer, Error> {
         self.window_answer(
             call,
-            self.focus_order
-                .first()
-                .copied()
-                .ok_or(Error::NoCurrentWindow)?,
+            self.focus_order.first().copied().ok_or(Error::NoCurrentWindow)?,
             0,
         )
     }
@@ -68,10 +65,11 @@ impl Browser {
             _ => None,
         };
         let wanted = |window: &&Window| {
-            kinds.as_ref().map_or(
-                matches!(window.kind, WindowKind::Normal | WindowKind::Popup),
-                |kinds| kinds.contains(&window.kind.word()),
-            )
+            kinds
+                .as_ref()
+                .map_or(matches!(window.kind, WindowKind::Normal | WindowKind::Popup), |kinds| {
+                    kinds.contains(&window.kind.word())
+                })
         };
         let access = self.access_of(call);
         let windows = self.windows.values().filter(wanted);
@@ -91,10 +89,8 @@ impl Browser {
             .into_iter()
             .map(|text| resolve(text, &call.caller.extension))
             .collect::<Result<Vec<_>, _>>()?;
-        let moved = call
-            .number(0, "tabId")
-            .map(|id| self.tab(TabId(id)).map(|tab| tab.id))
-            .transpose()?;
+        let moved =
+            call.number(0, "tabId").map(|id| self.tab(TabId(id)).map(|tab| tab.id)).transpose()?;
         if let Some(tab) = moved {
             self.check_not_dragging()?;
             if self.window(self.tab(tab)?.window)?.kind != WindowKind::Normal {

@@ -41,10 +41,7 @@ impl Browser {
         match tab.zoom.mode {
             _ if tab.discarded => DEFAULT,
             ZoomMode::Disabled => DEFAULT,
-            _ => tab
-                .zoom
-                .own_factor
-                .unwrap_or_else(|| self.host_factor(&tab.url)),
+            _ => tab.zoom.own_factor.unwrap_or_else(|| self.host_factor(&tab.url)),
         }
     }
 
@@ -70,11 +67,7 @@ impl Browser {
 
     fn check_zoomable(&self, id: TabId) -> Result<(), Error> {
         let url = &self.tab(id)?.url;
-        if url.starts_with("chrome:") {
-            Err(Error::BrowserPage)
-        } else {
-            Ok(())
-        }
+        if url.starts_with("chrome:") { Err(Error::BrowserPage) } else { Ok(()) }
     }
 
     /// `tabs.setZoom`: 0, and anything below, is the default.
@@ -155,17 +148,8 @@ impl Browser {
             .collect();
         told.sort_by_key(|(tab, ..)| *tab);
         for (tab, factor, zoom) in told {
-            let (old, new) = if tab == asking {
-                (old, new)
-            } else {
-                (factor, factor)
-            };
-            self.emit(Event::TabZoomed {
-                tab: tab.0,
-                old,
-                new,
-                zoom,
-            });
+            let (old, new) = if tab == asking { (old, new) } else { (factor, factor) };
+            self.emit(Event::TabZoomed { tab: tab.0, old, new, zoom });
         }
     }
 

@@ -1,10 +1,6 @@
 //! The recorded scenarios of a real browser, replayed against the engine: results, error texts, events with payload and order, and the final state.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test reports by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test reports by panicking")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,9 +31,8 @@ impl Symbols {
     }
 
     fn see(&mut self, kind: char, value: &Value) {
-        let id = value
-            .as_i64()
-            .filter(|id| *id > 1_000 && ![2_000_000_001, 2_000_000_002].contains(id));
+        let id =
+            value.as_i64().filter(|id| *id > 1_000 && ![2_000_000_001, 2_000_000_002].contains(id));
         if let Some(id) = id.filter(|id| !self.names.contains_key(id)) {
             let count = self.counts.entry(kind).or_default();
             *count += 1;
@@ -106,17 +101,12 @@ impl Symbols {
                     }
                 }
             }
-            Value::Array(items) => items
-                .iter()
-                .map(|item| self.norm(item, key, None))
-                .collect(),
+            Value::Array(items) => items.iter().map(|item| self.norm(item, key, None)).collect(),
             Value::Object(members) => {
                 let is_empty_icon = |key: &str, value: &Value| {
                     key == "favIconUrl" && value == "" && members.contains_key("windowId")
                 };
-                let kept = members
-                    .iter()
-                    .filter(|(key, value)| !is_empty_icon(key, value));
+                let kept = members.iter().filter(|(key, value)| !is_empty_icon(key, value));
                 Value::Object(
                     kept.map(|(key, member)| (key.clone(), self.norm(member, key, Some(members))))
                         .collect(),
@@ -129,10 +119,8 @@ impl Symbols {
     fn norm_text(&self, text: &str) -> String {
         let text = text.replace(&self.extension, "$EXTID");
         let starts = ["data:image/jpeg;base64,", "data:image/png;base64,"];
-        if let Some(start) = starts
-            .iter()
-            .find(|start| text.starts_with(**start))
-            .filter(|_| text.len() > 400)
+        if let Some(start) =
+            starts.iter().find(|start| text.starts_with(**start)).filter(|_| text.len() > 400)
         {
             return format!("{start}$BYTES");
         }
@@ -159,11 +147,7 @@ impl Symbols {
 
 fn rounded(value: &Value) -> Value {
     let number = (value.as_f64().unwrap_or(0.0) * 1e6).round() / 1e6;
-    if number.fract() == 0.0 {
-        json!(number as i64)
-    } else {
-        json!(number)
-    }
+    if number.fract() == 0.0 { json!(number as i64) } else { json!(number) }
 }
 
 /// Ids of earlier steps in place of their names.
@@ -175,10 +159,7 @@ fn resolve(value: Js, bound: &BTreeMap<String, Value>) -> Js {
         },
         Js::Array(items) => Js::Array(items.into_iter().map(|item| resolve(item, bound)).collect()),
         Js::Object(members) => Js::Object(
-            members
-                .into_iter()
-                .map(|(key, member)| (key, resolve(member, bound)))
-                .collect(),
+            members.into_iter().map(|(key, member)| (key, resolve(member, bound))).collect(),
         ),
         other => other,
     }
@@ -196,11 +177,7 @@ fn outcome(step: &Value) -> Value {
         return json!([
             "error",
             error["kind"],
-            if is_pending {
-                Value::from("")
-            } else {
-                error["message"].clone()
-            }
+            if is_pending { Value::from("") } else { error["message"].clone() }
         ]);
     }
     if step["result_undefined"] == true || step["undef"] == true {
@@ -229,10 +206,7 @@ fn plain(value: &Value) -> Value {
         Value::Number(number) if number.is_f64() => rounded(value),
         Value::Array(items) => items.iter().map(plain).collect(),
         Value::Object(members) => Value::Object(
-            members
-                .iter()
-                .map(|(key, member)| (key.clone(), plain(member)))
-                .collect(),
+            members.iter().map(|(key, member)| (key.clone(), plain(member))).collect(),
         ),
         other => other.clone(),
     }
@@ -251,11 +225,7 @@ fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
     let mut lab = Lab::new(pages.clone(), now);
     let start = lab.reset(now, scenario["manifest_variant"].as_str().unwrap_or("full"));
     let extension = start["extension_id"].as_str().unwrap_or("").to_owned();
-    let mut symbols = Symbols {
-        names: BTreeMap::new(),
-        counts: BTreeMap::new(),
-        extension,
-    };
+    let mut symbols = Symbols { names: BTreeMap::new(), counts: BTreeMap::new(), extension };
     let mut bound = BTreeMap::new();
     for name in ["W1", "T1"] {
         bound.insert(name.to_owned(), start[name].clone());
@@ -268,31 +238,16 @@ fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
             json!({ "result": null })
         } else {
             let mut call = calls[number].clone();
-            call.args = call
-                .args
-                .into_iter()
-                .map(|arg| resolve(arg, &bound))
-                .collect();
+            call.args = call.args.into_iter().map(|arg| resolve(arg, &bound)).collect();
             lab.call(now, call)
         };
         if reply["unsupported"] == true {
             return Verdict::Skip(format!("step {number} {}", step["op"]));
         }
-        for (name, path) in step
-            .get("save")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
-            let parts = path
-                .as_str()
-                .unwrap()
-                .split('.')
-                .filter(|part| !part.is_empty());
+        for (name, path) in step.get("save").and_then(Value::as_object).into_iter().flatten() {
+            let parts = path.as_str().unwrap().split('.').filter(|part| !part.is_empty());
             let pointer: String = parts.map(|part| format!("/{part}")).collect();
-            if let Some(value) = reply["result"]
-                .pointer(&pointer)
-                .filter(|value| !value.is_null())
+            if let Some(value) = reply["result"].pointer(&pointer).filter(|value| !value.is_null())
             {
                 bound.insert(name.clone(), value.clone());
                 symbols.bind(name, value);
@@ -316,21 +271,13 @@ fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
     if wanted != got {
         faults.push(format!("in the end: want {wanted} got {got}"));
     }
-    if faults.is_empty() {
-        Verdict::Pass
-    } else {
-        Verdict::Fail(faults)
-    }
+    if faults.is_empty() { Verdict::Pass } else { Verdict::Fail(faults) }
 }
 
 fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
     let mut faults = Vec::new();
-    for (number, (step, (reply, events))) in scenario["steps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(raw)
-        .enumerate()
+    for (number, (step, (reply, events))) in
+        scenario["steps"].as_array().unwrap().iter().zip(raw).enumerate()
     {
         let mut got = reply.clone();
         got["result"] = symbols.norm(&reply["result"], "", None);
@@ -342,16 +289,10 @@ fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
         }
         let (wanted, got) = (plain(&outcome(step)), plain(&outcome(&got)));
         if wanted != got {
-            faults.push(format!(
-                "step {number} {}: want {wanted} got {got}",
-                step["op"]
-            ));
+            faults.push(format!("step {number} {}: want {wanted} got {got}", step["op"]));
         }
-        let recorded = scenario["events"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|event| event["step"] == number);
+        let recorded =
+            scenario["events"].as_array().unwrap().iter().filter(|event| event["step"] == number);
         let wanted: Vec<_> = recorded
             .filter(|event| is_compared(event))
             .map(|event| comparable(&event["name"], &event["args"]))

@@ -88,11 +88,7 @@ impl World {
         };
         browser.install(Extension::new(EXTENSION.into(), &manifest, false));
         let engine = SimEngine::new(Pages::default());
-        Self {
-            session: Session::new(browser, Box::new(engine)),
-            now,
-            log: Vec::new(),
-        }
+        Self { session: Session::new(browser, Box::new(engine)), now, log: Vec::new() }
     }
 
     fn all(&self) -> Value {
@@ -104,15 +100,9 @@ impl World {
         let windows = self.all();
         let windows = windows.as_array().cloned().unwrap_or_default();
         if pointer == "window" {
-            return windows
-                .iter()
-                .filter_map(|window| window["id"].as_i64())
-                .collect();
+            return windows.iter().filter_map(|window| window["id"].as_i64()).collect();
         }
-        let tabs = windows
-            .iter()
-            .filter_map(|window| window["tabs"].as_array())
-            .flatten();
+        let tabs = windows.iter().filter_map(|window| window["tabs"].as_array()).flatten();
         let ids = tabs.filter_map(|tab| tab[pointer].as_i64());
         ids.filter(|id| *id > 0).collect()
     }
@@ -156,10 +146,7 @@ impl World {
             _ => json!([tab]),
         };
         let arguments: Vec<Js> = serde_json::from_value(arguments).unwrap();
-        let caller = Caller {
-            extension: EXTENSION.into(),
-            context: Context::Worker,
-        };
+        let caller = Caller { extension: EXTENSION.into(), context: Context::Worker };
         let command = Command::read(step.operation, &arguments, Style::Promise);
         let answer = command.and_then(|command| self.session.apply(self.now, &caller, &command));
         self.now = Timestamp::from_micros(self.now.micros() + 25_000);
@@ -167,11 +154,7 @@ impl World {
         self.session.browser().assert_invariants();
         while let Some(output) = self.session.poll() {
             if let Output::Event(event) = output {
-                self.log.push(format!(
-                    "{} {}",
-                    event.name(),
-                    json!(event.shown(&Access::Full))
-                ));
+                self.log.push(format!("{} {}", event.name(), json!(event.shown(&Access::Full))));
             }
         }
         self.log.push(format!("{answer:?}"));
@@ -189,10 +172,7 @@ impl World {
             for (index, tab) in tabs.iter().enumerate() {
                 assert_eq!(tab["index"], json!(index), "indices are dense");
                 let opener = tab.get("openerTabId").and_then(Value::as_i64);
-                assert!(
-                    opener.is_none_or(|opener| ids.contains(&opener)),
-                    "openers exist"
-                );
+                assert!(opener.is_none_or(|opener| ids.contains(&opener)), "openers exist");
                 assert!(opener.is_none_or(|opener| Some(opener) != tab["id"].as_i64()));
             }
         }

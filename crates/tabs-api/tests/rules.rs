@@ -61,10 +61,7 @@ impl Bench {
 
     fn refused(&mut self, op: &str, args: Value) -> String {
         let (reply, _) = self.step(op, args);
-        reply["error"]["message"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+        reply["error"]["message"].as_str().unwrap_or_default().to_owned()
     }
 
     fn open(&mut self, url: &str) -> i64 {
@@ -126,20 +123,12 @@ fn whatever_makes_a_hidden_tab_active_shows_its_group_first() {
         let tab = bench.open("http://a.test/a.html");
         let group = bench.call("tabs.group", json!([{ "tabIds": tab }]));
         bench.call("tabGroups.update", json!([group, { "collapsed": true }]));
-        let args = if by_index {
-            json!([{ "tabs": 1 }])
-        } else {
-            json!([tab, { "active": true }])
-        };
+        let args = if by_index { json!([{ "tabs": 1 }]) } else { json!([tab, { "active": true }]) };
         let (_, events) = bench.step(op, args);
         let names: Vec<_> = events.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names[..3],
-            [
-                "tabGroups.onUpdated",
-                "tabs.onActivated",
-                "tabs.onHighlighted"
-            ],
+            ["tabGroups.onUpdated", "tabs.onActivated", "tabs.onHighlighted"],
             "{op}"
         );
         assert_eq!(events[0].1[0]["collapsed"], false);
@@ -171,15 +160,10 @@ fn a_state_that_size_or_focus_contradicts_is_refused() {
         json!({ "state": "maximized", "focused": false }),
         json!({ "state": "fullscreen", "left": 0 }),
     ] {
-        for (op, args) in [
-            ("windows.create", json!([data])),
-            ("windows.update", json!([window, data])),
-        ] {
-            assert_eq!(
-                bench.refused(op, args),
-                "Invalid value for state",
-                "{op} {data}"
-            );
+        for (op, args) in
+            [("windows.create", json!([data])), ("windows.update", json!([window, data]))]
+        {
+            assert_eq!(bench.refused(op, args), "Invalid value for state", "{op} {data}");
         }
     }
     let windows = bench.call("windows.getAll", json!([]));
@@ -201,16 +185,11 @@ fn a_discarded_tab_has_no_language() {
 fn once_the_page_of_the_users_new_tab_comes_nobody_has_an_opener() {
     let mut bench = Bench::new();
     let first = bench.first;
-    let tab = bench.call(
-        "tabs.create",
-        json!([{ "url": "http://a.test/a.html", "openerTabId": first }]),
-    );
+    let tab =
+        bench.call("tabs.create", json!([{ "url": "http://a.test/a.html", "openerTabId": first }]));
     assert_eq!(tab["openerTabId"], first);
     let (_, events) = bench.step("harness.control", json!(["xdotool", "key", "ctrl+t"]));
-    assert_eq!(
-        events[0].1[0]["openerTabId"], tab["id"],
-        "it has one until then"
-    );
+    assert_eq!(events[0].1[0]["openerTabId"], tab["id"], "it has one until then");
     let tabs = bench.call("tabs.query", json!([{}]));
     for tab in tabs.as_array().unwrap() {
         assert_eq!(tab.get("openerTabId"), None, "{tab}");
@@ -235,23 +214,10 @@ fn a_click_with_shift_highlights_everything_between() {
     let mut bench = Bench::new();
     let last = bench.open("http://a.test/a.html");
     let mut all = vec![bench.first, last];
-    let args = json!([
-        "xdotool",
-        "mousemove",
-        340,
-        40,
-        "keydown",
-        "shift",
-        "click",
-        1,
-        "keyup",
-        "shift"
-    ]);
+    let args =
+        json!(["xdotool", "mousemove", 340, 40, "keydown", "shift", "click", 1, "keyup", "shift"]);
     let (_, events) = bench.step("harness.control", args);
-    let (_, args) = events
-        .iter()
-        .find(|(name, _)| name == "tabs.onHighlighted")
-        .unwrap();
+    let (_, args) = events.iter().find(|(name, _)| name == "tabs.onHighlighted").unwrap();
     all.sort_unstable();
     assert_eq!(args[0]["tabIds"], json!(all));
 }

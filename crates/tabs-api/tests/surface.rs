@@ -1,9 +1,5 @@
 //! The surface against real sockets: one order, resume, the control side, and pages that get nowhere.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "the helpers of a test may fail it"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "the helpers of a test may fail it")]
 
 use futures_util::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Full};
@@ -28,9 +24,8 @@ async fn send(
     body: &Value,
 ) -> (u16, Value) {
     let stream = TcpStream::connect(server.address).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     let mut request = Request::builder().method(method).uri(path);
     if !fields.iter().any(|(name, _)| *name == "host") {
@@ -44,10 +39,7 @@ async fn send(
     let response = sender.send_request(request).await.unwrap();
     let status = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    (
-        status,
-        serde_json::from_slice(&bytes).unwrap_or(Value::Null),
-    )
+    (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
 }
 
 async fn call(server: &Running, operation: &str, arguments: Value) -> Value {
@@ -68,9 +60,8 @@ async fn control(server: &Running, method: &str, path: &str, body: Value) -> (u1
 /// Opens the WebSocket of a token, after the event of `since`.
 async fn open(server: &Running, token: &str, since: Option<u64>) -> Socket {
     let stream = TcpStream::connect(server.address).await.unwrap();
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .unwrap();
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection.with_upgrades());
     let since = since.map_or(String::new(), |since| format!("&since={since}"));
     let request = Request::get(format!("/v1/ws?token={token}{since}"))
@@ -164,10 +155,7 @@ async fn a_listener_that_falls_behind_is_told_how_much_it_missed() {
     assert_eq!(frame["type"], "lagged");
     assert!(frame["missed"].as_u64().unwrap() > 0);
     let first = next(&mut late).await;
-    assert_eq!(
-        first["seq"].as_u64().unwrap(),
-        frame["seq"].as_u64().unwrap() + 1
-    );
+    assert_eq!(first["seq"].as_u64().unwrap(), frame["seq"].as_u64().unwrap() + 1);
 }
 
 #[tokio::test]
@@ -206,19 +194,11 @@ async fn profiles_are_apart_and_a_reset_puts_one_back() {
     let server = spawn().await.unwrap();
     let profile = json!({ "name": "test", "extensions": [{ "token": "other", "manifest": { "name": "Other" } }] });
     let (status, made) = control(&server, "POST", "/profiles", profile.clone()).await;
-    assert_eq!(
-        (status, &made["extensions"][0]["token"]),
-        (201, &json!("other"))
-    );
+    assert_eq!((status, &made["extensions"][0]["token"]), (201, &json!("other")));
     assert_eq!(control(&server, "POST", "/profiles", profile).await.0, 409);
     let other = [("authorization", "Bearer other")];
     let create = json!([{ "url": "https://a.test/" }]);
-    assert_eq!(
-        send(&server, "POST", "/v1/tabs/create", &other, &create)
-            .await
-            .0,
-        200
-    );
+    assert_eq!(send(&server, "POST", "/v1/tabs/create", &other, &create).await.0, 200);
     let (_, reply) = send(&server, "POST", "/v1/tabs/query", &other, &json!([{}])).await;
     assert_eq!(reply["result"].as_array().unwrap().len(), 2);
     let first = call(&server, "tabs.query", json!([{}])).await;
@@ -227,12 +207,7 @@ async fn profiles_are_apart_and_a_reset_puts_one_back() {
     assert_eq!(reset.0, 200);
     let (_, reply) = send(&server, "POST", "/v1/tabs/query", &other, &json!([{}])).await;
     assert_eq!(reply["result"].as_array().unwrap().len(), 1);
-    assert_eq!(
-        control(&server, "DELETE", "/profiles/test", json!({}))
-            .await
-            .0,
-        200
-    );
+    assert_eq!(control(&server, "DELETE", "/profiles/test", json!({})).await.0, 200);
     let (status, _) = send(&server, "POST", "/v1/tabs/query", &other, &json!([{}])).await;
     assert_eq!(status, 401);
 }
@@ -241,10 +216,7 @@ async fn profiles_are_apart_and_a_reset_puts_one_back() {
 async fn events_of_groups_are_for_those_who_have_the_permission() {
     let server = spawn().await.unwrap();
     let install = json!({ "token": "plain", "manifest": { "name": "Plain" } });
-    assert_eq!(
-        control(&server, "POST", "/extensions", install).await.0,
-        201
-    );
+    assert_eq!(control(&server, "POST", "/extensions", install).await.0, 201);
     let mut with = open(&server, TOKEN, None).await;
     let mut without = open(&server, "plain", None).await;
     let tab = call(&server, "tabs.query", json!([{}])).await["result"][0]["id"].clone();
@@ -274,13 +246,6 @@ async fn arguments_go_by_place_or_by_name() {
     assert_eq!(by_place["result"], by_name["result"]);
     let bearer = format!("Bearer {TOKEN}");
     let fields = [("authorization", bearer.as_str())];
-    let (status, _) = send(
-        &server,
-        "POST",
-        "/v1/tabs/get",
-        &fields,
-        &json!({ "tab": 1 }),
-    )
-    .await;
+    let (status, _) = send(&server, "POST", "/v1/tabs/get", &fields, &json!({ "tab": 1 })).await;
     assert_eq!(status, 400);
 }

@@ -198,9 +198,7 @@ impl Caller {
     /// Whether the channel is the caller's own.
     #[must_use]
     pub fn owns(&self, channel: &str) -> bool {
-        self.account
-            .as_ref()
-            .is_some_and(|account| account.channel.as_deref() == Some(channel))
+        self.account.as_ref().is_some_and(|account| account.channel.as_deref() == Some(channel))
     }
 }
 
@@ -216,15 +214,11 @@ pub fn identify(
 ) -> Result<Caller, Error> {
     let mut caller = Caller::default();
     if let Some(token) = token {
-        let row = TOKENS
-            .peek_shared(tx, &digest(token))?
-            .ok_or(Error::InvalidCredentials)?;
+        let row = TOKENS.peek_shared(tx, &digest(token))?.ok_or(Error::InvalidCredentials)?;
         if row.expires.is_some_and(|expires| expires <= now) {
             return Err(Error::InvalidCredentials);
         }
-        let account = ACCOUNTS
-            .peek_shared(tx, &row.account)?
-            .ok_or(Error::InvalidCredentials)?;
+        let account = ACCOUNTS.peek_shared(tx, &row.account)?.ok_or(Error::InvalidCredentials)?;
         caller = Caller {
             project: row.project.clone(),
             account: Some(Account::clone(&account)),
@@ -255,10 +249,7 @@ mod tests {
     fn scopes_are_known_by_their_short_and_their_full_names() {
         for scope in Scope::ALL {
             assert_eq!(Scope::named(scope.name()), Some(scope));
-            assert_eq!(
-                Scope::named(&format!("{}{}", Scope::PREFIX, scope.name())),
-                Some(scope)
-            );
+            assert_eq!(Scope::named(&format!("{}{}", Scope::PREFIX, scope.name())), Some(scope));
             assert!(Scopes::of(&[scope]).has(scope));
         }
         assert_eq!(Scope::named("drive"), None);

@@ -25,13 +25,8 @@ fn document() -> Value {
     let base = char::from(BASE);
     let mut resources = Map::new();
     for operation in OPERATIONS {
-        let (resource, verb) = operation
-            .name
-            .split_once('.')
-            .unwrap_or((operation.name, ""));
-        let entry = resources
-            .entry(resource)
-            .or_insert_with(|| json!({"methods": {}}));
+        let (resource, verb) = operation.name.split_once('.').unwrap_or((operation.name, ""));
+        let entry = resources.entry(resource).or_insert_with(|| json!({"methods": {}}));
         if let Some(methods) = entry.get_mut("methods").and_then(Value::as_object_mut) {
             methods.insert(verb.to_owned(), method(operation));
         }
@@ -39,10 +34,7 @@ fn document() -> Value {
     let scopes: Map<_, _> = Scope::ALL
         .into_iter()
         .map(|scope| {
-            (
-                format!("{}{}", Scope::PREFIX, scope.name()),
-                json!({"description": scope.doc()}),
-            )
+            (format!("{}{}", Scope::PREFIX, scope.name()), json!({"description": scope.doc()}))
         })
         .collect();
     json!({
@@ -63,17 +55,10 @@ fn document() -> Value {
 
 fn method(operation: &Operation) -> Value {
     let path = format!("{}{}", VERSION_PATH.trim_start_matches('/'), operation.path);
-    let order: Vec<_> = operation
-        .params
-        .iter()
-        .filter(|param| param.required)
-        .map(|param| param.name)
-        .collect();
-    let scopes: Vec<_> = operation
-        .scopes
-        .iter()
-        .map(|scope| format!("{}{}", Scope::PREFIX, scope.name()))
-        .collect();
+    let order: Vec<_> =
+        operation.params.iter().filter(|param| param.required).map(|param| param.name).collect();
+    let scopes: Vec<_> =
+        operation.scopes.iter().map(|scope| format!("{}{}", Scope::PREFIX, scope.name())).collect();
     let mut method = json!({
         "id": format!("youtube.{}", operation.name), "description": operation.doc,
         "httpMethod": operation.method.name(), "path": path, "flatPath": path,
@@ -82,10 +67,7 @@ fn method(operation: &Operation) -> Value {
     let Some(map) = method.as_object_mut() else {
         return method;
     };
-    for (name, schema) in [
-        ("request", operation.request),
-        ("response", operation.response),
-    ] {
+    for (name, schema) in [("request", operation.request), ("response", operation.response)] {
         if let Some(schema) = schema {
             map.insert(name.into(), json!({"$ref": schema}));
         }
@@ -113,11 +95,7 @@ fn media_upload(operation: &Operation, upload: &Upload) -> Value {
 }
 
 fn parameters<'p>(params: impl Iterator<Item = &'p Param>) -> Value {
-    Value::Object(
-        params
-            .map(|param| (param.name.to_owned(), parameter(param)))
-            .collect(),
-    )
+    Value::Object(params.map(|param| (param.name.to_owned(), parameter(param))).collect())
 }
 
 fn parameter(param: &Param) -> Value {
@@ -202,26 +180,14 @@ mod tests {
     #[test]
     fn every_operation_and_every_type_it_names_is_in_the_document() {
         let document: Value = serde_json::from_slice(
-            &text()
-                .to_vec()
-                .into_iter()
-                .filter(|byte| *byte != BASE)
-                .collect::<Vec<_>>(),
+            &text().to_vec().into_iter().filter(|byte| *byte != BASE).collect::<Vec<_>>(),
         )
         .unwrap();
         for operation in OPERATIONS {
             let (resource, verb) = operation.name.split_once('.').unwrap();
             let method = &document["resources"][resource]["methods"][verb];
-            assert_eq!(
-                method["httpMethod"],
-                operation.method.name(),
-                "{}",
-                operation.name
-            );
-            for schema in [operation.request, operation.response]
-                .into_iter()
-                .flatten()
-            {
+            assert_eq!(method["httpMethod"], operation.method.name(), "{}", operation.name);
+            for schema in [operation.request, operation.response].into_iter().flatten() {
                 assert!(document["schemas"][schema].is_object(), "{schema}");
             }
         }

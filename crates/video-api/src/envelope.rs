@@ -54,12 +54,7 @@ impl Reply {
     /// 204: done, and nothing to say.
     #[must_use]
     pub const fn empty() -> Self {
-        Self {
-            json: None,
-            etag: None,
-            holes: Vec::new(),
-            is_passing: false,
-        }
+        Self { json: None, etag: None, holes: Vec::new(), is_passing: false }
     }
 
     /// One resource.
@@ -105,13 +100,7 @@ impl Item {
             text.extend_from_slice(b",\"id\":");
             string(&mut text, id);
         }
-        Self {
-            etag: etag.to_owned(),
-            text,
-            holes: Vec::new(),
-            seal: None,
-            is_passing: false,
-        }
+        Self { etag: etag.to_owned(), text, holes: Vec::new(), seal: None, is_passing: false }
     }
 
     /// Says that the resource will be another later, though nothing of it is written.
@@ -154,10 +143,7 @@ impl Item {
 
     /// Adds text that was served before.
     pub fn served(&mut self, served: &Served) {
-        self.holes.push(Hole {
-            at: self.text.len(),
-            served: served.clone(),
-        });
+        self.holes.push(Hole { at: self.text.len(), served: served.clone() });
     }
 
     /// Ends the resource.
@@ -209,8 +195,7 @@ impl Object {
     /// Adds `true` or `false`.
     pub fn flag(&mut self, name: &str, is: bool) {
         self.name(name);
-        self.0
-            .extend_from_slice(if is { b"true" } else { b"false" });
+        self.0.extend_from_slice(if is { b"true" } else { b"false" });
     }
 
     /// Adds any value.
@@ -306,10 +291,9 @@ impl List {
         self.is_passing |= item.is_passing;
         self.append(&item.text);
         let start = self.rest.len() - item.text.len();
-        self.holes.extend(item.holes.iter().map(|hole| Hole {
-            at: hole.at + start,
-            served: hole.served.clone(),
-        }));
+        self.holes.extend(
+            item.holes.iter().map(|hole| Hole { at: hole.at + start, served: hole.served.clone() }),
+        );
     }
 
     /// Adds an item that is text already.
@@ -349,16 +333,12 @@ impl List {
     pub fn end_with(mut self, paging: Option<&Paging>, more: &[(&str, Vec<u8>)]) -> Reply {
         self.rest.push(b']');
         let mut middle = Vec::with_capacity(256);
-        let mut write = |pieces: &[&[u8]]| {
-            pieces
-                .iter()
-                .for_each(|piece| middle.extend_from_slice(piece))
-        };
+        let mut write =
+            |pieces: &[&[u8]]| pieces.iter().for_each(|piece| middle.extend_from_slice(piece));
         if let Some(paging) = paging {
-            for (name, token) in [
-                ("nextPageToken", &paging.next),
-                ("prevPageToken", &paging.previous),
-            ] {
+            for (name, token) in
+                [("nextPageToken", &paging.next), ("prevPageToken", &paging.previous)]
+            {
                 if let Some(token) = token {
                     write(&[b",\"", name.as_bytes(), b"\":\"", token.as_bytes(), b"\""]);
                 }
@@ -376,14 +356,9 @@ impl List {
         let etag = URL_SAFE_NO_PAD.encode(self.hash.finalize().get(..20).unwrap_or_default());
         let mut text = Vec::with_capacity(middle.len() + self.rest.len() + 96);
         let (kind, rest) = (self.kind.as_bytes(), self.rest.as_slice());
-        for piece in [
-            b"{\"kind\":\"youtube#",
-            kind,
-            b"\",\"etag\":\"",
-            etag.as_bytes(),
-            b"\"",
-            &middle,
-        ] {
+        for piece in
+            [b"{\"kind\":\"youtube#", kind, b"\",\"etag\":\"", etag.as_bytes(), b"\"", &middle]
+        {
             text.extend_from_slice(piece);
         }
         let start = text.len();
@@ -391,12 +366,7 @@ impl List {
         text.push(b'}');
         let mut holes = self.holes;
         holes.iter_mut().for_each(|hole| hole.at += start);
-        Reply {
-            json: Some(text),
-            etag: Some(etag),
-            holes,
-            is_passing: self.is_passing,
-        }
+        Reply { json: Some(text), etag: Some(etag), holes, is_passing: self.is_passing }
     }
 }
 
@@ -454,10 +424,7 @@ mod tests {
     fn what_was_served_before_looks_as_if_it_were_written_now() {
         let part = br#"{"title":"a","urls":["\x01/a"],"none":{}}"#;
         let part: Vec<u8> = part.to_vec();
-        let served = Served {
-            text: part.clone().into(),
-            indented: indented(&part, PART_DEPTH),
-        };
+        let served = Served { text: part.clone().into(), indented: indented(&part, PART_DEPTH) };
         let inner = Served {
             text: br#""b":1,"c":{"d":[]}"#.as_slice().into(),
             indented: b"\"b\": 1,\n        \"c\": {\n          \"d\": []\n        }"
@@ -492,12 +459,8 @@ mod tests {
     fn a_page_says_where_its_neighbours_are() {
         let mut list = List::new("videoListResponse");
         list.push(&Item::begin("video", "e", Some("v")).end());
-        let paging = Paging {
-            next: Some("N".into()),
-            previous: Some("P".into()),
-            total: 7,
-            size: 5,
-        };
+        let paging =
+            Paging { next: Some("N".into()), previous: Some("P".into()), total: 7, size: 5 };
         let value: serde_json::Value =
             serde_json::from_slice(&list.end(Some(&paging)).json.unwrap()).unwrap();
         assert_eq!(value["nextPageToken"], "N");

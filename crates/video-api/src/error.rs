@@ -252,11 +252,7 @@ const fn body(path: &'static str) -> Place {
 
 impl Detail {
     const fn new(status: u16, domain: &'static str, reason: &'static str, place: Place) -> Self {
-        Self {
-            row: Row::of(status, reason),
-            domain,
-            place,
-        }
+        Self { row: Row::of(status, reason), domain, place }
     }
 }
 
@@ -286,19 +282,13 @@ impl Error {
             }
             Self::Unregistered => of(403, "global", "forbidden", Place::None),
             Self::LoginRequired => of(401, "global", "required", Place::Header("Authorization")),
-            Self::AuthorizationRequired(name) => of(
-                401,
-                "youtube.common",
-                "authorizationRequired",
-                parameter(name),
-            ),
+            Self::AuthorizationRequired(name) => {
+                of(401, "youtube.common", "authorizationRequired", parameter(name))
+            }
             Self::InsufficientScopes => of(403, "global", "insufficientPermissions", Place::None),
-            Self::NoChannel => of(
-                401,
-                "youtube.header",
-                "youtubeSignupRequired",
-                Place::Header("Authorization"),
-            ),
+            Self::NoChannel => {
+                of(401, "youtube.header", "youtubeSignupRequired", Place::Header("Authorization"))
+            }
             Self::QuotaExceeded => of(403, "youtube.quota", "quotaExceeded", Place::None),
             Self::Required(name) => of(400, "global", "required", parameter(name)),
             Self::Repeated(name)
@@ -309,46 +299,28 @@ impl Error {
             }
             Self::UnknownPart(_) => of(400, "youtube.part", "unknownPart", parameter("part")),
             Self::UnexpectedPart(_) => of(400, "youtube.part", "unexpectedPart", parameter("part")),
-            Self::NoFilter(_) => of(
-                400,
-                "youtube.parameter",
-                "missingRequiredParameter",
-                parameter(""),
-            ),
-            Self::IncompatibleParameters(_) => of(
-                400,
-                "youtube.parameter",
-                "incompatibleParameters",
-                parameter(""),
-            ),
+            Self::NoFilter(_) => {
+                of(400, "youtube.parameter", "missingRequiredParameter", parameter(""))
+            }
+            Self::IncompatibleParameters(_) => {
+                of(400, "youtube.parameter", "incompatibleParameters", parameter(""))
+            }
             Self::TooManyIds => of(400, "youtube.parameter", "invalidFilters", parameter("id")),
-            Self::InvalidPageToken => of(
-                400,
-                "youtube.parameter",
-                "invalidPageToken",
-                parameter("pageToken"),
-            ),
+            Self::InvalidPageToken => {
+                of(400, "youtube.parameter", "invalidPageToken", parameter("pageToken"))
+            }
             Self::InvalidLanguage(_) => {
                 of(400, "youtube.parameter", "invalidLanguage", parameter("hl"))
             }
-            Self::UnsupportedLanguage(_) => of(
-                400,
-                "youtube.parameter",
-                "unsupportedLanguageCode",
-                parameter("hl"),
-            ),
-            Self::InvalidRegion(_) => of(
-                400,
-                "youtube.parameter",
-                "invalidRegionCode",
-                parameter("regionCode"),
-            ),
-            Self::UnsupportedRegion(_) => of(
-                400,
-                "youtube.parameter",
-                "unsupportedRegionCode",
-                parameter("regionCode"),
-            ),
+            Self::UnsupportedLanguage(_) => {
+                of(400, "youtube.parameter", "unsupportedLanguageCode", parameter("hl"))
+            }
+            Self::InvalidRegion(_) => {
+                of(400, "youtube.parameter", "invalidRegionCode", parameter("regionCode"))
+            }
+            Self::UnsupportedRegion(_) => {
+                of(400, "youtube.parameter", "unsupportedRegionCode", parameter("regionCode"))
+            }
             Self::ParseError(_) => of(400, "global", "parseError", Place::None),
             Self::InvalidField { path, .. } => {
                 of(400, "global", "invalid", Place::Body(path.clone().into()))
@@ -358,20 +330,15 @@ impl Error {
             Self::BadContent(..) => of(400, "global", "badContent", Place::None),
             Self::UploadTooLarge(_) => of(413, "global", "uploadTooLarge", Place::None),
             Self::NotUpload => of(400, "global", "notUpload", Place::None),
-            Self::UnsupportedMediaProtocol(_) => of(
-                400,
-                "global",
-                "unsupportedMediaProtocol",
-                parameter("uploadType"),
-            ),
+            Self::UnsupportedMediaProtocol(_) => {
+                of(400, "global", "unsupportedMediaProtocol", parameter("uploadType"))
+            }
             Self::BodyBroken => of(400, "global", "badRequest", Place::None),
             Self::NotInBatch => of(400, "global", "badRequest", Place::None),
             Self::BatchTooLarge(_) => of(413, "global", "batchSizeTooLarge", Place::None),
-            Self::Session(error) => Detail {
-                row: error.row(),
-                domain: "global",
-                place: Place::None,
-            },
+            Self::Session(error) => {
+                Detail { row: error.row(), domain: "global", place: Place::None }
+            }
             Self::Absent(absent) => absent.detail(),
             Self::Forbidden(forbidden) => forbidden.detail(),
             Self::Rule(rule) => rule.detail(),
@@ -481,10 +448,7 @@ mod tests {
     #[test]
     fn the_message_of_a_missing_filter_names_the_filters() {
         let error = Error::NoFilter(&["id", "mine"]);
-        assert_eq!(
-            error.to_string(),
-            "No filter selected. Expected one of: id, mine"
-        );
+        assert_eq!(error.to_string(), "No filter selected. Expected one of: id, mine");
         assert_eq!(error.row(), Row::of(400, "missingRequiredParameter"));
     }
 }

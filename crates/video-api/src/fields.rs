@@ -31,11 +31,7 @@ impl Mask {
         }
         let mut rest = text;
         let mask = Self::list(&mut rest, 0).ok_or_else(refuse)?;
-        if rest.is_empty() {
-            Ok(mask)
-        } else {
-            Err(refuse())
-        }
+        if rest.is_empty() { Ok(mask) } else { Err(refuse()) }
     }
 
     /// `item (, item)*`, up to a closing parenthesis or the end.
@@ -60,9 +56,7 @@ impl Mask {
         let (name, after) = text.split_at_checked(end)?;
         let name = name.trim();
         if name.is_empty()
-            || !name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"*_-#$:@.".contains(&byte))
+            || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"*_-#$:@.".contains(&byte))
         {
             return None;
         }
@@ -197,9 +191,7 @@ impl Mask {
                 _ => {
                     let name = text.skip_value();
                     text.at += 1;
-                    let plain = name
-                        .get(1..name.len().saturating_sub(1))
-                        .unwrap_or_default();
+                    let plain = name.get(1..name.len().saturating_sub(1)).unwrap_or_default();
                     match self.of(std::str::from_utf8(plain).unwrap_or_default()) {
                         None => {
                             text.skip_value();
@@ -290,32 +282,20 @@ mod tests {
         for (mask, expected) in [
             ("kind", r#"{"kind":"k"}"#),
             ("*", LIST),
-            (
-                "items(id),kind",
-                r#"{"kind":"k","items":[{"id":"1"},{"id":"2"}]}"#,
-            ),
+            ("items(id),kind", r#"{"kind":"k","items":[{"id":"1"},{"id":"2"}]}"#),
             ("items/id", r#"{"items":[{"id":"1"},{"id":"2"}]}"#),
             (
                 "items(id,snippet/title),nextPageToken",
                 r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"}},{"id":"2"}]}"#,
             ),
-            (
-                "items/snippet/tags",
-                r#"{"items":[{"snippet":{"tags":["x","y"]}},{}]}"#,
-            ),
+            ("items/snippet/tags", r#"{"items":[{"snippet":{"tags":["x","y"]}},{}]}"#),
             (
                 "items/*/title",
                 r#"{"items":[{"id":"1","snippet":{"title":"a \"q\" {"},"n":-1.5},{"id":"2"}]}"#,
             ),
-            (
-                "items(id),items/n",
-                r#"{"items":[{"id":"1","n":-1.5},{"id":"2"}]}"#,
-            ),
+            ("items(id),items/n", r#"{"items":[{"id":"1","n":-1.5},{"id":"2"}]}"#),
             ("nothing", "{}"),
-            (
-                "etag,pageInfo",
-                r#"{"etag":"e,}","pageInfo":{"totalResults":2}}"#,
-            ),
+            ("etag,pageInfo", r#"{"etag":"e,}","pageInfo":{"totalResults":2}}"#),
         ] {
             assert_eq!(masked(mask), expected, "{mask}");
         }
@@ -326,10 +306,7 @@ mod tests {
         let list = Shape::named("VideoListResponse").unwrap();
         for (mask, unknown) in [
             ("*", None),
-            (
-                "items(id,snippet(title,thumbnails/*/url)),nextPageToken",
-                None,
-            ),
+            ("items(id,snippet(title,thumbnails/*/url)),nextPageToken", None),
             ("items/*/none", None),
             ("items/localizations(de,fr/title)", None),
             ("none", Some("none")),

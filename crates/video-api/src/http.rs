@@ -328,13 +328,7 @@ impl VideoApi {
             return Err(Error::NotImplemented(operation.name));
         }
         let Visit { caller, now } = visit;
-        Ok(Admitted {
-            operation,
-            caller,
-            params,
-            parts,
-            now,
-        })
+        Ok(Admitted { operation, caller, params, parts, now })
     }
 
     async fn charge(
@@ -447,17 +441,11 @@ impl VideoApi {
     ) -> Result<T, Error> {
         let lost = || Error::Backend(StoreError::Unavailable("a worker thread was lost".into()));
         let _permit = self.0.heavy.acquire().await.map_err(|_| lost())?;
-        tokio::task::spawn_blocking(work)
-            .await
-            .map_err(|_| lost())?
+        tokio::task::spawn_blocking(work).await.map_err(|_| lost())?
     }
 
     fn drain_index(&self) -> Result<(), Error> {
-        let _one = self
-            .0
-            .draining
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _one = self.0.draining.lock().unwrap_or_else(PoisonError::into_inner);
         index::drain(&*self.0.store, &mut self.draw())?;
         Ok(())
     }
@@ -467,10 +455,8 @@ impl VideoApi {
         let next = || video::next_due(&mut Tx::new(&*self.0.store));
         while self.0.schedule.is_due(now, next)? {
             let mut ids = self.draw();
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                video::publish_due(tx, now)
-            })
-            .await?;
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| video::publish_due(tx, now))
+                .await?;
         }
         Ok(())
     }

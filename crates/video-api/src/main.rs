@@ -27,9 +27,7 @@ fn main() -> ExitCode {
     let about = "A video-platform data service that unmodified Data API v3 clients drive";
     let command = launch::command(&PRODUCT, about, offline::augment);
     let matches = command.clone().get_matches();
-    if let Some(code) = matches
-        .subcommand()
-        .and_then(|(name, matches)| offline::run(name, matches))
+    if let Some(code) = matches.subcommand().and_then(|(name, matches)| offline::run(name, matches))
     {
         return code;
     }
@@ -44,11 +42,8 @@ fn make(
     let made = build(&start);
     async move {
         let mut made = made?;
-        let new = made
-            .service
-            .fill()
-            .await
-            .map_err(|error| LaunchError::Service(error.to_string()))?;
+        let new =
+            made.service.fill().await.map_err(|error| LaunchError::Service(error.to_string()))?;
         made.service.tend();
         if start.flags.seed.is_some() {
             made.banner.push(("seed", format!("{new} new things")));
@@ -89,10 +84,5 @@ fn build(start: &Start) -> Result<Made<VideoApi>, LaunchError> {
         .external_url(start.flags.external_url.clone())
         .seed(seed)
         .build();
-    Ok(Made {
-        service,
-        banner,
-        secrets,
-        has_own_credentials,
-    })
+    Ok(Made { service, banner, secrets, has_own_credentials })
 }

@@ -39,8 +39,5 @@ pub fn localized<'l>(localizations: &'l Map<String, Value>, language: &str) -> O
 pub fn print(map: &Map<String, Value>) -> Bytes {
     let mut stored = stored::Stored::new(());
     stored.set("", map);
-    stored
-        .part("")
-        .cloned()
-        .unwrap_or(Bytes::from_static(b"{}"))
+    stored.part("").cloned().unwrap_or(Bytes::from_static(b"{}"))
 }

@@ -85,31 +85,19 @@ impl Part {
     /// A part that is only read.
     #[must_use]
     pub const fn read(name: &'static str) -> Self {
-        Self {
-            name,
-            writable: false,
-            owner_only: false,
-        }
+        Self { name, writable: false, owner_only: false }
     }
 
     /// A part that insert and update take.
     #[must_use]
     pub const fn written(name: &'static str) -> Self {
-        Self {
-            name,
-            writable: true,
-            owner_only: false,
-        }
+        Self { name, writable: true, owner_only: false }
     }
 
     /// A part that the owner alone sees.
     #[must_use]
     pub const fn owner(name: &'static str) -> Self {
-        Self {
-            name,
-            writable: false,
-            owner_only: true,
-        }
+        Self { name, writable: false, owner_only: true }
     }
 }
 
@@ -210,10 +198,7 @@ impl Operation {
         written_parts_only: false,
         access: Access::Token,
         scopes: Scopes::of(&[]),
-        cost: Cost {
-            units: 50,
-            own_bucket: false,
-        },
+        cost: Cost { units: 50, own_bucket: false },
         request: None,
         response: None,
         upload: None,
@@ -229,45 +214,24 @@ impl Operation {
             path,
             run,
             access: Access::KeyOrToken,
-            cost: Cost {
-                units: 1,
-                own_bucket: false,
-            },
+            cost: Cost { units: 1, own_bucket: false },
             ..Self::BASE
         }
     }
 
     /// A row that creates something: POST, a token, 50 units.
     const fn insert(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self {
-            name,
-            path,
-            run,
-            method: Method::Post,
-            ..Self::BASE
-        }
+        Self { name, path, run, method: Method::Post, ..Self::BASE }
     }
 
     /// A row that replaces: PUT, a token, 50 units.
     const fn update(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self {
-            name,
-            path,
-            run,
-            method: Method::Put,
-            ..Self::BASE
-        }
+        Self { name, path, run, method: Method::Put, ..Self::BASE }
     }
 
     /// A row that deletes: DELETE, a token, 50 units.
     const fn delete(name: &'static str, path: &'static str, run: Run) -> Self {
-        Self {
-            name,
-            path,
-            run,
-            method: Method::Delete,
-            ..Self::BASE
-        }
+        Self { name, path, run, method: Method::Delete, ..Self::BASE }
     }
 
     /// Whether the body is JSON that the handler reads.
@@ -283,20 +247,14 @@ const PART: Param = Param::text(
 )
 .required()
 .repeated();
-const MAX_RESULTS: Param = Param::of(
-    "maxResults",
-    Kind::Unsigned(0, 50),
-    "How many items a page has at most.",
-)
-.default("5");
+const MAX_RESULTS: Param =
+    Param::of("maxResults", Kind::Unsigned(0, 50), "How many items a page has at most.")
+        .default("5");
 const PAGE_TOKEN: Param = Param::text(
     "pageToken",
     "The page, as nextPageToken or prevPageToken of another answer named it.",
 );
-const HL: Param = Param::text(
-    "hl",
-    "The language of localized texts (i18nLanguages.list).",
-);
+const HL: Param = Param::text("hl", "The language of localized texts (i18nLanguages.list).");
 const OWNER: Param = Param::text(
     "onBehalfOfContentOwner",
     "The content owner on whose behalf a partner acts; read and not needed here.",
@@ -306,12 +264,7 @@ const OWNER_CHANNEL: Param = Param::text(
     "The channel on whose behalf a partner acts; read and not needed here.",
 );
 /// Scopes that let a token read what is not public.
-const READ: Scopes = Scopes::of(&[
-    Scope::Full,
-    Scope::ForceSsl,
-    Scope::ReadOnly,
-    Scope::Partner,
-]);
+const READ: Scopes = Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]);
 /// Scopes that let a token write.
 const WRITE: Scopes = Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Partner]);
 /// Scopes that let a token upload.
@@ -398,11 +351,7 @@ pub fn find(method: &str, path: &str) -> Fit {
         }
         served.push(operation.method.name());
     }
-    if served.is_empty() {
-        Fit::None
-    } else {
-        Fit::OtherMethod(served)
-    }
+    if served.is_empty() { Fit::None } else { Fit::OtherMethod(served) }
 }
 
 /// The values of `{name}` segments, or `None` if the path is another.
@@ -457,11 +406,7 @@ impl Call<'_> {
     #[must_use]
     pub fn form(&self) -> impl std::hash::Hash + use<'_> {
         let side = |name| self.params.get(name);
-        (
-            &self.parts,
-            self.language(),
-            [side("maxWidth"), side("maxHeight")],
-        )
+        (&self.parts, self.language(), [side("maxWidth"), side("maxHeight")])
     }
 
     /// How many items a page has at most.
@@ -475,10 +420,7 @@ impl Call<'_> {
     /// # Errors
     /// [`Error::InvalidPageToken`].
     pub fn page_token(&self, binding: Binding) -> Result<Option<PageToken>, Error> {
-        self.params
-            .get("pageToken")
-            .map(|text| PageToken::parse(text, binding))
-            .transpose()
+        self.params.get("pageToken").map(|text| PageToken::parse(text, binding)).transpose()
     }
 
     /// Checks `If-Match` against the version that is stored.
@@ -493,11 +435,7 @@ impl Call<'_> {
             .split(',')
             .map(|one| one.trim().trim_start_matches("W/").trim_matches('"'))
             .any(|one| one == "*" || one == etag);
-        if holds {
-            Ok(())
-        } else {
-            Err(Error::ConditionNotMet)
-        }
+        if holds { Ok(()) } else { Err(Error::ConditionNotMet) }
     }
 }
 
@@ -512,10 +450,8 @@ mod tests {
         assert_eq!(OPERATIONS.len(), 51);
         let names: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
         assert_eq!(names.len(), 51);
-        let targets: BTreeSet<_> = OPERATIONS
-            .iter()
-            .map(|operation| (operation.method.name(), operation.path))
-            .collect();
+        let targets: BTreeSet<_> =
+            OPERATIONS.iter().map(|operation| (operation.method.name(), operation.path)).collect();
         assert_eq!(targets.len(), 51);
     }
 
@@ -543,11 +479,7 @@ mod tests {
             assert!(operation.doc.ends_with('.'), "{name} has no sentence");
             assert!(operation.scopes != Scopes::of(&[]), "{name} has no scope");
             let listed = operation.params.iter().any(|param| param.name == "part");
-            assert_eq!(
-                listed,
-                !operation.parts.is_empty(),
-                "{name}: part and parts go together"
-            );
+            assert_eq!(listed, !operation.parts.is_empty(), "{name}: part and parts go together");
             assert_eq!(
                 operation.upload.is_some(),
                 operation.method != Method::Get

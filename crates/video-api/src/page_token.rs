@@ -81,29 +81,16 @@ impl PageToken {
         if text.len() > TOKEN_BYTES_MAX {
             return Err(Error::InvalidPageToken);
         }
-        let bytes = URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|_| Error::InvalidPageToken)?;
-        let (sealed, seal) = bytes
-            .split_last_chunk::<SEAL_BYTES>()
-            .ok_or(Error::InvalidPageToken)?;
-        let (head, key) = sealed
-            .split_first_chunk::<6>()
-            .ok_or(Error::InvalidPageToken)?;
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Error::InvalidPageToken)?;
+        let (sealed, seal) =
+            bytes.split_last_chunk::<SEAL_BYTES>().ok_or(Error::InvalidPageToken)?;
+        let (head, key) = sealed.split_first_chunk::<6>().ok_or(Error::InvalidPageToken)?;
         let [form, direction, position @ ..] = *head;
         if form != FORM || direction > 1 || *seal != binding.seal(sealed) {
             return Err(Error::InvalidPageToken);
         }
-        let direction = if direction == 1 {
-            Direction::Previous
-        } else {
-            Direction::Next
-        };
-        Ok(Self {
-            direction,
-            position: u32::from_be_bytes(position),
-            key: key.to_vec(),
-        })
+        let direction = if direction == 1 { Direction::Previous } else { Direction::Next };
+        Ok(Self { direction, position: u32::from_be_bytes(position), key: key.to_vec() })
     }
 
     /// The part of `span` that the page is read from; `span` is read in ascending order.
@@ -118,11 +105,7 @@ impl PageToken {
             }
             Some(token) => {
                 let to = Some(after_prefix(&token.key));
-                Span {
-                    to,
-                    order: Order::Descending,
-                    ..span
-                }
+                Span { to, order: Order::Descending, ..span }
             }
         }
     }
@@ -146,10 +129,7 @@ mod tests {
             PageToken::parse(&text, Binding::of(&["playlists.list", "other"])),
             Err(Error::InvalidPageToken)
         );
-        assert_eq!(
-            PageToken::parse("CAUQAA", binding),
-            Err(Error::InvalidPageToken)
-        );
+        assert_eq!(PageToken::parse("CAUQAA", binding), Err(Error::InvalidPageToken));
     }
 
     #[test]
@@ -163,11 +143,7 @@ mod tests {
                 changed[at] = *letter;
                 let changed = String::from_utf8(changed).unwrap();
                 let is_same = changed == text;
-                assert_eq!(
-                    PageToken::parse(&changed, binding).is_ok(),
-                    is_same,
-                    "{changed}"
-                );
+                assert_eq!(PageToken::parse(&changed, binding).is_ok(), is_same, "{changed}");
             }
         }
         assert!(PageToken::parse(&text[..text.len() - 4], binding).is_err());

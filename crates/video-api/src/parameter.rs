@@ -69,81 +69,53 @@ impl Param {
     /// A parameter of this type.
     #[must_use]
     pub const fn of(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self {
-            kind,
-            ..Self::text(name, doc)
-        }
+        Self { kind, ..Self::text(name, doc) }
     }
 
     /// The same, and required.
     #[must_use]
     pub const fn required(self) -> Self {
-        Self {
-            required: true,
-            ..self
-        }
+        Self { required: true, ..self }
     }
 
     /// The same, and a list.
     #[must_use]
     pub const fn repeated(self) -> Self {
-        Self {
-            repeated: true,
-            ..self
-        }
+        Self { repeated: true, ..self }
     }
 
     /// The same, and in the path.
     #[must_use]
     pub const fn in_path(self) -> Self {
-        Self {
-            in_path: true,
-            ..self
-        }
+        Self { in_path: true, ..self }
     }
 
     /// The same, and this holds without it.
     #[must_use]
     pub const fn default(self, default: &'static str) -> Self {
-        Self {
-            default: Some(default),
-            ..self
-        }
+        Self { default: Some(default), ..self }
     }
 
     /// The same, and it needs a token.
     #[must_use]
     pub const fn private(self) -> Self {
-        Self {
-            private: true,
-            ..self
-        }
+        Self { private: true, ..self }
     }
 
     /// The same, and deprecated.
     #[must_use]
     pub const fn deprecated(self) -> Self {
-        Self {
-            deprecated: true,
-            ..self
-        }
+        Self { deprecated: true, ..self }
     }
 
     /// The same, and a value that its list does not hold is refused with this.
     #[must_use]
     pub const fn unlisted(self, rule: Rule) -> Self {
-        Self {
-            unlisted: Some(rule),
-            ..self
-        }
+        Self { unlisted: Some(rule), ..self }
     }
 
     fn check(&self, value: &str) -> Result<(), Error> {
-        let invalid = |kind| Error::InvalidValue {
-            name: self.name,
-            kind,
-            value: value.to_owned(),
-        };
+        let invalid = |kind| Error::InvalidValue { name: self.name, kind, value: value.to_owned() };
         match self.kind {
             Kind::Text => Ok(()),
             Kind::Boolean => boolean(value).map(|_| ()).ok_or_else(|| invalid("boolean")),
@@ -155,16 +127,12 @@ impl Param {
                 let number: i32 = value.parse().map_err(|_| invalid("integer"))?;
                 self.within(value, number.into(), least.into(), most.into())
             }
-            Kind::Moment => Timestamp::from_rfc3339(value)
-                .map(|_| ())
-                .ok_or_else(|| invalid("date-time")),
+            Kind::Moment => {
+                Timestamp::from_rfc3339(value).map(|_| ()).ok_or_else(|| invalid("date-time"))
+            }
             Kind::OneOf(allowed) if allowed.contains(&value) => Ok(()),
             Kind::OneOf(allowed) => Err(self.unlisted.map_or_else(
-                || Error::UnknownValue {
-                    name: self.name,
-                    value: value.to_owned(),
-                    allowed,
-                },
+                || Error::UnknownValue { name: self.name, value: value.to_owned(), allowed },
                 Error::from,
             )),
         }
@@ -174,12 +142,7 @@ impl Param {
         if (least..=most).contains(&number) {
             return Ok(());
         }
-        Err(Error::OutOfRange {
-            name: self.name,
-            value: value.to_owned(),
-            least,
-            most,
-        })
+        Err(Error::OutOfRange { name: self.name, value: value.to_owned(), least, most })
     }
 }
 
@@ -198,29 +161,15 @@ fn boolean(value: &str) -> Option<bool> {
 pub const GLOBAL: &[Param] = &[
     Param::of("$.xgafv", Kind::OneOf(&["1", "2"]), "V1 error format."),
     Param::text("access_token", "OAuth access token."),
-    Param::of(
-        "alt",
-        Kind::OneOf(&["json", "media", "proto"]),
-        "Data format for response.",
-    )
-    .default("json"),
+    Param::of("alt", Kind::OneOf(&["json", "media", "proto"]), "Data format for response.")
+        .default("json"),
     Param::text("callback", "JSONP"),
-    Param::text(
-        "fields",
-        "Selector specifying which fields to include in a partial response.",
-    ),
+    Param::text("fields", "Selector specifying which fields to include in a partial response."),
     Param::text("key", "API key."),
     Param::text("oauth_token", "OAuth 2.0 token for the current user."),
-    Param::of(
-        "prettyPrint",
-        Kind::Boolean,
-        "Returns response with indentations and line breaks.",
-    )
-    .default("true"),
-    Param::text(
-        "quotaUser",
-        "Available to use for quota purposes for server-side applications.",
-    ),
+    Param::of("prettyPrint", Kind::Boolean, "Returns response with indentations and line breaks.")
+        .default("true"),
+    Param::text("quotaUser", "Available to use for quota purposes for server-side applications."),
     Param::text("uploadType", "Legacy upload protocol for media."),
     Param::text("upload_protocol", "Upload protocol for media."),
 ];
@@ -230,9 +179,7 @@ pub const GLOBAL: &[Param] = &[
 /// # Errors
 /// The fault of the first value that has one.
 pub fn check_global(pairs: &[(String, String)]) -> Result<(), Error> {
-    let given = pairs
-        .iter()
-        .filter(|(name, value)| name != "alt" && !value.is_empty());
+    let given = pairs.iter().filter(|(name, value)| name != "alt" && !value.is_empty());
     for (name, value) in given {
         if let Some(param) = GLOBAL.iter().find(|param| param.name == name) {
             param.check(value)?;
@@ -268,9 +215,8 @@ impl Params {
         }
         let mut values = Vec::new();
         for param in params {
-            let given = pairs
-                .iter()
-                .filter(|(name, value)| name == param.name && !value.is_empty());
+            let given =
+                pairs.iter().filter(|(name, value)| name == param.name && !value.is_empty());
             let mut found: Vec<String> = Vec::new();
             if param.repeated {
                 let pieces = given.flat_map(|(_, value)| value.split(',')).map(str::trim);
@@ -310,10 +256,7 @@ impl Params {
     /// All values of a list.
     #[must_use]
     pub fn list(&self, name: &str) -> &[String] {
-        self.values
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or(&[], |(_, values)| values)
+        self.values.iter().find(|(known, _)| *known == name).map_or(&[], |(_, values)| values)
     }
 
     /// The value.
@@ -337,9 +280,7 @@ impl Params {
     /// The number, or `default` without one.
     #[must_use]
     pub fn number(&self, name: &str, default: u32) -> u32 {
-        self.get(name)
-            .and_then(|value| value.parse().ok())
-            .unwrap_or(default)
+        self.get(name).and_then(|value| value.parse().ok()).unwrap_or(default)
     }
 
     /// The moment.
@@ -362,21 +303,15 @@ mod tests {
     ];
 
     fn read(query: &[(&str, &str)]) -> Result<Params, Error> {
-        let pairs: Vec<_> = query
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let pairs: Vec<_> =
+            query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Params::read(PARAMS, &pairs, false)
     }
 
     #[test]
     fn lists_are_given_repeated_or_with_commas_and_count_once() {
-        let params = read(&[
-            ("part", "id,snippet"),
-            ("part", "snippet"),
-            ("part", " status "),
-        ])
-        .unwrap();
+        let params =
+            read(&[("part", "id,snippet"), ("part", "snippet"), ("part", " status ")]).unwrap();
         assert_eq!(params.list("part"), ["id", "snippet", "status"]);
     }
 
@@ -389,26 +324,14 @@ mod tests {
                 &[("part", "id"), ("maxResults", "51")],
                 "Invalid value '51'. Values must be within the range: [0, 50]",
             ),
-            (
-                &[("part", "id"), ("maxResults", "-1")],
-                "Invalid unsigned integer value: '-1'",
-            ),
-            (
-                &[("part", "id"), ("maxResults", "x")],
-                "Invalid unsigned integer value: 'x'",
-            ),
+            (&[("part", "id"), ("maxResults", "-1")], "Invalid unsigned integer value: '-1'"),
+            (&[("part", "id"), ("maxResults", "x")], "Invalid unsigned integer value: 'x'"),
             (
                 &[("part", "id"), ("chart", "asdf")],
                 "Invalid string value: 'asdf'. Allowed values: [mostPopular]",
             ),
-            (
-                &[("part", "id"), ("mine", "maybe")],
-                "Invalid boolean value: 'maybe'",
-            ),
-            (
-                &[("part", "id"), ("after", "yesterday")],
-                "Invalid date-time value: 'yesterday'",
-            ),
+            (&[("part", "id"), ("mine", "maybe")], "Invalid boolean value: 'maybe'"),
+            (&[("part", "id"), ("after", "yesterday")], "Invalid date-time value: 'yesterday'"),
             (
                 &[("part", "id"), ("mine", "true"), ("mine", "false")],
                 "The parameter mine can be given only once.",
@@ -417,13 +340,7 @@ mod tests {
             assert_eq!(read(query).unwrap_err().to_string(), message);
         }
         assert!(read(&[("part", "id"), ("unknown", "x")]).is_ok());
-        let pairs = [
-            ("part".to_owned(), "id".to_owned()),
-            ("unknown".to_owned(), "x".to_owned()),
-        ];
-        assert!(matches!(
-            Params::read(PARAMS, &pairs, true),
-            Err(Error::UnknownParameter(_))
-        ));
+        let pairs = [("part".to_owned(), "id".to_owned()), ("unknown".to_owned(), "x".to_owned())];
+        assert!(matches!(Params::read(PARAMS, &pairs, true), Err(Error::UnknownParameter(_))));
     }
 }

@@ -25,11 +25,7 @@ pub struct Size {
 }
 
 const fn size(name: &'static str, width: u32, height: u32) -> Size {
-    Size {
-        name,
-        width,
-        height,
-    }
+    Size { name, width, height }
 }
 
 /// The sizes of a video's picture, a playlist's and a playlist item's (spec video-api §2 fact 3; default 120 by 90).
@@ -41,11 +37,8 @@ pub const VIDEO: &[Size] = &[
     size("maxres", 1280, 720),
 ];
 /// The sizes of a channel's picture (spec video-api §2 fact 3; default 88 by 88).
-pub const CHANNEL: &[Size] = &[
-    size("default", 88, 88),
-    size("medium", 240, 240),
-    size("high", 800, 800),
-];
+pub const CHANNEL: &[Size] =
+    &[size("default", 88, 88), size("medium", 240, 240), size("high", 800, 800)];
 /// The one size of a channel's banner.
 pub const BANNER: &[Size] = &[size("banner", 2560, 1440)];
 /// The one size of a watermark.
@@ -139,9 +132,7 @@ impl Picture {
             ImageFormat::Bmp,
             ImageFormat::WebP,
         ];
-        let format = image::guess_format(bytes)
-            .ok()
-            .filter(|format| FORMATS.contains(format));
+        let format = image::guess_format(bytes).ok().filter(|format| FORMATS.contains(format));
         let format = format.ok_or(PictureError::Format)?;
         let damaged = |_| PictureError::Damaged;
         let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
@@ -186,12 +177,7 @@ impl Picture {
     pub fn at_least(self, least_width: u32, least_height: u32) -> Result<Self, PictureError> {
         let (width, height) = self.dimensions();
         if width < least_width || height < least_height {
-            return Err(PictureError::TooSmall {
-                width,
-                height,
-                least_width,
-                least_height,
-            });
+            return Err(PictureError::TooSmall { width, height, least_width, least_height });
         }
         Ok(self)
     }
@@ -199,11 +185,7 @@ impl Picture {
     /// This picture as JPEG in each of `sizes`: whole, in its own shape, centred, with black bars where the shape differs (spec video-api §2 fact 4).
     #[must_use]
     pub fn render(self, sizes: &[Size]) -> Vec<(Size, Vec<u8>)> {
-        let widest = sizes
-            .iter()
-            .map(|size| size.width.max(size.height))
-            .max()
-            .unwrap_or(1);
+        let widest = sizes.iter().map(|size| size.width.max(size.height)).max().unwrap_or(1);
         // One pass over the large original; the sizes are made from what is left of it.
         let source = match fitted(self.0.dimensions(), (widest, widest)) {
             (width, height) if width < self.0.width() => {
@@ -211,10 +193,7 @@ impl Picture {
             }
             _ => self.0,
         };
-        sizes
-            .iter()
-            .map(|size| (*size, jpeg(&boxed(&source, *size))))
-            .collect()
+        sizes.iter().map(|size| (*size, jpeg(&boxed(&source, *size)))).collect()
     }
 }
 
@@ -224,16 +203,9 @@ pub fn placeholder(size: Size) -> Vec<u8> {
     let (width, height) = (i64::from(size.width), i64::from(size.height));
     let half = height / 6;
     let image = RgbImage::from_fn(size.width, size.height, |x, y| {
-        let (x, y) = (
-            i64::from(x) - (width / 2 - half),
-            (i64::from(y) - height / 2).abs(),
-        );
+        let (x, y) = (i64::from(x) - (width / 2 - half), (i64::from(y) - height / 2).abs());
         let within = x >= 0 && y <= half && x <= 2 * (half - y);
-        if within {
-            Rgb([230, 230, 230])
-        } else {
-            Rgb([72, 72, 72])
-        }
+        if within { Rgb([230, 230, 230]) } else { Rgb([72, 72, 72]) }
     });
     jpeg(&image)
 }
@@ -271,12 +243,7 @@ fn boxed(source: &RgbImage, size: Size) -> RgbImage {
     let scaled = imageops::resize(source, width, height, FilterType::Triangle);
     let mut canvas = RgbImage::new(size.width, size.height);
     let margin = |whole: u32, part: u32| i64::from(whole.saturating_sub(part) / 2);
-    imageops::replace(
-        &mut canvas,
-        &scaled,
-        margin(size.width, width),
-        margin(size.height, height),
-    );
+    imageops::replace(&mut canvas, &scaled, margin(size.width, width), margin(size.height, height));
     canvas
 }
 
@@ -284,10 +251,7 @@ fn jpeg(image: &RgbImage) -> Vec<u8> {
     let mut out = Vec::new();
     let written = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, JPEG_QUALITY)
         .encode_image(image);
-    debug_assert!(
-        written.is_ok(),
-        "a picture within the limits can be written to memory"
-    );
+    debug_assert!(written.is_ok(), "a picture within the limits can be written to memory");
     out
 }
 
@@ -386,12 +350,7 @@ mod tests {
     }
 
     fn is_near(image: &RgbImage, x: u32, y: u32, colour: [u8; 3]) -> bool {
-        image
-            .get_pixel(x, y)
-            .0
-            .iter()
-            .zip(colour)
-            .all(|(a, b)| a.abs_diff(b) < 12)
+        image.get_pixel(x, y).0.iter().zip(colour).all(|(a, b)| a.abs_diff(b) < 12)
     }
 
     #[test]
@@ -418,21 +377,14 @@ mod tests {
 
     #[test]
     fn every_size_of_a_resource_is_made() {
-        let pictures = Picture::decode(&png(640, 480, [9, 9, 9]))
-            .unwrap()
-            .render(VIDEO);
+        let pictures = Picture::decode(&png(640, 480, [9, 9, 9])).unwrap().render(VIDEO);
         for (size, bytes) in pictures {
             let (width, height) = ImageReader::with_format(Cursor::new(bytes), ImageFormat::Jpeg)
                 .into_dimensions()
                 .unwrap();
             assert_eq!((width, height), (size.width, size.height), "{}", size.name);
         }
-        assert_eq!(
-            image::load_from_memory(&placeholder(VIDEO[0]))
-                .unwrap()
-                .width(),
-            120
-        );
+        assert_eq!(image::load_from_memory(&placeholder(VIDEO[0])).unwrap().width(), 120);
     }
 
     /// A PNG whose head says that it is large, and that has no pixels.
@@ -448,11 +400,7 @@ mod tests {
     fn crc(bytes: &[u8]) -> u32 {
         !bytes.iter().fold(!0_u32, |crc, byte| {
             (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-                if crc & 1 == 1 {
-                    crc >> 1 ^ 0xEDB8_8320
-                } else {
-                    crc >> 1
-                }
+                if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
             })
         })
     }
@@ -460,19 +408,11 @@ mod tests {
     #[test]
     fn a_bomb_is_refused_by_its_head() {
         let refusal = |bytes: &[u8]| Picture::decode(bytes).unwrap_err();
-        assert_eq!(
-            refusal(&bomb(60_000, 10)),
-            PictureError::TooWide { width: 60_000 }
-        );
-        assert_eq!(
-            refusal(&bomb(10, 60_000)),
-            PictureError::TooTall { height: 60_000 }
-        );
+        assert_eq!(refusal(&bomb(60_000, 10)), PictureError::TooWide { width: 60_000 });
+        assert_eq!(refusal(&bomb(10, 60_000)), PictureError::TooTall { height: 60_000 });
         assert_eq!(
             refusal(&bomb(16_000, 16_000)),
-            PictureError::TooManyPixels {
-                pixels: 256_000_000
-            }
+            PictureError::TooManyPixels { pixels: 256_000_000 }
         );
         assert_eq!(refusal(&bomb(5_000, 5_000)), PictureError::Damaged);
     }
@@ -489,49 +429,29 @@ mod tests {
             Picture::decode(&whole).unwrap().at_least(65, 1),
             Err(PictureError::TooSmall { .. })
         ));
-        assert_eq!(
-            PictureError::TooTall { height: 1 }.row(),
-            Row::of(400, "imageTooTall")
-        );
+        assert_eq!(PictureError::TooTall { height: 1 }.row(), Row::of(400, "imageTooTall"));
     }
 
     #[test]
     fn a_replaced_picture_is_gone_and_its_blob_is_freed() {
-        let (store, blobs) = (
-            kv::Memory::new(),
-            MemoryBlobs::new(SeededIds::from_number(1)),
-        );
+        let (store, blobs) = (kv::Memory::new(), MemoryBlobs::new(SeededIds::from_number(1)));
         let mut ids = SeededIds::from_number(2);
         let piece = |bytes: &'static [u8]| {
             let mut writer = blobs.create(Timestamp::EPOCH, None);
             writer.write(bytes.into()).wait().unwrap();
             let stat = writer.finish().wait().unwrap();
-            Piece {
-                blob: stat.id,
-                bytes: stat.bytes,
-            }
+            Piece { blob: stat.id, bytes: stat.bytes }
         };
         for (bytes, freed) in [(b"old".as_slice(), 0), (b"newer", 1)] {
             let piece = piece(bytes);
-            kv::run_blocking(&store, &mut ids, 1, |tx, _| {
-                set(tx, "vi/a", &[(VIDEO[0], piece)])
-            })
-            .unwrap();
-            assert_eq!(
-                find(&mut Tx::new(&store), "vi/a", "default").unwrap(),
-                Some(piece)
-            );
+            kv::run_blocking(&store, &mut ids, 1, |tx, _| set(tx, "vi/a", &[(VIDEO[0], piece)]))
+                .unwrap();
+            assert_eq!(find(&mut Tx::new(&store), "vi/a", "default").unwrap(), Some(piece));
             assert_eq!(sweep(&store, &blobs, &mut ids).unwrap(), freed);
         }
         assert_eq!(blobs.list(None, 9).unwrap().len(), 1);
-        assert_eq!(
-            kv::run_blocking(&store, &mut ids, 1, |tx, _| unset(tx, "vi/a")),
-            Ok(true)
-        );
-        assert_eq!(
-            kv::run_blocking(&store, &mut ids, 1, |tx, _| unset(tx, "vi/a")),
-            Ok(false)
-        );
+        assert_eq!(kv::run_blocking(&store, &mut ids, 1, |tx, _| unset(tx, "vi/a")), Ok(true));
+        assert_eq!(kv::run_blocking(&store, &mut ids, 1, |tx, _| unset(tx, "vi/a")), Ok(false));
         assert_eq!(find(&mut Tx::new(&store), "vi/a", "default").unwrap(), None);
     }
 

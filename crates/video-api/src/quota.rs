@@ -66,20 +66,12 @@ fn pacific_offset(now: Timestamp) -> i64 {
     };
     let begins = (first_sunday(3) + 7) * 86_400 + 2 * 3_600 - STANDARD;
     let ends = first_sunday(11) * 86_400 + 3_600 - STANDARD;
-    if (begins..ends).contains(&now.seconds()) {
-        STANDARD + 3_600
-    } else {
-        STANDARD
-    }
+    if (begins..ends).contains(&now.seconds()) { STANDARD + 3_600 } else { STANDARD }
 }
 
 /// The day of the first of a month, since 1970 (proleptic Gregorian calendar).
 const fn day_of(year: i64, month: i64) -> i64 {
-    let (y, m) = if month <= 2 {
-        (year - 1, month + 9)
-    } else {
-        (year, month - 3)
-    };
+    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let era = y.div_euclid(400);
     let year_of_era = y - era * 400;
     let day_of_year = (153 * m + 2) / 5;
@@ -114,9 +106,7 @@ pub fn charge(
     operation: &Operation,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let model = PROJECTS
-        .get(tx, &project.to_owned())?
-        .map_or(Model::Off, |project| project.quota);
+    let model = PROJECTS.get(tx, &project.to_owned())?.map_or(Model::Off, |project| project.quota);
     let key = (project.to_owned(), day(now));
     let mut used = QUOTA.get(tx, &key)?.unwrap_or_default();
     match model {
@@ -174,14 +164,8 @@ mod tests {
 
     #[test]
     fn a_day_ends_at_midnight_pacific_time_in_winter_and_in_summer() {
-        assert_eq!(
-            day_at("2026-01-10T07:59:59Z") + 1,
-            day_at("2026-01-10T08:00:00Z")
-        );
-        assert_eq!(
-            day_at("2026-07-10T06:59:59Z") + 1,
-            day_at("2026-07-10T07:00:00Z")
-        );
+        assert_eq!(day_at("2026-01-10T07:59:59Z") + 1, day_at("2026-01-10T08:00:00Z"));
+        assert_eq!(day_at("2026-07-10T06:59:59Z") + 1, day_at("2026-07-10T07:00:00Z"));
         // 2026: daylight saving from 8 March 10:00 UTC to 1 November 09:00 UTC.
         assert_eq!(
             pacific_offset(Timestamp::from_rfc3339("2026-03-08T09:59:59Z").unwrap()),

@@ -48,9 +48,7 @@ impl Shape {
     /// Whether it has members.
     #[must_use]
     pub fn has_members(self) -> bool {
-        ["properties", "additionalProperties"]
-            .iter()
-            .any(|name| self.0.get(name).is_some())
+        ["properties", "additionalProperties"].iter().any(|name| self.0.get(name).is_some())
     }
 }
 
@@ -70,12 +68,7 @@ mod tests {
         ] {
             assert!(at(path).is_some(), "{path}");
         }
-        for path in [
-            "none",
-            "kind/x",
-            "items/snippet/none",
-            "items/localizations/de/none",
-        ] {
+        for path in ["none", "kind/x", "items/snippet/none", "items/localizations/de/none"] {
             assert!(at(path).is_none(), "{path}");
         }
         assert!(list.has_members() && !at("items/id").unwrap().has_members());

@@ -258,14 +258,9 @@ impl Seed {
                 "not a section of a seed file"
             };
             let list = SECTIONS.join(", ");
-            return Err(SeedError::Unreadable(format!(
-                "{name}: {what}; there are {list}"
-            )));
+            return Err(SeedError::Unreadable(format!("{name}: {what}; there are {list}")));
         }
-        let mut seed = Self {
-            digest: Sha256::digest(text.as_bytes()).into(),
-            ..Self::default()
-        };
+        let mut seed = Self { digest: Sha256::digest(text.as_bytes()).into(), ..Self::default() };
         let mut names = Names::default();
         for (place, project) in section::<SeedProject>(map, "projects")? {
             names.take("project", &project.id, &place, ".id")?;
@@ -285,11 +280,7 @@ impl Seed {
             for token in &account.tokens {
                 names.take("token", &token.token, &place, ".tokens")?;
                 seed.has_credentials = true;
-                if let Some(name) = token
-                    .scopes
-                    .iter()
-                    .find(|name| Scope::named(name).is_none())
-                {
+                if let Some(name) = token.scopes.iter().find(|name| Scope::named(name).is_none()) {
                     return Err(SeedError::Unreadable(format!(
                         "{place}.tokens: {name} is no scope"
                     )));
@@ -315,21 +306,14 @@ impl Seed {
         }
         let mut ids = SeededIds::from_seed(seed.digest);
         for (place, mut playlist) in section::<SeedPlaylist>(map, "playlists")? {
-            let id = playlist
-                .id
-                .get_or_insert_with(|| id::playlist(&mut ids))
-                .clone();
+            let id = playlist.id.get_or_insert_with(|| id::playlist(&mut ids)).clone();
             names.take("playlist", &id, &place, ".id")?;
             let items = std::mem::take(&mut playlist.items);
-            seed.steps
-                .push((place.clone(), Step::Playlist(Box::new(playlist))));
+            seed.steps.push((place.clone(), Step::Playlist(Box::new(playlist))));
             for (at, video) in items.into_iter().enumerate() {
                 seed.steps.push((
                     format!("{place}.items[{at}]"),
-                    Step::Item {
-                        playlist: id.clone(),
-                        video,
-                    },
+                    Step::Item { playlist: id.clone(), video },
                 ));
             }
         }
@@ -399,10 +383,7 @@ impl Seed {
     ) -> Result<bool, SeedError> {
         let new = self.step(at, tx, now, fills)?;
         if fills && at + 1 < self.steps.len() {
-            let progress = Progress {
-                file: self.digest,
-                next: at + 1,
-            };
+            let progress = Progress { file: self.digest, next: at + 1 };
             SEEDING.put(tx, &(), &progress);
         } else if fills {
             SEEDING.delete(tx, &());
@@ -447,10 +428,7 @@ impl Seed {
         applied.map_err(|error| match error {
             Error::Backend(error) => SeedError::Store(error),
             Error::Contended => SeedError::Store(StoreError::Conflict),
-            other => SeedError::Refused {
-                place: place.clone(),
-                reason: other.to_string(),
-            },
+            other => SeedError::Refused { place: place.clone(), reason: other.to_string() },
         })
     }
 }
@@ -462,9 +440,8 @@ fn section<T: DeserializeOwned>(
     let Some(value) = map.get(name) else {
         return Ok(Vec::new());
     };
-    let list = value
-        .as_array()
-        .ok_or_else(|| SeedError::Unreadable(format!("{name}: not a list")))?;
+    let list =
+        value.as_array().ok_or_else(|| SeedError::Unreadable(format!("{name}: not a list")))?;
     let read = list.iter().enumerate().map(|(at, value)| {
         let place = format!("{name}[{at}]");
         let item = T::deserialize(value)
@@ -485,10 +462,7 @@ mod tests {
         for (text, place) in [
             ("[]", "a seed file is a JSON object"),
             (r#"{"thing": []}"#, "thing: not a section"),
-            (
-                r#"{"comments": []}"#,
-                "comments: this resource is not built yet",
-            ),
+            (r#"{"comments": []}"#, "comments: this resource is not built yet"),
             (
                 r#"{"ratings": [{"account": "a", "video": "v", "rating": "love"}]}"#,
                 "ratings[0]: unknown variant `love`",
@@ -517,10 +491,7 @@ mod tests {
                 r#"{"videos": [{"id": "v", "owner": "a"}, {"id": "v", "owner": "b"}]}"#,
                 "videos[1].id: this video is there already",
             ),
-            (
-                r#"{"accounts": [{"id": ""}]}"#,
-                "accounts[0].id: this account has no name",
-            ),
+            (r#"{"accounts": [{"id": ""}]}"#, "accounts[0].id: this account has no name"),
         ] {
             let error = Seed::parse(text).unwrap_err().to_string();
             assert!(error.contains(place), "{error}");
@@ -557,20 +528,14 @@ mod tests {
             fill(&store, usize::MAX);
             assert!(rows(&store) == rows(&whole), "cut after {cut} steps");
         }
-        let counts = VIDEO_COUNTS
-            .get(&mut Tx::new(&whole), &"v".to_owned())
-            .unwrap()
-            .unwrap();
+        let counts = VIDEO_COUNTS.get(&mut Tx::new(&whole), &"v".to_owned()).unwrap().unwrap();
         assert_eq!((counts.views, counts.likes), (7, 1));
     }
 
     #[test]
     fn an_owner_who_is_nobody_is_refused_with_the_member_that_names_them() {
         for (text, place) in [
-            (
-                r#"{"videos": [{"owner": "x"}]}"#,
-                "videos[0]: Invalid value at 'owner'",
-            ),
+            (r#"{"videos": [{"owner": "x"}]}"#, "videos[0]: Invalid value at 'owner'"),
             (
                 r#"{"accounts": [{"id": "x"}], "playlists": [{"owner": "x", "snippet": {"title": "t"}}]}"#,
                 "playlists[0]: Invalid value at 'owner'",

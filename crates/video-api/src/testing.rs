@@ -49,9 +49,7 @@ mod tests {
     #[tokio::test]
     async fn a_spawned_service_answers_until_it_is_dropped() {
         let running = super::spawn().await.unwrap();
-        let mut stream = tokio::net::TcpStream::connect(running.address)
-            .await
-            .unwrap();
+        let mut stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
         let request =
             "GET /_ops/health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
         stream.write_all(request.as_bytes()).await.unwrap();

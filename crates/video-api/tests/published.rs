@@ -73,17 +73,9 @@ fn method_path_body_answer_scopes_and_media_are_as_published() {
         }
         let method = method(&ours, name);
         assert_eq!(method["httpMethod"], row["httpMethod"], "{name}");
-        assert_eq!(
-            json!(format!("/{}", method["path"].as_str().unwrap())),
-            row["path"],
-            "{name}"
-        );
+        assert_eq!(json!(format!("/{}", method["path"].as_str().unwrap())), row["path"], "{name}");
         let order = |value: &Value| value.as_array().cloned().unwrap_or_default();
-        assert_eq!(
-            order(&method["parameterOrder"]),
-            order(&row["parameterOrder"]),
-            "{name}"
-        );
+        assert_eq!(order(&method["parameterOrder"]), order(&row["parameterOrder"]), "{name}");
         for body in ["request", "response"] {
             assert_eq!(method[body]["$ref"], row[body], "{name} {body}");
         }
@@ -91,15 +83,7 @@ fn method_path_body_answer_scopes_and_media_are_as_published() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|scope| {
-                scope
-                    .as_str()
-                    .unwrap()
-                    .rsplit('/')
-                    .next()
-                    .unwrap()
-                    .to_owned()
-            })
+            .map(|scope| scope.as_str().unwrap().rsplit('/').next().unwrap().to_owned())
             .collect();
         let listed: BTreeSet<_> = row["scopes"]
             .as_array()
@@ -111,9 +95,7 @@ fn method_path_body_answer_scopes_and_media_are_as_published() {
         let media = ["accept", "maxSize"].map(|field| &method["mediaUpload"][field]);
         let expected = ["accept", "maxSize"].map(|field| &row["mediaUpload"][field]);
         assert_eq!(media, expected, "{name}");
-        let download = method["supportsMediaDownload"]
-            .as_bool()
-            .unwrap_or_default();
+        let download = method["supportsMediaDownload"].as_bool().unwrap_or_default();
         assert_eq!(json!(download), row["supportsMediaDownload"], "{name}");
     }
 }
@@ -178,10 +160,7 @@ fn every_operation_costs_what_the_page_on_quota_says() {
             // Downloads and withdrawn operations are not on the page.
             _ => continue,
         };
-        let told = (
-            Some(u64::from(operation.cost.units)),
-            operation.cost.own_bucket,
-        );
+        let told = (Some(u64::from(operation.cost.units)), operation.cost.own_bucket);
         assert_eq!(told, (units, own_bucket), "{}", operation.name);
     }
 }

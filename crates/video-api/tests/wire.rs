@@ -1,11 +1,6 @@
 //! The whole service without a socket: requests as bytes in, answers out, on stores in memory and on disk.
 #![cfg(feature = "server")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 #[path = "wire/authority.rs"]
 mod authority;

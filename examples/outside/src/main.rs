@@ -12,10 +12,7 @@ use triptych_core::time::Timestamp;
 fn main() {
     // The engine reads no clock: it is told the time, and says when it wants to be told again.
     let browser = Browser::with_blank_window(Timestamp::from_seconds(0), Compat::Spec);
-    assert!(
-        browser.next_due().is_none(),
-        "a browser at rest waits for nothing"
-    );
+    assert!(browser.next_due().is_none(), "a browser at rest waits for nothing");
 
     // The service is a value; a router or a bare hyper loop runs it.
     let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(1)));

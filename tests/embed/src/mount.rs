@@ -25,10 +25,7 @@ async fn ask(
     uri: &str,
     token: Option<&str>,
 ) -> (StatusCode, String) {
-    let mut request = Request::builder()
-        .method(method)
-        .uri(uri)
-        .header("host", "localhost");
+    let mut request = Request::builder().method(method).uri(uri).header("host", "localhost");
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
@@ -69,10 +66,7 @@ fn a_domain_answers_without_its_server() {
     let now = triptych_core::time::Timestamp::from_seconds(1);
     let mut browser = Browser::with_blank_window(now, Compat::Spec);
     browser.install(Extension::new("a".repeat(32), &Manifest::default(), false));
-    let caller = Caller {
-        extension: "a".repeat(32),
-        context: Context::Worker,
-    };
+    let caller = Caller { extension: "a".repeat(32), context: Context::Worker };
     let command = Command::read("windows.getAll", &[], Style::Promise).unwrap();
     let Ok(Answer::Windows(windows)) = browser.apply(now, &caller, &command) else {
         panic!("the browser answers");

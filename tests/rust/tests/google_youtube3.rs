@@ -35,17 +35,11 @@ fn bob() -> YouTube<HttpConnector> {
 }
 
 fn known_by(token: String) -> YouTube<HttpConnector> {
-    pointed(YouTube::new(
-        Client::builder(TokioExecutor::new()).build_http(),
-        token,
-    ))
+    pointed(YouTube::new(Client::builder(TokioExecutor::new()).build_http(), token))
 }
 
 fn anyone() -> YouTube<HttpConnector> {
-    pointed(YouTube::new(
-        Client::builder(TokioExecutor::new()).build_http(),
-        NoToken,
-    ))
+    pointed(YouTube::new(Client::builder(TokioExecutor::new()).build_http(), NoToken))
 }
 
 fn parts(names: &[&str]) -> Vec<String> {
@@ -74,11 +68,8 @@ fn media() -> Cursor<Vec<u8>> {
 
 async fn title_of(id: &str) -> Option<String> {
     let hub = anyone();
-    let call = hub
-        .videos()
-        .list(&parts(&["snippet"]))
-        .add_id(id)
-        .param("key", &variable("API_KEY"));
+    let call =
+        hub.videos().list(&parts(&["snippet"])).add_id(id).param("key", &variable("API_KEY"));
     let (_, found) = call.clear_scopes().doit().await.unwrap();
     found.items?.into_iter().next()?.snippet?.title
 }
@@ -86,53 +77,28 @@ async fn title_of(id: &str) -> Option<String> {
 #[tokio::test]
 async fn a_channel_is_listed_with_a_key() {
     let hub = anyone();
-    let call = hub
-        .channels()
-        .list(&parts(&["snippet"]))
-        .for_handle("@alice");
-    let (_, found) = call
-        .param("key", &variable("API_KEY"))
-        .clear_scopes()
-        .doit()
-        .await
-        .unwrap();
-    let titles: Vec<_> = found
-        .items
-        .unwrap()
-        .into_iter()
-        .filter_map(|channel| channel.snippet?.title)
-        .collect();
+    let call = hub.channels().list(&parts(&["snippet"])).for_handle("@alice");
+    let (_, found) = call.param("key", &variable("API_KEY")).clear_scopes().doit().await.unwrap();
+    let titles: Vec<_> =
+        found.items.unwrap().into_iter().filter_map(|channel| channel.snippet?.title).collect();
     assert_eq!(titles, ["Alice"]);
 }
 
 #[tokio::test]
 async fn a_playlist_is_inserted_with_a_token() {
     let playlist = Playlist {
-        snippet: Some(PlaylistSnippet {
-            title: Some("Rust".into()),
-            ..PlaylistSnippet::default()
-        }),
+        snippet: Some(PlaylistSnippet { title: Some("Rust".into()), ..PlaylistSnippet::default() }),
         ..Playlist::default()
     };
-    let (_, made) = alice()
-        .playlists()
-        .insert(playlist)
-        .add_scope(FORCE_SSL)
-        .doit()
-        .await
-        .unwrap();
+    let (_, made) = alice().playlists().insert(playlist).add_scope(FORCE_SSL).doit().await.unwrap();
     assert_eq!(made.snippet.unwrap().title.unwrap(), "Rust");
 }
 
 #[tokio::test]
 async fn a_video_goes_up_in_one_request() {
     let mime = "application/octet-stream".parse().unwrap();
-    let (_, made) = alice()
-        .videos()
-        .insert(video("One request"))
-        .upload(media(), mime)
-        .await
-        .unwrap();
+    let (_, made) =
+        alice().videos().insert(video("One request")).upload(media(), mime).await.unwrap();
     assert_eq!(title_of(&made.id.unwrap()).await.unwrap(), "One request");
 }
 
@@ -147,12 +113,7 @@ async fn a_video_goes_up_resumably() {
 
 #[tokio::test]
 async fn an_insert_without_a_token_is_refused() {
-    let refused = anyone()
-        .playlists()
-        .insert(Playlist::default())
-        .clear_scopes()
-        .doit()
-        .await;
+    let refused = anyone().playlists().insert(Playlist::default()).clear_scopes().doit().await;
     match refused.err().unwrap() {
         Error::BadRequest(body) => assert_eq!(body["error"]["code"], 401),
         Error::Failure(reply) => assert_eq!(reply.status(), 401),
@@ -204,41 +165,20 @@ async fn a_video_is_updated_rated_and_deleted() {
     let id = uploaded("Before").await;
     let mut changed = video("After");
     changed.id = Some(id.clone());
-    let (_, told) = alice()
-        .videos()
-        .update(changed.clone())
-        .doit()
-        .await
-        .unwrap();
+    let (_, told) = alice().videos().update(changed.clone()).doit().await.unwrap();
     assert_eq!(told.snippet.unwrap().title.unwrap(), "After");
-    assert_eq!(
-        refusal(bob().videos().update(changed).doit().await),
-        (403, "forbidden".into())
-    );
+    assert_eq!(refusal(bob().videos().update(changed).doit().await), (403, "forbidden".into()));
     for (rating, likes) in [("like", 1), ("none", 0)] {
         bob().videos().rate(&id, rating).doit().await.unwrap();
-        let (_, given) = bob()
-            .videos()
-            .get_rating(&vec![id.clone()])
-            .doit()
-            .await
-            .unwrap();
+        let (_, given) = bob().videos().get_rating(&vec![id.clone()]).doit().await.unwrap();
         assert_eq!(given.items.unwrap()[0].rating.as_deref(), Some(rating));
-        let (_, found) = bob()
-            .videos()
-            .list(&parts(&["statistics"]))
-            .add_id(&id)
-            .doit()
-            .await
-            .unwrap();
+        let (_, found) =
+            bob().videos().list(&parts(&["statistics"])).add_id(&id).doit().await.unwrap();
         let counted = found.items.unwrap().remove(0).statistics.unwrap();
         assert_eq!(counted.like_count, Some(likes));
     }
     alice().videos().delete(&id).doit().await.unwrap();
-    assert_eq!(
-        refusal(alice().videos().delete(&id).doit().await),
-        (404, "videoNotFound".into())
-    );
+    assert_eq!(refusal(alice().videos().delete(&id).doit().await), (404, "videoNotFound".into()));
 }
 
 #[tokio::test]
@@ -272,37 +212,19 @@ async fn a_banner_a_thumbnail_and_a_watermark_go_up() {
     assert_eq!(image.banner_external_url, banner.url);
 
     let id = uploaded("With a picture").await;
-    let (_, set) = hub
-        .thumbnails()
-        .set(&id)
-        .upload(picture(640, 360), mime())
-        .await
-        .unwrap();
-    assert!(
-        set.items.unwrap()[0]
-            .default
-            .as_ref()
-            .unwrap()
-            .url
-            .is_some()
-    );
+    let (_, set) = hub.thumbnails().set(&id).upload(picture(640, 360), mime()).await.unwrap();
+    assert!(set.items.unwrap()[0].default.as_ref().unwrap().url.is_some());
 
     let timing = InvideoTiming {
         type_: Some("offsetFromStart".into()),
         offset_ms: Some(1_000),
         duration_ms: Some(2_000),
     };
-    let request = InvideoBranding {
-        timing: Some(timing),
-        ..InvideoBranding::default()
-    };
+    let request = InvideoBranding { timing: Some(timing), ..InvideoBranding::default() };
     let call = hub.watermarks().set(request, &channel);
     call.upload(picture(150, 150), mime()).await.unwrap();
     hub.watermarks().unset(&channel).doit().await.unwrap();
-    assert_eq!(
-        refusal(bob().watermarks().unset(&channel).doit().await).0,
-        403
-    );
+    assert_eq!(refusal(bob().watermarks().unset(&channel).doit().await).0, 403);
 }
 
 fn item(playlist: &str, video: &str, position: u32) -> PlaylistItem {
@@ -368,17 +290,10 @@ async fn a_playlist_is_filled_ordered_paged_and_deleted() {
     moved.id = one;
     hub.playlist_items().update(moved).doit().await.unwrap();
     assert_eq!(titles().await, [(0, "One".into()), (1, "Two".into())]);
-    hub.playlist_items()
-        .delete(&two.unwrap())
-        .doit()
-        .await
-        .unwrap();
+    hub.playlist_items().delete(&two.unwrap()).doit().await.unwrap();
     assert_eq!(titles().await, [(0, "One".into())]);
     hub.playlists().delete(&list).doit().await.unwrap();
-    let gone = hub
-        .playlist_items()
-        .list(&parts(&["id"]))
-        .playlist_id(&list);
+    let gone = hub.playlist_items().list(&parts(&["id"])).playlist_id(&list);
     assert_eq!(refusal(gone.doit().await), (404, "playlistNotFound".into()));
 }
 
@@ -396,41 +311,19 @@ async fn search_and_the_lists_of_the_interface_answer() {
     let call = hub.search().list(&parts(&["snippet"])).q("marmoset");
     let (_, found) = call.add_type("playlist").doit().await.unwrap();
     assert_eq!(found.page_info.unwrap().total_results, Some(1));
-    let call = hub
-        .search()
-        .list(&parts(&["snippet"]))
-        .video_duration("short");
-    assert_eq!(
-        refusal(call.doit().await),
-        (400, "invalidSearchFilter".into())
-    );
+    let call = hub.search().list(&parts(&["snippet"])).video_duration("short");
+    assert_eq!(refusal(call.doit().await), (400, "invalidSearchFilter".into()));
 
     let snippet = parts(&["snippet"]);
     let (_, languages) = hub.i18n_languages().list(&snippet).doit().await.unwrap();
     let (_, regions) = hub.i18n_regions().list(&snippet).doit().await.unwrap();
     let call = hub.video_categories().list(&snippet).region_code("US");
     let (_, categories) = call.doit().await.unwrap();
-    assert!(
-        languages
-            .items
-            .unwrap()
-            .iter()
-            .any(|item| item.id.as_deref() == Some("ja"))
-    );
-    assert!(
-        regions
-            .items
-            .unwrap()
-            .iter()
-            .any(|item| item.id.as_deref() == Some("BR"))
-    );
+    assert!(languages.items.unwrap().iter().any(|item| item.id.as_deref() == Some("ja")));
+    assert!(regions.items.unwrap().iter().any(|item| item.id.as_deref() == Some("BR")));
     let music = |snippet: &google_youtube3::api::VideoCategorySnippet| {
         snippet.title.as_deref() == Some("Music")
     };
     let categories = categories.items.unwrap();
-    assert!(
-        categories
-            .iter()
-            .any(|item| item.snippet.as_ref().is_some_and(music))
-    );
+    assert!(categories.iter().any(|item| item.snippet.as_ref().is_some_and(music)));
 }

@@ -28,14 +28,7 @@ fn text(text: &'static str) -> PutPayload {
 }
 
 async fn read(store: &AmazonS3, path: &Path) -> Vec<u8> {
-    store
-        .get(path)
-        .await
-        .unwrap()
-        .bytes()
-        .await
-        .unwrap()
-        .to_vec()
+    store.get(path).await.unwrap().bytes().await.unwrap().to_vec()
 }
 
 #[tokio::test]
@@ -52,15 +45,9 @@ async fn what_is_put_is_read_back_whole_and_in_ranges() {
 async fn create_lets_one_writer_in() {
     let (store, path) = (store(), Path::from("rust/create"));
     let create = || PutOptions::from(PutMode::Create);
-    store
-        .put_opts(&path, text("first"), create())
-        .await
-        .unwrap();
+    store.put_opts(&path, text("first"), create()).await.unwrap();
     let second = store.put_opts(&path, text("second"), create()).await;
-    assert!(
-        matches!(second, Err(Error::AlreadyExists { .. })),
-        "{second:?}"
-    );
+    assert!(matches!(second, Err(Error::AlreadyExists { .. })), "{second:?}");
     assert_eq!(read(&store, &path).await, b"first");
 }
 
@@ -69,17 +56,9 @@ async fn update_needs_the_version_that_is_there() {
     let (store, path) = (store(), Path::from("rust/update"));
     let update = |version: UpdateVersion| PutOptions::from(PutMode::Update(version));
     let first = store.put(&path, text("first")).await.unwrap();
-    let second = store
-        .put_opts(&path, text("second"), update(first.clone().into()))
-        .await
-        .unwrap();
-    let stale = store
-        .put_opts(&path, text("stale"), update(first.into()))
-        .await;
-    assert!(
-        matches!(stale, Err(Error::Precondition { .. })),
-        "{stale:?}"
-    );
+    let second = store.put_opts(&path, text("second"), update(first.clone().into())).await.unwrap();
+    let stale = store.put_opts(&path, text("stale"), update(first.into())).await;
+    assert!(matches!(stale, Err(Error::Precondition { .. })), "{stale:?}");
     assert_eq!(read(&store, &path).await, b"second");
     assert_ne!(second.e_tag, None);
 }
@@ -87,28 +66,19 @@ async fn update_needs_the_version_that_is_there() {
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
     let missing = store().get(&Path::from("rust/missing")).await;
-    assert!(
-        matches!(missing, Err(Error::NotFound { .. })),
-        "{missing:?}"
-    );
+    assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
 }
 
 #[tokio::test]
 async fn a_prefix_is_listed_until_its_objects_are_deleted() {
     let (store, prefix) = (store(), Path::from("rust/list"));
     for name in ["a", "b/c", "b/d"] {
-        store
-            .put(&Path::from(format!("rust/list/{name}")), text("x"))
-            .await
-            .unwrap();
+        store.put(&Path::from(format!("rust/list/{name}")), text("x")).await.unwrap();
     }
     let listed: Vec<_> = store.list(Some(&prefix)).try_collect().await.unwrap();
     assert_eq!(listed.len(), 3);
     let one_level = store.list_with_delimiter(Some(&prefix)).await.unwrap();
-    assert_eq!(
-        (one_level.objects.len(), one_level.common_prefixes.len()),
-        (1, 1)
-    );
+    assert_eq!((one_level.objects.len(), one_level.common_prefixes.len()), (1, 1));
     for object in listed {
         store.delete(&object.location).await.unwrap();
     }

@@ -20,11 +20,7 @@ pub(super) fn with_bare<T>(
     measure: impl FnOnce(SocketAddr) -> Result<T>,
 ) -> Result<T> {
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
-    with_same(
-        HeaderMap::from_iter([(CONTENT_TYPE, plain)]),
-        answer,
-        measure,
-    )
+    with_same(HeaderMap::from_iter([(CONTENT_TYPE, plain)]), answer, measure)
 }
 
 /// Runs a measurement against such a server whose answers have this head too, but for what each server says of itself.
@@ -38,9 +34,7 @@ pub(super) fn with_same<T>(
 ) -> Result<T> {
     head.remove(CONTENT_LENGTH);
     head.remove(DATE);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))?;
     let address = listener.local_addr()?;
     runtime.spawn(async move {

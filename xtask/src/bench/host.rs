@@ -31,10 +31,7 @@ const IDLE_MIB_MAX: f64 = 20.0;
 /// # Errors
 /// If a service does not build, start or answer.
 pub(crate) fn measure() -> Result<Vec<Row>> {
-    ensure!(
-        build_command(true).status()?.success(),
-        "the services do not build"
-    );
+    ensure!(build_command(true).status()?.success(), "the services do not build");
     std::fs::create_dir_all(target())?;
     let mut rows = Vec::new();
     for service in &SERVICES {
@@ -109,10 +106,7 @@ fn options(service: &'static Service, data: &std::path::Path) -> Options {
         data: data.to_owned(),
         seed: service.demo_seed(),
         port: Some(0),
-        flags: vec![
-            "--log".into(),
-            data.with_extension("log").display().to_string(),
-        ],
+        flags: vec!["--log".into(), data.with_extension("log").display().to_string()],
     }
 }
 
@@ -137,10 +131,7 @@ pub(super) fn memory_mib(pid: u32, kind: &str) -> Result<f64> {
 
 /// Requests a second over some connections that are kept.
 fn rate(address: SocketAddr, path: &str) -> Result<f64> {
-    let (count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let clients: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
@@ -156,9 +147,7 @@ fn rate(address: SocketAddr, path: &str) -> Result<f64> {
     let took = begun.elapsed();
     stop.store(true, Ordering::Relaxed);
     for client in clients {
-        client
-            .join()
-            .map_err(|_| anyhow::anyhow!("a client panicked"))??;
+        client.join().map_err(|_| anyhow::anyhow!("a client panicked"))??;
     }
     #[expect(clippy::cast_precision_loss, reason = "a rate has no 53 bits")]
     let rate = answered as f64 / took.as_secs_f64();
@@ -173,10 +162,7 @@ fn ask(address: SocketAddr, request: &str, count: &AtomicU64, stop: &AtomicBool)
         stream.write_all(request.as_bytes())?;
         let mut read = 0;
         // Every answer ends with the same few bytes, and none comes before it was asked for.
-        while !buffer
-            .get(..read)
-            .is_some_and(|answer| answer.ends_with(BODY))
-        {
+        while !buffer.get(..read).is_some_and(|answer| answer.ends_with(BODY)) {
             let rest = buffer.get_mut(read..).unwrap_or_default();
             let bytes = stream.read(rest)?;
             ensure!(bytes > 0, "the server closed the connection");

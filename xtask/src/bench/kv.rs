@@ -46,22 +46,12 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
         let commits = commits(&store, writers, spread)?;
         drop(store);
         let what = format!("{writers} writers, spread keys");
-        rows.push(row(
-            &what,
-            commits,
-            ("append + fdatasync, in the same groups", grouped),
-            None,
-        ));
+        rows.push(row(&what, commits, ("append + fdatasync, in the same groups", grouped), None));
         if writers == 16 {
             rows.push(row(&what, commits, ("1 writer", one), Some(5.0)));
         } else {
             let same = one_key(&folder.path().join("same"), writers)?;
-            rows.push(row(
-                "64 writers of one key",
-                same,
-                (&what, commits),
-                Some(0.5),
-            ));
+            rows.push(row("64 writers of one key", same, (&what, commits), Some(0.5)));
         }
     }
     rows.extend(reads(&folder.path().join("reads"))?);
@@ -147,9 +137,7 @@ fn grouped_appends(path: &Path, writers: u64) -> Result<f64> {
         std::thread::sleep(SPAN);
         let measured = rate(done.load(Ordering::Relaxed), begun);
         stop.store(true, Ordering::Relaxed);
-        syncing
-            .join()
-            .map_err(|_| anyhow!("the appends panicked"))??;
+        syncing.join().map_err(|_| anyhow!("the appends panicked"))??;
         Ok(measured)
     })
 }
@@ -220,11 +208,7 @@ fn commits(store: &Sled, count: u64, key: impl Fn(u64, u64) -> String + Sync) ->
 /// Every writer reads one counter and writes it back with one more; none may be lost.
 fn one_key(directory: &Path, count: u64) -> Result<f64> {
     let store = open(directory)?;
-    let read = |bytes: &[u8]| {
-        bytes
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_be_bytes(*bytes))
-    };
+    let read = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
     let (measured, total) = writers(count, |writer, number| {
         let mut ids = SeededIds::from_number(writer << 32 | number);
         run_blocking(&store, &mut ids, ATTEMPTS_MAX, |tx, _| {
@@ -237,10 +221,7 @@ fn one_key(directory: &Path, count: u64) -> Result<f64> {
     })
     .context("a writer of one key gave up")?;
     let counted = store.get(b"counter")?.value.map_or(0, |bytes| read(&bytes));
-    ensure!(
-        counted == total,
-        "{total} updates were acknowledged, {counted} are there"
-    );
+    ensure!(counted == total, "{total} updates were acknowledged, {counted} are there");
     Ok(measured)
 }
 
@@ -273,10 +254,7 @@ fn reads(directory: &Path) -> Result<Vec<Row>> {
         Ok(found.value.map_or(0, |value| value.len()))
     })?;
     let pages = measured(&|number| {
-        let span = Span {
-            from: Some(key(number).into_bytes()),
-            ..Span::of("row/")
-        };
+        let span = Span { from: Some(key(number).into_bytes()), ..Span::of("row/") };
         Ok(store.scan(&span, 100)?.rows.len())
     })?;
     let plain = |what: &str, value, unit| Row {

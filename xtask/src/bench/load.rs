@@ -28,10 +28,7 @@ impl Connection {
     pub(super) fn to(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Self {
-            stream: BufReader::with_capacity(64 * 1024, stream),
-            address,
-        })
+        Ok(Self { stream: BufReader::with_capacity(64 * 1024, stream), address })
     }
 
     /// The body of the answer to a GET of `target`, into `body`.
@@ -100,10 +97,7 @@ impl Connection {
 /// If an answer is not 200.
 pub(super) fn rate(address: SocketAddr, targets: &[String]) -> Result<f64> {
     let targets: Arc<[String]> = targets.into();
-    let (count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let clients: Vec<_> = (0..CONNECTIONS)
         .map(|client| {
             let (count, stop, targets) = (count.clone(), stop.clone(), targets.clone());

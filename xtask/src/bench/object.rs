@@ -101,11 +101,7 @@ impl Own {
             signer: Signer::now()?,
         };
         target.make_bucket()?;
-        Ok(Self {
-            server,
-            target,
-            folder,
-        })
+        Ok(Self { server, target, folder })
     }
 
     fn memory_mib(&self, kind: &str) -> Result<f64> {
@@ -137,10 +133,8 @@ fn of_size(size: usize, at: &dyn Fn(&str)) -> Result<Vec<Row>> {
             .filter(|peer| size * connections <= peer.in_flight_max)
             .map(|peer| Ok((peer, peer.start(own.folder.path())?)))
             .collect::<Result<_>>()?;
-        let peers: Vec<_> = running
-            .iter()
-            .map(|(peer, running)| (peer.name, &running.target))
-            .collect();
+        let peers: Vec<_> =
+            running.iter().map(|(peer, running)| (peer.name, &running.target)).collect();
         at(&format!("PUT {}, {}", shown(size), over(connections)));
         rows.extend(puts(&own, &peers, &body, connections)?);
         at(&format!("GET {}, {}", shown(size), over(connections)));
@@ -160,10 +154,7 @@ fn puts(
     let scratch = own.folder.path().join("disk");
     let mut rates = Rates::of(peers, size * connections);
     for round in 0..rates.rounds {
-        let work = Work::Put {
-            prefix: format!("put-{connections}-{round}"),
-            body: body.clone(),
-        };
+        let work = Work::Put { prefix: format!("put-{connections}-{round}"), body: body.clone() };
         let of = |target: &Target| {
             put_on_disk()?;
             target.rate(&work, connections, SPAN)
@@ -196,20 +187,12 @@ fn gets(
 ) -> Result<Vec<Row>> {
     let size = body.len();
     let keys = (4 * MIB / size).clamp(1, 64) as u64;
-    let fill = Work::Put {
-        prefix: "get".into(),
-        body: body.clone(),
-    };
+    let fill = Work::Put { prefix: "get".into(), body: body.clone() };
     let targets = peers.iter().map(|(_, target)| *target);
     for target in targets.chain([&own.target]) {
         target.rate_of(&fill, READ_FROM, keys)?;
     }
-    let work = Work::Get {
-        prefix: "get".into(),
-        writers: READ_FROM,
-        keys,
-        size,
-    };
+    let work = Work::Get { prefix: "get".into(), writers: READ_FROM, keys, size };
     let head = own.target.head_of(&format!("/{BUCKET}/get/0/0"))?;
     let mut rates = Rates::of(peers, size * connections);
     put_on_disk()?;
@@ -218,10 +201,7 @@ fn gets(
         let rate = of(&own.target)?;
         // Next to what it is compared with: what else this machine does changes within seconds.
         rates.bare += with_same(head.clone(), body.clone(), |address| {
-            of(&Target {
-                address,
-                signer: own.target.signer.clone(),
-            })
+            of(&Target { address, signer: own.target.signer.clone() })
         })?;
         rates.add(rate, peers, of)?;
     }
@@ -307,10 +287,7 @@ fn over(connections: usize) -> String {
 /// How much memory many large uploads at once add to the process at the most.
 fn uploads_at_once() -> Result<Row> {
     let own = Own::start()?;
-    let work = Work::Put {
-        prefix: "uploads".into(),
-        body: body(UPLOAD_BYTES),
-    };
+    let work = Work::Put { prefix: "uploads".into(), body: body(UPLOAD_BYTES) };
     let before = own.memory_mib("VmRSS:")?;
     own.target.rate_of(&work, UPLOADS, 1)?;
     let added = own.memory_mib("VmHWM:")? - before;
@@ -330,19 +307,13 @@ fn uploads_at_once() -> Result<Row> {
 /// The cost of a PUT among a thousand keys and among a million, turn about; the middle one of several runs counts.
 fn flat_cost() -> Result<Vec<Row>> {
     let (few, many) = (Own::start()?, Own::start()?);
-    let small = Work::Put {
-        prefix: "filled".into(),
-        body: body(100),
-    };
+    let small = Work::Put { prefix: "filled".into(), body: body(100) };
     few.target.rate_of(&small, 8, FEW_KEYS / 8)?;
     many.target.rate_of(&small, 64, MANY_KEYS / 64)?;
     let body = body(4 * KIB);
     let (mut among_few, mut among_many) = (Vec::new(), Vec::new());
     for run in 0..FLAT_RUNS {
-        let work = Work::Put {
-            prefix: format!("run-{run}"),
-            body: body.clone(),
-        };
+        let work = Work::Put { prefix: format!("run-{run}"), body: body.clone() };
         among_few.push(few.target.rate_of(&work, 16, FLAT_PUTS / 16)?);
         among_many.push(many.target.rate_of(&work, 16, FLAT_PUTS / 16)?);
     }

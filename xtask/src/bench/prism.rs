@@ -112,13 +112,9 @@ fn refs(schema: &Value) -> Value {
             }
             let known = map.iter().filter(|(name, _)| {
                 !["id", "annotations", "enumDescriptions"].contains(&name.as_str())
-                    || map
-                        .get(*name)
-                        .is_some_and(|value| value.get("type").is_some())
+                    || map.get(*name).is_some_and(|value| value.get("type").is_some())
             });
-            known
-                .map(|(name, value)| (name.clone(), refs(value)))
-                .collect()
+            known.map(|(name, value)| (name.clone(), refs(value))).collect()
         }
         other => other.clone(),
     }

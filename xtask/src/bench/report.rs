@@ -29,19 +29,14 @@ impl Row {
 
     /// Whether it is what was expected; rows without an expectation are.
     fn holds(&self) -> bool {
-        self.share()
-            .zip(self.expected)
-            .is_none_or(|(share, expected)| share >= expected)
+        self.share().zip(self.expected).is_none_or(|(share, expected)| share >= expected)
     }
 }
 
 /// How many processes wanted the processor in the last minute, as the kernel counts them: taken before a measurement.
 pub(crate) fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    load.split_whitespace()
-        .next()
-        .unwrap_or("unknown")
-        .to_owned()
+    load.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 /// Writes the page and the plot, and gives the page's table; `load` is what the machine did when the measurement began.
@@ -68,16 +63,14 @@ fn overview(folder: &std::path::Path) -> Result<String> {
         "# Benchmarks\n\nWritten by `cargo xtask bench`: each number beside the machine's own limit, measured in the same run. \
          A share says more than a number: machines differ, the share should not.\n",
     );
-    let mut pages: Vec<_> = std::fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_>>()?;
+    let mut pages: Vec<_> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     pages.sort();
     for page in pages.iter().filter(|page| {
         page.extension().is_some_and(|kind| kind == "md") && !page.ends_with("README.md")
     }) {
-        let page = std::fs::read_to_string(page)?
-            .replace("# ", "## ")
-            .replace("](", "](benchmarks/");
+        let page =
+            std::fs::read_to_string(page)?.replace("# ", "## ").replace("](", "](benchmarks/");
         let _ = write!(text, "\n{page}");
     }
     Ok(text)
@@ -88,12 +81,11 @@ fn table(rows: &[Row]) -> String {
         "| what | measured | limit in the same run | share | expected |\n|---|---|---|---|---|\n",
     );
     for row in rows {
-        let limit = row.limit.as_ref().map_or_else(String::new, |(how, limit)| {
-            format!("{} ({how})", number(*limit))
-        });
-        let share = row
-            .share()
-            .map_or_else(String::new, |share| format!("{share:.2}"));
+        let limit = row
+            .limit
+            .as_ref()
+            .map_or_else(String::new, |(how, limit)| format!("{} ({how})", number(*limit)));
+        let share = row.share().map_or_else(String::new, |share| format!("{share:.2}"));
         let expected = row.expected.map_or_else(String::new, |expected| {
             let missed = if row.holds() { "" } else { ": missed" };
             format!("{}{missed}", (expected * 100.0).round() / 100.0)
@@ -130,10 +122,7 @@ const SHOWN_SHARE_MAX: f64 = 4.0;
 
 /// A bar a row: the share of its limit, and a line where it is expected to reach.
 fn plot(rows: &[Row]) -> String {
-    let shown: Vec<_> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.share()?)))
-        .collect();
+    let shown: Vec<_> = rows.iter().filter_map(|row| Some((row, row.share()?))).collect();
     let most = shown
         .iter()
         .map(|(row, share)| share.max(row.expected.unwrap_or(0.0)))
@@ -177,9 +166,8 @@ fn escape(text: &str) -> String {
 /// The processor and the kernel, so that numbers are compared with their like.
 fn machine() -> String {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processor
-        .lines()
-        .find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
+    let model =
+        processor.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = output(std::process::Command::new("uname").arg("-sr")).unwrap_or_default();
     format!(

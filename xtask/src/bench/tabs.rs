@@ -50,17 +50,11 @@ impl World {
     fn of(tabs: usize) -> Result<Self> {
         let now = Timestamp::from_seconds(1_000_000);
         let mut browser = Browser::with_blank_window(now, Compat::Browser);
-        let manifest = Manifest {
-            permissions: vec!["tabs".into()],
-            ..Manifest::default()
-        };
+        let manifest = Manifest { permissions: vec!["tabs".into()], ..Manifest::default() };
         browser.install(Extension::new(EXTENSION.into(), &manifest, false));
         let mut world = Self {
             session: Session::new(browser, Box::new(SimEngine::new(Pages::default()))),
-            caller: Caller {
-                extension: EXTENSION.into(),
-                context: From::Worker,
-            },
+            caller: Caller { extension: EXTENSION.into(), context: From::Worker },
             now,
         };
         for number in 1..tabs {
@@ -123,13 +117,7 @@ fn row(
     limit: (&str, f64),
     expected: Option<f64>,
 ) -> Row {
-    Row {
-        what: what.to_owned(),
-        value,
-        unit,
-        limit: Some((limit.0.to_owned(), limit.1)),
-        expected,
-    }
+    Row { what: what.to_owned(), value, unit, limit: Some((limit.0.to_owned(), limit.1)), expected }
 }
 
 /// Calls of one thread on 100 tabs.
@@ -149,16 +137,12 @@ fn commands() -> Result<Vec<Row>> {
     updates.extend(each("tabs.update", &json!({ "autoDiscardable": true }))?);
     let limit = ("a million", CALLS_MIN);
     let mut rows = Vec::new();
-    for (what, commands) in [
-        ("tabs.get, 100 tabs", &gets),
-        ("tabs.update with its event, 100 tabs", &updates),
-    ] {
+    for (what, commands) in
+        [("tabs.get, 100 tabs", &gets), ("tabs.update with its event, 100 tabs", &updates)]
+    {
         let calls = rate(|turn| {
             let command = commands.get(turn % commands.len()).context("a command")?;
-            world
-                .session
-                .apply(world.now, &world.caller, command)
-                .map(drop)?;
+            world.session.apply(world.now, &world.caller, command).map(drop)?;
             while world.session.poll().is_some() {}
             Ok(())
         })?;
@@ -192,11 +176,7 @@ fn queries() -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (what, info, count) in [
         ("all", json!({}), 10_000),
-        (
-            "one host",
-            json!({ "url": "https://host7.test/*" }),
-            10_000 / 100,
-        ),
+        ("one host", json!({ "url": "https://host7.test/*" }), 10_000 / 100),
         ("active", json!({ "active": true }), 1),
     ] {
         let command = read("tabs.query", &json!([info]))?;

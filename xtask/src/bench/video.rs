@@ -101,24 +101,9 @@ fn scaled(small: &Rates, large: &Rates, videos: u64) -> Vec<Row> {
     vec![
         row("videos.list of one id", large.video, few, small.video),
         row("playlistItems.list of 50", large.items, few, small.items),
-        row(
-            "playlistItems.list of 50 for the first time",
-            large.new_items,
-            few,
-            small.new_items,
-        ),
-        row(
-            "page 1,000 of a chart",
-            large.later_page,
-            few,
-            small.later_page,
-        ),
-        row(
-            "page 1,000 of a chart",
-            large.later_page,
-            "page 1",
-            large.first_page,
-        ),
+        row("playlistItems.list of 50 for the first time", large.new_items, few, small.new_items),
+        row("page 1,000 of a chart", large.later_page, few, small.later_page),
+        row("page 1,000 of a chart", large.later_page, "page 1", large.first_page),
         row("search with 20 matches", large.search, few, small.search),
         Row {
             what: format!("video-api: search for a word that most of {videos} videos have"),
@@ -155,10 +140,7 @@ fn filled(
         std::thread::sleep(Duration::from_millis(50));
     };
     ensure!(status.success(), "{videos} videos were not generated");
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a count of videos has no 53 bits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a count of videos has no 53 bits")]
     let made = videos as f64 / begun.elapsed().as_secs_f64();
     rows.push(Row {
         what: format!("video-api generate: {videos} videos, with all indexes"),
@@ -233,9 +215,7 @@ impl Targets {
         // The parameter is for the client's own books; the answer is the same.
         let new_items = items.iter().cycle().take(NEW_REQUESTS).enumerate();
         let new_items = new_items.map(|(number, target)| format!("{target}&quotaUser={number}"));
-        let common = words
-            .iter()
-            .max_by_key(|(word, times)| (**times, word.len()));
+        let common = words.iter().max_by_key(|(word, times)| (**times, word.len()));
         let (common, _) = common.context("titles have words")?;
         let first_page = format!("{chart}snippet&maxResults={PAGE_VIDEOS}");
         let mut later_page = first_page.clone();
@@ -322,10 +302,7 @@ fn start(service: &'static Service, data: &Path) -> Result<Server> {
             data: data.to_owned(),
             seed: root().join("packaging/demo/video-api.json"),
             port: Some(0),
-            flags: vec![
-                "--log".into(),
-                data.with_extension("requests.log").display().to_string(),
-            ],
+            flags: vec!["--log".into(), data.with_extension("requests.log").display().to_string()],
         },
     )
 }

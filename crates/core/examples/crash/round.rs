@@ -72,11 +72,7 @@ impl Writers {
                 }
             }
         });
-        Ok(Self {
-            child,
-            lines,
-            acknowledged: Vec::new(),
-        })
+        Ok(Self { child, lines, acknowledged: Vec::new() })
     }
 
     fn until(&mut self, enough: usize) -> Outcome<()> {
@@ -121,13 +117,8 @@ fn cut(folder: &Path, enough: usize, flags: &[&str]) -> Outcome<(Vec<String>, Pa
     let mut writers = Writers::start(&disk.join("data"), flags)?;
     let ready = writers.until(enough);
     // Stopped, so that nothing is acknowledged while the image is copied.
-    let stopped = command(
-        "kill",
-        &[
-            Path::new("-STOP"),
-            Path::new(&writers.child.id().to_string()),
-        ],
-    );
+    let stopped =
+        command("kill", &[Path::new("-STOP"), Path::new(&writers.child.id().to_string())]);
     let ended = Instant::now();
     std::fs::copy(&image, &copy)?;
     let lines = writers.end()?;
@@ -146,12 +137,8 @@ fn cut(folder: &Path, enough: usize, flags: &[&str]) -> Outcome<(Vec<String>, Pa
 
 /// Looks in a process of its own: an engine that cannot read its files must not end the rounds.
 fn verified(data: &Path, lines: &[String]) -> Outcome<()> {
-    let mut child = itself()?
-        .arg("verify")
-        .arg(data)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child =
+        itself()?.arg("verify").arg(data).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().ok_or("no input")?;
     let told = input.write_all(lines.join("\n").as_bytes());
     drop(input);
@@ -171,9 +158,5 @@ fn command(program: &str, arguments: &[&Path]) -> Outcome<()> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!(
-        "{program}: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    )
-    .into())
+    Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()).into())
 }

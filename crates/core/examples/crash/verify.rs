@@ -104,11 +104,8 @@ fn bodies(stores: &Stores, acknowledged: &Acknowledged, lost: &mut Vec<String>) 
         for (key, value) in &page.rows {
             let key = std::str::from_utf8(key)?;
             named.insert(key.to_owned());
-            let numbers: Vec<u64> = key
-                .split('/')
-                .skip(1)
-                .map_while(|word| word.parse().ok())
-                .collect();
+            let numbers: Vec<u64> =
+                key.split('/').skip(1).map_while(|word| word.parse().ok()).collect();
             let (Some(id), [worker, number]) = (blob_id(value), numbers.as_slice()) else {
                 return Err(format!("{key} is not a record of a blob").into());
             };
@@ -126,16 +123,10 @@ fn bodies(stores: &Stores, acknowledged: &Acknowledged, lost: &mut Vec<String>) 
     }
     for name in acknowledged.blobs.keys() {
         // A blob whose delete was under way may be gone; one is only then excused.
-        let next = acknowledged
-            .blobs
-            .get(name)
-            .is_some_and(|(worker, number)| {
-                let end = number.div_ceil(8) * 8;
-                acknowledged
-                    .blobs
-                    .contains_key(&format!("blob/{worker}/{end}"))
-                    && end != *number
-            });
+        let next = acknowledged.blobs.get(name).is_some_and(|(worker, number)| {
+            let end = number.div_ceil(8) * 8;
+            acknowledged.blobs.contains_key(&format!("blob/{worker}/{end}")) && end != *number
+        });
         if !named.contains(name) && !acknowledged.gone.contains(name) && !next {
             lost.push(format!("{name} is gone"));
         }

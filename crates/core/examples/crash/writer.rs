@@ -44,10 +44,7 @@ pub(crate) fn open(directory: &Path, sync_is_left_out: bool) -> Outcome<Stores> 
         names,
         PACK_BYTES_MAX,
     )?;
-    Ok(Stores {
-        kv: Arc::new(kv),
-        blobs: Arc::new(blobs),
-    })
+    Ok(Stores { kv: Arc::new(kv), blobs: Arc::new(blobs) })
 }
 
 /// The body of a writer's blob: small ones share packs, large ones have a file.
@@ -88,9 +85,7 @@ pub(crate) fn run(directory: &Path, sync_is_left_out: bool, records_alone: bool)
 fn acknowledge(kind: &str, worker: u64, number: u64) -> Result<(), String> {
     let line = format!("{kind} {worker} {number}\n");
     let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| error.to_string())
+    out.write_all(line.as_bytes()).and_then(|()| out.flush()).map_err(|error| error.to_string())
 }
 
 /// Batches of three rows that must stand together, and one row each that stays.
@@ -138,20 +133,11 @@ fn bodies(stores: &Stores, worker: u64) -> Result<(), String> {
         }
         for gone in number - 7..number {
             let key = name(gone);
-            let found = stores
-                .kv
-                .get(key.as_bytes())
-                .map_err(|error| failed(&error))?;
-            let id = found
-                .value
-                .ok_or("a record vanished while it was written to")?;
+            let found = stores.kv.get(key.as_bytes()).map_err(|error| failed(&error))?;
+            let id = found.value.ok_or("a record vanished while it was written to")?;
             name_blob(stores, &mut ids, key, None).map_err(|error| failed(&error))?;
             let id = crate::verify::blob_id(&id).ok_or("a record is not a name")?;
-            stores
-                .blobs
-                .delete(id)
-                .wait()
-                .map_err(|error| failed(&error))?;
+            stores.blobs.delete(id).wait().map_err(|error| failed(&error))?;
             acknowledge("gone", worker, gone)?;
         }
     }

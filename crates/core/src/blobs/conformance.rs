@@ -55,9 +55,8 @@ fn read(store: &dyn Blobs, id: BlobId, range: std::ops::Range<u64>) -> Result<Ve
 }
 
 fn bodies_of_every_size_come_back(store: &dyn Blobs) {
-    for (seed, bytes) in [0, 1, 100, 40_000, 256 * 1024, 256 * 1024 + 1, 3_000_000]
-        .into_iter()
-        .enumerate()
+    for (seed, bytes) in
+        [0, 1, 100, 40_000, 256 * 1024, 256 * 1024 + 1, 3_000_000].into_iter().enumerate()
     {
         for (piece, hinted) in [(usize::MAX, true), (70_000, false), (70_000, true)] {
             let body = body(bytes, seed as u64);
@@ -69,15 +68,9 @@ fn bodies_of_every_size_come_back(store: &dyn Blobs) {
                 read(store, stat.id, 0..stat.bytes).unwrap() == body,
                 "{bytes} bytes come back"
             );
-            assert!(
-                store.read_small(stat.id, stat.bytes).unwrap() == body,
-                "in one read too"
-            );
+            assert!(store.read_small(stat.id, stat.bytes).unwrap() == body, "in one read too");
         }
-        let stat = store
-            .put_small(NOW, body(bytes, seed as u64))
-            .wait()
-            .unwrap();
+        let stat = store.put_small(NOW, body(bytes, seed as u64)).wait().unwrap();
         assert!(read(store, stat.id, 0..stat.bytes).unwrap() == body(bytes, seed as u64));
     }
 }
@@ -86,28 +79,16 @@ fn ranges_are_exact(store: &dyn Blobs) {
     for bytes in [10, 2_500_000_u64] {
         let body = body(usize::try_from(bytes).unwrap(), 1);
         let id = write(store, NOW, &body, 1 << 20, false).id;
-        for (start, end) in [
-            (0, 0),
-            (0, 1),
-            (3, 9),
-            (bytes - 1, bytes),
-            (bytes, bytes),
-            (1, bytes),
-        ] {
-            let (from, to) = (
-                usize::try_from(start).unwrap(),
-                usize::try_from(end).unwrap(),
-            );
+        for (start, end) in [(0, 0), (0, 1), (3, 9), (bytes - 1, bytes), (bytes, bytes), (1, bytes)]
+        {
+            let (from, to) = (usize::try_from(start).unwrap(), usize::try_from(end).unwrap());
             assert!(
                 read(store, id, start..end).unwrap() == body[from..to],
                 "{start}..{end} of {bytes}"
             );
         }
         assert_eq!(read(store, id, 0..bytes + 1), Err(BlobError::OutOfRange));
-        #[expect(
-            clippy::reversed_empty_ranges,
-            reason = "that it is refused is the law"
-        )]
+        #[expect(clippy::reversed_empty_ranges, reason = "that it is refused is the law")]
         let reversed = read(store, id, 5..4);
         assert_eq!(reversed, Err(BlobError::OutOfRange));
     }
@@ -117,11 +98,7 @@ fn what_is_not_finished_is_not_there(store: &dyn Blobs) {
     for bytes in [10, 1_000_000] {
         let mut writer = store.create(NOW, None);
         writer.write(body(bytes, 1)).wait().unwrap();
-        assert_eq!(
-            store.list(None, 10).unwrap(),
-            [],
-            "an unfinished blob has no name"
-        );
+        assert_eq!(store.list(None, 10).unwrap(), [], "an unfinished blob has no name");
         drop(writer);
     }
     assert_eq!(store.list(None, 10).unwrap(), []);
@@ -147,11 +124,7 @@ fn what_is_deleted_is_absent(store: &dyn Blobs) {
 fn names_list_in_order_of_age(store: &dyn Blobs) {
     let mut written = Vec::new();
     for number in 0..6_u64 {
-        let bytes = if number.is_multiple_of(2) {
-            100
-        } else {
-            300_000
-        };
+        let bytes = if number.is_multiple_of(2) { 100 } else { 300_000 };
         written.push(write(
             store,
             Timestamp::from_millis(1_000_000 * (6 - number).cast_signed()),
@@ -163,16 +136,10 @@ fn names_list_in_order_of_age(store: &dyn Blobs) {
     written.reverse();
     assert_eq!(store.list(None, 10).unwrap(), written, "names sort by age");
     let mut paged = Vec::new();
-    while let [.., _] = store
-        .list(paged.last().map(|stat: &BlobStat| stat.id), 2)
-        .unwrap()
-        .as_slice()
+    while let [.., _] =
+        store.list(paged.last().map(|stat: &BlobStat| stat.id), 2).unwrap().as_slice()
     {
-        paged.extend(
-            store
-                .list(paged.last().map(|stat: &BlobStat| stat.id), 2)
-                .unwrap(),
-        );
+        paged.extend(store.list(paged.last().map(|stat: &BlobStat| stat.id), 2).unwrap());
     }
     assert_eq!(paged, written, "pages continue where the last one ended");
 }
@@ -183,10 +150,7 @@ fn a_sweep_takes_old_orphans_alone(store: &dyn Blobs) {
     let orphan = write(store, old, &body(300_000, 2), 1 << 20, false);
     let young = write(store, NOW, &body(10, 3), 10, false);
     let swept = sweep(store, NOW, |id| id == named.id).unwrap();
-    assert_eq!(
-        (swept.seen, swept.orphans, swept.bytes),
-        (2, 1, orphan.bytes)
-    );
+    assert_eq!((swept.seen, swept.orphans, swept.bytes), (2, 1, orphan.bytes));
     assert_eq!(store.list(None, 10).unwrap(), [named, young]);
 }
 
@@ -196,12 +160,7 @@ pub fn reopening(open: Open<'_>) {
     let mut ids = SeededIds::from_number(4);
     for round in 0..4 {
         let store = open();
-        let listed: Vec<_> = store
-            .list(None, 1_000)
-            .unwrap()
-            .iter()
-            .map(|stat| stat.id)
-            .collect();
+        let listed: Vec<_> = store.list(None, 1_000).unwrap().iter().map(|stat| stat.id).collect();
         assert_eq!(
             listed,
             model.keys().copied().collect::<Vec<_>>(),

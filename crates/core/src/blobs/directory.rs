@@ -87,13 +87,7 @@ impl Directory {
         let next = shelf.current();
         let growing = shelf.resume()?;
         let compactor = Compactor::start(Arc::clone(&shelf))?;
-        let pen = Pen::new(
-            Arc::clone(&shelf),
-            compactor.due(),
-            next,
-            growing,
-            pack_bytes_max,
-        );
+        let pen = Pen::new(Arc::clone(&shelf), compactor.due(), next, growing, pack_bytes_max);
         let packer = Packer::start(pen)?;
         let workers = Workers::start("disk", DISK_THREADS)?;
         Ok(Self(Arc::new(Inner {
@@ -115,10 +109,7 @@ impl Directory {
     /// `Full`, `Unavailable`: the pack that was being compacted is as it was.
     pub fn compact(&self) -> Result<u64, BlobError> {
         let packs = self.0.shelf.graves.packs();
-        packs
-            .into_iter()
-            .map(|pack| self.0.shelf.compact(pack))
-            .sum()
+        packs.into_iter().map(|pack| self.0.shelf.compact(pack)).sum()
     }
 
     /// What the packs take on disk and what sweeps took away, for metrics.
@@ -200,10 +191,7 @@ impl Blobs for Directory {
                 }
                 let whole = self.0.shelf.read(id)?;
                 let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
-                let slice = start
-                    .ok()
-                    .zip(end.ok())
-                    .map(|(start, end)| whole.slice(start..end));
+                let slice = start.ok().zip(end.ok()).map(|(start, end)| whole.slice(start..end));
                 Ok(Box::new(SmallReader(slice.ok_or(BlobError::OutOfRange)?)))
             }
             Place::File => {
@@ -233,9 +221,7 @@ impl Blobs for Directory {
 
     fn orphan_swept(&self, orphan: BlobStat) {
         self.0.orphans.fetch_add(1, Ordering::Relaxed);
-        self.0
-            .orphan_bytes
-            .fetch_add(orphan.bytes, Ordering::Relaxed);
+        self.0.orphan_bytes.fetch_add(orphan.bytes, Ordering::Relaxed);
     }
 
     fn read_small(&self, id: BlobId, bytes: u64) -> Result<Bytes, BlobError> {
@@ -280,11 +266,7 @@ impl Blobs for Directory {
     }
 
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
-        let mut page = Page {
-            after,
-            limit,
-            rows: BTreeMap::new(),
-        };
+        let mut page = Page { after, limit, rows: BTreeMap::new() };
         self.0.large.list(&mut page)?;
         self.0.shelf.list(&mut page)?;
         let rows = page.rows.into_iter();
@@ -323,10 +305,7 @@ impl Page {
     /// Whether any name between two, both included, may belong here.
     fn may_take(&self, least: BlobId, greatest: BlobId) -> bool {
         let has_room = self.rows.len() < self.limit
-            || self
-                .rows
-                .last_key_value()
-                .is_some_and(|(last, _)| least < *last);
+            || self.rows.last_key_value().is_some_and(|(last, _)| least < *last);
         has_room && self.after.is_none_or(|after| greatest > after)
     }
 
@@ -357,10 +336,7 @@ impl Writer {
     fn take_small(&mut self) -> Vec<Bytes> {
         let first = self.first.take();
         let rest = std::mem::take(&mut self.small).freeze();
-        first
-            .into_iter()
-            .chain((!rest.is_empty()).then_some(rest))
-            .collect()
+        first.into_iter().chain((!rest.is_empty()).then_some(rest)).collect()
     }
 
     fn held(&self) -> usize {
@@ -439,16 +415,11 @@ impl BlobWriter for Writer {
         if let Some(slot) = self.large.take() {
             return self.store.0.workers.run(move || {
                 let file = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-                file.ok_or_else(|| BlobError::Unavailable("nothing was written".into()))??
-                    .finish()
+                file.ok_or_else(|| BlobError::Unavailable("nothing was written".into()))??.finish()
             });
         }
         let mut pieces = self.take_small();
-        let whole = if pieces.len() == 1 {
-            pieces.remove(0)
-        } else {
-            Bytes::from(pieces.concat())
-        };
+        let whole = if pieces.len() == 1 { pieces.remove(0) } else { Bytes::from(pieces.concat()) };
         self.store.0.packer.put(self.now, self.store.salt(), whole)
     }
 }

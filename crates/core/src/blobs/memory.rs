@@ -27,10 +27,7 @@ impl MemoryBlobs {
     /// An empty store whose names are drawn from `ids`.
     #[must_use]
     pub fn new(ids: SeededIds) -> Self {
-        Self(Arc::new(Mutex::new(State {
-            blobs: BTreeMap::new(),
-            ids,
-        })))
+        Self(Arc::new(Mutex::new(State { blobs: BTreeMap::new(), ids })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -40,19 +37,13 @@ impl MemoryBlobs {
 
 impl Blobs for MemoryBlobs {
     fn create(&self, now: Timestamp, _size_hint: Option<u64>) -> Box<dyn BlobWriter> {
-        Box::new(Writer {
-            store: self.clone(),
-            now,
-            bytes: BytesMut::new(),
-        })
+        Box::new(Writer { store: self.clone(), now, bytes: BytesMut::new() })
     }
 
     fn open(&self, id: BlobId, range: Range<u64>) -> Result<Box<dyn BlobReader>, BlobError> {
         let state = self.state();
         let blob = state.blobs.get(&id).ok_or(BlobError::Absent)?;
-        let bounds = usize::try_from(range.start)
-            .ok()
-            .zip(usize::try_from(range.end).ok());
+        let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
         match bounds {
             Some((start, end)) if start <= end && end <= blob.len() => {
                 Ok(Box::new(Reader(blob.slice(start..end))))
@@ -75,16 +66,10 @@ impl Blobs for MemoryBlobs {
 
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
         let state = self.state();
-        let later = state
-            .blobs
-            .iter()
-            .filter(|(id, _)| after.is_none_or(|after| **id > after));
+        let later = state.blobs.iter().filter(|(id, _)| after.is_none_or(|after| **id > after));
         Ok(later
             .take(limit)
-            .map(|(id, bytes)| BlobStat {
-                id: *id,
-                bytes: bytes.len() as u64,
-            })
+            .map(|(id, bytes)| BlobStat { id: *id, bytes: bytes.len() as u64 })
             .collect())
     }
 }
@@ -109,10 +94,7 @@ impl BlobWriter for Writer {
         for (place, byte) in name.iter_mut().zip(millis.iter().skip(2)) {
             *place = *byte;
         }
-        let stat = BlobStat {
-            id: BlobId(name),
-            bytes: self.bytes.len() as u64,
-        };
+        let stat = BlobStat { id: BlobId(name), bytes: self.bytes.len() as u64 };
         state.blobs.insert(stat.id, self.bytes.freeze());
         Pending::ready(Ok(stat))
     }

@@ -139,9 +139,7 @@ where
     drop(listener);
     stopper.begin();
     drop(open);
-    let drained = tokio::time::timeout(drain_max, all_closed.recv())
-        .await
-        .is_ok();
+    let drained = tokio::time::timeout(drain_max, all_closed.recv()).await.is_ok();
     host.service.flush().await;
     Report { drained }
 }
@@ -170,16 +168,7 @@ where
     };
     // A method of HTTP/1 that begins like this does not exist; the preface of HTTP/2 does.
     let http2 = first.get(..read) == Some(b"PRI");
-    speak(
-        host,
-        stream,
-        Peer {
-            address,
-            tls: false,
-        },
-        http2,
-    )
-    .await;
+    speak(host, stream, Peer { address, tls: false }, http2).await;
 }
 
 async fn speak<S, IO>(host: &Arc<Host<S>>, io: IO, peer: Peer, http2: bool)
@@ -307,10 +296,8 @@ where
         let response = self.route(request, peer, &id, &target).await;
         let took = begun.elapsed();
         let status = response.status().as_u16();
-        let operation = response
-            .extensions()
-            .get::<Operation>()
-            .map_or("-", |operation| operation.0);
+        let operation =
+            response.extensions().get::<Operation>().map_or("-", |operation| operation.0);
         self.metrics.end(operation, status, took);
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         tracing::info!(
@@ -351,19 +338,9 @@ where
         };
         if is_control(request.uri().path()) && !self.service.owns_host(&host) {
             let name = host.into_owned();
-            return Control {
-                host: self,
-                name: &name,
-                peer,
-                id,
-            }
-            .answer(request)
-            .await;
+            return Control { host: self, name: &name, peer, id }.answer(request).await;
         }
-        if let Some(fault) = self
-            .faults
-            .take(request.method().as_str(), request.uri().path())
-        {
+        if let Some(fault) = self.faults.take(request.method().as_str(), request.uri().path()) {
             tokio::time::sleep(fault.delay()).await;
             if let Some(status) = fault.status {
                 let reason = fault.reason;
@@ -386,12 +363,7 @@ where
                 let (uri, headers) = (target.parse().unwrap_or_default(), http::HeaderMap::new());
                 self.service.refuse(
                     &Refusal::Panicked,
-                    &RequestHead {
-                        method: &method,
-                        uri: &uri,
-                        headers: &headers,
-                        id,
-                    },
+                    &RequestHead { method: &method, uri: &uri, headers: &headers, id },
                 )
             }
         }
@@ -433,21 +405,14 @@ fn is_control(path: &str) -> bool {
 fn head_bytes<B>(request: &Request<B>) -> usize {
     let target = request.uri().path_and_query();
     let fields = request.headers().iter();
-    fields
-        .map(|(name, value)| name.as_str().len() + value.len() + 4)
-        .sum::<usize>()
+    fields.map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>()
         + target.map_or(0, |target| target.as_str().len())
 }
 
 /// The authority that a request names, as text.
 fn host_of<B>(request: &Request<B>) -> Option<String> {
-    let named = request
-        .headers()
-        .get(header::HOST)
-        .and_then(|value| value.to_str().ok());
-    named
-        .or_else(|| request.uri().authority().map(http::uri::Authority::as_str))
-        .map(str::to_owned)
+    let named = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
+    named.or_else(|| request.uri().authority().map(http::uri::Authority::as_str)).map(str::to_owned)
 }
 
 /// The one host that a request names.
@@ -472,11 +437,7 @@ fn check_host<B>(request: &Request<B>) -> Result<Cow<'_, str>, Refusal> {
         return Err(Refusal::HostMismatch);
     }
     let is_lower = !host.bytes().any(|byte| byte.is_ascii_uppercase());
-    Ok(if is_lower {
-        host.into()
-    } else {
-        host.to_ascii_lowercase().into()
-    })
+    Ok(if is_lower { host.into() } else { host.to_ascii_lowercase().into() })
 }
 
 #[cfg(test)]
@@ -496,14 +457,8 @@ mod tests {
             check(|request| request.header("host", "a").header("host", "a")),
             Err(Refusal::BadHost)
         );
-        assert_eq!(
-            check(|request| request.header("host", "a b")),
-            Err(Refusal::BadHost)
-        );
-        assert_eq!(
-            check(|request| request.header("host", "user@a")),
-            Err(Refusal::BadHost)
-        );
+        assert_eq!(check(|request| request.header("host", "a b")), Err(Refusal::BadHost));
+        assert_eq!(check(|request| request.header("host", "user@a")), Err(Refusal::BadHost));
         assert_eq!(
             check(|request| request.header("host", "A.localhost:1")),
             Ok("a.localhost:1".into())
@@ -525,9 +480,6 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_caught() {
         assert_eq!(caught(async { 7 }).await, Some(7));
-        assert_eq!(
-            caught(async { panic!("as the test wants") }).await,
-            None::<()>
-        );
+        assert_eq!(caught(async { panic!("as the test wants") }).await, None::<()>);
     }
 }

@@ -46,13 +46,7 @@ pub struct Body {
 
 impl Body {
     pub(super) fn new(incoming: Incoming, pace: Pace) -> Self {
-        Self {
-            incoming,
-            pace,
-            arrived: 0,
-            begun: None,
-            timer: None,
-        }
+        Self { incoming, pace, arrived: 0, begun: None, timer: None }
     }
 
     /// Gives the connection's own body, without time limits: for protocol upgrades.
@@ -64,9 +58,7 @@ impl Body {
         let idle = now + self.pace.idle;
         let begun = self.begun.unwrap_or(now);
         let earned = Duration::from_secs(
-            self.arrived
-                .checked_div(self.pace.rate_min)
-                .unwrap_or(u64::from(u32::MAX)),
+            self.arrived.checked_div(self.pace.rate_min).unwrap_or(u64::from(u32::MAX)),
         );
         idle.min(begun + self.pace.grace + earned)
     }
@@ -93,9 +85,8 @@ impl http_body::Body for Body {
                 let now = Instant::now();
                 this.begun.get_or_insert(now);
                 let deadline = this.deadline(now);
-                let timer = this
-                    .timer
-                    .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+                let timer =
+                    this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
                 ready!(timer.as_mut().poll(context));
                 Poll::Ready(Some(Err(BodyError::TimedOut)))
             }
@@ -113,9 +104,7 @@ impl http_body::Body for Body {
 
 impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Body")
-            .field("arrived", &self.arrived)
-            .finish_non_exhaustive()
+        f.debug_struct("Body").field("arrived", &self.arrived).finish_non_exhaustive()
     }
 }
 

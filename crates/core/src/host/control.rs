@@ -62,23 +62,16 @@ where
             return Err(Refusal::ForeignHost);
         }
         let text = |name| {
-            request
-                .headers()
-                .get(name)
-                .map(|value: &HeaderValue| value.to_str().unwrap_or(""))
+            request.headers().get(name).map(|value: &HeaderValue| value.to_str().unwrap_or(""))
         };
         let own = |origin: &str| {
-            origin
-                .split_once("://")
-                .is_some_and(|(_, host)| host.eq_ignore_ascii_case(self.name))
+            origin.split_once("://").is_some_and(|(_, host)| host.eq_ignore_ascii_case(self.name))
         };
         if text(header::ORIGIN).is_some_and(|origin| !own(origin)) {
             return Err(Refusal::ForeignOrigin);
         }
-        let site = request
-            .headers()
-            .get("sec-fetch-site")
-            .map(|value| value.to_str().unwrap_or(""));
+        let site =
+            request.headers().get("sec-fetch-site").map(|value| value.to_str().unwrap_or(""));
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
             return Err(Refusal::ForeignOrigin);
         }
@@ -203,34 +196,26 @@ pub fn is_own_name(host: &str, base_hosts: &[String]) -> bool {
 }
 
 async fn read<T: serde::de::DeserializeOwned>(request: Request<Body>) -> Result<T, Refusal> {
-    let body = Limited::new(request.into_body(), BODY_BYTES_MAX)
-        .collect()
-        .await;
-    let bytes = body
-        .map_err(|error| Refusal::BadControlRequest(error.to_string()))?
-        .to_bytes();
+    let body = Limited::new(request.into_body(), BODY_BYTES_MAX).collect().await;
+    let bytes = body.map_err(|error| Refusal::BadControlRequest(error.to_string()))?.to_bytes();
     serde_json::from_slice(&bytes).map_err(|error| Refusal::BadControlRequest(error.to_string()))
 }
 
 fn text(status: StatusCode, body: impl Into<Bytes>) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::whole(body));
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
     response
         .headers_mut()
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 fn json(value: &serde_json::Value) -> Result<Response<ReplyBody>, Refusal> {
     let mut response = text(StatusCode::OK, value.to_string());
-    response.headers_mut().insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }
 

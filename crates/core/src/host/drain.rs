@@ -54,10 +54,8 @@ pub fn signals() -> impl Future<Output = ()> + Send {
     {
         use tokio::signal::unix::{SignalKind, signal};
         let listen = |kind| signal(kind).ok();
-        let (terminate, interrupt) = (
-            listen(SignalKind::terminate()),
-            listen(SignalKind::interrupt()),
-        );
+        let (terminate, interrupt) =
+            (listen(SignalKind::terminate()), listen(SignalKind::interrupt()));
         async fn heard(signal: Option<tokio::signal::unix::Signal>) {
             match signal {
                 Some(mut signal) => drop(signal.recv().await),

@@ -41,13 +41,8 @@ impl Fault {
     }
 
     fn is_for(&self, method: &str, path: &str) -> bool {
-        self.method
-            .as_deref()
-            .is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
-            && self
-                .path
-                .as_deref()
-                .is_none_or(|start| path.starts_with(start))
+        self.method.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
+            && self.path.as_deref().is_none_or(|start| path.starts_with(start))
     }
 }
 
@@ -64,10 +59,7 @@ impl Faults {
     }
 
     pub(super) fn add(&self, fault: Fault) -> Result<(), String> {
-        if fault
-            .status
-            .is_some_and(|status| !(400..600).contains(&status))
-        {
+        if fault.status.is_some_and(|status| !(400..600).contains(&status)) {
             return Err("status is 400 to 599".into());
         }
         if fault.status.is_none() && fault.delay_ms == 0 {
@@ -104,8 +96,7 @@ impl Faults {
         if taken.times == 0 {
             rules.remove(at);
         }
-        self.any
-            .store(!rules.is_empty(), std::sync::atomic::Ordering::Release);
+        self.any.store(!rules.is_empty(), std::sync::atomic::Ordering::Release);
         Some(taken)
     }
 }
@@ -132,10 +123,6 @@ mod tests {
     fn a_fault_that_does_nothing_is_refused() {
         let faults = Faults::default();
         assert!(faults.add(serde_json::from_str("{}").unwrap()).is_err());
-        assert!(
-            faults
-                .add(serde_json::from_str(r#"{"status": 200}"#).unwrap())
-                .is_err()
-        );
+        assert!(faults.add(serde_json::from_str(r#"{"status": 200}"#).unwrap()).is_err());
     }
 }

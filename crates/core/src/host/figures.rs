@@ -28,27 +28,15 @@ impl Collector for Figures {
         let (syncs, disk) = (counted(kv.syncs), measured(kv.disk_bytes));
         let last = ConstGauge::new(kv.last_sync.as_secs_f64());
         let mut write = |name, help, metric: &dyn Encoded| metric.write(&mut encoder, name, help);
-        write(
-            "kv_syncs",
-            "Groups of commits that reached the disk",
-            &syncs,
-        )?;
+        write("kv_syncs", "Groups of commits that reached the disk", &syncs)?;
         write("kv_last_sync_seconds", "How long the last one took", &last)?;
         write("kv_disk_bytes", "Bytes of the records on disk", &disk)?;
         // A directory that cannot be read now shows no figures, and the rest of the page stands.
         let Ok(blobs) = blobs.stats() else {
             return Ok(());
         };
-        write(
-            "blobs_packs",
-            "Pack files of small bodies",
-            &measured(blobs.packs),
-        )?;
-        write(
-            "blobs_pack_bytes",
-            "Their bytes on disk",
-            &measured(blobs.pack_bytes),
-        )?;
+        write("blobs_packs", "Pack files of small bodies", &measured(blobs.packs))?;
+        write("blobs_pack_bytes", "Their bytes on disk", &measured(blobs.pack_bytes))?;
         write(
             "blobs_pack_dead_bytes",
             "Those of them that belong to deleted bodies and wait for a compaction",
@@ -59,11 +47,7 @@ impl Collector for Figures {
             "Bodies without a record that were deleted",
             &counted(blobs.orphans),
         )?;
-        write(
-            "blobs_orphan_bytes_swept",
-            "Their bytes",
-            &counted(blobs.orphan_bytes),
-        )
+        write("blobs_orphan_bytes_swept", "Their bytes", &counted(blobs.orphan_bytes))
     }
 }
 
@@ -104,10 +88,7 @@ mod tests {
         let blobs = folder.path().join("blobs");
         let blobs = Arc::new(Directory::open(blobs, disk, SeededIds::from_seed([1; 32])).unwrap());
         let metrics = Metrics::new();
-        metrics.collect(Figures {
-            kv: Arc::downgrade(&kv),
-            blobs: Arc::downgrade(&blobs),
-        });
+        metrics.collect(Figures { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) });
         let made = Timestamp::from_millis(1_000);
         let mut writer = blobs.create(made, None);
         writer.write(b"orphan".as_slice().into()).wait().unwrap();

@@ -67,11 +67,7 @@ pub struct Flags {
 pub fn augment(command: Command, product: &Product) -> Command {
     let name = product.name;
     let flag = |id: &'static str, help: &'static str| {
-        let variable = format!(
-            "{}_{}",
-            product.prefix,
-            id.to_ascii_uppercase().replace('-', "_")
-        );
+        let variable = format!("{}_{}", product.prefix, id.to_ascii_uppercase().replace('-', "_"));
         Arg::new(id).long(id).env(variable).help(help).global(true)
     };
     let value = |id, name: &'static str, help, parser: ValueParser| {
@@ -85,13 +81,8 @@ pub fn augment(command: Command, product: &Product) -> Command {
     let data = format!("./data/{name}");
     let command = command
         .arg(
-            value(
-                "listen",
-                "ADDRESS",
-                "Address to listen on",
-                value_parser!(IpAddr).into(),
-            )
-            .default_value("127.0.0.1"),
+            value("listen", "ADDRESS", "Address to listen on", value_parser!(IpAddr).into())
+                .default_value("127.0.0.1"),
         )
         .arg(
             value(
@@ -104,12 +95,7 @@ pub fn augment(command: Command, product: &Product) -> Command {
         )
         .arg(value("data", "DIR", "Directory that keeps the data", path()).default_value(data))
         .arg(flag("memory", "Keep the data in memory alone").action(ArgAction::SetTrue))
-        .arg(value(
-            "seed",
-            "FILE",
-            "JSON file that fills an empty store before ready",
-            path(),
-        ))
+        .arg(value("seed", "FILE", "JSON file that fills an empty store before ready", path()))
         .arg(value(
             "ready-file",
             "FILE",
@@ -117,27 +103,14 @@ pub fn augment(command: Command, product: &Product) -> Command {
             path(),
         ))
         .arg(
-            flag(
-                "strict",
-                "Refuse unknown parameters and headers that the real service ignores",
-            )
-            .action(ArgAction::SetTrue),
+            flag("strict", "Refuse unknown parameters and headers that the real service ignores")
+                .action(ArgAction::SetTrue),
         )
         .arg(
-            value(
-                "log-format",
-                "FORMAT",
-                "Form of log lines",
-                ["text", "json"].into(),
-            )
-            .default_value("text"),
+            value("log-format", "FORMAT", "Form of log lines", ["text", "json"].into())
+                .default_value("text"),
         )
-        .arg(value(
-            "log",
-            "FILE",
-            "File for the log; standard error without it",
-            path(),
-        ))
+        .arg(value("log", "FILE", "File for the log; standard error without it", path()))
         .arg(
             flag("admin-token", "Token for control paths from other machines")
                 .value_name("TOKEN")
@@ -150,27 +123,16 @@ pub fn augment(command: Command, product: &Product) -> Command {
                 .value_delimiter(','),
         )
         .arg(
-            flag(
-                "external-url",
-                "URL that clients see, where a proxy stands in front",
-            )
-            .value_name("URL"),
+            flag("external-url", "URL that clients see, where a proxy stands in front")
+                .value_name("URL"),
         )
-        .arg(number(
-            "cache",
-            "Cache of the key-value store, in MiB",
-            1_024,
-        ))
+        .arg(number("cache", "Cache of the key-value store, in MiB", 1_024))
         .arg(number(
             "record-bytes-max",
             "Longer values are kept in packs beside the records, which have to fit the cache",
             product.record_bytes_max,
         ))
-        .arg(number(
-            "connections-max",
-            "Connections at once",
-            limits.connections_max as u64,
-        ))
+        .arg(number("connections-max", "Connections at once", limits.connections_max as u64))
         .arg(number(
             "head-ms-max",
             "Longest time for a request head, and of an idle connection",
@@ -189,21 +151,13 @@ pub fn augment(command: Command, product: &Product) -> Command {
     #[cfg(feature = "tls")]
     let command = command
         .arg(
-            value(
-                "tls-cert",
-                "FILE",
-                "PEM file with the certificate chain",
-                path(),
-            )
-            .requires("tls-key"),
+            value("tls-cert", "FILE", "PEM file with the certificate chain", path())
+                .requires("tls-key"),
         )
         .arg(value("tls-key", "FILE", "PEM file with the private key", path()).requires("tls-cert"))
         .arg(
-            flag(
-                "tls-self-signed",
-                "Serve https with a certificate made at each start",
-            )
-            .action(ArgAction::SetTrue),
+            flag("tls-self-signed", "Serve https with a certificate made at each start")
+                .action(ArgAction::SetTrue),
         );
     command
         .subcommand(Command::new("serve").about("Serve (the default)"))
@@ -211,15 +165,9 @@ pub fn augment(command: Command, product: &Product) -> Command {
             Command::new("healthcheck")
                 .about("Ask the running server whether it is ready; exit code 0 or 1"),
         )
-        .subcommand(
-            Command::new("completions")
-                .about("Print shell completions")
-                .arg(
-                    Arg::new("shell")
-                        .required(true)
-                        .value_parser(value_parser!(clap_complete::Shell)),
-                ),
-        )
+        .subcommand(Command::new("completions").about("Print shell completions").arg(
+            Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)),
+        ))
 }
 
 impl Flags {
@@ -272,13 +220,8 @@ impl Flags {
 mod tests {
     use super::*;
 
-    const PRODUCT: Product = Product {
-        name: "thing",
-        version: "1",
-        prefix: "THING",
-        port: 7,
-        record_bytes_max: 65_536,
-    };
+    const PRODUCT: Product =
+        Product { name: "thing", version: "1", prefix: "THING", port: 7, record_bytes_max: 65_536 };
 
     #[test]
     fn every_flag_has_an_environment_variable_and_a_help_line() {
@@ -289,8 +232,7 @@ mod tests {
             .filter(|flag| !matches!(flag.get_id().as_str(), "help" | "version"))
         {
             assert!(
-                flag.get_env()
-                    .is_some_and(|name| name.to_string_lossy().starts_with("THING_")),
+                flag.get_env().is_some_and(|name| name.to_string_lossy().starts_with("THING_")),
                 "{flag}"
             );
             assert!(flag.get_help().is_some(), "{flag}");

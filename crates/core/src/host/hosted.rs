@@ -68,9 +68,7 @@ impl RequestId {
     pub fn expanded<const N: usize>(&self) -> [u8; N] {
         let mut state = 0;
         for eight in self.0.as_bytes().chunks(8) {
-            let number = eight
-                .iter()
-                .fold(0, |number, byte| number << 8 | u64::from(*byte));
+            let number = eight.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
             state = mix(state ^ number);
         }
         let mut bytes = [0; N];
@@ -137,19 +135,13 @@ mod tests {
 
     #[test]
     fn request_ids_are_sixteen_letters_and_never_repeat() {
-        let ids: std::collections::HashSet<_> = (0..10_000)
-            .map(|number| RequestId::from_number(number, 42).0)
-            .collect();
+        let ids: std::collections::HashSet<_> =
+            (0..10_000).map(|number| RequestId::from_number(number, 42).0).collect();
         assert_eq!(ids.len(), 10_000);
-        assert!(
-            ids.iter().all(|id| id.get(..8) != id.get(8..)),
-            "the halves are apart"
-        );
+        assert!(ids.iter().all(|id| id.get(..8) != id.get(8..)), "the halves are apart");
         assert!(ids.iter().all(|id| {
             id.len() == 16
-                && id
-                    .bytes()
-                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+                && id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
         }));
     }
 }

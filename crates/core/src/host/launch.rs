@@ -88,9 +88,7 @@ pub fn command(
     about: &'static str,
     extend: impl FnOnce(Command) -> Command,
 ) -> Command {
-    let command = Command::new(product.name)
-        .version(product.version)
-        .about(about);
+    let command = Command::new(product.name).version(product.version).about(about);
     extend(flags::augment(command, product))
 }
 
@@ -114,10 +112,7 @@ where
         "completions" => completions(product, command, inner),
         "healthcheck" => healthcheck(&flags),
         _ => {
-            let runtime = match tokio::runtime::Builder::new_multi_thread()
-                .enable_all()
-                .build()
-            {
+            let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
                 Ok(runtime) => runtime,
                 Err(error) => return fail(product, &format!("no threads: {error}")),
             };
@@ -136,12 +131,7 @@ fn fail(product: &Product, why: &str) -> ExitCode {
 
 fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> ExitCode {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
-        clap_complete::generate(
-            *shell,
-            &mut command.clone(),
-            product.name,
-            &mut std::io::stdout(),
-        );
+        clap_complete::generate(*shell, &mut command.clone(), product.name, &mut std::io::stdout());
     }
     ExitCode::SUCCESS
 }
@@ -151,11 +141,8 @@ fn healthcheck(flags: &Flags) -> ExitCode {
     use std::io::Read;
     use std::net::{IpAddr, Ipv4Addr, TcpStream};
     use std::time::Duration;
-    let ip = if flags.listen.is_unspecified() {
-        IpAddr::V4(Ipv4Addr::LOCALHOST)
-    } else {
-        flags.listen
-    };
+    let ip =
+        if flags.listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { flags.listen };
     let ask = || -> std::io::Result<bool> {
         let wait = Duration::from_secs(5);
         let mut stream = TcpStream::connect_timeout(&SocketAddr::new(ip, flags.port), wait)?;
@@ -171,11 +158,7 @@ fn healthcheck(flags: &Flags) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "no answer from {ip}:{}: {error}",
-                flags.port
-            );
+            let _ = writeln!(std::io::stderr(), "no answer from {ip}:{}: {error}", flags.port);
             ExitCode::FAILURE
         }
     }
@@ -196,16 +179,9 @@ where
     let asked = SocketAddr::new(flags.listen, flags.port);
     let listener = TcpListener::bind(asked)
         .await
-        .map_err(|reason| LaunchError::Listen {
-            address: asked,
-            reason,
-        })?;
-    let address = listener
-        .local_addr()
-        .map_err(|reason| LaunchError::Listen {
-            address: asked,
-            reason,
-        })?;
+        .map_err(|reason| LaunchError::Listen { address: asked, reason })?;
+    let address =
+        listener.local_addr().map_err(|reason| LaunchError::Listen { address: asked, reason })?;
     let config = Config {
         limits: flags.limits,
         admin_token: admin_token(&flags)?,
@@ -213,14 +189,9 @@ where
         ..Config::default()
     };
     #[cfg(feature = "tls")]
-    let config = Config {
-        tls: super::tls::config(&flags).map_err(LaunchError::Tls)?,
-        ..config
-    };
-    let url = flags
-        .external_url
-        .clone()
-        .unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
+    let config = Config { tls: super::tls::config(&flags).map_err(LaunchError::Tls)?, ..config };
+    let url =
+        flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::open(&flags)?;
     #[cfg(feature = "sled")]
     if let Some(figures) = storage.figures.take() {
@@ -283,11 +254,7 @@ async fn until_failure(failure: Option<Pending<String>>) -> String {
 
 #[cfg(feature = "tls")]
 const fn scheme(config: &Config) -> &'static str {
-    if config.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    }
+    if config.tls.is_some() { "https" } else { "http" }
 }
 
 #[cfg(not(feature = "tls"))]
@@ -312,14 +279,8 @@ fn admin_token(flags: &Flags) -> Result<Option<String>, LaunchError> {
 
 fn banner<S>(product: &Product, url: &str, data: &str, made: &Made<S>) {
     use std::io::IsTerminal;
-    say(&format!(
-        "{} {}   {url}   data {data}",
-        product.name, product.version
-    ));
-    let secrets = made
-        .secrets
-        .iter()
-        .filter(|_| std::io::stdout().is_terminal());
+    say(&format!("{} {}   {url}   data {data}", product.name, product.version));
+    let secrets = made.secrets.iter().filter(|_| std::io::stdout().is_terminal());
     for (label, text) in secrets.chain(&made.banner) {
         say(&format!("  {label:<8} {text}"));
     }

@@ -45,25 +45,18 @@ impl Queue {
         into.clear();
         let mut state = self
             .arrived
-            .wait_while(self.lock(), |state| {
-                state.waiting.is_empty() && !state.closed
-            })
+            .wait_while(self.lock(), |state| state.waiting.is_empty() && !state.closed)
             .unwrap_or_else(PoisonError::into_inner);
         if state.waiting.is_empty() {
             return None;
         }
-        let gathered = self
-            .arrived
-            .wait_timeout_while(state, GATHERING, |state| !state.closed);
+        let gathered = self.arrived.wait_timeout_while(state, GATHERING, |state| !state.closed);
         (state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut state.waiting, &mut into);
         if state.dropped > 0 {
             into.extend_from_slice(
-                format!(
-                    "{} log lines were dropped: the log's disk is too slow\n",
-                    state.dropped
-                )
-                .as_bytes(),
+                format!("{} log lines were dropped: the log's disk is too slow\n", state.dropped)
+                    .as_bytes(),
             );
             state.dropped = 0;
         }
@@ -78,19 +71,15 @@ impl Log {
     /// If the file cannot be opened.
     pub fn start(path: Option<&Path>, json: bool) -> io::Result<Self> {
         let out: Box<dyn Write + Send> = match path {
-            Some(path) => Box::new(
-                std::fs::OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(path)?,
-            ),
+            Some(path) => {
+                Box::new(std::fs::OpenOptions::new().create(true).append(true).open(path)?)
+            }
             None => Box::new(io::stderr()),
         };
         let queue = Arc::new(Queue::default());
         let taken = Arc::clone(&queue);
-        let thread = std::thread::Builder::new()
-            .name("log".into())
-            .spawn(move || write_all(&taken, out))?;
+        let thread =
+            std::thread::Builder::new().name("log".into()).spawn(move || write_all(&taken, out))?;
         let lines = tracing_subscriber::fmt()
             .with_writer(Lines(Arc::clone(&queue)))
             .with_max_level(tracing::Level::INFO);
@@ -101,10 +90,7 @@ impl Log {
         } else {
             lines.event_format(text::Text).try_init()
         };
-        Ok(Self {
-            queue,
-            thread: Some(thread),
-        })
+        Ok(Self { queue, thread: Some(thread) })
     }
 }
 

@@ -60,11 +60,7 @@ impl Metrics {
             "Time until the head of the answer, by operation",
             seconds.clone(),
         );
-        registry.register(
-            "http_requests_running",
-            "Requests being answered",
-            running.clone(),
-        );
+        registry.register("http_requests_running", "Requests being answered", running.clone());
         registry.register("http_connections", "Open connections", connections.clone());
         registry.register("http_panics", "Handlers that panicked", panics.clone());
         Self {
@@ -97,12 +93,8 @@ impl Metrics {
 
     pub(super) fn end(&self, operation: &'static str, status: u16, took: Duration) {
         self.running.dec();
-        self.requests
-            .get_or_create(&Answered { operation, status })
-            .inc();
-        self.seconds
-            .get_or_create(&ByOperation { operation })
-            .observe(took.as_secs_f64());
+        self.requests.get_or_create(&Answered { operation, status }).inc();
+        self.seconds.get_or_create(&ByOperation { operation }).observe(took.as_secs_f64());
     }
 
     pub(super) fn connected(&self, by: i64) {

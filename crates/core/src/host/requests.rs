@@ -81,22 +81,15 @@ impl Requests {
 
 /// A target whose secret query values are replaced by `...`; at most 512 bytes of it.
 pub(super) fn redact(target: &str) -> String {
-    let (path, query) = target
-        .split_once('?')
-        .map_or((target, None), |(path, query)| (path, Some(query)));
+    let (path, query) =
+        target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let mut out = String::with_capacity(target.len().min(520));
     out.push_str(path);
-    for (place, pair) in query
-        .into_iter()
-        .flat_map(|query| query.split('&'))
-        .enumerate()
-    {
+    for (place, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
         out.push(if place == 0 { '?' } else { '&' });
         match pair.split_once('=') {
             Some((name, _))
-                if QUERY_SECRETS
-                    .iter()
-                    .any(|secret| name.eq_ignore_ascii_case(secret)) =>
+                if QUERY_SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)) =>
             {
                 out.push_str(name);
                 out.push_str("=...");

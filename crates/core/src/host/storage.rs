@@ -82,21 +82,14 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     };
     let kv = Sled::open(&settings)?;
     let failure = Some(kv.failure());
-    let blobs = Directory::open(
-        directory.join("blobs"),
-        Arc::new(SystemDisk),
-        SystemIds.fork(),
-    )
-    .map_err(|error| StorageError::Directory {
-        path: directory.join("blobs").display().to_string(),
-        reason: error.to_string(),
-    })?;
+    let blobs = Directory::open(directory.join("blobs"), Arc::new(SystemDisk), SystemIds.fork())
+        .map_err(|error| StorageError::Directory {
+            path: directory.join("blobs").display().to_string(),
+            reason: error.to_string(),
+        })?;
     let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
     Ok(Storage {
-        figures: Some(Figures {
-            kv: Arc::downgrade(&kv),
-            blobs: Arc::downgrade(&blobs),
-        }),
+        figures: Some(Figures { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
         kv,
         blobs,
         directory: Some(directory.to_owned()),
@@ -161,9 +154,7 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 impl std::fmt::Debug for Storage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Storage")
-            .field("directory", &self.directory)
-            .finish_non_exhaustive()
+        f.debug_struct("Storage").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
 

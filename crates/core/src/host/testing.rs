@@ -42,12 +42,7 @@ impl Running {
             // Sent or dropped, both mean the same.
             let _ = stopped.await;
         }));
-        Ok(Self {
-            address,
-            clock,
-            stop,
-            served,
-        })
+        Ok(Self { address, clock, stop, served })
     }
 
     /// The URL for clients.

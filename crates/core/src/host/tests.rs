@@ -330,10 +330,7 @@ async fn faults_are_injected_seen_and_taken_back() {
     assert_eq!(status(&exchange(&server, &get).await), 503);
     assert_eq!(status(&exchange(&server, &get).await), 200);
     let seen = exchange(&server, &control("GET", "/_ops/requests", host, "")).await;
-    assert!(
-        seen.contains("/x?key=...") && !seen.contains("s3cret"),
-        "{seen}"
-    );
+    assert!(seen.contains("/x?key=...") && !seen.contains("s3cret"), "{seen}");
     let metrics = exchange(&server, &control("GET", "/_ops/metrics", host, "")).await;
     let counted = r#"http_requests_total{operation="probe",status="200"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");

@@ -43,10 +43,7 @@ fn self_signed(flags: &Flags) -> Result<Identity, String> {
         "::1".to_owned(),
     ];
     names.extend(
-        flags
-            .base_hosts
-            .iter()
-            .map(|host| host.split(':').next().unwrap_or(host).to_owned()),
+        flags.base_hosts.iter().map(|host| host.split(':').next().unwrap_or(host).to_owned()),
     );
     let made = rcgen::generate_simple_self_signed(names).map_err(|error| error.to_string())?;
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());

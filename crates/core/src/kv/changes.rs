@@ -23,9 +23,7 @@ impl Changes {
     #[must_use]
     pub fn new(last: Version) -> Self {
         Self {
-            places: std::iter::repeat_with(AtomicU64::default)
-                .take(PLACES)
-                .collect(),
+            places: std::iter::repeat_with(AtomicU64::default).take(PLACES).collect(),
             last: AtomicU64::new(last.0),
         }
     }
@@ -43,18 +41,12 @@ impl Changes {
 
     /// The beginning of what is read from now on.
     pub(super) fn basis(&self) -> Basis {
-        Basis {
-            at: Version(self.last.load(Ordering::Acquire)),
-            places: Vec::new(),
-        }
+        Basis { at: Version(self.last.load(Ordering::Acquire)), places: Vec::new() }
     }
 }
 
 fn place_of(key: &[u8]) -> u16 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "any bits of a hash are as good as others"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "any bits of a hash are as good as others")]
     let place = BuildHasherDefault::<DefaultHasher>::new().hash_one(key) as u16;
     place
 }

@@ -44,14 +44,8 @@ pub fn all(open: Open<'_>) {
 
 /// A batch of one write.
 fn put(key: &[u8], value: &[u8]) -> Batch {
-    let write = (
-        Bytes::copy_from_slice(key),
-        Some(Bytes::copy_from_slice(value)),
-    );
-    Batch {
-        writes: vec![write],
-        ..Batch::default()
-    }
+    let write = (Bytes::copy_from_slice(key), Some(Bytes::copy_from_slice(value)));
+    Batch { writes: vec![write], ..Batch::default() }
 }
 
 fn what_is_put_is_found(store: &dyn KeyValue) {
@@ -71,32 +65,16 @@ fn what_is_put_is_found(store: &dyn KeyValue) {
         many[0].value.is_some() && many[1] == Found::default() && many[2].value.is_some(),
         "get_many keeps the order"
     );
-    let delete = Batch {
-        writes: vec![(Bytes::from("k"), None)],
-        ..Batch::default()
-    };
+    let delete = Batch { writes: vec![(Bytes::from("k"), None)], ..Batch::default() };
     store.commit(delete).wait().unwrap();
-    assert_eq!(
-        store.get(b"k").unwrap().value,
-        None,
-        "a deleted key is absent"
-    );
+    assert_eq!(store.get(b"k").unwrap().value, None, "a deleted key is absent");
 }
 
 fn an_absent_key_has_no_value_and_can_be_expected(store: &dyn KeyValue) {
-    assert_eq!(
-        store.get(b"k").unwrap(),
-        Found::default(),
-        "an unknown key is absent"
-    );
-    let create = || Batch {
-        expectations: vec![(Bytes::from("k"), Version::ABSENT)],
-        ..put(b"k", b"v")
-    };
-    store
-        .commit(create())
-        .wait()
-        .expect("a key that is absent can be expected to be");
+    assert_eq!(store.get(b"k").unwrap(), Found::default(), "an unknown key is absent");
+    let create =
+        || Batch { expectations: vec![(Bytes::from("k"), Version::ABSENT)], ..put(b"k", b"v") };
+    store.commit(create()).wait().expect("a key that is absent can be expected to be");
     assert_eq!(
         store.commit(create()).wait(),
         Err(StoreError::Conflict),
@@ -121,11 +99,7 @@ fn a_stale_expectation_refuses_the_whole_batch(store: &dyn KeyValue) {
         Some(Bytes::from("2")),
         "a refused batch changes nothing"
     );
-    assert_eq!(
-        store.get(b"b").unwrap().value,
-        None,
-        "not even keys that it did not expect"
-    );
+    assert_eq!(store.get(b"b").unwrap().value, None, "not even keys that it did not expect");
 }
 
 fn scans_give_keys_in_order_within_exclusive_bounds(store: &dyn KeyValue) {
@@ -134,118 +108,49 @@ fn scans_give_keys_in_order_within_exclusive_bounds(store: &dyn KeyValue) {
         store.commit(put(key, key)).wait().unwrap();
     }
     let scan = |span: Span, limit| -> Vec<Vec<u8>> {
-        store
-            .scan(&span, limit)
-            .unwrap()
-            .rows
-            .iter()
-            .map(|(key, _)| key.to_vec())
-            .collect()
+        store.scan(&span, limit).unwrap().rows.iter().map(|(key, _)| key.to_vec()).collect()
     };
     let mut sorted: Vec<_> = keys.iter().map(|key| key.to_vec()).collect();
     sorted.sort();
-    assert_eq!(
-        scan(Span::default(), 100),
-        sorted,
-        "a scan of everything gives every key in order"
-    );
-    let under_b: Vec<Vec<u8>> = sorted
-        .iter()
-        .filter(|key| key.starts_with(b"b"))
-        .cloned()
-        .collect();
-    assert_eq!(
-        scan(Span::of("b"), 100),
-        under_b,
-        "a prefix gives its keys alone"
-    );
-    let after = Span {
-        from: Some(b"b".to_vec()),
-        to: Some(b"b\xff".to_vec()),
-        ..Span::of("b")
-    };
-    assert_eq!(
-        scan(after.clone(), 100),
-        under_b[1..under_b.len() - 1],
-        "bounds are left out"
-    );
-    let back = Span {
-        order: Order::Descending,
-        ..after
-    };
+    assert_eq!(scan(Span::default(), 100), sorted, "a scan of everything gives every key in order");
+    let under_b: Vec<Vec<u8>> =
+        sorted.iter().filter(|key| key.starts_with(b"b")).cloned().collect();
+    assert_eq!(scan(Span::of("b"), 100), under_b, "a prefix gives its keys alone");
+    let after = Span { from: Some(b"b".to_vec()), to: Some(b"b\xff".to_vec()), ..Span::of("b") };
+    assert_eq!(scan(after.clone(), 100), under_b[1..under_b.len() - 1], "bounds are left out");
+    let back = Span { order: Order::Descending, ..after };
     assert_eq!(
         scan(back.clone(), 1),
         under_b[under_b.len() - 2..under_b.len() - 1],
         "descending begins at the end"
     );
-    assert!(
-        store.scan(&back, 1).unwrap().more,
-        "a page that was cut says so"
-    );
-    assert!(
-        !store.scan(&back, 2).unwrap().more,
-        "a page that was not cut says so too"
-    );
-    assert_eq!(
-        scan(Span::of(vec![0xFF]), 9),
-        [b"\xff\xff".to_vec()],
-        "a prefix of FF has an end"
-    );
-    let none = Span {
-        from: Some(b"c".to_vec()),
-        to: Some(b"a".to_vec()),
-        ..Span::default()
-    };
-    assert_eq!(
-        scan(none, 9),
-        Vec::<Vec<u8>>::new(),
-        "crossed bounds hold nothing"
-    );
-    assert!(
-        store.scan(&Span::default(), 0).unwrap().rows.is_empty(),
-        "a limit of 0 gives nothing"
-    );
+    assert!(store.scan(&back, 1).unwrap().more, "a page that was cut says so");
+    assert!(!store.scan(&back, 2).unwrap().more, "a page that was not cut says so too");
+    assert_eq!(scan(Span::of(vec![0xFF]), 9), [b"\xff\xff".to_vec()], "a prefix of FF has an end");
+    let none = Span { from: Some(b"c".to_vec()), to: Some(b"a".to_vec()), ..Span::default() };
+    assert_eq!(scan(none, 9), Vec::<Vec<u8>>::new(), "crossed bounds hold nothing");
+    assert!(store.scan(&Span::default(), 0).unwrap().rows.is_empty(), "a limit of 0 gives nothing");
 }
 
 fn limits_hold(store: &dyn KeyValue) {
-    let refused = |batch: Batch| {
-        matches!(
-            store.commit(batch).wait(),
-            Err(StoreError::LimitExceeded { .. })
-        )
-    };
+    let refused =
+        |batch: Batch| matches!(store.commit(batch).wait(), Err(StoreError::LimitExceeded { .. }));
     assert!(refused(put(b"", b"v")), "an empty key is refused");
+    assert!(refused(put(&vec![1; KEY_BYTES_MAX + 1], b"v")), "a long key is refused");
+    assert!(refused(put(b"k", &vec![1; VALUE_BYTES_MAX + 1])), "a long value is refused");
+    let many =
+        (0..=BATCH_OPERATIONS_MAX).map(|number| (Bytes::from(number.to_string()), None)).collect();
     assert!(
-        refused(put(&vec![1; KEY_BYTES_MAX + 1], b"v")),
-        "a long key is refused"
-    );
-    assert!(
-        refused(put(b"k", &vec![1; VALUE_BYTES_MAX + 1])),
-        "a long value is refused"
-    );
-    let many = (0..=BATCH_OPERATIONS_MAX)
-        .map(|number| (Bytes::from(number.to_string()), None))
-        .collect();
-    assert!(
-        refused(Batch {
-            writes: many,
-            ..Batch::default()
-        }),
+        refused(Batch { writes: many, ..Batch::default() }),
         "a batch of too many writes is refused"
     );
     let bulky = (0..17)
         .map(|number| {
-            (
-                Bytes::from(number.to_string()),
-                Some(Bytes::from(vec![0; VALUE_BYTES_MAX])),
-            )
+            (Bytes::from(number.to_string()), Some(Bytes::from(vec![0; VALUE_BYTES_MAX])))
         })
         .collect();
     assert!(
-        refused(Batch {
-            writes: bulky,
-            ..Batch::default()
-        }),
+        refused(Batch { writes: bulky, ..Batch::default() }),
         "a batch of too many bytes is refused"
     );
     assert!(store.get(b"").is_err(), "an empty key cannot be read");
@@ -259,28 +164,19 @@ fn versions_of_a_key_grow(store: &dyn KeyValue) {
     let mut last = Version::ABSENT;
     for round in 0..10 {
         let batch = if round == 5 {
-            Batch {
-                writes: vec![(Bytes::from("k"), None)],
-                ..Batch::default()
-            }
+            Batch { writes: vec![(Bytes::from("k"), None)], ..Batch::default() }
         } else {
             put(b"k", b"v")
         };
         let version = store.commit(batch).wait().unwrap();
-        assert!(
-            version > last,
-            "the version of a key grows with every write"
-        );
+        assert!(version > last, "the version of a key grows with every write");
         last = version;
     }
 }
 
 fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
     for durability in [Durability::Disk, Durability::Process] {
-        let batch = Batch {
-            durability,
-            ..put(b"k", b"v")
-        };
+        let batch = Batch { durability, ..put(b"k", b"v") };
         let pending = store.commit(batch);
         let seen = store.get(b"k").unwrap().version;
         if let Some(settled) = store.settled(seen) {
@@ -288,10 +184,7 @@ fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
         }
         pending.wait().unwrap();
         let page = store.scan(&Span::of("k"), 1).unwrap();
-        assert!(
-            page.seen >= seen,
-            "a page rests on the versions of its rows"
-        );
+        assert!(page.seen >= seen, "a page rests on the versions of its rows");
         if let Some(settled) = store.settled(page.seen) {
             settled.wait().unwrap();
         }
@@ -309,15 +202,10 @@ fn what_was_read_and_not_written_since_is_what_is_there(store: Arc<dyn KeyValue>
         std::thread::spawn(move || {
             for number in 0..500_u64 {
                 // Both rows change at once, and each second round takes one away.
-                let a = number
-                    .is_multiple_of(2)
-                    .then(|| Bytes::from(number.to_string()));
+                let a = number.is_multiple_of(2).then(|| Bytes::from(number.to_string()));
                 let b = Some(Bytes::from(number.to_string()));
                 let writes = vec![(Bytes::from("a"), a), (Bytes::from("b"), b)];
-                let batch = Batch {
-                    writes,
-                    ..Batch::default()
-                };
+                let batch = Batch { writes, ..Batch::default() };
                 store.commit(batch).wait().unwrap();
             }
         })
@@ -342,9 +230,9 @@ fn what_was_read_and_not_written_since_is_what_is_there(store: Arc<dyn KeyValue>
 
 fn add_one(store: &dyn KeyValue, ids: &mut dyn Ids, attempts_max: u32) -> Result<(), StoreError> {
     run_blocking(store, ids, attempts_max, |tx, _| {
-        let count = tx.get(b"count")?.map_or(0, |bytes| {
-            u64::from_be_bytes(bytes.as_ref().try_into().unwrap())
-        });
+        let count = tx
+            .get(b"count")?
+            .map_or(0, |bytes| u64::from_be_bytes(bytes.as_ref().try_into().unwrap()));
         tx.put("count", (count + 1).to_be_bytes().to_vec());
         Ok(())
     })
@@ -368,9 +256,7 @@ fn increments(store: &Arc<dyn KeyValue>, threads: u64, each: u64, attempts_max: 
             })
         })
         .collect();
-    writers
-        .into_iter()
-        .for_each(|writer| writer.join().expect("no writer gives up"));
+    writers.into_iter().for_each(|writer| writer.join().expect("no writer gives up"));
     let count = store.get(b"count").unwrap().value.unwrap();
     assert_eq!(
         u64::from_be_bytes(count.as_ref().try_into().unwrap()),
@@ -384,13 +270,7 @@ fn a_scan_shows_one_moment(store: Arc<dyn KeyValue>) {
     let row = |number: u64| Bytes::from(format!("row/{number:03}"));
     let amount = |units: u64| Some(Bytes::from(units.to_be_bytes().to_vec()));
     let writes = (0..100).map(|number| (row(number), amount(10))).collect();
-    store
-        .commit(Batch {
-            writes,
-            ..Batch::default()
-        })
-        .wait()
-        .unwrap();
+    store.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
     let mover = {
         let store = Arc::clone(&store);
         std::thread::spawn(move || {
@@ -435,11 +315,7 @@ fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
             let stale = ids.next().is_multiple_of(4);
             batch.expectations.push((
                 key.clone().into(),
-                if stale {
-                    Version(version.0 + 1_000_000)
-                } else {
-                    version
-                },
+                if stale { Version(version.0 + 1_000_000) } else { version },
             ));
         }
         let value = (!ids.next().is_multiple_of(4))
@@ -454,10 +330,8 @@ fn random_batch(ids: &mut SeededIds, store: &dyn KeyValue) -> Batch {
 
 fn step(ids: &mut SeededIds, store: &dyn KeyValue, model: &mut BTreeMap<Bytes, Bytes>) {
     let batch = random_batch(ids, store);
-    let holds = batch
-        .expectations
-        .iter()
-        .all(|(key, version)| store.get(key).unwrap().version == *version);
+    let holds =
+        batch.expectations.iter().all(|(key, version)| store.get(key).unwrap().version == *version);
     let answer = store.commit(batch.clone());
     if holds {
         for (key, value) in batch.writes {
@@ -474,11 +348,7 @@ fn step(ids: &mut SeededIds, store: &dyn KeyValue, model: &mut BTreeMap<Bytes, B
             "a batch is applied exactly if its expectations hold"
         );
     }
-    let order = if ids.next().is_multiple_of(2) {
-        Order::Ascending
-    } else {
-        Order::Descending
-    };
+    let order = if ids.next().is_multiple_of(2) { Order::Ascending } else { Order::Descending };
     let span = Span {
         order,
         ..Span::of(if ids.next().is_multiple_of(2) {
@@ -495,11 +365,7 @@ fn step(ids: &mut SeededIds, store: &dyn KeyValue, model: &mut BTreeMap<Bytes, B
     if order == Order::Descending {
         expected.reverse();
     }
-    assert_eq!(
-        store.scan(&span, 100).unwrap().rows,
-        expected,
-        "a scan equals the model"
-    );
+    assert_eq!(store.scan(&span, 100).unwrap().rows, expected, "a scan equals the model");
 }
 
 fn random_batches_equal_a_model(open: Open<'_>, seed: u64) {
@@ -515,12 +381,8 @@ pub fn reopening(open: Open<'_>) {
     let mut highest = Version::ABSENT;
     for round in 0..6 {
         let store = open();
-        let rows: BTreeMap<_, _> = store
-            .scan(&Span::default(), 1_000)
-            .unwrap()
-            .rows
-            .into_iter()
-            .collect();
+        let rows: BTreeMap<_, _> =
+            store.scan(&Span::default(), 1_000).unwrap().rows.into_iter().collect();
         assert_eq!(
             rows, model,
             "what was acknowledged is there after opening again (round {round})"

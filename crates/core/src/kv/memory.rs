@@ -45,18 +45,12 @@ impl Default for Memory {
 
 impl Rows {
     fn version(&self, key: &[u8]) -> Version {
-        self.rows
-            .get(key)
-            .map_or(Version::ABSENT, |(_, version)| *version)
+        self.rows.get(key).map_or(Version::ABSENT, |(_, version)| *version)
     }
 
     fn apply(&mut self, batch: Batch, changes: &Changes) -> Result<Version, StoreError> {
         batch.check()?;
-        if batch
-            .expectations
-            .iter()
-            .any(|(key, version)| self.version(key) != *version)
-        {
+        if batch.expectations.iter().any(|(key, version)| self.version(key) != *version) {
             return Err(StoreError::Conflict);
         }
         let version = Version(self.last.0 + 1);
@@ -76,25 +70,16 @@ impl KeyValue for Memory {
     fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
         check_key(key)?;
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(rows
-            .rows
-            .get(key)
-            .map_or_else(Found::default, |(value, version)| Found {
-                value: Some(value.clone()),
-                version: *version,
-            }))
+        Ok(rows.rows.get(key).map_or_else(Found::default, |(value, version)| Found {
+            value: Some(value.clone()),
+            version: *version,
+        }))
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
-        let mut page = Page {
-            seen: rows.last,
-            ..Page::default()
-        };
-        let lower = span
-            .from
-            .as_deref()
-            .filter(|from| *from >= span.prefix.as_slice());
+        let mut page = Page { seen: rows.last, ..Page::default() };
+        let lower = span.from.as_deref().filter(|from| *from >= span.prefix.as_slice());
         let lower = lower.map_or(Bound::Included(span.prefix.as_slice()), Bound::Excluded);
         let past = past_prefix(&span.prefix);
         let upper = match (&span.to, &past) {

@@ -82,10 +82,7 @@ impl Span {
     /// All keys that start with `prefix`, least first.
     #[must_use]
     pub fn of(prefix: impl Into<Vec<u8>>) -> Self {
-        Self {
-            prefix: prefix.into(),
-            ..Self::default()
-        }
+        Self { prefix: prefix.into(), ..Self::default() }
     }
 
     /// Whether a row with this key belongs to the span.
@@ -150,11 +147,7 @@ impl Batch {
             check_key(key)?;
             let value = value.as_ref().map_or(0, Bytes::len);
             if value > VALUE_BYTES_MAX {
-                return Err(StoreError::limit(
-                    "bytes in a value",
-                    value,
-                    VALUE_BYTES_MAX,
-                ));
+                return Err(StoreError::limit("bytes in a value", value, VALUE_BYTES_MAX));
             }
             bytes += key.len() + value;
         }
@@ -163,11 +156,7 @@ impl Batch {
             bytes += key.len();
         }
         if bytes > BATCH_BYTES_MAX {
-            return Err(StoreError::limit(
-                "bytes in a batch",
-                bytes,
-                BATCH_BYTES_MAX,
-            ));
+            return Err(StoreError::limit("bytes in a batch", bytes, BATCH_BYTES_MAX));
         }
         Ok(())
     }
@@ -179,11 +168,7 @@ impl Batch {
 /// [`StoreError::LimitExceeded`] for an empty key or one of more than [`KEY_BYTES_MAX`] bytes.
 pub fn check_key(key: &[u8]) -> Result<(), StoreError> {
     if key.is_empty() || key.len() > KEY_BYTES_MAX {
-        return Err(StoreError::limit(
-            "bytes in a key",
-            key.len(),
-            KEY_BYTES_MAX,
-        ));
+        return Err(StoreError::limit("bytes in a key", key.len(), KEY_BYTES_MAX));
     }
     Ok(())
 }

@@ -40,9 +40,7 @@ impl Records {
     /// No records yet.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            kept: Shared::new(BYTES_MAX),
-        }
+        Self { kept: Shared::new(BYTES_MAX) }
     }
 
     /// What `value`, the row at `key` now, means: as it was decoded before, or as `decode` says.
@@ -59,10 +57,7 @@ impl Records {
         }
         let record = Arc::new(decode(value.clone())?);
         let cost = value.len() + RECORD_BYTES;
-        let decoded = Decoded {
-            value,
-            record: Arc::<V>::clone(&record),
-        };
+        let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
         self.kept.put(key, decoded, cost);
         Ok(record)
     }

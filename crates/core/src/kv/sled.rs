@@ -82,11 +82,7 @@ impl Sled {
         drop(state);
         let tree = self.shared.file.metadata().map_or(0, |meta| meta.len());
         let values = self.shared.values.as_ref().map_or(0, Values::disk_bytes);
-        SledStats {
-            syncs,
-            last_sync,
-            disk_bytes: tree + values + journal,
-        }
+        SledStats { syncs, last_sync, disk_bytes: tree + values + journal }
     }
 
     /// Answers, with the reason, once the disk has failed. From then on every call is `Unavailable`: what the
@@ -108,11 +104,7 @@ impl Sled {
         let applying = std::thread::Builder::new()
             .name("kv-tree".into())
             .spawn(move || applier.apply_layers())?;
-        let mut store = Self {
-            shared,
-            keeping: None,
-            applying: Some(applying),
-        };
+        let mut store = Self { shared, keeping: None, applying: Some(applying) };
         let keeper = Arc::clone(&store.shared);
         let keeping = std::thread::Builder::new()
             .name("kv-journal".into())
@@ -174,15 +166,10 @@ impl Shared {
             let row = Row::read(&stored)?;
             let version = row.version();
             if let Some(value) = self.value(row)? {
-                return Ok(Found {
-                    value: Some(value),
-                    version,
-                });
+                return Ok(Found { value: Some(value), version });
             }
         }
-        Err(StoreError::Corrupt(
-            "a row names a value that is not there".into(),
-        ))
+        Err(StoreError::Corrupt("a row names a value that is not there".into()))
     }
 
     /// The value of a row, or nothing if it was replaced meanwhile.
@@ -202,9 +189,7 @@ impl Shared {
             return Ok(found.version);
         }
         let stored = self.tree.get(key).map_err(unavailable)?;
-        stored.map_or(Ok(Version::ABSENT), |stored| {
-            Ok(Row::read(&stored)?.version())
-        })
+        stored.map_or(Ok(Version::ABSENT), |stored| Ok(Row::read(&stored)?.version()))
     }
 
     /// Checks a batch and lets it join a group; the answer is still to come.
@@ -264,10 +249,7 @@ impl KeyValue for Sled {
         let state = self.shared.read();
         state.check()?;
         if let Some((value, version)) = state.waiting(key) {
-            return Ok(Found {
-                value: value.clone(),
-                version: *version,
-            });
+            return Ok(Found { value: value.clone(), version: *version });
         }
         drop(state);
         self.shared.stored(key)

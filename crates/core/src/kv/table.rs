@@ -43,9 +43,7 @@ impl<T: JsonRecord> Record for T {
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        (format == Self::FORMAT)
-            .then(|| serde_json::from_slice(&bytes).ok())
-            .flatten()
+        (format == Self::FORMAT).then(|| serde_json::from_slice(&bytes).ok()).flatten()
     }
 }
 
@@ -62,10 +60,7 @@ impl<K: Key, V: Record> Table<K, V> {
     /// The table whose keys start with `id`. A service names each id once, in its `tables.rs`.
     #[must_use]
     pub const fn new(id: u8) -> Self {
-        Self {
-            id,
-            kind: PhantomData,
-        }
+        Self { id, kind: PhantomData }
     }
 
     /// The key in the store of the row at `key`.
@@ -85,9 +80,7 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::get`]; `Corrupt` if the bytes are no such record.
     pub fn get(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.get(&self.place(key))?
-            .map(|bytes| self.decode(bytes))
-            .transpose()
+        tx.get(&self.place(key))?.map(|bytes| self.decode(bytes)).transpose()
     }
 
     /// The row at `key`; the commit does not depend on it ([`Tx::peek`]).
@@ -95,9 +88,7 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::peek`]; `Corrupt` if the bytes are no such record.
     pub fn peek(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.peek(&self.place(key))?
-            .map(|bytes| self.decode(bytes))
-            .transpose()
+        tx.peek(&self.place(key))?.map(|bytes| self.decode(bytes)).transpose()
     }
 
     /// [`Table::get`] of a row that many requests read: where the engine keeps [`Records`](super::Records), it is decoded once for all.
@@ -183,14 +174,8 @@ impl<K: Key, V: Record> Table<K, V> {
         start: &impl Key,
         most: usize,
     ) -> Result<Vec<(K, V)>, StoreError> {
-        let (rows, more) = self.scan(
-            tx,
-            &Span {
-                order: Order::Ascending,
-                ..self.span(start)
-            },
-            most,
-        )?;
+        let (rows, more) =
+            self.scan(tx, &Span { order: Order::Ascending, ..self.span(start) }, most)?;
         if more {
             return Err(StoreError::limit("rows of a small set", most + 1, most));
         }
@@ -205,10 +190,7 @@ impl<K: Key, V: Record> Table<K, V> {
         let mut rest = key.get(1..).unwrap_or_default();
         match K::read(&mut rest) {
             Some(read) if rest.is_empty() && key.first() == Some(&self.id) => Ok(read),
-            _ => Err(StoreError::Corrupt(format!(
-                "a key of table {} cannot be read",
-                self.id
-            ))),
+            _ => Err(StoreError::Corrupt(format!("a key of table {} cannot be read", self.id))),
         }
     }
 
@@ -398,23 +380,12 @@ mod tests {
         let store = Memory::new();
         let mut tx = Tx::new(&store);
         for (number, text) in [(1, "b"), (1, "a"), (2, "c")] {
-            NAMES.put(
-                &mut tx,
-                &(number, text.to_owned()),
-                &Bytes::from(text.to_owned()),
-            );
+            NAMES.put(&mut tx, &(number, text.to_owned()), &Bytes::from(text.to_owned()));
         }
         NAMES.delete(&mut tx, &(2, "c".to_owned()));
-        assert_eq!(
-            NAMES.get(&mut tx, &(1, "a".to_owned())).unwrap(),
-            Some(Bytes::from("a"))
-        );
-        let keys: Vec<_> = NAMES
-            .all(&mut tx, &1_u64, 10)
-            .unwrap()
-            .into_iter()
-            .map(|(key, _)| key.1)
-            .collect();
+        assert_eq!(NAMES.get(&mut tx, &(1, "a".to_owned())).unwrap(), Some(Bytes::from("a")));
+        let keys: Vec<_> =
+            NAMES.all(&mut tx, &1_u64, 10).unwrap().into_iter().map(|(key, _)| key.1).collect();
         assert_eq!(keys, ["a", "b"]);
         assert_eq!(NAMES.all(&mut tx, &2_u64, 10).unwrap(), []);
         assert!(NAMES.all(&mut tx, &(), 1).is_err());
@@ -423,17 +394,8 @@ mod tests {
     #[test]
     fn bytes_that_are_no_record_are_corrupt() {
         const NAMES: Table<u64, ()> = Table::new(9);
-        assert!(matches!(
-            NAMES.decode(Bytes::new()),
-            Err(StoreError::Corrupt(_))
-        ));
-        assert!(matches!(
-            NAMES.decode(Bytes::from_static(&[7, 7])),
-            Err(StoreError::Corrupt(_))
-        ));
-        assert!(matches!(
-            NAMES.read_key(&[9, 1]),
-            Err(StoreError::Corrupt(_))
-        ));
+        assert!(matches!(NAMES.decode(Bytes::new()), Err(StoreError::Corrupt(_))));
+        assert!(matches!(NAMES.decode(Bytes::from_static(&[7, 7])), Err(StoreError::Corrupt(_))));
+        assert!(matches!(NAMES.read_key(&[9, 1]), Err(StoreError::Corrupt(_))));
     }
 }

@@ -39,10 +39,7 @@ impl<'s> Tx<'s> {
     /// The same, which notes what it reads for [`Tx::basis`].
     #[must_use]
     pub fn noting(store: &'s dyn KeyValue) -> Self {
-        Self {
-            basis: store.changes().map(Changes::basis),
-            ..Self::new(store)
-        }
+        Self { basis: store.changes().map(Changes::basis), ..Self::new(store) }
     }
 
     /// The value at `key`, this transaction's own write first. The commit fails if it changes in between. Nothing is at a key that is
@@ -101,11 +98,7 @@ impl<'s> Tx<'s> {
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
         // Which rows are not there is not noted.
         self.basis = None;
-        let own: Vec<_> = self
-            .writes
-            .iter()
-            .filter(|(key, _)| span.holds(key))
-            .collect();
+        let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
         let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
         let page = self.store.scan(span, limit.saturating_add(hidden))?;
         self.seen = self.seen.max(page.seen);
@@ -114,11 +107,7 @@ impl<'s> Tx<'s> {
         }
         let stored_more = page.more;
         // Beyond the last row read there may be stored rows that come before an own one.
-        let horizon = page
-            .rows
-            .last()
-            .filter(|_| stored_more)
-            .map(|(key, _)| key.clone());
+        let horizon = page.rows.last().filter(|_| stored_more).map(|(key, _)| key.clone());
         let mut rows: BTreeMap<Bytes, Bytes> = page.rows.into_iter().collect();
         for (key, value) in own {
             let in_sight = horizon.as_ref().is_none_or(|horizon| match span.order {
@@ -141,11 +130,7 @@ impl<'s> Tx<'s> {
             rows.reverse();
         }
         rows.truncate(limit);
-        Ok(Page {
-            rows,
-            more,
-            seen: page.seen,
-        })
+        Ok(Page { rows, more, seen: page.seen })
     }
 
     /// What rows that were read lately mean, where the engine keeps that.
@@ -190,11 +175,7 @@ impl<'s> Tx<'s> {
     pub fn into_batch(self, id: [u8; 16]) -> Batch {
         Batch {
             id,
-            expectations: self
-                .reads
-                .into_iter()
-                .map(|(key, found)| (key, found.version))
-                .collect(),
+            expectations: self.reads.into_iter().map(|(key, found)| (key, found.version)).collect(),
             writes: self.writes.into_iter().collect(),
             durability: self.durability,
         }
@@ -229,10 +210,7 @@ impl<'i> Draws<'i> {
     }
 
     const fn attempt(&mut self) -> Draw<'_, 'i> {
-        Draw {
-            draws: self,
-            own: None,
-        }
+        Draw { draws: self, own: None }
     }
 }
 
@@ -245,9 +223,7 @@ struct Draw<'d, 'i> {
 impl Ids for Draw<'_, '_> {
     fn fill(&mut self, bytes: &mut [u8]) {
         let Draws { ids, fork } = self.draws;
-        let own = self
-            .own
-            .get_or_insert_with(|| fork.get_or_insert_with(|| ids.fork()).clone());
+        let own = self.own.get_or_insert_with(|| fork.get_or_insert_with(|| ids.fork()).clone());
         own.fill(bytes);
     }
 }
@@ -260,12 +236,7 @@ fn attempt<T, E>(
     let mut tx = Tx::new(store);
     let outcome = body(&mut tx, ids);
     if outcome.is_err() || tx.is_read_only() {
-        return (
-            outcome,
-            store
-                .settled(tx.seen())
-                .map_or(Wait::Nothing, Wait::Settled),
-        );
+        return (outcome, store.settled(tx.seen()).map_or(Wait::Nothing, Wait::Settled));
     }
     let mut id = [0; 16];
     ids.fill(&mut id);
@@ -355,13 +326,7 @@ mod tests {
 
     fn put(store: &Memory, key: &'static str, value: &'static str) {
         let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
-        store
-            .commit(Batch {
-                writes,
-                ..Batch::default()
-            })
-            .wait()
-            .unwrap();
+        store.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
     }
 
     #[test]
@@ -404,27 +369,18 @@ mod tests {
                 tx.put("k6", "own");
                 tx.delete("k3");
                 tx.delete("k7");
-                let span = Span {
-                    order,
-                    ..Span::of("k")
-                };
+                let span = Span { order, ..Span::of("k") };
                 let page = tx.scan(&span, limit).unwrap();
                 let mut all = ["k1", "k2", "k5", "k6"];
                 if order == Order::Descending {
                     all.reverse();
                 }
                 let keys: Vec<_> = page.rows.iter().map(|(key, _)| key.clone()).collect();
-                let expected: Vec<_> = all
-                    .iter()
-                    .take(limit)
-                    .map(|key| Bytes::from(*key))
-                    .collect();
+                let expected: Vec<_> =
+                    all.iter().take(limit).map(|key| Bytes::from(*key)).collect();
                 // A page may end early where own writes hide stored rows, but then it says that there is more.
                 assert!(expected.starts_with(&keys), "{order:?} {limit} {keys:?}");
-                assert!(
-                    keys.len() == expected.len() || page.more,
-                    "{order:?} {limit} {keys:?}"
-                );
+                assert!(keys.len() == expected.len() || page.more, "{order:?} {limit} {keys:?}");
             }
         }
     }
@@ -469,10 +425,7 @@ mod tests {
         assert!(!a.holds(&store), "a row that went");
         let scanned = basis(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
         let written = basis(|tx| tx.put("c", "2"));
-        assert_eq!(
-            (scanned, written, Tx::new(&store).basis()),
-            (None, None, None)
-        );
+        assert_eq!((scanned, written, Tx::new(&store).basis()), (None, None, None));
     }
 
     #[test]

@@ -32,16 +32,11 @@ impl Error {
     #[must_use]
     pub fn headers(&self) -> Vec<Detail> {
         let of_marker = |marker: &String| {
-            [
-                field("x-store-delete-marker", &true),
-                field("x-store-version-id", marker),
-            ]
+            [field("x-store-delete-marker", &true), field("x-store-version-id", marker)]
         };
         match self {
             Self::Deleted { marker, .. } => of_marker(marker).into(),
-            Self::IsDeleteMarker {
-                marker, modified, ..
-            } => of_marker(marker)
+            Self::IsDeleteMarker { marker, modified, .. } => of_marker(marker)
                 .into_iter()
                 .chain([field("allow", &"DELETE"), field("last-modified", modified)])
                 .collect(),
@@ -58,10 +53,7 @@ impl Error {
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
             Self::KeyTooLong { size } => {
-                vec![
-                    field("Size", size),
-                    field("MaxSizeAllowed", &crate::key::KEY_BYTES_MAX),
-                ]
+                vec![field("Size", size), field("MaxSizeAllowed", &crate::key::KEY_BYTES_MAX)]
             }
             Self::HeaderSectionTooLarge => {
                 vec![field("MaxSizeAllowed", &crate::head::HEADER_BYTES_MAX)]
@@ -69,29 +61,18 @@ impl Error {
             Self::MethodNotAllowed { method, resource } => {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
-            Self::AuthorizationHeaderMalformed { region, .. } => region
-                .iter()
-                .map(|region| field("Region", region))
-                .collect(),
+            Self::AuthorizationHeaderMalformed { region, .. } => {
+                region.iter().map(|region| field("Region", region)).collect()
+            }
             Self::InvalidAccessKeyId { access_key } => {
                 vec![field(words.access_key_element, access_key)]
             }
-            Self::RequestTimeTooSkewed {
-                request_time,
-                server_time,
-            } => vec![
+            Self::RequestTimeTooSkewed { request_time, server_time } => vec![
                 field("RequestTime", request_time),
                 field("ServerTime", server_time),
-                field(
-                    "MaxAllowedSkewMilliseconds",
-                    &crate::signature::SKEW_MILLIS_MAX,
-                ),
+                field("MaxAllowedSkewMilliseconds", &crate::signature::SKEW_MILLIS_MAX),
             ],
-            Self::RequestExpired {
-                valid_seconds,
-                expires,
-                server_time,
-            } => valid_seconds
+            Self::RequestExpired { valid_seconds, expires, server_time } => valid_seconds
                 .iter()
                 .map(|seconds| field(words.expires_element, seconds))
                 .chain([field("Expires", expires), field("ServerTime", server_time)])
@@ -128,36 +109,28 @@ impl Error {
             | Self::BucketAlreadyExists { bucket }
             | Self::BucketAlreadyOwnedByYou { bucket }
             | Self::BucketNotEmpty { bucket, .. } => vec![field("BucketName", bucket)],
-            Self::NotSet { bucket, .. } => bucket
-                .iter()
-                .map(|bucket| field("BucketName", bucket))
-                .collect(),
+            Self::NotSet { bucket, .. } => {
+                bucket.iter().map(|bucket| field("BucketName", bucket)).collect()
+            }
             Self::CrossOrigin { method, .. } => {
                 vec![field("Method", method), field("ResourceType", &"BUCKET")]
             }
             Self::InvalidLocationConstraint { region } => {
                 vec![field("LocationConstraint", region)]
             }
-            Self::HeaderNotImplemented {
-                header: names,
-                reason,
-            } => {
+            Self::HeaderNotImplemented { header: names, reason } => {
                 let names: Vec<_> = names.split(',').map(header).collect();
                 [field("Header", &names.join(","))]
                     .into_iter()
-                    .chain(
-                        reason
-                            .iter()
-                            .map(|reason| field("additionalMessage", reason)),
-                    )
+                    .chain(reason.iter().map(|reason| field("additionalMessage", reason)))
                     .collect()
             }
-            Self::InvalidArgument {
-                argument, value, ..
-            } => [field("ArgumentName", &header(argument))]
-                .into_iter()
-                .chain(value.iter().map(|value| field("ArgumentValue", value)))
-                .collect(),
+            Self::InvalidArgument { argument, value, .. } => {
+                [field("ArgumentName", &header(argument))]
+                    .into_iter()
+                    .chain(value.iter().map(|value| field("ArgumentValue", value)))
+                    .collect()
+            }
             Self::MissingSecurityHeader { header: name } => {
                 vec![field("MissingHeaderName", &header(name))]
             }
@@ -171,15 +144,11 @@ impl Error {
                 .into_iter()
                 .chain(value.iter().map(|value| field("TagValue", value)))
                 .collect(),
-            Self::MetadataTooLarge { size } => vec![
-                field("Size", size),
-                field("MaxSizeAllowed", &crate::head::METADATA_BYTES_MAX),
-            ],
+            Self::MetadataTooLarge { size } => {
+                vec![field("Size", size), field("MaxSizeAllowed", &crate::head::METADATA_BYTES_MAX)]
+            }
             Self::EntityTooLarge { proposed, most } => {
-                vec![
-                    field("ProposedSize", proposed),
-                    field("MaxSizeAllowed", most),
-                ]
+                vec![field("ProposedSize", proposed), field("MaxSizeAllowed", most)]
             }
             _ => Vec::new(),
         }
@@ -190,24 +159,19 @@ impl Error {
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
             Self::NoSuchKey { key } | Self::Deleted { key, .. } => vec![field("Key", key)],
-            Self::IsDeleteMarker { method, .. } => vec![
-                field("Method", method),
-                field("ResourceType", &"DeleteMarker"),
-            ],
+            Self::IsDeleteMarker { method, .. } => {
+                vec![field("Method", method), field("ResourceType", &"DeleteMarker")]
+            }
             Self::NoSuchVersion { key, version } => {
                 vec![field("Key", key), field("VersionId", version)]
             }
             Self::PreconditionFailed { condition } => vec![field("Condition", &header(condition))],
             Self::InvalidRange { requested, size } => {
-                vec![
-                    field("RangeRequested", requested),
-                    field("ActualObjectSize", size),
-                ]
+                vec![field("RangeRequested", requested), field("ActualObjectSize", size)]
             }
-            Self::InvalidPartNumber { number } => vec![
-                field("PartNumberRequested", number),
-                field("ActualPartCount", &1),
-            ],
+            Self::InvalidPartNumber { number } => {
+                vec![field("PartNumberRequested", number), field("ActualPartCount", &1)]
+            }
             Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
             Self::InvalidChunkSize { chunk, size } => {
                 vec![field("Chunk", chunk), field("BadChunkSize", size)]
@@ -216,13 +180,9 @@ impl Error {
                 field("ClientComputedContentSHA256", client),
                 field("S3ComputedContentSHA256", server),
             ],
-            Self::Md5Mismatch {
-                expected,
-                calculated,
-            } => vec![
-                field("ExpectedDigest", expected),
-                field("CalculatedDigest", calculated),
-            ],
+            Self::Md5Mismatch { expected, calculated } => {
+                vec![field("ExpectedDigest", expected), field("CalculatedDigest", calculated)]
+            }
             Self::ConditionalRequestConflict { condition, key } => {
                 vec![field("Condition", &header(condition)), field("Key", key)]
             }

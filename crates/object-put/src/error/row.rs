@@ -128,9 +128,7 @@ impl Error {
     /// A request that contradicts itself or is not what the operation takes.
     #[must_use]
     pub fn request(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self::InvalidRequest {
-            reason: reason.into(),
-        }
+        Self::InvalidRequest { reason: reason.into() }
     }
 }
 

@@ -23,15 +23,8 @@ const ANSWER_BYTES: usize = 2 * 1024;
 const KEY_BYTES: usize = 256;
 
 /// Headers in which requests for the same differ, and which nothing but a policy looks at once the sender is proven.
-const PASSING: [&str; 7] = [
-    "host",
-    "authorization",
-    "date",
-    "user-agent",
-    "accept",
-    "accept-encoding",
-    "connection",
-];
+const PASSING: [&str; 7] =
+    ["host", "authorization", "date", "user-agent", "accept", "accept-encoding", "connection"];
 /// The same of the service's own, without their prefix.
 const OWN_PASSING: [&str; 4] = ["date", "content-sha256", "security-token", "user-agent"];
 

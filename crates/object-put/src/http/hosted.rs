@@ -44,10 +44,7 @@ impl Hosted for ObjectPut {
 
     async fn reset(&self) -> Result<(), String> {
         self.wipe().await.map_err(|error| error.to_string())?;
-        self.fill()
-            .await
-            .map(drop)
-            .map_err(|error| error.to_string())
+        self.fill().await.map(drop).map_err(|error| error.to_string())
     }
 
     fn owns_host(&self, host: &str) -> bool {
@@ -96,9 +93,7 @@ impl ObjectPut {
                 }
                 let next = tokio::time::Instant::now() + TEND_EVERY;
                 while tokio::time::Instant::now() < next
-                    && service
-                        .upgrade()
-                        .is_some_and(|inner| day_of(&*inner.clock) == day)
+                    && service.upgrade().is_some_and(|inner| day_of(&*inner.clock) == day)
                 {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }

@@ -47,9 +47,7 @@ where
 {
     let size = head.length.map(|length| length.body);
     let source = Source::new(body, head.payload);
-    let writer = inner
-        .blobs
-        .create(now, size.map(crate::encryption::sealed_bytes));
+    let writer = inner.blobs.create(now, size.map(crate::encryption::sealed_bytes));
     let sealer = Sealer::new(key, size);
     let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
         take_small(source, verifier, sealer, writer).await?
@@ -202,11 +200,7 @@ where
     fn new(body: &'b mut B, payload: Payload) -> Self {
         let signed = matches!(payload, Payload::Signed | Payload::SignedTrailer);
         let decoder = payload.is_chunked().then(|| Decoder::new(signed));
-        Self {
-            body,
-            decoder,
-            ended: false,
-        }
+        Self { body, decoder, ended: false }
     }
 
     async fn next(&mut self) -> Result<Option<Frame>, Error> {
@@ -221,11 +215,7 @@ where
             }
             let Some(frame) = self.body.frame().await else {
                 self.ended = true;
-                if self
-                    .decoder
-                    .as_ref()
-                    .is_some_and(|decoder| !decoder.is_done())
-                {
+                if self.decoder.as_ref().is_some_and(|decoder| !decoder.is_done()) {
                     return Err(Error::IncompleteBody);
                 }
                 return Ok(None);

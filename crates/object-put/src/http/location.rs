@@ -28,19 +28,11 @@ impl Location {
     pub fn of(host: &str, path: &str, base_hosts: &[String]) -> Result<Self, Error> {
         let path = path.strip_prefix('/').ok_or(Error::InvalidUri)?;
         if let Some(bucket) = bucket_of(host, base_hosts) {
-            let key = (!path.is_empty())
-                .then(|| Key::from_path(path))
-                .transpose()?;
-            return Ok(Self {
-                bucket: Some(bucket),
-                key,
-                virtual_host: true,
-            });
+            let key = (!path.is_empty()).then(|| Key::from_path(path)).transpose()?;
+            return Ok(Self { bucket: Some(bucket), key, virtual_host: true });
         }
         let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
-        let bucket = percent_decode_str(bucket)
-            .decode_utf8()
-            .map_err(|_| Error::InvalidUri)?;
+        let bucket = percent_decode_str(bucket).decode_utf8().map_err(|_| Error::InvalidUri)?;
         Ok(Self {
             bucket: (!bucket.is_empty()).then(|| bucket.into_owned()),
             key: (!key.is_empty()).then(|| Key::from_path(key)).transpose()?,

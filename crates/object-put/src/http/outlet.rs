@@ -62,10 +62,7 @@ impl Content {
 
 impl Origin {
     pub(super) fn new(source: Source) -> Arc<Self> {
-        Arc::new(Self {
-            source,
-            key: OnceLock::new(),
-        })
+        Arc::new(Self { source, key: OnceLock::new() })
     }
 
     fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<BodyKey, Error> {

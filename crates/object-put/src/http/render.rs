@@ -33,9 +33,7 @@ pub(super) fn reply(reply: Reply, dialect: Dialect) -> Response<Content> {
     if let Some(length) = text {
         let headers = response.headers_mut();
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
-        headers
-            .entry(CONTENT_TYPE)
-            .or_insert(HeaderValue::from_static("application/xml"));
+        headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/xml"));
     }
     response
 }
@@ -59,9 +57,7 @@ pub(super) fn refusal(
         response
     } else {
         let details = error.details(dialect);
-        let fields = details
-            .iter()
-            .map(|(name, value)| (&**name, value.as_str()));
+        let fields = details.iter().map(|(name, value)| (&**name, value.as_str()));
         let body = error_body(row.code, &error.message(dialect), fields, id);
         xml(row.status, body)
     };
@@ -79,9 +75,7 @@ fn append<B>(
     headers: Vec<(Cow<'static, str>, impl Into<Cow<'static, str>>)>,
     dialect: Dialect,
 ) {
-    response
-        .headers_mut()
-        .reserve(headers.len() + HEADERS_OF_ALL);
+    response.headers_mut().reserve(headers.len() + HEADERS_OF_ALL);
     for (name, value) in headers {
         let name = HeaderName::from_bytes(dialect.header(&name).as_bytes());
         let value = HeaderValue::from_maybe_shared(match value.into() {
@@ -119,9 +113,7 @@ pub(super) fn error_body<'a>(
     };
     element("Code", code);
     element("Message", message);
-    fields
-        .into_iter()
-        .for_each(|(name, text)| element(name, text));
+    fields.into_iter().for_each(|(name, text)| element(name, text));
     element("RequestId", &id.0);
     element("HostId", &second_id(id));
     xml.push_str("</Error>");

@@ -219,9 +219,7 @@ impl Drop for Sum {
 
 impl std::fmt::Debug for Sum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sum")
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
+        f.debug_struct("Sum").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 

@@ -68,9 +68,7 @@ fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
         None | Some("") => {}
         Some(region) if region == call.settings.region => {}
         Some(region) => {
-            return Err(Error::InvalidLocationConstraint {
-                region: region.to_owned(),
-            });
+            return Err(Error::InvalidLocationConstraint { region: region.to_owned() });
         }
     }
     root.child("Tags").map(Tags::of_new_bucket).transpose()
@@ -91,12 +89,8 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
     if !Acl::is_named(call.fields) {
         return Ok(Acl::default());
     }
-    let parties = Parties {
-        roster: &Roster::read(tx)?,
-        owner,
-        bucket_owner: owner,
-        is_bucket: true,
-    };
+    let parties =
+        Parties { roster: &Roster::read(tx)?, owner, bucket_owner: owner, is_bucket: true };
     let acl = Acl::from_headers(call.fields, &parties)?.unwrap_or_default();
     let own = Acl::default().entries(owner);
     match (ownership, acl.entries(owner) == own) {
@@ -139,15 +133,8 @@ pub fn delete(
     let mut bucket = BUCKETS
         .get(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && bucket.deleting == (progress.done == 1))
-        .ok_or_else(|| Error::NoSuchBucket {
-            bucket: seen.name.clone(),
-        })?;
-    let step = |done| {
-        Ok(Next::Again(Progress {
-            done,
-            text: String::new(),
-        }))
-    };
+        .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })?;
+    let step = |done| Ok(Next::Again(Progress { done, text: String::new() }));
     if progress.done == 0 {
         if !is_empty(tx, bucket.id)? {
             return Err(not_empty());

@@ -48,15 +48,9 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// # Errors
 /// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`remove`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
-    for header in [
-        "x-store-if-match-last-modified-time",
-        "x-store-if-match-size",
-    ] {
+    for header in ["x-store-if-match-last-modified-time", "x-store-if-match-size"] {
         if call.fields.has(header) {
-            return Err(Error::HeaderNotImplemented {
-                header,
-                reason: None,
-            });
+            return Err(Error::HeaderNotImplemented { header, reason: None });
         }
     }
     check_bypass(call)?;
@@ -98,15 +92,9 @@ pub fn objects(
 ) -> Result<Next, Error> {
     let has_digest = call.fields.has("content-md5")
         || call.fields.has("x-store-trailer")
-        || call
-            .fields
-            .starting_with("x-store-checksum-")
-            .next()
-            .is_some();
+        || call.fields.starting_with("x-store-checksum-").next().is_some();
     if !has_digest {
-        return Err(Error::request(
-            "Missing required header for this request: Content-MD5",
-        ));
+        return Err(Error::request("Missing required header for this request: Content-MD5"));
     }
     let document = Element::parse(call.body, "Delete")?;
     let quiet = document.text_of("Quiet") == Some("true");
@@ -114,11 +102,7 @@ pub fn objects(
         .all("Object")
         .map(|object| {
             Ok(Wanted {
-                key: object
-                    .child("Key")
-                    .ok_or(Error::MalformedXml)?
-                    .text
-                    .as_str(),
+                key: object.child("Key").ok_or(Error::MalformedXml)?.text.as_str(),
                 version: object.text_of("VersionId").filter(|text| !text.is_empty()),
                 tag: object.text_of("ETag"),
             })
@@ -164,10 +148,7 @@ fn one(
     // Among many keys a version id that was never given is one that is not there.
     removed.map_err(|error| match (error, wanted.version) {
         (Error::InvalidArgument { argument, .. }, Some(version)) if argument == "versionId" => {
-            Error::NoSuchVersion {
-                key: wanted.key.to_owned(),
-                version: version.to_owned(),
-            }
+            Error::NoSuchVersion { key: wanted.key.to_owned(), version: version.to_owned() }
         }
         (error, _) => error,
     })

@@ -15,13 +15,8 @@ use crate::tables::{BUCKETS, CURRENT, NULLS, object_key};
 use crate::xml::Writer;
 
 /// What `encoding-type=url` leaves as it is.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'/');
+const KEPT: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
 /// The most buckets of a page of `ListBuckets`.
 const BUCKETS_MAX: usize = 10_000;
 
@@ -86,9 +81,7 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
                 continue;
             }
             if own.len() == most {
-                next = own
-                    .last()
-                    .map(|last: &crate::bucket::Bucket| After::Key(last.name.clone()));
+                next = own.last().map(|last: &crate::bucket::Bucket| After::Key(last.name.clone()));
                 break 'pages;
             }
             own.push(bucket);
@@ -99,45 +92,33 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     }
     let roster = Roster::read(tx)?;
     let namespace = call.dialect().words().namespace;
-    Ok(Reply::xml(Writer::document(
-        "ListAllMyBucketsResult",
-        namespace,
-        |writer| {
-            writer.element("Owner", |writer| {
-                user_fields(writer, &account.canonical_id, &roster)
-            });
-            writer.element("Buckets", |writer| {
-                for bucket in &own {
-                    writer.element("Bucket", |writer| {
-                        writer.text("Name", &bucket.name);
-                        writer.text("CreationDate", bucket.created.rfc3339_millis());
-                        writer.text("BucketRegion", &bucket.region);
-                    });
-                }
-            });
-            writer.text_if("Prefix", call.query.get("prefix"));
-            writer.text_if("ContinuationToken", next.map(|next| next.token()));
-        },
-    )))
+    Ok(Reply::xml(Writer::document("ListAllMyBucketsResult", namespace, |writer| {
+        writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &roster));
+        writer.element("Buckets", |writer| {
+            for bucket in &own {
+                writer.element("Bucket", |writer| {
+                    writer.text("Name", &bucket.name);
+                    writer.text("CreationDate", bucket.created.rfc3339_millis());
+                    writer.text("BucketRegion", &bucket.region);
+                });
+            }
+        });
+        writer.text_if("Prefix", call.query.get("prefix"));
+        writer.text_if("ContinuationToken", next.map(|next| next.token()));
+    })))
 }
 
 /// Whether a region has this name: this one, or one of the real service.
 fn is_region(call: &Call<'_>, name: &str) -> bool {
     let known = REGIONS.iter().any(|(area, places)| {
-        let place = name
-            .strip_prefix(area)
-            .and_then(|rest| rest.strip_prefix('-'));
+        let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
         place.is_some_and(|place| places.contains(&place))
     });
     known || name == call.settings.region
 }
 
 fn wrong_token() -> Error {
-    Error::argument(
-        "continuation-token",
-        None,
-        "The continuation token provided is incorrect",
-    )
+    Error::argument("continuation-token", None, "The continuation token provided is incorrect")
 }
 
 /// A whole number of a parameter, at most `most`.
@@ -207,11 +188,7 @@ impl<'c> Listing<'c> {
     }
 
     fn encoded(&self, text: &str) -> String {
-        if self.encodes {
-            utf8_percent_encode(text, KEPT).to_string()
-        } else {
-            text.to_owned()
-        }
+        if self.encodes { utf8_percent_encode(text, KEPT).to_string() } else { text.to_owned() }
     }
 
     /// The elements with which all listings start; `place` writes where the page stands, which each has its own way to say.
@@ -321,10 +298,7 @@ pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
         ));
     }
     let listing = Listing::read(call)?;
-    let start = call
-        .query
-        .get("start-after")
-        .filter(|text| !text.is_empty());
+    let start = call.query.get("start-after").filter(|text| !text.is_empty());
     let token = call.query.get("continuation-token");
     let after = match (token, start) {
         (Some(token), _) => After::from_token(token).ok_or_else(wrong_token)?,
@@ -373,12 +347,7 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
             }
         });
         for entry in &page.entries {
-            let Entry::Version {
-                key,
-                version,
-                is_latest,
-            } = entry
-            else {
+            let Entry::Version { key, version, is_latest } = entry else {
                 continue;
             };
             let name = match version.stored {
@@ -398,22 +367,14 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 
 fn version_after(call: &Call<'_>, listing: &Listing<'_>, tx: &mut Tx<'_>) -> Result<After, Error> {
     let key = call.query.get("key-marker").unwrap_or_default();
-    let version = call
-        .query
-        .get("version-id-marker")
-        .filter(|text| !text.is_empty());
+    let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
     let refused = |value, reason| Err(Error::argument("version-id-marker", Some(value), reason));
     match (key, version) {
         ("", None) => Ok(After::Start),
-        ("", Some(version)) => refused(
-            version,
-            "A version-id marker cannot be specified without a key marker.",
-        ),
-        (key, None) => Ok(After::entry(
-            key.to_owned(),
-            listing.prefix,
-            listing.delimiter,
-        )),
+        ("", Some(version)) => {
+            refused(version, "A version-id marker cannot be specified without a key marker.")
+        }
+        (key, None) => Ok(After::entry(key.to_owned(), listing.prefix, listing.delimiter)),
         (key, Some("null")) => {
             let place = object_key(listing.bucket, &Key::new(key.to_owned())?);
             let current = CURRENT.peek(tx, &place)?.map(|object| object.version);

@@ -76,35 +76,17 @@ pub fn locate(
     let current = CURRENT.get_shared(tx, &place)?;
     let Some(name) = version else {
         return current
-            .map(|version| Located {
-                version,
-                is_current: true,
-            })
-            .ok_or_else(|| Error::NoSuchKey {
-                key: key.to_string(),
-            });
+            .map(|version| Located { version, is_current: true })
+            .ok_or_else(|| Error::NoSuchKey { key: key.to_string() });
     };
-    let missing = || Error::NoSuchVersion {
-        key: key.to_string(),
-        version: name.to_owned(),
-    };
+    let missing = || Error::NoSuchVersion { key: key.to_string(), version: name.to_owned() };
     let wanted = wanted(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
     if let Some(version) = current.filter(|current| current.version == wanted) {
-        return Ok(Located {
-            version,
-            is_current: true,
-        });
+        return Ok(Located { version, is_current: true });
     }
     let at = (place.0, place.1, version_place(wanted.sequence));
-    let version = NONCURRENT
-        .get_shared(tx, &at)?
-        .filter(|own| own.version == wanted);
-    version
-        .map(|version| Located {
-            version,
-            is_current: false,
-        })
-        .ok_or_else(missing)
+    let version = NONCURRENT.get_shared(tx, &at)?.filter(|own| own.version == wanted);
+    version.map(|version| Located { version, is_current: false }).ok_or_else(missing)
 }
 
 fn wanted(
@@ -168,13 +150,9 @@ fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Erro
 /// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
 pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
     find(call, tx).map_err(|error| match error {
-        Error::Deleted {
-            marker, modified, ..
-        } => Error::IsDeleteMarker {
-            method: call.operation.method,
-            marker,
-            modified,
-        },
+        Error::Deleted { marker, modified, .. } => {
+            Error::IsDeleteMarker { method: call.operation.method, marker, modified }
+        }
         other => other,
     })
 }
@@ -213,11 +191,7 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Ver
         Some(tags) => !etag::listed(&tags, &stored.etag),
         None => date("if-modified-since")?.is_none_or(|since| modified > since.seconds()),
     };
-    Ok(if changed {
-        Verdict::Holds
-    } else {
-        Verdict::NotModified
-    })
+    Ok(if changed { Verdict::Holds } else { Verdict::NotModified })
 }
 
 /// The bytes that a GET wants; `None` for the whole object.
@@ -271,21 +245,13 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     if reply.status == 304 {
         return Ok(reply);
     }
-    if matches!(
-        stored.class,
-        StorageClass::Glacier | StorageClass::DeepArchive
-    ) {
-        return Err(Error::InvalidObjectState {
-            class: stored.class.name().to_owned(),
-        });
+    if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+        return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
     }
     let range = range_of(call, object, stored)?.unwrap_or(0..stored.size);
     let context = sealing_context(call.bucket()?.id, call.key()?, object.version.random);
-    reply.body = ReplyBody::Object(Box::new(Source {
-        context,
-        parts: parts(tx, &stored.parts)?,
-        range,
-    }));
+    reply.body =
+        ReplyBody::Object(Box::new(Source { context, parts: parts(tx, &stored.parts)?, range }));
     Ok(reply)
 }
 
@@ -317,9 +283,7 @@ fn refuse_encryption(call: &Call<'_>) -> Result<(), Error> {
 /// `InvalidRequest`.
 pub fn refuse_customer_key(call: &Call<'_>, header: &str) -> Result<(), Error> {
     if call.fields.has(header) {
-        return Err(Error::request(
-            "The encryption parameters are not applicable to this object.",
-        ));
+        return Err(Error::request("The encryption parameters are not applicable to this object."));
     }
     Ok(())
 }
@@ -340,10 +304,7 @@ fn answer(
             .with("last-modified", object.modified.http_date())
             .with_some("cache-control", stored.content.cache_control.clone())
             .with_some("expires", stored.content.expires.clone())
-            .with_some(
-                "x-store-version-id",
-                shown_version(bucket.versioning, &object.version),
-            ));
+            .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version)));
     }
     // Who names a version asks for what never ends that way, as in the real service.
     let expiration = match call.query.has("versionId") {
@@ -358,10 +319,7 @@ fn answer(
     let mut reply = describe(Reply::empty(status), object, stored)
         .with("accept-ranges", "bytes")
         .with("content-length", length.to_string())
-        .with_some(
-            "x-store-version-id",
-            shown_version(bucket.versioning, &object.version),
-        )
+        .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
         .with_some("x-store-expiration", expiration);
     if let Some(range) = &range {
         let text = format!("bytes {}-{}/{}", range.start, range.end - 1, stored.size);
@@ -374,10 +332,7 @@ fn answer(
     // A client would compare the checksum of the whole with the bytes of a range.
     if wants_checksum && length == stored.size {
         reply = reply
-            .with(
-                stored.checksum.algorithm.row().header,
-                stored.checksum.base64(),
-            )
+            .with(stored.checksum.algorithm.row().header, stored.checksum.base64())
             .with("x-store-checksum-type", "FULL_OBJECT");
     }
     for (name, value) in overrides {
@@ -415,10 +370,7 @@ fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
 #[must_use]
 pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply {
     let content = &stored.content;
-    let media_type = content
-        .media_type
-        .clone()
-        .map_or(DEFAULT_MEDIA_TYPE.into(), Cow::Owned);
+    let media_type = content.media_type.clone().map_or(DEFAULT_MEDIA_TYPE.into(), Cow::Owned);
     let class = (stored.class != StorageClass::Standard).then(|| stored.class.name());
     let tags = (!stored.tags.0.is_empty()).then(|| stored.tags.0.len().to_string());
     let mut reply = reply
@@ -437,16 +389,10 @@ pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply 
     if let Some(retention) = stored.lock.retention {
         reply = reply
             .with("x-store-object-lock-mode", retention.mode.name())
-            .with(
-                "x-store-object-lock-retain-until-date",
-                retention.until.rfc3339_millis(),
-            );
+            .with("x-store-object-lock-retain-until-date", retention.until.rfc3339_millis());
     }
     if let Some(hold) = stored.lock.hold {
-        reply = reply.with(
-            "x-store-object-lock-legal-hold",
-            if hold { "ON" } else { "OFF" },
-        );
+        reply = reply.with("x-store-object-lock-legal-hold", if hold { "ON" } else { "OFF" });
     }
     for (name, value) in &stored.metadata {
         reply = reply.with(format!("x-store-meta-{name}"), value.clone());
@@ -460,26 +406,13 @@ pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply 
 /// `InvalidArgument` for attributes that are none; those of [`find`].
 pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
-    const KNOWN: [&str; 5] = [
-        "ETag",
-        "Checksum",
-        "ObjectParts",
-        "StorageClass",
-        "ObjectSize",
-    ];
+    const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
     let names = call.fields.get(NAME)?.unwrap_or_default();
-    let wanted: Vec<&str> = names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .collect();
+    let wanted: Vec<&str> =
+        names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if wanted.is_empty() || wanted.iter().any(|name| !KNOWN.contains(name)) {
         let value = (!names.is_empty()).then_some(&*names);
-        return Err(Error::argument(
-            NAME,
-            value,
-            "Invalid attribute name specified.",
-        ));
+        return Err(Error::argument(NAME, value, "Invalid attribute name specified."));
     }
     let located = find(call, tx)?;
     let (object, stored) = (&located.version, located.stored()?);
@@ -494,16 +427,10 @@ pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
                 writer.text("ChecksumType", "FULL_OBJECT");
             });
         }
-        writer.text_if(
-            "StorageClass",
-            wants("StorageClass").then(|| stored.class.name()),
-        );
+        writer.text_if("StorageClass", wants("StorageClass").then(|| stored.class.name()));
         writer.text_if("ObjectSize", wants("ObjectSize").then_some(stored.size));
     });
     Ok(Reply::xml(text)
         .with("last-modified", object.modified.http_date())
-        .with_some(
-            "x-store-version-id",
-            shown_version(call.bucket()?.versioning, &object.version),
-        ))
+        .with_some("x-store-version-id", shown_version(call.bucket()?.versioning, &object.version)))
 }

@@ -24,11 +24,7 @@ pub(super) fn document(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut Write
 }
 
 pub(super) fn not_set(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
-    Error::NotSet {
-        code,
-        bucket: Some(call.bucket_name.to_owned()),
-        reason,
-    }
+    Error::NotSet { code, bucket: Some(call.bucket_name.to_owned()), reason }
 }
 
 fn keep(
@@ -184,11 +180,7 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let bucket = call.bucket()?;
     let roster = Roster::read(tx)?;
     let owner = roster.canonical(&bucket.owner);
-    Ok(Reply::xml(bucket.acl.document(
-        call.dialect(),
-        owner,
-        &roster,
-    )))
+    Ok(Reply::xml(bucket.acl.document(call.dialect(), owner, &roster)))
 }
 
 /// `PutBucketAcl`.
@@ -199,12 +191,7 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let bucket = call.bucket()?;
     let roster = Roster::read(tx)?;
     let owner = roster.canonical(&bucket.owner);
-    let parties = Parties {
-        roster: &roster,
-        owner,
-        bucket_owner: owner,
-        is_bucket: true,
-    };
+    let parties = Parties { roster: &roster, owner, bucket_owner: owner, is_bucket: true };
     let acl = put_list(call, tx, &parties)?;
     change(call, tx, |bucket| bucket.acl = acl)?;
     Ok(Reply::empty(200))
@@ -219,9 +206,7 @@ pub fn put_list(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties<'_>) -> Resu
     let bucket = call.bucket()?;
     let acl = match (Acl::is_named(call.fields), call.body.is_empty()) {
         (false, true) => {
-            return Err(Error::MissingSecurityHeader {
-                header: "x-store-acl",
-            });
+            return Err(Error::MissingSecurityHeader { header: "x-store-acl" });
         }
         (true, false) => return Err(Error::UnexpectedContent),
         (true, true) => Acl::from_headers(call.fields, parties).map(Option::unwrap_or_default),
@@ -286,11 +271,7 @@ const TRANSITION_LEAST_VALUE: &str = "all_storage_classes_128K";
 /// `NotSet`.
 pub fn get_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let missing = || {
-        not_set(
-            call,
-            "NoSuchLifecycleConfiguration",
-            "The lifecycle configuration does not exist",
-        )
+        not_set(call, "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist")
     };
     let rules = lifecycle::of_bucket(tx, call.bucket()?.id)?.ok_or_else(missing)?;
     let shown = rules.shown(call.dialect().words().namespace);
@@ -353,18 +334,14 @@ pub fn get_encryption(
         Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
         None => false,
     };
-    Ok(document(
-        call,
-        "ServerSideEncryptionConfiguration",
-        |writer| {
-            writer.element("Rule", |writer| {
-                writer.element("ApplyServerSideEncryptionByDefault", |writer| {
-                    writer.text("SSEAlgorithm", SERVICE_MANAGED);
-                });
-                writer.text("BucketKeyEnabled", bucket_key);
+    Ok(document(call, "ServerSideEncryptionConfiguration", |writer| {
+        writer.element("Rule", |writer| {
+            writer.element("ApplyServerSideEncryptionByDefault", |writer| {
+                writer.text("SSEAlgorithm", SERVICE_MANAGED);
             });
-        },
-    ))
+            writer.text("BucketKeyEnabled", bucket_key);
+        });
+    }))
 }
 
 /// `PutBucketEncryption`: the one mode that there is may be put.
@@ -400,9 +377,7 @@ pub fn put_encryption(
             Ok(Reply::empty(200))
         }
         mode if mode == words.kms || mode == words.kms_dual => {
-            Err(Error::OperationNotImplemented {
-                operation: "Encryption with key-management keys",
-            })
+            Err(Error::OperationNotImplemented { operation: "Encryption with key-management keys" })
         }
         _ => Err(Error::MalformedXml),
     }
@@ -484,13 +459,8 @@ pub fn put_payment(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 }
 
 fn policy_of(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
-    policy::of_bucket(tx, call.bucket()?.id)?.ok_or_else(|| {
-        not_set(
-            call,
-            "NoSuchBucketPolicy",
-            "The bucket policy does not exist",
-        )
-    })
+    policy::of_bucket(tx, call.bucket()?.id)?
+        .ok_or_else(|| not_set(call, "NoSuchBucketPolicy", "The bucket policy does not exist"))
 }
 
 /// `GetBucketPolicy`: the document as it was put.

@@ -44,9 +44,7 @@ fn namespace(call: &Call<'_>) -> &'static str {
 /// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let located = find_unhidden(call, tx).map_err(|error| match error {
-        Error::NoSuchKey { key } => Error::NoSuchKey {
-            key: format!("{}/{key}", call.bucket_name),
-        },
+        Error::NoSuchKey { key } => Error::NoSuchKey { key: format!("{}/{key}", call.bucket_name) },
         other => other,
     })?;
     let reply = Reply::xml(located.stored()?.tags.document(namespace(call)));
@@ -88,12 +86,7 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let located = find(call, tx)?;
     let roster = Roster::read(tx)?;
     let owner = roster.canonical(&located.version.owner);
-    let reply = Reply::xml(
-        located
-            .stored()?
-            .acl
-            .document(call.dialect(), owner, &roster),
-    );
+    let reply = Reply::xml(located.stored()?.acl.document(call.dialect(), owner, &roster));
     versioned(call, reply, &located)
 }
 
@@ -119,11 +112,7 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 
 fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
     let bucket = call.bucket()?;
-    if bucket.object_lock {
-        Ok(bucket)
-    } else {
-        Err(lock::missing_configuration())
-    }
+    if bucket.object_lock { Ok(bucket) } else { Err(lock::missing_configuration()) }
 }
 
 const NOT_LOCKED: Error = Error::NotSet {

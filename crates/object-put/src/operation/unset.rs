@@ -14,11 +14,7 @@ use crate::tables::BUCKETS;
 /// # Errors
 /// `NotSet`, always.
 pub fn cors(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Err(not_set(
-        call,
-        "NoSuchCORSConfiguration",
-        "The CORS configuration does not exist",
-    ))
+    Err(not_set(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
 }
 
 /// `GetBucketWebsite`.
@@ -95,9 +91,7 @@ pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 /// `InvalidRequest` without an origin; `CrossOrigin`.
 pub fn preflight(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     if !call.fields.has("origin") {
-        return Err(Error::request(
-            "Insufficient information. Origin request header needed.",
-        ));
+        return Err(Error::request("Insufficient information. Origin request header needed."));
     }
     let asked = call.fields.get("access-control-request-method")?;
     let method = asked.unwrap_or(call.operation.method.into()).into_owned();

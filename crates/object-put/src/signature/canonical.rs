@@ -7,11 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 use crate::request::Fields;
 
 /// Everything but letters, digits and `-._~` is encoded.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// In a path the slash stays.
 const PATH_ENCODED: &AsciiSet = &ENCODED.remove(b'/');
 
@@ -43,10 +39,7 @@ pub fn query(raw: &str, without: &str) -> String {
         .filter(|(name, _)| name != without)
         .collect();
     pairs.sort();
-    let pairs: Vec<_> = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.join("&")
 }
 
@@ -124,10 +117,7 @@ mod tests {
     #[test]
     fn parameters_are_sorted_by_their_encoded_form() {
         assert_eq!(query("b=2&a=1&acl&A=%2f", ""), "A=%2F&a=1&acl=&b=2");
-        assert_eq!(
-            query("X-Amz-Signature=x&a=b+c", "X-Amz-Signature"),
-            "a=b%20c"
-        );
+        assert_eq!(query("X-Amz-Signature=x&a=b+c", "X-Amz-Signature"), "a=b%20c");
     }
 
     #[test]

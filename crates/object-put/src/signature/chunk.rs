@@ -34,12 +34,7 @@ impl Drop for ChunkSigner {
 
 impl ChunkSigner {
     pub(super) const fn new(dialect: Dialect, key: [u8; 32], scope: String, seed: String) -> Self {
-        Self {
-            dialect,
-            key,
-            scope,
-            previous: seed,
-        }
+        Self { dialect, key, scope, previous: seed }
     }
 
     /// Checks the signature of the next chunk, whose data has the hash `hash`.
@@ -49,10 +44,7 @@ impl ChunkSigner {
     pub fn chunk(&mut self, hash: Sha256, signature: &str) -> Result<(), Error> {
         let hash = hex(&hash.finalize());
         let algorithm = self.dialect.words().chunk_algorithm;
-        let text = format!(
-            "{algorithm}\n{}\n{}\n{EMPTY_HASH}\n{hash}",
-            self.scope, self.previous
-        );
+        let text = format!("{algorithm}\n{}\n{}\n{EMPTY_HASH}\n{hash}", self.scope, self.previous);
         self.check(text, signature)
     }
 

@@ -50,9 +50,7 @@ pub struct SigningKey {
 
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SigningKey")
-            .field("scope", &self.scope)
-            .finish_non_exhaustive()
+        f.debug_struct("SigningKey").field("scope", &self.scope).finish_non_exhaustive()
     }
 }
 
@@ -67,10 +65,7 @@ impl SigningKey {
     fn derive(prefix: &str, scope: &str, key: &AccessKey) -> Self {
         let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
         let mut parts = scope.split('/');
-        let day = hmac_sha256(
-            secret.as_bytes(),
-            [parts.next().unwrap_or_default().as_bytes()],
-        );
+        let day = hmac_sha256(secret.as_bytes(), [parts.next().unwrap_or_default().as_bytes()]);
         Self {
             scope: scope.to_owned(),
             key: parts.fold(day, |key, part| hmac_sha256(&key, [part.as_bytes()])),
@@ -161,10 +156,7 @@ impl<'r> Claim<'r> {
         now: Timestamp,
     ) -> Result<Verified, Error> {
         match self {
-            Self::Anonymous(payload) => Ok(Verified {
-                payload: *payload,
-                chunks: None,
-            }),
+            Self::Anonymous(payload) => Ok(Verified { payload: *payload, chunks: None }),
             Self::V4(claim) => claim.verify(key, signing, line, fields, now),
             Self::V2(claim) => claim.verify(key, line, fields, now),
         }
@@ -186,23 +178,16 @@ fn content_sha256<'r>(fields: &Fields<'r>) -> Result<Option<(Payload, Cow<'r, st
     };
     match Payload::read(&text, fields.dialect().words().streaming_signed) {
         Some(payload) => Ok(Some((payload, text))),
-        None => Err(Error::InvalidContentSha256 {
-            value: text.into_owned(),
-        }),
+        None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
     }
 }
 
 fn malformed(reason: impl Into<String>) -> Error {
-    Error::AuthorizationHeaderMalformed {
-        reason: reason.into(),
-        region: None,
-    }
+    Error::AuthorizationHeaderMalformed { reason: reason.into(), region: None }
 }
 
 fn parameters(reason: impl Into<String>) -> Error {
-    Error::AuthorizationQueryParameters {
-        reason: reason.into(),
-    }
+    Error::AuthorizationQueryParameters { reason: reason.into() }
 }
 
 impl<'r> ClaimV4<'r> {
@@ -272,15 +257,13 @@ impl<'r> ClaimV4<'r> {
         let (date, signed) = (need("Date")?, need("SignedHeaders")?);
         let (expires, signature) = (need("Expires")?, need("Signature")?);
         if algorithm != words.algorithm {
-            return Err(parameters(
-                "X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\"",
-            ));
+            return Err(parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\""));
         }
         let (access_key, scope) =
             read_credential(credential, dialect, region).map_err(|error| match error {
-                Error::AuthorizationHeaderMalformed { reason, .. } => parameters(format!(
-                    "Error parsing the X-Store-Credential parameter; {reason}"
-                )),
+                Error::AuthorizationHeaderMalformed { reason, .. } => {
+                    parameters(format!("Error parsing the X-Store-Credential parameter; {reason}"))
+                }
                 other => other,
             })?;
         let time = basic_time(date).ok_or_else(|| {
@@ -297,9 +280,7 @@ impl<'r> ClaimV4<'r> {
         let sent = match get("Content-Sha256") {
             Some(text) => Payload::read(text, words.streaming_signed)
                 .map(|payload| Some((payload, text.into())))
-                .ok_or_else(|| Error::InvalidContentSha256 {
-                    value: text.to_owned(),
-                })?,
+                .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
             // What a URL does not sign says nothing about the body.
             None if !signed.split(';').any(|name| name == own) => None,
             None => content_sha256(fields)?,
@@ -344,25 +325,11 @@ impl<'r> ClaimV4<'r> {
         };
         let query = canonical::query(line.query, &without);
         let canonical = |path: &str| {
-            canonical::request(
-                line.method,
-                path,
-                &query,
-                fields,
-                self.signed,
-                &self.payload_text,
-            )
+            canonical::request(line.method, path, &query, fields, self.signed, &self.payload_text)
         };
         let hashed = |request: &str| hex(&sha256(request.as_bytes()));
         // Hashed in pieces: only who is refused is shown the text.
-        let start = [
-            words.algorithm,
-            "\n",
-            &self.time_text,
-            "\n",
-            self.scope,
-            "\n",
-        ];
+        let start = [words.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
         let matches = |request: &str| {
             let hash = hashed(request);
             let text = start.iter().copied().chain([hash.as_str()]);
@@ -390,10 +357,7 @@ impl<'r> ClaimV4<'r> {
                 self.signature.to_owned(),
             )
         });
-        Ok(Verified {
-            payload: self.payload,
-            chunks,
-        })
+        Ok(Verified { payload: self.payload, chunks })
     }
 
     fn check_time(&self, now: Timestamp) -> Result<(), Error> {
@@ -410,9 +374,7 @@ impl<'r> ClaimV4<'r> {
         if ahead > SKEW_MILLIS_MAX {
             return Err(Error::RequestNotYetValid);
         }
-        let expires = self
-            .time
-            .plus(std::time::Duration::from_secs(valid_seconds));
+        let expires = self.time.plus(std::time::Duration::from_secs(valid_seconds));
         if now > expires {
             return Err(Error::RequestExpired {
                 valid_seconds: Some(valid_seconds),
@@ -447,9 +409,7 @@ impl<'r> ClaimV4<'r> {
         if unsigned.is_empty() {
             return Ok(());
         }
-        Err(Error::HeadersNotSigned {
-            names: unsigned.join(", "),
-        })
+        Err(Error::HeadersNotSigned { names: unsigned.join(", ") })
     }
 }
 
@@ -477,18 +437,13 @@ pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Err
         (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
         _ => false,
     };
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::InvalidToken)
-    }
+    if holds { Ok(()) } else { Err(Error::InvalidToken) }
 }
 
 /// For how long a presigned URL is valid: a second to a week.
 fn read_expires(text: &str) -> Result<u64, Error> {
-    let seconds: i64 = text
-        .parse()
-        .map_err(|_| parameters("X-Store-Expires should be a number"))?;
+    let seconds: i64 =
+        text.parse().map_err(|_| parameters("X-Store-Expires should be a number"))?;
     match u64::try_from(seconds) {
         Err(_) => Err(parameters("X-Store-Expires must be non-negative")),
         Ok(0) => Err(parameters("X-Store-Expires must be at least one second")),
@@ -507,13 +462,8 @@ fn read_credential<'r>(
 ) -> Result<(&'r str, &'r str), Error> {
     let words = dialect.words();
     let mut parts = text.rsplitn(5, '/');
-    let [
-        Some(end),
-        Some(service),
-        Some(of_region),
-        Some(date),
-        Some(access_key),
-    ] = [(); 5].map(|()| parts.next())
+    let [Some(end), Some(service), Some(of_region), Some(date), Some(access_key)] =
+        [(); 5].map(|()| parts.next())
     else {
         return Err(malformed(format!(
             "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
@@ -557,11 +507,7 @@ fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Err
         return Ok((time, text));
     }
     let time = Timestamp::from_http_date(&text).ok_or(Error::MissingDate)?;
-    let basic: String = time
-        .rfc3339()
-        .chars()
-        .filter(|char| !matches!(char, '-' | ':'))
-        .collect();
+    let basic: String = time.rfc3339().chars().filter(|char| !matches!(char, '-' | ':')).collect();
     Ok((time, basic.into()))
 }
 
@@ -584,9 +530,7 @@ fn basic_time(text: &str) -> Option<Timestamp> {
         (11..13, 14..16),
         (13..15, 17..19),
     ] {
-        common
-            .get_mut(to)?
-            .copy_from_slice(text.as_bytes().get(from)?);
+        common.get_mut(to)?.copy_from_slice(text.as_bytes().get(from)?);
     }
     Timestamp::from_rfc3339(std::str::from_utf8(&common).ok()?)
 }

@@ -54,10 +54,7 @@ impl Payload {
     /// Whether the body is framed as aws-chunked.
     #[must_use]
     pub const fn is_chunked(self) -> bool {
-        matches!(
-            self,
-            Self::UnsignedTrailer | Self::Signed | Self::SignedTrailer
-        )
+        matches!(self, Self::UnsignedTrailer | Self::Signed | Self::SignedTrailer)
     }
 }
 
@@ -67,11 +64,7 @@ pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or_default();
     let mut text = Vec::with_capacity(2 * bytes.len());
-    text.extend(
-        bytes
-            .iter()
-            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
-    );
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
     String::from_utf8(text).unwrap_or_default()
 }
 
@@ -127,29 +120,16 @@ mod tests {
         let amz = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
         let read = |value| Payload::read(value, amz);
         assert_eq!(read("UNSIGNED-PAYLOAD"), Some(Payload::Unsigned));
-        assert_eq!(
-            read("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"),
-            Some(Payload::Signed)
-        );
+        assert_eq!(read("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"), Some(Payload::Signed));
         assert_eq!(
             read("STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"),
             Some(Payload::SignedTrailer)
         );
-        assert_eq!(
-            read("STREAMING-UNSIGNED-PAYLOAD-TRAILER"),
-            Some(Payload::UnsignedTrailer)
-        );
+        assert_eq!(read("STREAMING-UNSIGNED-PAYLOAD-TRAILER"), Some(Payload::UnsignedTrailer));
         assert_eq!(read("STREAMING-STORE4-HMAC-SHA256-PAYLOAD"), None);
         let hash = hex(&[0xAB; 32]);
         assert_eq!(read(&hash), Some(Payload::Hash([0xAB; 32])));
-        for value in [
-            "",
-            "abc",
-            "STREAMING",
-            &"g".repeat(64),
-            &"a".repeat(63),
-            &"é".repeat(64),
-        ] {
+        for value in ["", "abc", "STREAMING", &"g".repeat(64), &"a".repeat(63), &"é".repeat(64)] {
             assert_eq!(read(value), None, "{value}");
         }
     }

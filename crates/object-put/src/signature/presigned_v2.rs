@@ -65,11 +65,9 @@ impl ClaimV2 {
         let (access_key, signature) = (need("AWSAccessKeyId")?, need("Signature")?);
         let expires_text = need("Expires")?;
         let seconds: i64 =
-            expires_text
-                .parse()
-                .map_err(|_| Error::AuthorizationQueryParameters {
-                    reason: format!("Invalid date (should be seconds since epoch): {expires_text}"),
-                })?;
+            expires_text.parse().map_err(|_| Error::AuthorizationQueryParameters {
+                reason: format!("Invalid date (should be seconds since epoch): {expires_text}"),
+            })?;
         Ok(Self {
             access_key: access_key.to_owned(),
             signature: signature.to_owned(),
@@ -104,10 +102,7 @@ impl ClaimV2 {
                 canonical_request: String::new(),
             })));
         }
-        Ok(Verified {
-            payload: self.payload(fields)?,
-            chunks: None,
-        })
+        Ok(Verified { payload: self.payload(fields)?, chunks: None })
     }
 
     /// The older scheme covers no body; a hash or a framing that came with it still counts.
@@ -117,9 +112,7 @@ impl ClaimV2 {
         };
         match Payload::read(&text, fields.dialect().words().streaming_signed) {
             Some(Payload::Signed | Payload::SignedTrailer) | None => {
-                Err(Error::InvalidContentSha256 {
-                    value: text.into_owned(),
-                })
+                Err(Error::InvalidContentSha256 { value: text.into_owned() })
             }
             Some(payload) => Ok(payload),
         }
@@ -142,20 +135,11 @@ impl ClaimV2 {
             own.push(("x-amz-security-token", token.clone()));
         }
         own.sort();
-        let own: String = own
-            .iter()
-            .map(|(name, value)| format!("{name}:{value}\n"))
-            .collect();
-        let bucket = line
-            .host_bucket
-            .map_or_else(String::new, |bucket| format!("/{bucket}"));
+        let own: String = own.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
+        let bucket = line.host_bucket.map_or_else(String::new, |bucket| format!("/{bucket}"));
         // A path that is a bucket alone is signed with a slash at its end, whether it was sent with one or not.
         let is_bucket = line.host_bucket.is_none() && line.path.rfind('/') == Some(0);
-        let end = if is_bucket && line.path.len() > 1 {
-            "/"
-        } else {
-            ""
-        };
+        let end = if is_bucket && line.path.len() > 1 { "/" } else { "" };
         let mut covered: Vec<(&str, Option<String>)> = line
             .query
             .split('&')
@@ -187,7 +171,5 @@ impl ClaimV2 {
 }
 
 fn decode(value: &str) -> String {
-    percent_encoding::percent_decode_str(value)
-        .decode_utf8_lossy()
-        .into_owned()
+    percent_encoding::percent_decode_str(value).decode_utf8_lossy().into_owned()
 }

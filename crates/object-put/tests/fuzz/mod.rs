@@ -41,11 +41,7 @@ fn head(data: &[u8]) -> (String, Vec<(String, Vec<u8>)>) {
 }
 
 fn fields(entries: &[(String, Vec<u8>)]) -> Fields<'_> {
-    Fields::of(
-        entries
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_slice())),
-    )
+    Fields::of(entries.iter().map(|(name, value)| (name.as_str(), value.as_slice())))
 }
 
 /// The canonical forms of a request, and its claim.
@@ -55,11 +51,7 @@ pub fn signature(data: &[u8]) {
     let once = canonical::path(path);
     assert_eq!(canonical::path(&once), once, "a canonical path is its own");
     let sorted = canonical::query(raw_query, "");
-    assert_eq!(
-        canonical::query(&sorted, ""),
-        sorted,
-        "a canonical query is its own"
-    );
+    assert_eq!(canonical::query(&sorted, ""), sorted, "a canonical query is its own");
     let Ok(query) = Query::parse(raw_query) else {
         return;
     };
@@ -117,16 +109,11 @@ pub fn headers(data: &[u8]) {
             let Ok(head) = PutHead::read(&fields, &bucket, payload, now) else {
                 continue;
             };
-            let sizes = head
-                .metadata
-                .iter()
-                .map(|(name, value)| name.len() + value.len());
+            let sizes = head.metadata.iter().map(|(name, value)| name.len() + value.len());
             assert!(sizes.sum::<usize>() <= METADATA_BYTES_MAX);
             let encoding = head.content.encoding.unwrap_or_default();
             assert!(
-                !encoding
-                    .split(',')
-                    .any(|name| name.trim().eq_ignore_ascii_case("aws-chunked"))
+                !encoding.split(',').any(|name| name.trim().eq_ignore_ascii_case("aws-chunked"))
             );
             assert!(head.tags.0.len() <= 10);
         }
@@ -142,10 +129,7 @@ pub fn tagging(data: &[u8]) {
         return;
     };
     let document = tags.document("http://store/doc/2006-03-01/");
-    assert_eq!(
-        Tags::from_xml(document.as_bytes(), Bearer::Object).as_ref(),
-        Ok(&tags)
-    );
+    assert_eq!(Tags::from_xml(document.as_bytes(), Bearer::Object).as_ref(), Ok(&tags));
 }
 
 /// A key of a path: what was read has its length, and its own encoding names it again.
@@ -176,14 +160,8 @@ pub fn policy(data: &[u8]) {
     let Ok(policy) = Policy::parse(data, "b") else {
         return;
     };
-    assert_eq!(
-        Policy::parse(policy.document.as_bytes(), "b").as_ref(),
-        Ok(&policy)
-    );
-    let (fields, query) = (
-        Fields::default(),
-        Query::parse("prefix=a%2F").unwrap_or_default(),
-    );
+    assert_eq!(Policy::parse(policy.document.as_bytes(), "b").as_ref(), Ok(&policy));
+    let (fields, query) = (Fields::default(), Query::parse("prefix=a%2F").unwrap_or_default());
     for (permission, resource) in [("store:GetObject", "b/a/k"), ("store:ListBucket", "b")] {
         let _ = policy.judge(&Question {
             caller: &Caller::Anonymous,

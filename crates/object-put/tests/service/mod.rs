@@ -59,10 +59,7 @@ pub struct Answer {
 
 impl Answer {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
     pub fn text(&self) -> String {
@@ -73,8 +70,7 @@ impl Answer {
     pub fn element(&self, name: &str) -> Option<String> {
         let text = self.text();
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        rest.split_once(&format!("</{name}>"))
-            .map(|(value, _)| value.to_owned())
+        rest.split_once(&format!("</{name}>")).map(|(value, _)| value.to_owned())
     }
 }
 
@@ -134,21 +130,11 @@ impl World {
 fn read_answer(mut raw: &[u8]) -> Answer {
     let mut continued = false;
     loop {
-        let end = raw
-            .windows(4)
-            .position(|window| window == b"\r\n\r\n")
-            .expect("a whole head");
+        let end = raw.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
         let head = String::from_utf8(raw[..end].to_vec()).unwrap();
         raw = &raw[end + 4..];
         let mut lines = head.split("\r\n");
-        let status = lines
-            .next()
-            .unwrap()
-            .split(' ')
-            .nth(1)
-            .unwrap()
-            .parse()
-            .unwrap();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         if status == 100 {
             continued = true;
             continue;
@@ -157,12 +143,7 @@ fn read_answer(mut raw: &[u8]) -> Answer {
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        return Answer {
-            status,
-            headers,
-            body: raw.to_vec(),
-            continued,
-        };
+        return Answer { status, headers, body: raw.to_vec(), continued };
     }
 }
 
@@ -213,11 +194,7 @@ impl Draft {
     }
 
     fn time_text(&self) -> String {
-        self.time
-            .rfc3339()
-            .chars()
-            .filter(|char| !matches!(char, '-' | ':'))
-            .collect()
+        self.time.rfc3339().chars().filter(|char| !matches!(char, '-' | ':')).collect()
     }
 
     /// The bytes of the request, signed with its key.
@@ -238,11 +215,8 @@ impl Draft {
         let mut names: Vec<String> = headers.iter().map(|(name, _)| name.clone()).collect();
         names.sort();
         names.dedup();
-        let fields = Fields::of(
-            headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_bytes())),
-        );
+        let fields =
+            Fields::of(headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())));
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
         let request = canonical::request(
             self.method,
@@ -264,9 +238,8 @@ impl Draft {
         for (name, value) in &headers {
             out.push_str(&format!("{name}: {value}\r\n"));
         }
-        let is_sized = headers
-            .iter()
-            .any(|(name, _)| name == "content-length" || name == "transfer-encoding");
+        let is_sized =
+            headers.iter().any(|(name, _)| name == "content-length" || name == "transfer-encoding");
         if !is_sized {
             out.push_str(&format!("content-length: {}\r\n", self.body.len()));
         }
@@ -340,24 +313,13 @@ impl World {
         let serving = tokio::spawn(async move {
             let io = hyper_util::rt::TokioIo::new(server);
             let mut builder = hyper::server::conn::http1::Builder::new();
-            let _ = builder
-                .keep_alive(false)
-                .half_close(true)
-                .serve_connection(io, service)
-                .await;
+            let _ = builder.keep_alive(false).half_close(true).serve_connection(io, service).await;
         });
         let bytes = draft.bytes();
-        client
-            .write_all(&bytes[..bytes.len() - draft.body.len()])
-            .await
-            .unwrap();
+        client.write_all(&bytes[..bytes.len() - draft.body.len()]).await.unwrap();
         let mut line = vec![0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];
         client.read_exact(&mut line).await.unwrap();
-        assert!(
-            line.starts_with(b"HTTP/1.1 100"),
-            "{}",
-            String::from_utf8_lossy(&line)
-        );
+        assert!(line.starts_with(b"HTTP/1.1 100"), "{}", String::from_utf8_lossy(&line));
         Started { client, serving }
     }
 }

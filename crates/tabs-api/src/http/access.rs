@@ -72,9 +72,7 @@ pub(super) fn token(head: &Head, or_query: bool) -> Option<String> {
 pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
     let query = head.uri.query()?;
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
-    pairs
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value.into_owned())
+    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
 /// Whether two tokens are the same, in a time that tells nothing.
@@ -115,11 +113,7 @@ mod tests {
         ] {
             assert!(check(good).is_ok(), "{good:?}");
         }
-        for bad in [
-            &[][..],
-            &[("host", "evil.example")],
-            &[("host", "localhost.evil.example")],
-        ] {
+        for bad in [&[][..], &[("host", "evil.example")], &[("host", "localhost.evil.example")]] {
             assert!(matches!(check(bad), Err(Refusal::ForeignHost)), "{bad:?}");
         }
         let embedded = |mode| {
@@ -127,10 +121,7 @@ mod tests {
             check(&[fields[0], fields[1], ("sec-fetch-mode", mode)])
         };
         assert!(matches!(embedded("no-cors"), Err(Refusal::ForeignOrigin)));
-        assert!(
-            embedded("navigate").is_ok(),
-            "a link to the schema may be followed"
-        );
+        assert!(embedded("navigate").is_ok(), "a link to the schema may be followed");
         for origin in ["https://evil.example", "null", "http://localhost"] {
             let fields = [("host", "localhost"), ("origin", origin)];
             assert!(matches!(check(&fields), Err(Refusal::ForeignOrigin)));

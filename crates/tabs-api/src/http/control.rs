@@ -49,9 +49,7 @@ impl TabsApi {
             (&Method::POST, []) => {
                 let control: Control = json_of(body)?;
                 let entry = self.entry(&profile)?;
-                let act = entry
-                    .profile
-                    .change(|browser, now| browser.control(now, control));
+                let act = entry.profile.change(|browser, now| browser.control(now, control));
                 match act.await? {
                     Ok(result) => Ok(json_reply(200, &json!({ "result": result }))),
                     Err(error) => Ok(super::call_refused(&error, None)),
@@ -72,10 +70,8 @@ impl TabsApi {
             }
             (&Method::GET, ["windows"]) => {
                 let entry = self.entry(&profile)?;
-                let windows = entry
-                    .profile
-                    .change(|browser, _| browser.all_windows(&Access::Full))
-                    .await?;
+                let windows =
+                    entry.profile.change(|browser, _| browser.all_windows(&Access::Full)).await?;
                 Ok(json_reply(200, &json!({ "windows": windows })))
             }
             (&Method::GET, ["extensions"]) => {
@@ -105,10 +101,7 @@ impl TabsApi {
             token
         });
         let entry = self.create_profile(&name, seed, asked.keep).await?;
-        Ok(json_reply(
-            201,
-            &json!({ "name": name, "extensions": entry.shown() }),
-        ))
+        Ok(json_reply(201, &json!({ "name": name, "extensions": entry.shown() })))
     }
 
     /// The replay contract. Its scenarios have a browser of their own, which nobody else sees.
@@ -124,9 +117,7 @@ impl TabsApi {
             manifest_variant: String,
         }
         let lab = self.0.lab.as_ref().ok_or(Refusal::NoSuchPath)?;
-        let mut lab = lab
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut lab = lab.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = self.0.clock.now();
         let reply = match (&head.method, path) {
             (&Method::POST, "reset") => lab.reset(now, &json_of::<Reset>(body)?.manifest_variant),

@@ -42,10 +42,7 @@ pub(super) struct Fetching {
 
 impl Fetching {
     pub(super) fn new(hosts: AllowedHosts) -> Arc<Self> {
-        Arc::new(Self {
-            hosts,
-            permits: Arc::new(Semaphore::new(AT_ONCE)),
-        })
+        Arc::new(Self { hosts, permits: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 }
 
@@ -83,12 +80,7 @@ pub(super) struct Fetcher {
 
 impl Fetcher {
     pub(super) fn new(fetching: Arc<Fetching>, inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            fetching,
-            inbox,
-            clock,
-            under_way: HashMap::new(),
-        }
+        Self { fetching, inbox, clock, under_way: HashMap::new() }
     }
 }
 
@@ -99,11 +91,8 @@ impl Web for Fetcher {
 
     fn get(&mut self, load: Load, url: Url) {
         self.forget(load.tab);
-        let (fetching, inbox, clock) = (
-            Arc::clone(&self.fetching),
-            Arc::clone(&self.inbox),
-            Arc::clone(&self.clock),
-        );
+        let (fetching, inbox, clock) =
+            (Arc::clone(&self.fetching), Arc::clone(&self.inbox), Arc::clone(&self.clock));
         let task = tokio::spawn(async move {
             let outcome = fetch(&fetching, url).await;
             let at = clock.now();
@@ -119,21 +108,13 @@ impl Web for Fetcher {
     }
 
     fn arrived(&mut self, now: Timestamp) -> Option<Arrival> {
-        let mut arrived = self
-            .inbox
-            .arrived
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut arrived = self.inbox.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = arrived.front().is_some_and(|arrival| arrival.at <= now);
         is_due.then(|| arrived.pop_front()).flatten()
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        let arrived = self
-            .inbox
-            .arrived
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let arrived = self.inbox.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived.front().map(|arrival| arrival.at)
     }
 }
@@ -190,10 +171,7 @@ async fn fetch(fetching: &Fetching, url: Url) -> Outcome {
         Ok(None) => Outcome::Nothing,
         Err(error) => {
             tracing::info!(host = at.host_str(), %error, "a page could not be fetched");
-            let page = Page {
-                title: at.host_str().map(str::to_owned),
-                ..Page::default()
-            };
+            let page = Page { title: at.host_str().map(str::to_owned), ..Page::default() };
             Outcome::Page(at.into(), Box::new(page))
         }
     }
@@ -209,10 +187,7 @@ async fn follow(fetching: &Fetching, at: &mut Url) -> Result<Option<Page>, NetEr
         let response = get(fetching, at).await?;
         let headers = response.headers();
         let status = response.status();
-        if let Some(target) = headers
-            .get(header::LOCATION)
-            .filter(|_| status.is_redirection())
-        {
+        if let Some(target) = headers.get(header::LOCATION).filter(|_| status.is_redirection()) {
             let target = target.to_str().ok().and_then(|target| at.join(target).ok());
             *at = target.ok_or(NetError::Redirect)?;
             continue;
@@ -229,17 +204,9 @@ async fn follow(fetching: &Fetching, at: &mut Url) -> Result<Option<Page>, NetEr
 
 /// Whether the browser would save an answer instead of showing it.
 fn is_download(headers: &HeaderMap) -> bool {
-    let text = |name| {
-        headers
-            .get(name)
-            .and_then(|value: &http::HeaderValue| value.to_str().ok())
-    };
-    let is_attachment = text(header::CONTENT_DISPOSITION).is_some_and(|value| {
-        value
-            .trim_start()
-            .to_ascii_lowercase()
-            .starts_with("attachment")
-    });
+    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    let is_attachment = text(header::CONTENT_DISPOSITION)
+        .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("attachment"));
     let shown = [
         "text/",
         "image/",
@@ -250,9 +217,7 @@ fn is_download(headers: &HeaderMap) -> bool {
         "application/json",
         "application/pdf",
     ];
-    let media = text(header::CONTENT_TYPE)
-        .unwrap_or("text/html")
-        .to_ascii_lowercase();
+    let media = text(header::CONTENT_TYPE).unwrap_or("text/html").to_ascii_lowercase();
     is_attachment || !shown.iter().any(|start| media.starts_with(start))
 }
 
@@ -261,18 +226,12 @@ async fn read(
     response: http::Response<hyper::body::Incoming>,
 ) -> Result<Page, NetError> {
     let (head, mut body) = response.into_parts();
-    let text = |name| {
-        head.headers
-            .get(name)
-            .and_then(|value: &http::HeaderValue| value.to_str().ok())
-    };
+    let text =
+        |name| head.headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let media = text(header::CONTENT_TYPE).unwrap_or("text/html");
     let is_html = media.starts_with("text/html") || media.starts_with("application/xhtml");
     if !is_html {
-        return Ok(Page {
-            status: head.status.as_u16(),
-            ..Page::default()
-        });
+        return Ok(Page { status: head.status.as_u16(), ..Page::default() });
     }
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -289,9 +248,7 @@ async fn read(
     let mut page = crate::html::read(url, media, &bytes);
     page.status = head.status.as_u16();
     let language = text(header::CONTENT_LANGUAGE).and_then(|value| value.split(',').next());
-    page.language = page
-        .language
-        .or_else(|| crate::language::declared(language?));
+    page.language = page.language.or_else(|| crate::language::declared(language?));
     Ok(page)
 }
 
@@ -320,17 +277,10 @@ async fn over_tls(
     stream: TcpStream,
     url: &Url,
 ) -> Result<http::Response<hyper::body::Incoming>, NetError> {
-    let name = url
-        .host_str()
-        .unwrap_or_default()
-        .trim_matches(['[', ']'])
-        .to_owned();
+    let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let name = rustls_pki_types::ServerName::try_from(name).map_err(|_| NetError::Certificate)?;
     let connector = super::trust::connector().ok_or(NetError::Certificate)?;
-    let stream = connector
-        .connect(name, stream)
-        .await
-        .map_err(|_| NetError::Certificate)?;
+    let stream = connector.connect(name, stream).await.map_err(|_| NetError::Certificate)?;
     exchange(stream, url).await
 }
 
@@ -348,10 +298,7 @@ async fn connect(fetching: &Fetching, url: &Url) -> Result<TcpStream, NetError> 
         }
     };
     // One private address among public ones is a trap.
-    if !addresses
-        .iter()
-        .all(|address| fetching.hosts.allows_address(url, *address))
-    {
+    if !addresses.iter().all(|address| fetching.hosts.allows_address(url, *address)) {
         return Err(NetError::PrivateAddress);
     }
     let mut failure = NetError::NotResolved;
@@ -390,17 +337,10 @@ where
         .header(header::ACCEPT_ENCODING, "identity")
         .header(
             header::USER_AGENT,
-            concat!(
-                "Mozilla/5.0 (compatible; tabs-api/",
-                env!("CARGO_PKG_VERSION"),
-                ")"
-            ),
+            concat!("Mozilla/5.0 (compatible; tabs-api/", env!("CARGO_PKG_VERSION"), ")"),
         )
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|_| NetError::Empty)?;
-    sender
-        .send_request(request)
-        .await
-        .map_err(|_| NetError::Empty)
+    sender.send_request(request).await.map_err(|_| NetError::Empty)
 }

@@ -63,12 +63,7 @@ impl Keeper {
                 heard();
             }
         });
-        Self {
-            store,
-            prefix: prefix.to_vec(),
-            queue,
-            settled,
-        }
+        Self { store, prefix: prefix.to_vec(), queue, settled }
     }
 
     /// Whether a turn that changed nothing is kept at once, which it is if all before it are.
@@ -148,11 +143,7 @@ pub(super) fn rows_under(store: &dyn KeyValue, prefix: &[u8]) -> Result<Vec<Kept
         let page = store.scan(&span, PAGE)?;
         span.from = page.rows.last().map(|(key, _)| key.to_vec());
         let cut = |key: &Bytes| key.get(prefix.len()..).unwrap_or_default().to_vec();
-        rows.extend(
-            page.rows
-                .iter()
-                .map(|(key, value)| (cut(key), value.to_vec())),
-        );
+        rows.extend(page.rows.iter().map(|(key, value)| (cut(key), value.to_vec())));
         if !page.more {
             return Ok(rows);
         }

@@ -134,9 +134,7 @@ impl Profile {
         let changed = watch::channel(0).0;
         let heard = changed.clone();
         let keeper = kept.map(|(store, prefix)| {
-            Keeper::start(store, &prefix, move || {
-                heard.send_modify(|count| *count += 1)
-            })
+            Keeper::start(store, &prefix, move || heard.send_modify(|count| *count += 1))
         });
         // Who comes back after a restart sees that it is another browser.
         let generation = clock.now().micros().unsigned_abs();
@@ -241,11 +239,7 @@ impl Profile {
                     state.wait(request, Waiter::Request(sender));
                     Err(receiver)
                 }
-                answer => Ok(Outcome {
-                    seq: state.seq,
-                    turn: state.turn,
-                    answer,
-                }),
+                answer => Ok(Outcome { seq: state.seq, turn: state.turn, answer }),
             }
         });
         let mut outcome = match answer {
@@ -394,11 +388,7 @@ impl State {
     fn append(&mut self, event: Logs) {
         self.seq += 1;
         self.has_news = true;
-        let mut logged = Logged {
-            turn: self.turn,
-            event,
-            frames: Vec::new(),
-        };
+        let mut logged = Logged { turn: self.turn, event, frames: Vec::new() };
         for extension in self.audience.keys() {
             logged.frame(self.seq, extension, &self.session);
         }
@@ -432,11 +422,7 @@ impl State {
             }
             Some(Waiter::Request(sender)) => {
                 // Whoever asked may be gone.
-                let _ = sender.send(Outcome {
-                    seq: self.seq,
-                    turn: self.turn,
-                    answer,
-                });
+                let _ = sender.send(Outcome { seq: self.seq, turn: self.turn, answer });
             }
             None => {}
         }
@@ -450,11 +436,7 @@ impl State {
     fn tell(&mut self, listener: u64, frame: impl FnOnce(u64) -> Utf8Bytes) {
         let place = self.seq;
         if let Some(listening) = self.listeners.get_mut(&listener) {
-            listening.own.push_back(Own {
-                turn: self.turn,
-                place,
-                frame: frame(place),
-            });
+            listening.own.push_back(Own { turn: self.turn, place, frame: frame(place) });
             listening.woken.notify_one();
         }
     }
@@ -474,10 +456,8 @@ impl State {
     }
 
     fn port_of(&self, listener: u64, name: &str) -> Option<String> {
-        let mut own = self
-            .ports
-            .iter()
-            .filter(|(_, owner)| owner.listener == listener && owner.name == name);
+        let mut own =
+            self.ports.iter().filter(|(_, owner)| owner.listener == listener && owner.name == name);
         own.next().map(|(port, _)| port.clone())
     }
 }

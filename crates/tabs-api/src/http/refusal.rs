@@ -76,29 +76,20 @@ pub(super) fn json_reply(status: u16, value: &impl Serialize) -> Response<ReplyB
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        http::HeaderValue::from_static("application/json"),
-    );
-    headers.insert(
-        header::CACHE_CONTROL,
-        http::HeaderValue::from_static("no-store"),
-    );
+    headers.insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    headers.insert(header::CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
     response
 }
 
 /// The error body of every refusal: a name for programs, a sentence for people.
 pub(super) fn refused(error: &impl Coded, message: &str) -> Response<ReplyBody> {
     let row = error.row();
-    let mut response = json_reply(
-        row.status,
-        &json!({ "error": { "name": row.code, "message": message } }),
-    );
+    let mut response =
+        json_reply(row.status, &json!({ "error": { "name": row.code, "message": message } }));
     if row.status == 401 {
-        response.headers_mut().insert(
-            header::WWW_AUTHENTICATE,
-            http::HeaderValue::from_static("Bearer"),
-        );
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
     }
     response
 }

@@ -57,40 +57,26 @@ impl Entry {
     /// Everybody of a profile's extensions, with what the reply to their installation says.
     pub(super) fn shown(&self) -> Vec<Value> {
         let installs = self.seed.extensions.iter();
-        installs
-            .map(|install| json!({ "id": install.id, "token": install.token }))
-            .collect()
+        installs.map(|install| json!({ "id": install.id, "token": install.token })).collect()
     }
 
     /// What is kept: of the first profile only what its seed file has not.
     fn record(&self, name: &str) -> Record {
         let mut seed = self.seed.clone();
         if name == FIRST_PROFILE {
-            seed = Seed {
-                extensions: seed.extensions,
-                ..Seed::default()
-            };
+            seed = Seed { extensions: seed.extensions, ..Seed::default() };
             let is_own = |install: &Install| {
-                !install
-                    .id
-                    .as_ref()
-                    .is_some_and(|id| self.of_seed_file.contains(id))
+                !install.id.as_ref().is_some_and(|id| self.of_seed_file.contains(id))
             };
             seed.extensions.retain(is_own);
         }
         for install in &mut seed.extensions {
             install.token = None;
         }
-        let is_there = |id: &String| {
-            seed.extensions
-                .iter()
-                .any(|install| install.id.as_ref() == Some(id))
-        };
+        let is_there =
+            |id: &String| seed.extensions.iter().any(|install| install.id.as_ref() == Some(id));
         let tokens = self.tokens.iter().filter(|(id, _)| is_there(id));
-        Record {
-            tokens: tokens.map(|(id, token)| (id.clone(), *token)).collect(),
-            seed,
-        }
+        Record { tokens: tokens.map(|(id, token)| (id.clone(), *token)).collect(), seed }
     }
 }
 
@@ -103,21 +89,14 @@ impl TabsApi {
         };
         let mut seed = self.0.seed.clone();
         seed.settle_ids()?;
-        let of_seed_file: BTreeSet<_> = seed
-            .extensions
-            .iter()
-            .filter_map(|install| install.id.clone())
-            .collect();
+        let of_seed_file: BTreeSet<_> =
+            seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
         let mut tokens = BTreeMap::new();
         if let Some(kept) = records.remove(FIRST_PROFILE) {
             let is_new = |install: &Install| {
-                !install
-                    .id
-                    .as_ref()
-                    .is_some_and(|id| of_seed_file.contains(id))
+                !install.id.as_ref().is_some_and(|id| of_seed_file.contains(id))
             };
-            seed.extensions
-                .extend(kept.seed.extensions.into_iter().filter(is_new));
+            seed.extensions.extend(kept.seed.extensions.into_iter().filter(is_new));
             tokens = kept.tokens;
         }
         self.add_profile(FIRST_PROFILE, seed, tokens, of_seed_file, true)?;
@@ -171,10 +150,7 @@ impl TabsApi {
         }
         let mut owners = self.tokens_mut();
         let mut own = BTreeSet::new();
-        if tokens
-            .values()
-            .any(|token| owners.contains_key(token) || !own.insert(token))
-        {
+        if tokens.values().any(|token| owners.contains_key(token) || !own.insert(token)) {
             return Err(Refusal::TokenTaken);
         }
         let prefix = [name.as_bytes(), b"/"].concat();
@@ -209,10 +185,7 @@ impl TabsApi {
 
     /// Forgets a profile, and all that was kept of it. Whoever listens to it is told that it is gone.
     pub(super) async fn remove_profile(&self, name: &str) -> Result<(), Refusal> {
-        let entry = self
-            .profiles_mut()
-            .remove(name)
-            .ok_or(Refusal::NoSuchProfile)?;
+        let entry = self.profiles_mut().remove(name).ok_or(Refusal::NoSuchProfile)?;
         self.tokens_mut().retain(|_, (profile, _)| profile != name);
         entry.profile.retire();
         if let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) {
@@ -220,8 +193,7 @@ impl TabsApi {
             for prefix in [[name.as_bytes(), b"/"].concat(), record_prefix(name)] {
                 let rows = rows_under(&**store, &prefix)?;
                 gone.extend(
-                    rows.into_iter()
-                        .map(|(key, _)| ([&prefix[..], &key].concat().into(), None)),
+                    rows.into_iter().map(|(key, _)| ([&prefix[..], &key].concat().into(), None)),
                 );
             }
             commit(&**store, gone).await?;
@@ -261,10 +233,7 @@ impl TabsApi {
             let mut profiles = self.profiles_mut();
             let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
             let mut owners = self.tokens_mut();
-            let owner = install
-                .token
-                .as_deref()
-                .and_then(|token| owners.get(&hash(token)));
+            let owner = install.token.as_deref().and_then(|token| owners.get(&hash(token)));
             // Who comes with the token of an extension is that extension.
             if let Some((_, id)) =
                 owner.filter(|(profile, _)| profile == name && install.id.is_none())
@@ -284,10 +253,7 @@ impl TabsApi {
                 owners.remove(&old);
             }
             owners.insert(token, (name.to_owned(), id.clone()));
-            entry
-                .seed
-                .extensions
-                .retain(|known| known.id.as_ref() != Some(&id));
+            entry.seed.extensions.retain(|known| known.id.as_ref() != Some(&id));
             entry.seed.extensions.push(install);
             entry.of_seed_file.remove(&id);
             entry.profile.alter(|browser| browser.install(extension));
@@ -306,10 +272,7 @@ impl TabsApi {
             let mut profiles = self.profiles_mut();
             let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
             let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
-            entry
-                .seed
-                .extensions
-                .retain(|known| known.id.as_deref() != Some(id));
+            entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
             self.tokens_mut().remove(&token);
             entry.profile.alter(|browser| browser.uninstall(id));
             entry.clone()
@@ -319,21 +282,14 @@ impl TabsApi {
 
     /// Every profile but the first goes; the first is as the seed file has it, and tokens that were drawn at the start stay good.
     pub(super) async fn begin_anew(&self) -> Result<(), Refusal> {
-        let others: Vec<_> = self
-            .profiles()
-            .keys()
-            .filter(|name| *name != FIRST_PROFILE)
-            .cloned()
-            .collect();
+        let others: Vec<_> =
+            self.profiles().keys().filter(|name| *name != FIRST_PROFILE).cloned().collect();
         for name in others {
             self.remove_profile(&name).await?;
         }
         let own: Vec<_> = {
             let entry = self.entry(FIRST_PROFILE)?;
-            let added = entry
-                .tokens
-                .keys()
-                .filter(|id| !entry.of_seed_file.contains(*id));
+            let added = entry.tokens.keys().filter(|id| !entry.of_seed_file.contains(*id));
             added.cloned().collect()
         };
         for id in own {
@@ -353,14 +309,10 @@ impl TabsApi {
         let mut writes: BTreeMap<Vec<u8>, Option<Bytes>> =
             old.into_iter().map(|(key, _)| (key, None)).collect();
         for (number, piece) in text.chunks(PIECE_BYTES).enumerate() {
-            writes.insert(
-                format!("{number:06}").into_bytes(),
-                Some(Bytes::copy_from_slice(piece)),
-            );
+            writes.insert(format!("{number:06}").into_bytes(), Some(Bytes::copy_from_slice(piece)));
         }
-        let writes = writes
-            .into_iter()
-            .map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
+        let writes =
+            writes.into_iter().map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
         Ok(commit(&**store, writes.collect()).await?)
     }
 }
@@ -409,24 +361,12 @@ mod tests {
         let store = Arc::new(Memory::default());
         let seed = r#"{"extensions": [{"token": "first", "manifest": {"name": "First"}}]}"#;
         let before = api(&store, seed);
-        before
-            .install(FIRST_PROFILE, install("second", "Second"))
-            .await
-            .unwrap();
+        before.install(FIRST_PROFILE, install("second", "Second")).await.unwrap();
         let others = r#"{"extensions": [{"token": "third", "manifest": {"name": "Third"}}]}"#;
         let others = Seed::parse(others).unwrap();
-        before
-            .create_profile("other", others.clone(), true)
-            .await
-            .unwrap();
-        before
-            .create_profile("fleeting", Seed::default(), false)
-            .await
-            .unwrap();
-        before
-            .create_profile("removed", Seed::default(), true)
-            .await
-            .unwrap();
+        before.create_profile("other", others.clone(), true).await.unwrap();
+        before.create_profile("fleeting", Seed::default(), false).await.unwrap();
+        before.create_profile("removed", Seed::default(), true).await.unwrap();
         before.remove_profile("removed").await.unwrap();
         let owners = before.tokens().clone();
         let after = api(&store, seed);
@@ -435,16 +375,10 @@ mod tests {
         assert_eq!(*after.tokens(), owners);
         assert_eq!(after.tokens().len(), 3);
         let second = after.tokens()[&hash("second")].1.clone();
-        assert_eq!(
-            after.entry(FIRST_PROFILE).unwrap().manifest(&second)["name"],
-            "Second"
-        );
+        assert_eq!(after.entry(FIRST_PROFILE).unwrap().manifest(&second)["name"], "Second");
         for (_, row) in rows_under(&*store, b"").unwrap() {
             let text = String::from_utf8_lossy(&row).into_owned();
-            assert!(
-                !text.contains("\"second\"") && !text.contains("\"third\""),
-                "{text}"
-            );
+            assert!(!text.contains("\"second\"") && !text.contains("\"third\""), "{text}");
         }
         after.begin_anew().await.unwrap();
         let anew = api(&store, seed);
@@ -454,27 +388,15 @@ mod tests {
     #[tokio::test]
     async fn two_extensions_of_one_name_have_ids_of_their_own() {
         let api = api(&Arc::default(), "{}");
-        let one = api
-            .install(FIRST_PROFILE, install("one", "Same"))
-            .await
-            .unwrap();
-        let two = api
-            .install(FIRST_PROFILE, install("two", "Same"))
-            .await
-            .unwrap();
+        let one = api.install(FIRST_PROFILE, install("one", "Same")).await.unwrap();
+        let two = api.install(FIRST_PROFILE, install("two", "Same")).await.unwrap();
         assert_ne!(one["id"], two["id"]);
-        let again = api
-            .install(FIRST_PROFILE, install("one", "Renamed"))
-            .await
-            .unwrap();
+        let again = api.install(FIRST_PROFILE, install("one", "Renamed")).await.unwrap();
         assert_eq!(again["id"], one["id"], "a token stays with its extension");
         let seed = Seed::parse(
             r#"{"extensions": [{"manifest": {"name": "Same"}}, {"manifest": {"name": "Same"}}]}"#,
         );
-        let entry = api
-            .create_profile("test", seed.unwrap(), true)
-            .await
-            .unwrap();
+        let entry = api.create_profile("test", seed.unwrap(), true).await.unwrap();
         assert_eq!(entry.tokens.len(), 2);
     }
 

@@ -145,10 +145,7 @@ pub(super) async fn converse(
 
 /// Ends a conversation. Whether the client still hears why does not matter.
 async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'static str) {
-    let reason = CloseFrame {
-        code,
-        reason: reason.into(),
-    };
+    let reason = CloseFrame { code, reason: reason.into() };
     let _ = socket.close(Some(reason)).await;
 }
 
@@ -163,10 +160,7 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
     if frame.endpoint.is_some() {
         return hear_script(listener, frame);
     }
-    let caller = Caller {
-        extension: extension.to_owned(),
-        context: frame.context.into(),
-    };
+    let caller = Caller { extension: extension.to_owned(), context: frame.context.into() };
     let style = match frame.style.as_deref() {
         Some("callback") => Style::Callback,
         _ => Style::Promise,

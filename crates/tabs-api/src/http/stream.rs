@@ -17,22 +17,14 @@ const COMMENT: Duration = Duration::from_secs(15);
 
 /// A reply that goes on until the client leaves or the server stops.
 pub(super) fn reply(listener: Listener, stopping: Stopping) -> Response<ReplyBody> {
-    let pieces = stream::unfold(
-        (listener, stopping, true),
-        |(listener, stopping, first)| async move {
+    let pieces =
+        stream::unfold((listener, stopping, true), |(listener, stopping, first)| async move {
             let (piece, listener) = next(listener, &stopping, first).await?;
-            Some((
-                Ok::<_, BoxError>(Frame::data(piece)),
-                (listener, stopping, false),
-            ))
-        },
-    );
+            Some((Ok::<_, BoxError>(Frame::data(piece)), (listener, stopping, false)))
+        });
     let mut response = Response::new(ReplyBody::stream(StreamBody::new(pieces)));
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/event-stream"),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.extensions_mut().insert(Streaming);
     response
@@ -79,7 +71,5 @@ fn seq_of(frame: &str) -> Option<u64> {
     struct Placed {
         seq: u64,
     }
-    serde_json::from_str::<Placed>(frame)
-        .ok()
-        .map(|placed| placed.seq)
+    serde_json::from_str::<Placed>(frame).ok().map(|placed| placed.seq)
 }

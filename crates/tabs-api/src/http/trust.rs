@@ -36,8 +36,6 @@ fn read() -> Option<TlsConnector> {
         tracing::warn!("no certificate authorities were found: pages over https cannot be fetched");
         return None;
     }
-    let config = ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     Some(TlsConnector::from(Arc::new(config)))
 }

@@ -35,10 +35,9 @@ impl Browser {
                     browser.restore_group(u64::read(&mut rest)?, value)?
                 }
                 table if table == Table::Zoom as u8 => {
-                    browser.zoom_levels.insert(
-                        String::read(&mut rest)?,
-                        serde_json::from_slice(value).ok()?,
-                    );
+                    browser
+                        .zoom_levels
+                        .insert(String::read(&mut rest)?, serde_json::from_slice(value).ok()?);
                 }
                 _ => return None,
             }
@@ -64,20 +63,13 @@ impl Browser {
             "devtools" => WindowKind::Devtools,
             _ => WindowKind::Normal,
         };
-        let window = self
-            .windows
-            .entry(id)
-            .or_insert_with(|| Window::new(id, kind));
+        let window = self.windows.entry(id).or_insert_with(|| Window::new(id, kind));
         window.kind = kind;
         window.active = row.active.map(TabId);
         window.highlighted = row.highlighted.into_iter().map(TabId).collect();
         window.state = row.state;
-        window.bounds = Bounds {
-            left: row.left,
-            top: row.top,
-            width: row.width,
-            height: row.height,
-        };
+        window.bounds =
+            Bounds { left: row.left, top: row.top, width: row.width, height: row.height };
         window.incognito = row.incognito;
         Some(())
     }
@@ -85,10 +77,7 @@ impl Browser {
     fn restore_strip(&mut self, id: u64, value: &[u8]) -> Option<()> {
         let id = WindowId(i64::try_from(id).ok()?);
         let ids: Vec<i64> = serde_json::from_slice(value).ok()?;
-        let window = self
-            .windows
-            .entry(id)
-            .or_insert_with(|| Window::new(id, WindowKind::Normal));
+        let window = self.windows.entry(id).or_insert_with(|| Window::new(id, WindowKind::Normal));
         window.tabs.extend(ids.into_iter().map(TabId));
         *self.dirty.strips.entry(id).or_default() += 1;
         Some(())
@@ -125,16 +114,10 @@ impl Browser {
         tab.title = row.title.into();
         tab.icon = row.icon.map(Arc::from);
         tab.discarded = row.discarded;
-        tab.status = if row.discarded {
-            Status::Unloaded
-        } else {
-            Status::Complete
-        };
+        tab.status = if row.discarded { Status::Unloaded } else { Status::Complete };
         tab.auto_discardable = row.auto_discardable;
-        tab.muted = MutedInfo {
-            muted: row.muted,
-            reason: row.mute_reason.as_deref().map(mute_reason),
-        };
+        tab.muted =
+            MutedInfo { muted: row.muted, reason: row.mute_reason.as_deref().map(mute_reason) };
         tab.was_shown = row.was_shown;
         let entry = |(url, title, was_used): (String, String, bool)| Entry {
             url: url.into(),
@@ -156,20 +139,15 @@ impl Browser {
     fn settle_restored(&mut self) {
         let tabs = &mut self.tabs;
         for window in self.windows.values_mut() {
-            window
-                .tabs
-                .retain(|id| tabs.get(id).is_some_and(|tab| tab.window == window.id));
+            window.tabs.retain(|id| tabs.get(id).is_some_and(|tab| tab.window == window.id));
             window.highlighted.retain(|id| window.tabs.contains(id));
             let active = window.active.filter(|active| window.tabs.contains(active));
             window.active = active.or_else(|| window.tabs.first().copied());
             window.highlighted.extend(window.active);
         }
         self.windows.retain(|_, window| !window.tabs.is_empty());
-        let held: BTreeSet<_> = self
-            .windows
-            .values()
-            .flat_map(|window| window.tabs.iter().copied())
-            .collect();
+        let held: BTreeSet<_> =
+            self.windows.values().flat_map(|window| window.tabs.iter().copied()).collect();
         self.tabs.retain(|id, _| held.contains(id));
         let groups: BTreeSet<_> = self.tabs.values().filter_map(|tab| tab.group).collect();
         self.groups.retain(|id, _| groups.contains(id));

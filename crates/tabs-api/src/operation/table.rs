@@ -4,19 +4,11 @@ use super::{Action, Operation, Parameter};
 use crate::argument::{Property, Schema};
 
 const fn required(name: &'static str, schema: Schema) -> Parameter {
-    Parameter {
-        name,
-        schema,
-        is_optional: false,
-    }
+    Parameter { name, schema, is_optional: false }
 }
 
 const fn optional(name: &'static str, schema: Schema) -> Parameter {
-    Parameter {
-        name,
-        schema,
-        is_optional: true,
-    }
+    Parameter { name, schema, is_optional: true }
 }
 
 const fn row(
@@ -25,13 +17,7 @@ const fn row(
     action: Action,
     doc: &'static str,
 ) -> Operation {
-    Operation {
-        name,
-        parameters,
-        takes_callback: true,
-        action,
-        doc,
-    }
+    Operation { name, parameters, takes_callback: true, action, doc }
 }
 
 const ID: Schema = Schema::at_least(0);
@@ -41,43 +27,21 @@ const PLACE: Schema = Schema::Object(&[
     Property::optional("windowId", WINDOW),
     Property::required("index", Schema::at_least(-1)),
 ]);
-const IDS: Schema = Schema::Choice(&[
-    ID,
-    Schema::Array {
-        of: &ID,
-        min_items: 0,
-    },
-]);
-const SOME_IDS: Schema = Schema::Choice(&[
-    ID,
-    Schema::Array {
-        of: &ID,
-        min_items: 1,
-    },
-]);
-const STATUS: Schema = Schema::Named(
-    "tabs.TabStatus",
-    &Schema::Word(&["complete", "loading", "unloaded"]),
-);
+const IDS: Schema = Schema::Choice(&[ID, Schema::Array { of: &ID, min_items: 0 }]);
+const SOME_IDS: Schema = Schema::Choice(&[ID, Schema::Array { of: &ID, min_items: 1 }]);
+const STATUS: Schema =
+    Schema::Named("tabs.TabStatus", &Schema::Word(&["complete", "loading", "unloaded"]));
 const WINDOW_TYPE: Schema = Schema::Named(
     "tabs.WindowType",
     &Schema::Word(&["app", "custom-tab", "devtools", "normal", "panel", "popup"]),
 );
 const COLOR: Schema = Schema::Named(
     "tabGroups.Color",
-    &Schema::Word(&[
-        "blue", "cyan", "green", "grey", "orange", "pink", "purple", "red", "yellow",
-    ]),
+    &Schema::Word(&["blue", "cyan", "green", "grey", "orange", "pink", "purple", "red", "yellow"]),
 );
 const WINDOW_STATE: Schema = Schema::Named(
     "windows.WindowState",
-    &Schema::Word(&[
-        "fullscreen",
-        "locked-fullscreen",
-        "maximized",
-        "minimized",
-        "normal",
-    ]),
+    &Schema::Word(&["fullscreen", "locked-fullscreen", "maximized", "minimized", "normal"]),
 );
 const ZOOM_SETTINGS: Schema = Schema::Named(
     "tabs.ZoomSettings",
@@ -91,10 +55,7 @@ const ZOOM_SETTINGS: Schema = Schema::Named(
         ),
         Property::optional(
             "scope",
-            Schema::Named(
-                "tabs.ZoomSettingsScope",
-                &Schema::Word(&["per-origin", "per-tab"]),
-            ),
+            Schema::Named("tabs.ZoomSettingsScope", &Schema::Word(&["per-origin", "per-tab"])),
         ),
         Property::optional("defaultZoomFactor", Schema::Number),
     ]),
@@ -104,31 +65,16 @@ const IMAGE: Schema = Schema::Named(
     &Schema::Object(&[
         Property::optional(
             "format",
-            Schema::Named(
-                "extensionTypes.ImageFormat",
-                &Schema::Word(&["jpeg", "png"]),
-            ),
+            Schema::Named("extensionTypes.ImageFormat", &Schema::Word(&["jpeg", "png"])),
         ),
-        Property::optional(
-            "quality",
-            Schema::Integer {
-                min: Some(0),
-                max: Some(100),
-            },
-        ),
+        Property::optional("quality", Schema::Integer { min: Some(0), max: Some(100) }),
     ]),
 );
 const GET_OPTIONS: Schema = Schema::Named(
     "windows.QueryOptions",
     &Schema::Object(&[
         Property::optional("populate", Schema::Boolean),
-        Property::optional(
-            "windowTypes",
-            Schema::Array {
-                of: &WINDOW_TYPE,
-                min_items: 0,
-            },
-        ),
+        Property::optional("windowTypes", Schema::Array { of: &WINDOW_TYPE, min_items: 0 }),
     ]),
 );
 const RECEIVER: &[Property] = &[
@@ -198,24 +144,9 @@ pub const OPERATIONS: &[Operation] = &[
         Action::Duplicate,
         "Makes a second tab of the same page and history.",
     ),
-    row(
-        "tabs.get",
-        &[required("tabId", ID)],
-        Action::Get,
-        "One tab.",
-    ),
-    row(
-        "tabs.getCurrent",
-        &[],
-        Action::GetCurrent,
-        "The tab that the call comes from.",
-    ),
-    row(
-        "tabs.getZoom",
-        &[optional("tabId", ID)],
-        Action::GetZoom,
-        "A tab's zoom factor.",
-    ),
+    row("tabs.get", &[required("tabId", ID)], Action::Get, "One tab."),
+    row("tabs.getCurrent", &[], Action::GetCurrent, "The tab that the call comes from."),
+    row("tabs.getZoom", &[optional("tabId", ID)], Action::GetZoom, "A tab's zoom factor."),
     row(
         "tabs.getZoomSettings",
         &[optional("tabId", ID)],
@@ -259,10 +190,7 @@ pub const OPERATIONS: &[Operation] = &[
                 Property::required(
                     "tabs",
                     Schema::Choice(&[
-                        Schema::Array {
-                            of: &Schema::INTEGER,
-                            min_items: 0,
-                        },
+                        Schema::Array { of: &Schema::INTEGER, min_items: 0 },
                         Schema::INTEGER,
                     ]),
                 ),
@@ -298,10 +226,7 @@ pub const OPERATIONS: &[Operation] = &[
                     "url",
                     Schema::Choice(&[
                         Schema::String,
-                        Schema::Array {
-                            of: &Schema::String,
-                            min_items: 0,
-                        },
+                        Schema::Array { of: &Schema::String, min_items: 0 },
                     ]),
                 ),
                 Property::optional("groupId", Schema::at_least(-1)),
@@ -326,12 +251,7 @@ pub const OPERATIONS: &[Operation] = &[
         Action::Reload,
         "Loads a tab's page again.",
     ),
-    row(
-        "tabs.remove",
-        &[required("tabIds", IDS)],
-        Action::Remove,
-        "Closes tabs.",
-    ),
+    row("tabs.remove", &[required("tabIds", IDS)], Action::Remove, "Closes tabs."),
     row(
         "tabs.sendMessage",
         &[
@@ -344,19 +264,13 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     row(
         "tabs.setZoom",
-        &[
-            optional("tabId", ID),
-            required("zoomFactor", Schema::Number),
-        ],
+        &[optional("tabId", ID), required("zoomFactor", Schema::Number)],
         Action::SetZoom,
         "Zooms a tab; 0 is the default.",
     ),
     row(
         "tabs.setZoomSettings",
-        &[
-            optional("tabId", ID),
-            required("zoomSettings", ZOOM_SETTINGS),
-        ],
+        &[optional("tabId", ID), required("zoomSettings", ZOOM_SETTINGS)],
         Action::SetZoomSettings,
         "Says how zoom works in a tab until it navigates.",
     ),
@@ -389,10 +303,7 @@ pub const OPERATIONS: &[Operation] = &[
     ),
     row(
         "windows.get",
-        &[
-            required("windowId", WINDOW),
-            optional("queryOptions", GET_OPTIONS),
-        ],
+        &[required("windowId", WINDOW), optional("queryOptions", GET_OPTIONS)],
         Action::WindowGet,
         "One window.",
     ),
@@ -423,10 +334,7 @@ pub const OPERATIONS: &[Operation] = &[
                     "url",
                     Schema::Choice(&[
                         Schema::String,
-                        Schema::Array {
-                            of: &Schema::String,
-                            min_items: 0,
-                        },
+                        Schema::Array { of: &Schema::String, min_items: 0 },
                     ]),
                 ),
                 Property::optional("tabId", ID),
@@ -476,12 +384,7 @@ pub const OPERATIONS: &[Operation] = &[
         Action::WindowRemove,
         "Closes a window and its tabs.",
     ),
-    row(
-        "tabGroups.get",
-        &[required("groupId", ID)],
-        Action::GroupGet,
-        "One group.",
-    ),
+    row("tabGroups.get", &[required("groupId", ID)], Action::GroupGet, "One group."),
     row(
         "tabGroups.query",
         &[required(

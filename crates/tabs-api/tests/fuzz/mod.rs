@@ -26,21 +26,14 @@ pub fn pattern(data: &[u8]) {
         return;
     };
     let without_fragment = url.split('#').next().unwrap_or_default();
-    assert_eq!(
-        read.matches(&url),
-        read.matches(without_fragment),
-        "a fragment never counts"
-    );
+    assert_eq!(read.matches(&url), read.matches(without_fragment), "a fragment never counts");
 }
 
 /// A title pattern, and a title on the next line.
 pub fn title(data: &[u8]) {
     let (pattern, title) = lines(data);
     let _ = glob(&pattern, &title, true);
-    let escaped: String = title
-        .chars()
-        .flat_map(|character| ['\\', character])
-        .collect();
+    let escaped: String = title.chars().flat_map(|character| ['\\', character]).collect();
     assert!(glob(&escaped, &title, true), "a title matches itself");
     assert!(glob("*", &title, true), "a star matches every title");
 }
@@ -52,16 +45,9 @@ pub fn url(data: &[u8]) {
         return;
     };
     let _ = (host(&url), origin(&url), shown(&url));
-    assert!(
-        !url.to_ascii_lowercase().starts_with("javascript:"),
-        "no script is navigated to"
-    );
+    assert!(!url.to_ascii_lowercase().starts_with("javascript:"), "no script is navigated to");
     if url.starts_with("http") {
-        assert_eq!(
-            resolve(&url, EXTENSION),
-            Ok(url),
-            "what was read once stays"
-        );
+        assert_eq!(resolve(&url, EXTENSION), Ok(url), "what was read once stays");
     }
 }
 
@@ -79,14 +65,8 @@ pub fn manifest(data: &[u8]) {
         !extension.may_read(1, "chrome://settings/"),
         "no manifest opens the browser's own pages"
     );
-    assert!(
-        !extension.may_read(1, "file:///etc/passwd"),
-        "no manifest opens files by itself"
-    );
-    let _ = (
-        extension.has_all_urls(),
-        extension.scripts_in("http://a.test/", 0),
-    );
+    assert!(!extension.may_read(1, "file:///etc/passwd"), "no manifest opens files by itself");
+    let _ = (extension.has_all_urls(), extension.scripts_in("http://a.test/", 0));
 }
 
 /// The name of an operation, and its arguments as JSON on the next line.

@@ -169,10 +169,8 @@ mod tests {
     fn pretty_text_says_the_same_as_compact_text() {
         let json = br#"{"a":"x,{\"}:","b":[],"c":{},"d":[1,{"e":null}]}"#;
         let pretty = pretty(json, "", &[]);
-        let (a, b): (serde_json::Value, serde_json::Value) = (
-            serde_json::from_slice(json).unwrap(),
-            serde_json::from_slice(&pretty).unwrap(),
-        );
+        let (a, b): (serde_json::Value, serde_json::Value) =
+            (serde_json::from_slice(json).unwrap(), serde_json::from_slice(&pretty).unwrap());
         assert_eq!(a, b);
         assert!(
             String::from_utf8(pretty)

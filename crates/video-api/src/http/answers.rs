@@ -86,10 +86,7 @@ impl VideoApi {
         let basis = basis.filter(|_| !reply.is_passing);
         let said = Said::of(reply, asked);
         if let Some(basis) = basis {
-            let given = || Given {
-                said: said.clone(),
-                since,
-            };
+            let given = || Given { said: said.clone(), since };
             answers.0.keep(key, basis, said.bytes(), given);
         }
         Ok(said.answer(asked, operation.name))
@@ -125,18 +122,9 @@ mod tests {
         let asked = |query: &str, base: &str, language: &'static str| {
             let language = http::HeaderValue::from_static(language);
             let headers = [(http::header::ACCEPT_LANGUAGE, language)];
-            Asked::of(
-                "GET",
-                "/v".into(),
-                query,
-                headers.into_iter().collect(),
-                base.into(),
-            )
+            Asked::of("GET", "/v".into(), query, headers.into_iter().collect(), base.into())
         };
-        let somebody = Caller {
-            project: Some("p".into()),
-            ..Caller::default()
-        };
+        let somebody = Caller { project: Some("p".into()), ..Caller::default() };
         let keys = [
             key_of(&asked("a", "h", "en"), &Caller::default()),
             key_of(&asked("a", "h", "en"), &somebody),

@@ -37,22 +37,13 @@ impl VideoApi {
         if asked.method != "POST" {
             return asked.refuse(&asked.not_allowed(route::POSTS), "batch");
         }
-        let inner = match whole(body, BATCH_BYTES_MAX)
-            .await
-            .and_then(|bytes| read(asked, &bytes))
-        {
+        let inner = match whole(body, BATCH_BYTES_MAX).await.and_then(|bytes| read(asked, &bytes)) {
             Ok(inner) => inner,
             Err(error) => return asked.refuse(&error, "batch"),
         };
-        let mark = format!(
-            "batch_{:016x}{:016x}",
-            self.draw().next(),
-            self.draw().next()
-        );
-        let headers = vec![(
-            header::CONTENT_TYPE,
-            format!("multipart/mixed; boundary={mark}").into(),
-        )];
+        let mark = format!("batch_{:016x}{:016x}", self.draw().next(), self.draw().next());
+        let headers =
+            vec![(header::CONTENT_TYPE, format!("multipart/mixed; boundary={mark}").into())];
         let (mut out, mut rest) = (Vec::new(), inner.into_iter());
         let body = loop {
             if out.len() > WHOLE_BYTES_MAX {
@@ -64,12 +55,7 @@ impl VideoApi {
             };
             self.answer_part(asked, &mark, one, &mut out).await;
         };
-        Answer {
-            status: 200,
-            headers,
-            body,
-            operation: "batch",
-        }
+        Answer { status: 200, headers, body, operation: "batch" }
     }
 
     async fn answer_part(&self, asked: &Asked, mark: &str, one: Inner, out: &mut Vec<u8>) {
@@ -104,10 +90,7 @@ impl VideoApi {
             piece.extend_from_slice(&end_of(&mark));
             let _ = sender.send((piece.into(), true)).await;
         });
-        ReplyBody::stream(Pieces {
-            pieces,
-            is_over: false,
-        })
+        ReplyBody::stream(Pieces { pieces, is_over: false })
     }
 }
 
@@ -167,10 +150,7 @@ fn read(asked: &Asked, bytes: &Bytes) -> Result<Vec<Inner>, Error> {
     if parts.is_empty() {
         return Err(broken("holds no request"));
     }
-    Ok(parts
-        .into_iter()
-        .map(|part| read_part(asked, part))
-        .collect())
+    Ok(parts.into_iter().map(|part| read_part(asked, part)).collect())
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
@@ -205,13 +185,9 @@ fn read_part(asked: &Asked, part: &[u8]) -> Inner {
     let (outer, rest) = head(part);
     let content_id = outer.iter().find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-id")
-            .then(|| value.trim().to_owned())
+        name.eq_ignore_ascii_case("content-id").then(|| value.trim().to_owned())
     });
-    Inner {
-        content_id,
-        request: read_request(asked, rest),
-    }
+    Inner { content_id, request: read_request(asked, rest) }
 }
 
 fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
@@ -219,27 +195,19 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
     let (lines, body) = head(text);
     let (first, fields) = lines.split_first().ok_or_else(broken)?;
     let mut words = first.split_ascii_whitespace();
-    let (method, target) = (
-        words.next().ok_or_else(broken)?,
-        words.next().ok_or_else(broken)?,
-    );
+    let (method, target) = (words.next().ok_or_else(broken)?, words.next().ok_or_else(broken)?);
     // An absolute target is taken by its path: the batch came here.
     let target = match target.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
         None => target,
     };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let path = percent_encoding::percent_decode_str(path)
-        .decode_utf8_lossy()
-        .into_owned();
+    let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy().into_owned();
     let mut headers = HeaderMap::new();
     for field in fields {
         let (name, value) = field.split_once(':').ok_or_else(broken)?;
         let name = HeaderName::try_from(name.trim()).map_err(|_| broken())?;
-        headers.append(
-            name,
-            HeaderValue::from_str(value.trim()).map_err(|_| broken())?,
-        );
+        headers.append(name, HeaderValue::from_str(value.trim()).map_err(|_| broken())?);
     }
     let mut inner = Asked::of(method, path, query, headers, asked.base.clone());
     // What the batch itself carries holds for requests without their own.
@@ -258,10 +226,9 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
 
 fn write(out: &mut Vec<u8>, mark: &str, content_id: Option<&str>, answer: Answer) {
     out.extend_from_slice(format!("--{mark}\r\nContent-Type: application/http\r\n").as_bytes());
-    if let Some(id) = content_id.filter(|id| {
-        id.bytes()
-            .all(|byte| byte.is_ascii_graphic() || byte == b' ')
-    }) {
+    if let Some(id) =
+        content_id.filter(|id| id.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '))
+    {
         let id = id.trim_start_matches('<').trim_end_matches('>');
         out.extend_from_slice(format!("Content-ID: <response-{id}>\r\n").as_bytes());
     }
@@ -298,18 +265,13 @@ mod tests {
         );
         let outer = Asked::of("POST", "/batch".into(), "key=k", headers, "http://h".into());
         let inner = read(&outer, &Bytes::from_static(text.as_bytes())).unwrap();
-        let [first, second] = inner.as_slice() else {
-            panic!("{}", inner.len())
-        };
+        let [first, second] = inner.as_slice() else { panic!("{}", inner.len()) };
         let request = first.request.as_ref().unwrap();
         assert_eq!(
             (first.content_id.as_deref(), request.path.as_str()),
             (Some("<4a0f + 1>"), "/youtube/v3/videos")
         );
-        assert_eq!(
-            (request.token.as_deref(), request.key.as_deref()),
-            (Some("T"), None)
-        );
+        assert_eq!((request.token.as_deref(), request.key.as_deref()), (Some("T"), None));
         let request = second.request.as_ref().unwrap();
         assert_eq!(
             (request.key.as_deref(), request.body.as_ref()),

@@ -20,9 +20,9 @@ impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
         let reason = match refusal {
-            Refusal::FaultInjected { reason, status } => reason
-                .as_deref()
-                .unwrap_or_else(|| Error::usual_reason(*status)),
+            Refusal::FaultInjected { reason, status } => {
+                reason.as_deref().unwrap_or_else(|| Error::usual_reason(*status))
+            }
             Refusal::Panicked => Error::usual_reason(row.status),
             _ => row.code,
         };
@@ -46,10 +46,7 @@ impl Hosted for VideoApi {
 
     async fn reset(&self) -> Result<(), String> {
         self.wipe().await.map_err(|error| error.to_string())?;
-        self.fill()
-            .await
-            .map(drop)
-            .map_err(|error| error.to_string())
+        self.fill().await.map(drop).map_err(|error| error.to_string())
     }
 
     async fn control(

@@ -78,33 +78,19 @@ impl Growing {
         if self.bytes > self.bytes_max {
             return Err(Error::UploadTooLarge(self.bytes_max));
         }
-        self.writer
-            .write(bytes)
-            .await
-            .map_err(|error| unavailable(&error))
+        self.writer.write(bytes).await.map_err(|error| unavailable(&error))
     }
 
     async fn finish(self) -> Result<Piece, Error> {
-        let stat = self
-            .writer
-            .finish()
-            .await
-            .map_err(|error| unavailable(&error))?;
-        Ok(Piece {
-            blob: stat.id,
-            bytes: stat.bytes,
-        })
+        let stat = self.writer.finish().await.map_err(|error| unavailable(&error))?;
+        Ok(Piece { blob: stat.id, bytes: stat.bytes })
     }
 }
 
 impl VideoApi {
     fn grow(&self, bytes_max: u64, size_hint: Option<u64>) -> Growing {
         let writer = self.0.blobs.create(self.blob_time(), size_hint);
-        Growing {
-            writer,
-            bytes: 0,
-            bytes_max,
-        }
+        Growing { writer, bytes: 0, bytes_max }
     }
 
     /// Keeps a whole body as one blob.
@@ -190,9 +176,8 @@ impl VideoApi {
             Treatment::Keep => Ok(Made::Nothing),
             Treatment::Probe => {
                 let length = source.bytes();
-                let found = media::probe(length, |offset, most| {
-                    source.read_at(&service, offset, most)
-                });
+                let found =
+                    media::probe(length, |offset, most| source.read_at(&service, offset, most));
                 found.map(Made::Facts)
             }
             Treatment::Render { sizes, least } => {
@@ -224,25 +209,10 @@ impl VideoApi {
         drop(bytes);
         let mut pieces = Vec::new();
         for (size, jpeg) in picture.render(sizes) {
-            let mut writer = self
-                .0
-                .blobs
-                .create(self.0.clock.now(), Some(jpeg.len() as u64));
-            writer
-                .write(jpeg.into())
-                .wait()
-                .map_err(|error| unavailable(&error))?;
-            let stat = writer
-                .finish()
-                .wait()
-                .map_err(|error| unavailable(&error))?;
-            pieces.push((
-                size,
-                Piece {
-                    blob: stat.id,
-                    bytes: stat.bytes,
-                },
-            ));
+            let mut writer = self.0.blobs.create(self.0.clock.now(), Some(jpeg.len() as u64));
+            writer.write(jpeg.into()).wait().map_err(|error| unavailable(&error))?;
+            let stat = writer.finish().wait().map_err(|error| unavailable(&error))?;
+            pieces.push((size, Piece { blob: stat.id, bytes: stat.bytes }));
         }
         Ok(Ok(pieces))
     }
@@ -292,10 +262,7 @@ type Broken = (Option<Piece>, Error);
 impl Steps {
     /// Steps of a body of at most `bytes_max` bytes.
     pub(super) const fn new(bytes_max: u64) -> Self {
-        Self {
-            left: bytes_max,
-            rest: Bytes::new(),
-        }
+        Self { left: bytes_max, rest: Bytes::new() }
     }
 
     /// The next piece, on disk; `None` at the end of the body.

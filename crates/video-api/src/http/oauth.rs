@@ -25,12 +25,8 @@ const FORM_BYTES_MAX: usize = 64 * 1024;
 const ACCOUNTS_SHOWN_MAX: usize = 100;
 /// Where users are sent to.
 const AUTHORIZE_PATHS: &[&str] = &["/o/oauth2/v2/auth", "/o/oauth2/auth"];
-const USERINFO_PATHS: &[&str] = &[
-    "/oauth2/v3/userinfo",
-    "/oauth2/v2/userinfo",
-    "/v1/userinfo",
-    "/userinfo",
-];
+const USERINFO_PATHS: &[&str] =
+    &["/oauth2/v3/userinfo", "/oauth2/v2/userinfo", "/v1/userinfo", "/userinfo"];
 const REVOKE_PATHS: &[&str] = &["/revoke", "/o/oauth2/revoke"];
 const TOKENINFO_PATHS: &[&str] = &["/oauth2/v3/tokeninfo", "/oauth2/v1/tokeninfo", "/tokeninfo"];
 const CERTS_PATH: &str = "/oauth2/v3/certs";
@@ -38,13 +34,7 @@ const CONFIGURATION_PATH: &str = "/.well-known/openid-configuration";
 
 /// Whether a path is one of the issuer's.
 pub(super) fn is_issuer(path: &str) -> bool {
-    let lists = [
-        AUTHORIZE_PATHS,
-        TOKEN_PATHS,
-        USERINFO_PATHS,
-        REVOKE_PATHS,
-        TOKENINFO_PATHS,
-    ];
+    let lists = [AUTHORIZE_PATHS, TOKEN_PATHS, USERINFO_PATHS, REVOKE_PATHS, TOKENINFO_PATHS];
     lists.iter().any(|list| list.contains(&path))
         || path == CERTS_PATH
         || path == CONFIGURATION_PATH
@@ -66,10 +56,7 @@ impl VideoApi {
             Ok(bytes) => bytes,
             Err(error) => return asked.refuse(&error, "oauth"),
         };
-        let issuer = Issuer {
-            base: &asked.base,
-            now: self.0.clock.now(),
-        };
+        let issuer = Issuer { base: &asked.base, now: self.0.clock.now() };
         let (path, method) = (asked.path.as_str(), asked.method.as_str());
         let outcome = match path {
             _ if AUTHORIZE_PATHS.contains(&path) => return self.authorize(asked, &bytes).await,
@@ -84,10 +71,8 @@ impl VideoApi {
                 let form = pairs(&String::from_utf8_lossy(&bytes));
                 let posted = form.into_iter().find(|(name, _)| name == "access_token");
                 let token = posted.map(|(_, token)| token).or(asked.token.clone());
-                let told = issuer.tokeninfo(
-                    &mut Tx::new(&*self.0.store),
-                    token.as_deref().unwrap_or_default(),
-                );
+                let told = issuer
+                    .tokeninfo(&mut Tx::new(&*self.0.store), token.as_deref().unwrap_or_default());
                 // The token is what is asked about, and authorizes nothing.
                 told.map_err(|error| match error {
                     OauthError::InvalidToken => OauthError::UnknownToken,
@@ -112,9 +97,7 @@ impl VideoApi {
     ) -> Result<Value, OauthError> {
         let form = Form::new(pairs(&String::from_utf8_lossy(bytes)))?;
         let basic = basic(asked);
-        let basic = basic
-            .as_ref()
-            .map(|(id, secret)| (id.as_str(), secret.as_str()));
+        let basic = basic.as_ref().map(|(id, secret)| (id.as_str(), secret.as_str()));
         let issued = run(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, ids| {
             issuer.answer(tx, ids, &form, basic)
         })
@@ -133,11 +116,7 @@ impl VideoApi {
             Ok::<_, OauthError>(grant::revoke(tx, token)?)
         })
         .await?;
-        if known {
-            Ok(json!({}))
-        } else {
-            Err(OauthError::UnknownToken)
-        }
+        if known { Ok(json!({})) } else { Err(OauthError::UnknownToken) }
     }
 
     fn with_token(
@@ -150,30 +129,24 @@ impl VideoApi {
     }
 
     async fn certs(&self) -> Result<Value, OauthError> {
-        let key = run(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, ids| {
-            identity_key(tx, ids)
-        })
-        .await?;
+        let key =
+            run(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, ids| identity_key(tx, ids))
+                .await?;
         Ok(json!({ "keys": [key.public()] }))
     }
 
     /// The page that asks the user (GET), and what the user answers (POST). With `prompt=none` and the account in `login_hint` nobody is asked:
     /// that is how tests get a grant without a browser.
     async fn authorize(&self, asked: &Asked, bytes: &Bytes) -> Answer {
-        if asked
-            .header("origin")
-            .is_some_and(|origin| origin != asked.base)
-        {
+        if asked.header("origin").is_some_and(|origin| origin != asked.base) {
             // Only the page itself may answer for the user.
             return refusal(&OauthError::AccessDenied);
         }
         let answered = (asked.method == "POST").then(|| pairs(&String::from_utf8_lossy(bytes)));
         let all = answered.clone().unwrap_or_else(|| asked.pairs.clone());
-        let request = Form::new(all.clone())
-            .map_err(Refusal::Shown)
-            .and_then(|form| {
-                Request::read(&mut Tx::new(&*self.0.store), &form).map(|request| (form, request))
-            });
+        let request = Form::new(all.clone()).map_err(Refusal::Shown).and_then(|form| {
+            Request::read(&mut Tx::new(&*self.0.store), &form).map(|request| (form, request))
+        });
         let (form, request) = match request {
             Ok(read) => read,
             Err(Refusal::Shown(error)) => return refusal(&error),
@@ -204,9 +177,8 @@ impl VideoApi {
     }
 
     fn ask(&self, request: &Request, all: &[(String, String)]) -> Answer {
-        let accounts = ACCOUNTS
-            .all(&mut Tx::new(&*self.0.store), &(), ACCOUNTS_SHOWN_MAX)
-            .unwrap_or_default();
+        let accounts =
+            ACCOUNTS.all(&mut Tx::new(&*self.0.store), &(), ACCOUNTS_SHOWN_MAX).unwrap_or_default();
         let hidden: String = all
             .iter()
             .map(|(name, value)| {
@@ -236,63 +208,37 @@ impl VideoApi {
         let headers = vec![
             (header::CONTENT_TYPE, "text/html; charset=utf-8".into()),
             // No other site may show this page in a frame and have it clicked.
-            (
-                header::CONTENT_SECURITY_POLICY,
-                "default-src 'none'; frame-ancestors 'none'".into(),
-            ),
+            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'".into()),
             (header::CACHE_CONTROL, "no-store".into()),
         ];
-        Answer {
-            status: 200,
-            headers,
-            body: Body::Text(page.into()),
-            operation: "oauth",
-        }
+        Answer { status: 200, headers, body: Body::Text(page.into()), operation: "oauth" }
     }
 }
 
 fn answer(status: u16, json: &Value) -> Answer {
     let headers = vec![
-        (
-            header::CONTENT_TYPE,
-            "application/json; charset=utf-8".into(),
-        ),
+        (header::CONTENT_TYPE, "application/json; charset=utf-8".into()),
         (header::CACHE_CONTROL, "no-store".into()),
     ];
-    Answer {
-        status,
-        headers,
-        body: Body::Text(json.to_string().into()),
-        operation: "oauth",
-    }
+    Answer { status, headers, body: Body::Text(json.to_string().into()), operation: "oauth" }
 }
 
 fn refusal(error: &OauthError) -> Answer {
     let row = error.row();
-    let mut refused = answer(
-        row.status,
-        &json!({ "error": row.code, "error_description": error.to_string() }),
-    );
+    let mut refused =
+        answer(row.status, &json!({ "error": row.code, "error_description": error.to_string() }));
     if row.status == 401 {
-        refused.headers.push((
-            header::WWW_AUTHENTICATE,
-            format!("Bearer error=\"{}\"", row.code).into(),
-        ));
+        refused
+            .headers
+            .push((header::WWW_AUTHENTICATE, format!("Bearer error=\"{}\"", row.code).into()));
     }
     refused
 }
 
 fn redirect(address: String) -> Answer {
-    let headers = vec![
-        (header::LOCATION, address.into()),
-        (header::CACHE_CONTROL, "no-store".into()),
-    ];
-    Answer {
-        status: 302,
-        headers,
-        body: Body::Empty,
-        operation: "oauth",
-    }
+    let headers =
+        vec![(header::LOCATION, address.into()), (header::CACHE_CONTROL, "no-store".into())];
+    Answer { status: 302, headers, body: Body::Empty, operation: "oauth" }
 }
 
 /// Client id and secret of `Authorization: Basic` (RFC 6749 §2.3.1: each percent-encoded by itself).

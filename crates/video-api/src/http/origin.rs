@@ -51,17 +51,9 @@ pub(super) fn options(asked: &Asked) -> Answer {
         headers.push((header::ACCESS_CONTROL_ALLOW_METHODS, methods.clone().into()));
         headers.push((header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_SECONDS.into()));
         if let Some(wanted) = asked.header("access-control-request-headers") {
-            headers.push((
-                header::ACCESS_CONTROL_ALLOW_HEADERS,
-                wanted.to_owned().into(),
-            ));
+            headers.push((header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.to_owned().into()));
         }
     }
     headers.push((header::ALLOW, methods.into()));
-    Answer {
-        status: 200,
-        headers,
-        body: Body::Empty,
-        operation: "options",
-    }
+    Answer { status: 200, headers, body: Body::Empty, operation: "options" }
 }

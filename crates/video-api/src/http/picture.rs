@@ -21,9 +21,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 
 /// Whether a path is one of a picture.
 pub(super) fn is_picture(path: &str) -> bool {
-    ["/vi/", "/ytc/", "/banner/", "/watermark/"]
-        .iter()
-        .any(|start| path.starts_with(start))
+    ["/vi/", "/ytc/", "/banner/", "/watermark/"].iter().any(|start| path.starts_with(start))
 }
 
 /// What a path shows (`vi/ID`), and in which size.
@@ -68,8 +66,7 @@ impl VideoApi {
                     bytes.await
                 }
                 None if subject.starts_with("vi/") || subject.starts_with("ytc/") => {
-                    self.heavily(move || Ok(picture::placeholder(size).into()))
-                        .await
+                    self.heavily(move || Ok(picture::placeholder(size).into())).await
                 }
                 None => Err(Error::UnknownPath),
             }

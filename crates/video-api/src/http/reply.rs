@@ -54,18 +54,12 @@ pub(super) struct Said {
 impl Said {
     /// What `reply` says to `asked`.
     pub(super) fn of(reply: Reply, asked: &Asked) -> Self {
-        let Reply {
-            json, etag, holes, ..
-        } = reply;
+        let Reply { json, etag, holes, .. } = reply;
         let base = asked.base.as_str();
         let print = |json: Vec<u8>| match asked.mask() {
             Ok(Some(mask)) => {
                 let json = mask.apply(&filled(&json, &holes));
-                if asked.pretty() {
-                    pretty(&json, base, &[])
-                } else {
-                    with_base(json, base)
-                }
+                if asked.pretty() { pretty(&json, base, &[]) } else { with_base(json, base) }
             }
             _ if asked.pretty() => pretty(&json, base, &holes),
             _ => with_base(filled(&json, &holes), base),
@@ -81,28 +75,19 @@ impl Said {
 
     /// The answer: 200, 204, or 304 where the client has it already.
     pub(super) fn answer(&self, asked: &Asked, operation: &'static str) -> Answer {
-        let mut answer = Answer {
-            status: 204,
-            headers: Vec::new(),
-            body: Body::Empty,
-            operation,
-        };
+        let mut answer = Answer { status: 204, headers: Vec::new(), body: Body::Empty, operation };
         let Some(text) = &self.text else {
             return answer;
         };
         if let Some(etag) = &self.etag {
-            answer
-                .headers
-                .push((header::ETAG, format!("\"{etag}\"").into()));
+            answer.headers.push((header::ETAG, format!("\"{etag}\"").into()));
             if asked.method == "GET" && has(asked.if_none_match.as_deref(), etag) {
                 answer.status = 304;
                 return answer;
             }
         }
         answer.headers.push((header::CONTENT_TYPE, JSON.into()));
-        answer
-            .headers
-            .push((header::CACHE_CONTROL, "private".into()));
+        answer.headers.push((header::CACHE_CONTROL, "private".into()));
         answer.status = 200;
         answer.body = Body::Text(text.clone());
         answer
@@ -117,11 +102,8 @@ impl Answer {
         let message = error.to_string();
         let mut headers = vec![(header::CONTENT_TYPE, JSON.into())];
         if detail.row.status == 401 {
-            let reason = if *error == Error::InvalidCredentials {
-                ", error=\"invalid_token\""
-            } else {
-                ""
-            };
+            let reason =
+                if *error == Error::InvalidCredentials { ", error=\"invalid_token\"" } else { "" };
             headers.push((
                 header::WWW_AUTHENTICATE,
                 format!("Bearer realm=\"https://accounts.google.com/\"{reason}").into(),
@@ -140,12 +122,7 @@ impl Answer {
         );
         let json = json.to_string().into_bytes();
         let json = if indent { pretty(&json, "", &[]) } else { json };
-        Self {
-            status: detail.row.status,
-            headers,
-            body: Body::Text(json.into()),
-            operation,
-        }
+        Self { status: detail.row.status, headers, body: Body::Text(json.into()), operation }
     }
 }
 
@@ -208,10 +185,7 @@ pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
             headers.append(name, value);
         }
     }
-    headers.insert(
-        "x-content-type-options",
-        HeaderValue::from_static("nosniff"),
-    );
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     *response.body_mut() = match answer.body {
         Body::Empty => ReplyBody::empty(),
         Body::Raw(body) => body,
@@ -231,9 +205,7 @@ pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
             }
         }
     };
-    response
-        .extensions_mut()
-        .insert(super::operation_name(answer.operation));
+    response.extensions_mut().insert(super::operation_name(answer.operation));
     response
 }
 
@@ -252,15 +224,9 @@ mod tests {
     #[test]
     fn errors_have_the_forms_that_clients_read() {
         let body = |form| {
-            let answer = Answer::of_error(
-                &Error::UnknownPart("nature".into()),
-                form,
-                false,
-                "videos.list",
-            );
-            let Body::Text(text) = answer.body else {
-                panic!("no text")
-            };
+            let answer =
+                Answer::of_error(&Error::UnknownPart("nature".into()), form, false, "videos.list");
+            let Body::Text(text) = answer.body else { panic!("no text") };
             serde_json::from_slice::<Value>(&text).unwrap()
         };
         let one = json!({"message": "'nature'", "domain": "youtube.part", "reason": "unknownPart", "location": "part", "locationType": "parameter"});

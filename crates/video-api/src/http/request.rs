@@ -86,9 +86,7 @@ impl Asked {
         };
         let base = base_url(external_url, &seen, "localhost");
         let query = head.uri.query().unwrap_or_default();
-        let path = percent_decode_str(head.uri.path())
-            .decode_utf8_lossy()
-            .into_owned();
+        let path = percent_decode_str(head.uri.path()).decode_utf8_lossy().into_owned();
         let method = match head.method.as_str() {
             // The connection leaves out the body of the answer.
             "HEAD" => "GET",
@@ -103,12 +101,8 @@ impl Asked {
     #[must_use]
     pub fn of(method: &str, path: String, query: &str, headers: HeaderMap, base: String) -> Self {
         let pairs = pairs(query);
-        let text = |name: &str| {
-            headers
-                .get(name)
-                .and_then(|value| value.to_str().ok())
-                .map(str::to_owned)
-        };
+        let text =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let given = |name: &str| {
             pairs
                 .iter()
@@ -117,9 +111,7 @@ impl Asked {
         };
         let bearer = text("authorization").and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
-            scheme
-                .eq_ignore_ascii_case("bearer")
-                .then(|| token.trim().to_owned())
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
         });
         // Packing is asked for twice over (facts: the user agent has to hold the word as well).
         let holds = |name, word| text(name).is_some_and(|value| value.contains(word));
@@ -129,9 +121,7 @@ impl Asked {
             path,
             query: query.to_owned(),
             key: given("key").or_else(|| text("x-goog-api-key")),
-            token: bearer
-                .or_else(|| given("access_token"))
-                .or_else(|| given("oauth_token")),
+            token: bearer.or_else(|| given("access_token")).or_else(|| given("oauth_token")),
             if_match: text("if-match"),
             if_none_match: text("if-none-match"),
             content_type: text("content-type"),
@@ -146,10 +136,8 @@ impl Asked {
 
     /// `x-http-method-override` on a POST: a query too long for an address comes as a form (facts: python, above 2,048 characters).
     pub(super) fn override_method(&mut self) {
-        let wanted = self
-            .headers
-            .get("x-http-method-override")
-            .and_then(|value| value.to_str().ok());
+        let wanted =
+            self.headers.get("x-http-method-override").and_then(|value| value.to_str().ok());
         if let (Some(wanted), "POST") = (wanted, self.method.as_str()) {
             self.method = wanted.to_ascii_uppercase();
             self.overridden = true;
@@ -165,16 +153,10 @@ impl Asked {
             .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
         if self.overridden && is_form {
             let form = String::from_utf8_lossy(&body).into_owned();
-            let query = if self.query.is_empty() {
-                form
-            } else {
-                format!("{}&{form}", self.query)
-            };
+            let query = if self.query.is_empty() { form } else { format!("{}&{form}", self.query) };
             let (method, path, base) = (self.method.clone(), self.path.clone(), self.base.clone());
-            self = Self {
-                overridden: false,
-                ..Self::of(&method, path, &query, self.headers, base)
-            };
+            self =
+                Self { overridden: false, ..Self::of(&method, path, &query, self.headers, base) };
         } else {
             self.body = body;
         }
@@ -183,10 +165,7 @@ impl Asked {
 
     /// That the path takes `allowed` and not the method that it was called with.
     pub(super) fn not_allowed(&self, allowed: &str) -> Error {
-        Error::MethodNotAllowed {
-            method: self.method.clone(),
-            allowed: allowed.to_owned(),
-        }
+        Error::MethodNotAllowed { method: self.method.clone(), allowed: allowed.to_owned() }
     }
 
     /// A header, if it is text.
@@ -195,10 +174,7 @@ impl Asked {
     }
 
     pub(super) fn value(&self, name: &str) -> Option<&str> {
-        self.pairs
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Whether the answer is indented.
@@ -222,10 +198,7 @@ impl Asked {
     /// # Errors
     /// [`Error::InvalidFields`].
     pub fn mask(&self) -> Result<Option<Mask>, Error> {
-        self.value("fields")
-            .filter(|text| !text.is_empty())
-            .map(Mask::parse)
-            .transpose()
+        self.value("fields").filter(|text| !text.is_empty()).map(Mask::parse).transpose()
     }
 
     /// Checks what decides the form of the answer.
@@ -241,9 +214,7 @@ impl Asked {
         }
         check_global(&self.pairs)?;
         let (mask, shape) = (self.mask()?, operation.response.and_then(Shape::named));
-        let unknown = mask
-            .zip(shape)
-            .and_then(|(mask, shape)| mask.unknown(shape));
+        let unknown = mask.zip(shape).and_then(|(mask, shape)| mask.unknown(shape));
         unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
 
@@ -283,10 +254,7 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
     }
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(mut map)) => {
-            if bytes
-                .windows(ESCAPED_BASE.len())
-                .any(|window| window == ESCAPED_BASE)
-            {
+            if bytes.windows(ESCAPED_BASE.len()).any(|window| window == ESCAPED_BASE) {
                 map.values_mut().for_each(without_base);
             }
             Ok(map)
@@ -304,27 +272,15 @@ mod tests {
         let headers = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
-        Asked::of(
-            "GET",
-            "/youtube/v3/videos".into(),
-            query,
-            headers.collect(),
-            "http://h".into(),
-        )
+        Asked::of("GET", "/youtube/v3/videos".into(), query, headers.collect(), "http://h".into())
     }
 
     #[test]
     fn credentials_are_read_from_all_their_places() {
         assert_eq!(asked("key=k", &[]).key.as_deref(), Some("k"));
-        assert_eq!(
-            asked("", &[("x-goog-api-key", "k")]).key.as_deref(),
-            Some("k")
-        );
+        assert_eq!(asked("", &[("x-goog-api-key", "k")]).key.as_deref(), Some("k"));
         assert_eq!(asked("access_token=t", &[]).token.as_deref(), Some("t"));
-        assert_eq!(
-            asked("", &[("authorization", "bearer t")]).token.as_deref(),
-            Some("t")
-        );
+        assert_eq!(asked("", &[("authorization", "bearer t")]).token.as_deref(), Some("t"));
         assert_eq!(asked("", &[("authorization", "Basic t")]).token, None);
     }
 
@@ -338,10 +294,7 @@ mod tests {
         long.method = "POST".into();
         long.override_method();
         let long = long.with_body(Bytes::from_static(b"part=id&id=a%2Cb&key=k"));
-        assert_eq!(
-            (long.method.as_str(), long.key.as_deref()),
-            ("GET", Some("k"))
-        );
+        assert_eq!((long.method.as_str(), long.key.as_deref()), ("GET", Some("k")));
         assert!(long.pairs.contains(&("id".into(), "a,b".into())));
         assert!(long.pairs.contains(&("alt".into(), "json".into())));
     }

@@ -27,10 +27,9 @@ pub(super) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
     let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
     match operation::find(method, rest) {
         Fit::Operation(operation, values) => Ok((operation, values)),
-        Fit::OtherMethod(served) => Err(Error::MethodNotAllowed {
-            method: method.to_owned(),
-            allowed: allowed(&served),
-        }),
+        Fit::OtherMethod(served) => {
+            Err(Error::MethodNotAllowed { method: method.to_owned(), allowed: allowed(&served) })
+        }
         Fit::None => Err(Error::UnknownPath),
     }
 }
@@ -49,10 +48,7 @@ pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, 
         .iter()
         .filter(|operation| operation.path == rest && operation.upload.is_some())
         .collect();
-    if let Some(operation) = uploads
-        .iter()
-        .find(|operation| operation.method.name() == method)
-    {
+    if let Some(operation) = uploads.iter().find(|operation| operation.method.name() == method) {
         return Ok(operation);
     }
     if uploads.is_empty() {
@@ -61,14 +57,8 @@ pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, 
             _ => Error::NotUpload,
         });
     }
-    let served: Vec<_> = uploads
-        .iter()
-        .map(|operation| operation.method.name())
-        .collect();
-    Err(Error::MethodNotAllowed {
-        method: method.to_owned(),
-        allowed: allowed(&served),
-    })
+    let served: Vec<_> = uploads.iter().map(|operation| operation.method.name()).collect();
+    Err(Error::MethodNotAllowed { method: method.to_owned(), allowed: allowed(&served) })
 }
 
 /// The methods that a path takes, as `Allow` names them; `None` where nothing is served.
@@ -109,19 +99,10 @@ pub(super) fn discover(asked: &Asked) -> Answer {
     if asked.method != "GET" {
         return asked.refuse(&asked.not_allowed(READS), "discovery");
     }
-    if asked
-        .value("version")
-        .is_some_and(|version| version != "v3")
-    {
+    if asked.value("version").is_some_and(|version| version != "v3") {
         return asked.refuse(&Error::UnknownPath, "discovery");
     }
-    asked.reply(
-        Reply {
-            json: Some(discovery::text().to_vec()),
-            ..Reply::default()
-        },
-        "discovery",
-    )
+    asked.reply(Reply { json: Some(discovery::text().to_vec()), ..Reply::default() }, "discovery")
 }
 
 #[cfg(test)]
@@ -133,14 +114,8 @@ mod tests {
         for (path, methods) in [
             ("/youtube/v3/search", Some("GET, HEAD, OPTIONS")),
             ("/youtube/v3/videos/rate", Some("POST, OPTIONS")),
-            (
-                "/youtube/v3/playlists",
-                Some("DELETE, GET, POST, PUT, HEAD, OPTIONS"),
-            ),
-            (
-                "/upload/youtube/v3/videos",
-                Some("POST, PUT, DELETE, OPTIONS"),
-            ),
+            ("/youtube/v3/playlists", Some("DELETE, GET, POST, PUT, HEAD, OPTIONS")),
+            ("/upload/youtube/v3/videos", Some("POST, PUT, DELETE, OPTIONS")),
             ("/upload/youtube/v3/search", None),
             ("/batch", Some("POST, OPTIONS")),
             ("/vi/x/default.jpg", Some("GET, HEAD, OPTIONS")),
@@ -155,10 +130,7 @@ mod tests {
         let at = |method, path| upload_at(method, path).map(|operation| operation.name);
         assert_eq!(at("POST", "/youtube/v3/videos"), Ok("videos.insert"));
         assert_eq!(at("PUT", "/youtube/v3/captions"), Ok("captions.update"));
-        assert!(matches!(
-            at("GET", "/youtube/v3/videos"),
-            Err(Error::MethodNotAllowed { .. })
-        ));
+        assert!(matches!(at("GET", "/youtube/v3/videos"), Err(Error::MethodNotAllowed { .. })));
         assert_eq!(at("GET", "/youtube/v3/search"), Err(Error::NotUpload));
         assert_eq!(at("GET", "/youtube/v3/nothing"), Err(Error::UnknownPath));
     }

@@ -62,11 +62,7 @@ impl Schedule {
         let until = Timestamp::from_micros(now.micros().saturating_add(MICROS_MAX));
         let until = next.map_or(until, |next| next.min(until));
         let from = now;
-        let quiet = Quiet {
-            changes,
-            from,
-            until,
-        };
+        let quiet = Quiet { changes, from, until };
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(quiet);
         Ok(false)
     }

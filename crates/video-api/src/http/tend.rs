@@ -96,9 +96,9 @@ impl VideoApi {
     /// Removes the rows of playlists that are gone, in steps that a restart continues.
     fn sweep_playlists(&self) -> Result<(), Error> {
         let store = &*self.0.store;
-        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
-            playlist_item::sweep(tx)
-        })? {}
+        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| playlist_item::sweep(tx))?
+        {
+        }
         Ok(())
     }
 }

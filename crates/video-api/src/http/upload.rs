@@ -72,9 +72,7 @@ impl VideoApi {
     {
         let upload = operation.upload.ok_or(Error::NotUpload)?;
         let admitted = self.admit(asked, operation).await?;
-        let named = asked
-            .value("uploadType")
-            .or_else(|| asked.value("upload_protocol"));
+        let named = asked.value("uploadType").or_else(|| asked.value("upload_protocol"));
         let named = named.or_else(|| asked.path.starts_with("/resumable/").then_some("resumable"));
         let protocol = Protocol::of(named, asked.content_type.as_deref());
         let protocol = protocol
@@ -87,10 +85,7 @@ impl VideoApi {
                 let length = content_length(asked);
                 let content_type = asked.content_type.clone();
                 let piece = self.keep(body, upload.bytes_max, length).await?;
-                Taken {
-                    metadata: Bytes::new(),
-                    media: Some((piece, content_type)),
-                }
+                Taken { metadata: Bytes::new(), media: Some((piece, content_type)) }
             }
             Protocol::Multipart => {
                 let kind = asked.content_type.as_deref().unwrap_or_default();
@@ -98,8 +93,7 @@ impl VideoApi {
                     check_type(upload, media_type)?;
                     self.rehearse(asked, &admitted, metadata)
                 };
-                self.keep_related(body, kind, upload.bytes_max, check)
-                    .await?
+                self.keep_related(body, kind, upload.bytes_max, check).await?
             }
         };
         self.conclude(asked, admitted, upload, taken).await
@@ -114,23 +108,15 @@ impl VideoApi {
         taken: Taken,
     ) -> Result<Answer, Error> {
         let name = admitted.operation.name;
-        let Some((piece, content_type)) = taken
-            .media
-            .filter(|(piece, _)| piece.bytes > 0 || !upload.required)
+        let Some((piece, content_type)) =
+            taken.media.filter(|(piece, _)| piece.bytes > 0 || !upload.required)
         else {
             return Err(Error::MediaBodyRequired);
         };
         let mut id: MediaId = [0; 16];
         self.draw().fill(&mut id);
-        let made = self
-            .treat(upload.treatment, intake::Source::Piece(piece))
-            .await?;
-        let sent = Media {
-            id,
-            bytes: piece.bytes,
-            content_type,
-            made,
-        };
+        let made = self.treat(upload.treatment, intake::Source::Piece(piece)).await?;
+        let sent = Media { id, bytes: piece.bytes, content_type, made };
         let outcome = self
             .carry_out(asked, admitted, Some(sent), taken.metadata, move |tx, _| {
                 media::put_whole(tx, id, piece);
@@ -146,21 +132,14 @@ impl VideoApi {
 
     /// Runs the operation as if all bytes were there, and forgets what it did: a request that would be refused is refused before its bytes come.
     fn rehearse(&self, asked: &Asked, admitted: &Admitted, metadata: &Bytes) -> Result<(), Error> {
-        let treatment = admitted
-            .operation
-            .upload
-            .map_or(Treatment::Keep, |upload| upload.treatment);
+        let treatment =
+            admitted.operation.upload.map_or(Treatment::Keep, |upload| upload.treatment);
         let made = match treatment {
             Treatment::Keep => Made::Nothing,
             Treatment::Probe => Made::Facts(Err(Reason::InvalidFile)),
             Treatment::Render { .. } => Made::Pictures(Ok(Vec::new())),
         };
-        let sent = Media {
-            id: [0; 16],
-            bytes: 1,
-            content_type: None,
-            made,
-        };
+        let sent = Media { id: [0; 16], bytes: 1, content_type: None, made };
         let work = self.work(asked, admitted.clone(), Some(sent), metadata, |_, _| Ok(()))?;
         work(&mut Tx::new(&*self.0.store), &mut self.draw()).map(drop)
     }
@@ -180,10 +159,7 @@ impl VideoApi {
         let metadata = whole(body, METADATA_BYTES_MAX).await?;
         let media_type = asked.header("x-upload-content-type");
         check_type(upload, media_type)?;
-        let total = asked
-            .header("x-upload-content-length")
-            .map(str::parse::<u64>)
-            .transpose();
+        let total = asked.header("x-upload-content-length").map(str::parse::<u64>).transpose();
         let total = total.map_err(|_| SessionError::DeclaredLength)?;
         self.rehearse(asked, admitted, &metadata)?;
         let caller = &admitted.caller;
@@ -209,11 +185,8 @@ impl VideoApi {
             Ok::<_, Error>(session::open(tx, ids, now, &opening)?)
         })
         .await?;
-        let location = format!(
-            "{}{}",
-            asked.base,
-            session_target(&asked.path, Some(&asked.query), &id)
-        );
+        let location =
+            format!("{}{}", asked.base, session_target(&asked.path, Some(&asked.query), &id));
         Ok(Answer {
             status: 200,
             headers: vec![(header::LOCATION, location.into()), (UPLOAD_ID, id.into())],
@@ -236,9 +209,8 @@ impl VideoApi {
     {
         let now = self.0.clock.now();
         let session = session::load(&mut Tx::new(&*self.0.store), id, now)?;
-        let operation = operation::OPERATIONS
-            .iter()
-            .find(|operation| operation.name == session.operation);
+        let operation =
+            operation::OPERATIONS.iter().find(|operation| operation.name == session.operation);
         let found = operation
             .filter(|operation| rest.strip_prefix(operation::VERSION_PATH) == Some(operation.path));
         let operation = found.ok_or(SessionError::Absent)?;
@@ -307,18 +279,13 @@ impl VideoApi {
         }
         let arrived = first - intake.first.min(first);
         if intake.exact && arrived < intake.bytes_max {
-            return Err(SessionError::LengthMismatch {
-                range: intake.bytes_max,
-                body: arrived,
-            }
-            .into());
+            return Err(
+                SessionError::LengthMismatch { range: intake.bytes_max, body: arrived }.into()
+            );
         }
         if !intake.exact {
             // Nobody said how long the whole is: its end is the end of the body.
-            let empty = media::Piece {
-                blob: triptych_core::blobs::BlobId([0; 32]),
-                bytes: 0,
-            };
+            let empty = media::Piece { blob: triptych_core::blobs::BlobId([0; 32]), bytes: 0 };
             self.advance(id, first, empty, Some(first)).await?;
         }
         Ok(first)
@@ -358,29 +325,13 @@ impl VideoApi {
             asked.base.clone(),
         );
         let (params, parts) = operation::check(operation, &opened.pairs, false)?;
-        let caller = Caller {
-            account: opener.account,
-            project: opener.project,
-            scopes: opener.scopes,
-        };
-        let admitted = Admitted {
-            operation,
-            caller,
-            params,
-            parts,
-            now: self.0.clock.now(),
-        };
-        let reader = media::Reader::new(
-            Arc::clone(&self.0.store),
-            Arc::clone(&self.0.blobs),
-            session.media,
-        );
-        let made = self
-            .treat(
-                upload.treatment,
-                intake::Source::Rows(reader, session.received),
-            )
-            .await?;
+        let caller =
+            Caller { account: opener.account, project: opener.project, scopes: opener.scopes };
+        let admitted = Admitted { operation, caller, params, parts, now: self.0.clock.now() };
+        let reader =
+            media::Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), session.media);
+        let made =
+            self.treat(upload.treatment, intake::Source::Rows(reader, session.received)).await?;
         let sent = Media {
             id: session.media,
             bytes: session.received,
@@ -398,10 +349,7 @@ impl VideoApi {
             session::finish(tx, &key, &current, status, &kept(reply));
             Ok(())
         };
-        match self
-            .carry_out(&opened, admitted, Some(sent), metadata.into(), settle)
-            .await
-        {
+        match self.carry_out(&opened, admitted, Some(sent), metadata.into(), settle).await {
             Ok(reply) => Ok(opened.reply(reply, operation.name)),
             Err(Error::Contended) => {
                 let session = session::load(&mut Tx::new(&*self.0.store), id, now)?;
@@ -429,11 +377,7 @@ impl VideoApi {
             http::HeaderMap::new(),
             asked.base.clone(),
         );
-        let reply = if status == 204 {
-            Reply::empty()
-        } else {
-            unkept(&text)
-        };
+        let reply = if status == 204 { Reply::empty() } else { unkept(&text) };
         Ok(opened.reply(reply, operation.name))
     }
 
@@ -442,12 +386,7 @@ impl VideoApi {
             Ok::<_, Error>(session::cancel(tx, id, session)?)
         })
         .await?;
-        Ok(Answer {
-            status: 204,
-            headers: Vec::new(),
-            body: Body::Empty,
-            operation: "upload",
-        })
+        Ok(Answer { status: 204, headers: Vec::new(), body: Body::Empty, operation: "upload" })
     }
 }
 
@@ -455,28 +394,18 @@ impl VideoApi {
 fn report(id: &str, received: u64, operation: &'static str) -> Answer {
     let mut headers = vec![(UPLOAD_ID, id.to_owned().into())];
     headers.extend(received_range(received).map(|range| (header::RANGE, range.into())));
-    Answer {
-        status: 308,
-        headers,
-        body: Body::Raw(ReplyBody::empty()),
-        operation,
-    }
+    Answer { status: 308, headers, body: Body::Raw(ReplyBody::empty()), operation }
 }
 
 fn check_type(upload: Upload, given: Option<&str>) -> Result<(), Error> {
     if accepts(upload.accept, given) {
         return Ok(());
     }
-    Err(Error::BadContent(
-        given.unwrap_or_default().to_owned(),
-        upload.accept.join(", "),
-    ))
+    Err(Error::BadContent(given.unwrap_or_default().to_owned(), upload.accept.join(", ")))
 }
 
 fn content_length(asked: &Asked) -> Option<u64> {
-    asked
-        .header("content-length")
-        .and_then(|length| length.parse().ok())
+    asked.header("content-length").and_then(|length| length.parse().ok())
 }
 
 /// A reply as a session keeps it: its etag, a line break, its text.
@@ -488,10 +417,7 @@ fn kept(reply: &Reply) -> Vec<u8> {
 }
 
 fn unkept(text: &[u8]) -> Reply {
-    let at = text
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .unwrap_or(text.len());
+    let at = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
     let (etag, json) = text.split_at(at);
     let etag = String::from_utf8_lossy(etag).into_owned();
     Reply {

@@ -45,11 +45,7 @@ pub(crate) fn augment(command: Command) -> Command {
             Command::new("generate")
                 .about("Fill an empty data directory with channels, videos and playlists")
                 .arg(count("channels", "100", "How many channels"))
-                .arg(count(
-                    "videos",
-                    "10000",
-                    "How many videos, spread over the channels",
-                ))
+                .arg(count("videos", "10000", "How many videos, spread over the channels"))
                 .arg(
                     // Its parser is that of the common flag of this name, which reads a file; here any text is a seed.
                     Arg::new("seed")
@@ -85,10 +81,7 @@ pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
     let mut flags = Flags::from_matches(matches);
     flags.seed = None;
     let Some(data) = flags.data.clone() else {
-        return Some(refused(
-            name,
-            "memory holds nothing: name a directory with --data",
-        ));
+        return Some(refused(name, "memory holds nothing: name a directory with --data"));
     };
     Some(match work(&flags, &data, matches) {
         Ok(done) => {
@@ -106,11 +99,7 @@ fn refused(name: &str, why: &str) -> ExitCode {
 
 fn generate(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, String> {
     let number = |id| matches.get_one::<u64>(id).copied().unwrap_or_default();
-    let plan = Plan {
-        channels: number("channels"),
-        videos: number("videos"),
-        seed: seed(matches),
-    };
+    let plan = Plan { channels: number("channels"), videos: number("videos"), seed: seed(matches) };
     if plan.channels == 0 && plan.videos > 0 {
         return Err("videos need a channel: --channels 1 or more".to_owned());
     }
@@ -154,28 +143,20 @@ fn seed(matches: &ArgMatches) -> u64 {
     let text = text.map(|text| text.to_string_lossy()).unwrap_or_default();
     text.parse().unwrap_or_else(|_| {
         let digest = Sha256::digest(text.as_bytes());
-        digest
-            .first_chunk()
-            .map_or(0, |first| u64::from_be_bytes(*first))
+        digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
     })
 }
 
 fn write_out(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, String> {
     if !data.join("kv").is_dir() {
-        return Err(format!(
-            "{} holds no data: name its directory with --data",
-            data.display()
-        ));
+        return Err(format!("{} holds no data: name its directory with --data", data.display()));
     }
     let file = file(matches);
     let stores = storage::open(flags).map_err(|error| error.to_string())?;
     let bar = bar("rows written", 0);
     let write = |out: &mut dyn Write| {
         let (kv, blobs) = (&*stores.kv, &*stores.blobs);
-        export(kv, blobs, &mut SystemIds, out, |rows| {
-            bar.set_position(rows)
-        })
-        .map_err(said)
+        export(kv, blobs, &mut SystemIds, out, |rows| bar.set_position(rows)).map_err(said)
     };
     if file.as_os_str() == "-" {
         let rows = write(&mut BufWriter::new(std::io::stdout().lock()))?;
@@ -215,10 +196,8 @@ fn read_in(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, S
     let bar = bar("rows read", 0);
     let read = |text: &mut dyn std::io::BufRead| {
         let (kv, blobs, now) = (&*stores.kv, &*stores.blobs, SystemClock::new().now());
-        import(kv, blobs, &mut SystemIds, now, text, |rows| {
-            bar.set_position(rows)
-        })
-        .map_err(|error| format!("{}: {}", file.display(), said(error)))
+        import(kv, blobs, &mut SystemIds, now, text, |rows| bar.set_position(rows))
+            .map_err(|error| format!("{}: {}", file.display(), said(error)))
     };
     let rows = if file.as_os_str() == "-" {
         read(&mut BufReader::new(std::io::stdin().lock()))?
@@ -232,10 +211,7 @@ fn read_in(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, S
 }
 
 fn file(matches: &ArgMatches) -> PathBuf {
-    matches
-        .get_one::<PathBuf>("file")
-        .cloned()
-        .unwrap_or_default()
+    matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()
 }
 
 fn at(path: &Path, error: &std::io::Error) -> String {

@@ -24,20 +24,13 @@ pub(crate) struct Spill {
 impl Spill {
     /// A spill that keeps its runs in `directory`, which is there.
     pub(crate) const fn new(directory: PathBuf) -> Self {
-        Self {
-            directory,
-            rows: Vec::new(),
-            bytes: 0,
-            runs: Vec::new(),
-        }
+        Self { directory, rows: Vec::new(), bytes: 0, runs: Vec::new() }
     }
 
     /// Takes rows.
     pub(crate) fn extend(&mut self, rows: Vec<(Bytes, Bytes)>) -> std::io::Result<()> {
-        self.bytes += rows
-            .iter()
-            .map(|(key, value)| key.len() + value.len() + ROW_BYTES)
-            .sum::<usize>();
+        self.bytes +=
+            rows.iter().map(|(key, value)| key.len() + value.len() + ROW_BYTES).sum::<usize>();
         self.rows.extend(rows);
         if self.bytes > RUN_BYTES {
             self.write_run()?;
@@ -64,8 +57,7 @@ impl Spill {
             file.write_all(&key)?;
             file.write_all(&value)?;
         }
-        file.into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?;
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         self.runs.push(path);
         Ok(())
     }
@@ -73,14 +65,9 @@ impl Spill {
     /// All rows in the order of their keys.
     pub(crate) fn merged(mut self) -> std::io::Result<Merged> {
         self.write_run()?;
-        let mut merged = Merged {
-            runs: Vec::new(),
-            heads: BinaryHeap::new(),
-        };
+        let mut merged = Merged { runs: Vec::new(), heads: BinaryHeap::new() };
         for (number, path) in self.runs.iter().enumerate() {
-            merged
-                .runs
-                .push(BufReader::with_capacity(256 * 1024, File::open(path)?));
+            merged.runs.push(BufReader::with_capacity(256 * 1024, File::open(path)?));
             merged.fetch(number)?;
         }
         Ok(merged)
@@ -101,11 +88,7 @@ impl Merged {
             return Ok(None);
         };
         self.fetch(run)?;
-        while self
-            .heads
-            .peek()
-            .is_some_and(|(Reverse(next), ..)| *next == key)
-        {
+        while self.heads.peek().is_some_and(|(Reverse(next), ..)| *next == key) {
             if let Some((_, older, _)) = self.heads.pop() {
                 self.fetch(older)?;
             }
@@ -145,14 +128,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut spill = Spill::new(directory.path().to_owned());
         let row = |key: u32, value: &str| {
-            (
-                Bytes::copy_from_slice(&key.to_be_bytes()),
-                Bytes::copy_from_slice(value.as_bytes()),
-            )
+            (Bytes::copy_from_slice(&key.to_be_bytes()), Bytes::copy_from_slice(value.as_bytes()))
         };
-        spill
-            .extend(vec![row(9, "old"), row(2, "old"), row(9, "new")])
-            .unwrap();
+        spill.extend(vec![row(9, "old"), row(2, "old"), row(9, "new")]).unwrap();
         spill.write_run().unwrap();
         spill.extend(vec![row(5, "only"), row(2, "newer")]).unwrap();
         spill.write_run().unwrap();

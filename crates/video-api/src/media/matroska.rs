@@ -76,9 +76,8 @@ pub(super) fn read(window: &mut Window<'_>) -> Result<Facts, Stop> {
         Err(Stop::End) if !segment.tracks.is_empty() => {}
         other => other?,
     }
-    if let Some((cluster, end)) = segment
-        .last_cluster
-        .and_then(|cluster| Some((cluster, cluster.end?)))
+    if let Some((cluster, end)) =
+        segment.last_cluster.and_then(|cluster| Some((cluster, cluster.end?)))
     {
         match segment.walk(window, cluster.start, end) {
             Err(Stop::End) => {}
@@ -169,17 +168,14 @@ impl Segment {
         if child.id != TRACK_ENTRY || self.tracks.len() == STREAMS_MAX {
             return Ok(());
         }
-        let mut track = Track {
-            channels: 1,
-            ..Track::default()
-        };
+        let mut track = Track { channels: 1, ..Track::default() };
         self.children(window, child, |segment, window, child| match child.id {
             0x83 => unsigned(window, child).map(|kind| track.kind = kind),
             0x86 => text(window, child).map(|codec| track.codec = codec),
             0x23_E383 => unsigned(window, child).map(|ns| track.frame_ns = ns),
-            VIDEO | AUDIO => segment.children(window, child, |_, window, child| {
-                track.detail(window, child)
-            }),
+            VIDEO | AUDIO => {
+                segment.children(window, child, |_, window, child| track.detail(window, child))
+            }
             _ => Ok(()),
         })?;
         self.tracks.push(track);
@@ -190,9 +186,8 @@ impl Segment {
     fn block(&mut self, window: &mut Window<'_>, block: Element) -> Result<(), Stop> {
         let (_, width) = vint(window, block.start)?;
         let offset = window.u16(block.start + width)?.cast_signed();
-        let tick = i64::try_from(self.cluster_time)
-            .unwrap_or(i64::MAX)
-            .saturating_add(i64::from(offset));
+        let tick =
+            i64::try_from(self.cluster_time).unwrap_or(i64::MAX).saturating_add(i64::from(offset));
         self.last_tick = self.last_tick.max(tick);
         Ok(())
     }
@@ -200,12 +195,7 @@ impl Segment {
     fn facts(self) -> Facts {
         let ticks = self.duration.unwrap_or(self.last_tick as f64);
         let mut facts = Facts {
-            container: if self.doc_type == "webm" {
-                "webm"
-            } else {
-                "matroska"
-            }
-            .to_owned(),
+            container: if self.doc_type == "webm" { "webm" } else { "matroska" }.to_owned(),
             duration_ms: (ticks * self.scale as f64 / 1e6).round() as u64,
             video: Vec::new(),
             audio: Vec::new(),
@@ -280,10 +270,7 @@ fn raw_id(window: &mut Window<'_>, at: u64) -> Result<(u32, u64), Stop> {
     if bytes.len() < width as usize {
         return Err(Stop::End);
     }
-    Ok((
-        bytes.iter().fold(0, |id, byte| id << 8 | u32::from(*byte)),
-        u64::from(width),
-    ))
+    Ok((bytes.iter().fold(0, |id, byte| id << 8 | u32::from(*byte)), u64::from(width)))
 }
 
 /// A number without its marker bit (all ones: unknown), and how many bytes it has: 1 to 8.
@@ -298,14 +285,9 @@ fn vint(window: &mut Window<'_>, at: u64) -> Result<(Option<u64>, u64), Stop> {
         return Err(Stop::End);
     }
     let bits = 7 * width;
-    let value = bytes
-        .iter()
-        .fold(0_u64, |value, byte| value << 8 | u64::from(*byte))
-        & ((1 << bits) - 1);
-    Ok((
-        (value != (1 << bits) - 1).then_some(value),
-        u64::from(width),
-    ))
+    let value =
+        bytes.iter().fold(0_u64, |value, byte| value << 8 | u64::from(*byte)) & ((1 << bits) - 1);
+    Ok(((value != (1 << bits) - 1).then_some(value), u64::from(width)))
 }
 
 fn content(window: &mut Window<'_>, element: Element, most: usize) -> Result<bytes::Bytes, Stop> {
@@ -315,36 +297,22 @@ fn content(window: &mut Window<'_>, element: Element, most: usize) -> Result<byt
         return Err(Stop::End);
     }
     let bytes = window.up_to(element.start, length)?;
-    if bytes.len() < length {
-        Err(Stop::End)
-    } else {
-        Ok(bytes)
-    }
+    if bytes.len() < length { Err(Stop::End) } else { Ok(bytes) }
 }
 
 fn unsigned(window: &mut Window<'_>, element: Element) -> Result<u64, Stop> {
-    Ok(content(window, element, 8)?
-        .iter()
-        .fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    Ok(content(window, element, 8)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }
 
 fn float(window: &mut Window<'_>, element: Element) -> Result<Option<f64>, Stop> {
     let bytes = content(window, element, 8)?;
-    let narrow = <[u8; 4]>::try_from(bytes.as_ref())
-        .map(f32::from_be_bytes)
-        .map(f64::from);
-    Ok(narrow
-        .or_else(|_| bytes.as_ref().try_into().map(f64::from_be_bytes))
-        .ok())
+    let narrow = <[u8; 4]>::try_from(bytes.as_ref()).map(f32::from_be_bytes).map(f64::from);
+    Ok(narrow.or_else(|_| bytes.as_ref().try_into().map(f64::from_be_bytes)).ok())
 }
 
 fn text(window: &mut Window<'_>, element: Element) -> Result<String, Stop> {
     let bytes = content(window, element, CODEC_BYTES_MAX)?;
-    Ok(bytes
-        .iter()
-        .take_while(|byte| **byte != 0)
-        .map(|byte| char::from(*byte))
-        .collect())
+    Ok(bytes.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte)).collect())
 }
 
 fn codec(id: &str) -> String {
@@ -360,9 +328,5 @@ fn codec(id: &str) -> String {
         ("A_MPEG/L3", "mp3"),
         ("A_FLAC", "flac"),
     ];
-    known
-        .iter()
-        .find(|(name, _)| id.starts_with(name))
-        .map_or(id, |(_, codec)| codec)
-        .to_owned()
+    known.iter().find(|(name, _)| id.starts_with(name)).map_or(id, |(_, codec)| codec).to_owned()
 }

@@ -101,16 +101,8 @@ impl Facts {
     /// `hd` from 720 lines on (the shorter side, as it is shown), else `sd`.
     #[must_use]
     pub fn definition(&self) -> &'static str {
-        let lines = self
-            .video
-            .iter()
-            .map(|stream| stream.width.min(stream.height))
-            .max();
-        if lines.is_some_and(|lines| lines >= 720) {
-            "hd"
-        } else {
-            "sd"
-        }
+        let lines = self.video.iter().map(|stream| stream.width.min(stream.height)).max();
+        if lines.is_some_and(|lines| lines >= 720) { "hd" } else { "sd" }
     }
 }
 
@@ -197,11 +189,7 @@ fn identify(window: &mut Window<'_>) -> Result<Facts, Stop> {
         return Err(Stop::Reason(stranger(&head)));
     };
     if facts.video.is_empty() {
-        let reason = if facts.audio.is_empty() {
-            Reason::InvalidFile
-        } else {
-            Reason::AudioFile
-        };
+        let reason = if facts.audio.is_empty() { Reason::InvalidFile } else { Reason::AudioFile };
         return Err(Stop::Reason(reason));
     }
     Ok(facts)
@@ -225,15 +213,9 @@ fn stranger(head: &[u8]) -> Reason {
         (b"fLaC", Reason::AudioFile),
         (b"\xFF\xFB", Reason::AudioFile),
     ];
-    let known = STARTS
-        .iter()
-        .find(|(start, _)| head.starts_with(start))
-        .map(|(_, reason)| *reason);
-    let riff = head
-        .starts_with(b"RIFF")
-        .then(|| head.get(8..12))
-        .flatten()
-        .map(|kind| match kind {
+    let known = STARTS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, reason)| *reason);
+    let riff =
+        head.starts_with(b"RIFF").then(|| head.get(8..12)).flatten().map(|kind| match kind {
             b"WEBP" => Reason::ImageFile,
             b"WAVE" => Reason::AudioFile,
             _ => Reason::NotAVideoFile,
@@ -268,31 +250,16 @@ mod tests {
                 .bytes();
                 let facts = of(&file).unwrap();
                 assert_eq!(
-                    (
-                        facts.container.as_str(),
-                        facts.duration_ms,
-                        facts.definition()
-                    ),
+                    (facts.container.as_str(), facts.duration_ms, facts.definition()),
                     ("mp4", 61_500, "hd")
                 );
                 let stream = facts.video.first().unwrap();
                 assert_eq!(
-                    (
-                        stream.width,
-                        stream.height,
-                        stream.codec.as_str(),
-                        stream.rotation
-                    ),
+                    (stream.width, stream.height, stream.codec.as_str(), stream.rotation),
                     (1920, 1080, "h264", 0)
                 );
                 assert!((stream.frame_rate.unwrap() - 30.0).abs() < 0.01);
-                assert_eq!(
-                    facts.audio,
-                    [AudioStream {
-                        codec: "aac".to_owned(),
-                        channels: 2
-                    }]
-                );
+                assert_eq!(facts.audio, [AudioStream { codec: "aac".to_owned(), channels: 2 }]);
                 assert_eq!(facts.created, Some(1_700_000_000));
             }
         }
@@ -300,30 +267,17 @@ mod tests {
 
     #[test]
     fn a_quicktime_file_a_rotated_one_and_a_fragmented_one_are_read() {
-        let mov = of(&sample::Mp4 {
-            brand: *b"qt  ",
-            ..sample::Mp4::new(640, 360, 2_000)
-        }
-        .bytes())
-        .unwrap();
+        let mov = of(&sample::Mp4 { brand: *b"qt  ", ..sample::Mp4::new(640, 360, 2_000) }.bytes())
+            .unwrap();
         assert_eq!((mov.container.as_str(), mov.definition()), ("mov", "sd"));
-        let turned = of(&sample::Mp4 {
-            rotation: 90,
-            ..sample::Mp4::new(1280, 720, 2_000)
-        }
-        .bytes())
-        .unwrap();
+        let turned =
+            of(&sample::Mp4 { rotation: 90, ..sample::Mp4::new(1280, 720, 2_000) }.bytes())
+                .unwrap();
         assert_eq!(turned.video.first().unwrap().rotation, 90);
-        let fragmented = of(&sample::Mp4 {
-            fragments: 5,
-            ..sample::Mp4::new(1280, 720, 10_000)
-        }
-        .bytes())
-        .unwrap();
-        assert_eq!(
-            (fragmented.duration_ms, fragmented.definition()),
-            (10_000, "hd")
-        );
+        let fragmented =
+            of(&sample::Mp4 { fragments: 5, ..sample::Mp4::new(1280, 720, 10_000) }.bytes())
+                .unwrap();
+        assert_eq!((fragmented.duration_ms, fragmented.definition()), (10_000, "hd"));
     }
 
     #[test]
@@ -336,19 +290,10 @@ mod tests {
                     ..sample::Matroska::new(1280, 720, 9_000)
                 };
                 let facts = of(&sample.bytes()).unwrap();
-                assert_eq!(
-                    (facts.container.as_str(), facts.definition()),
-                    ("webm", "hd")
-                );
+                assert_eq!((facts.container.as_str(), facts.definition()), ("webm", "hd"));
                 assert_eq!(facts.duration_ms, 9_000, "{unknown_sizes} {says_duration}");
                 assert_eq!(facts.video.first().unwrap().codec, "vp9");
-                assert_eq!(
-                    facts.audio,
-                    [AudioStream {
-                        codec: "opus".to_owned(),
-                        channels: 2
-                    }]
-                );
+                assert_eq!(facts.audio, [AudioStream { codec: "opus".to_owned(), channels: 2 }]);
             }
         }
         let mkv = of(&sample::Matroska {
@@ -357,10 +302,7 @@ mod tests {
         }
         .bytes())
         .unwrap();
-        assert_eq!(
-            (mkv.container.as_str(), mkv.definition()),
-            ("matroska", "sd")
-        );
+        assert_eq!((mkv.container.as_str(), mkv.definition()), ("matroska", "sd"));
     }
 
     #[test]
@@ -378,10 +320,7 @@ mod tests {
         ] {
             assert_eq!(of(bytes), Err(reason), "{bytes:?}");
         }
-        let silent = sample::Mp4 {
-            video: false,
-            ..sample::Mp4::new(0, 0, 1_000)
-        };
+        let silent = sample::Mp4 { video: false, ..sample::Mp4::new(0, 0, 1_000) };
         assert_eq!(of(&silent.bytes()), Err(Reason::AudioFile));
     }
 
@@ -389,11 +328,7 @@ mod tests {
     fn a_file_that_is_cut_off_or_damaged_is_never_more_than_refused() {
         for file in [
             sample::Mp4::new(640, 360, 5_000).bytes(),
-            sample::Mp4 {
-                fragments: 3,
-                ..sample::Mp4::new(640, 360, 5_000)
-            }
-            .bytes(),
+            sample::Mp4 { fragments: 3, ..sample::Mp4::new(640, 360, 5_000) }.bytes(),
             sample::Matroska::new(640, 360, 5_000).bytes(),
             sample::Matroska {
                 unknown_sizes: true,

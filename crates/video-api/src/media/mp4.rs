@@ -35,9 +35,8 @@ struct Track {
 
 /// Whether a file that starts so is in this format.
 pub(super) fn is_start(head: &[u8]) -> bool {
-    const FIRST: &[&[u8]] = &[
-        b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot", b"styp",
-    ];
+    const FIRST: &[&[u8]] =
+        &[b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot", b"styp"];
     head.get(4..8).is_some_and(|name| FIRST.contains(&name))
 }
 
@@ -200,21 +199,16 @@ impl Movie {
     }
 
     fn facts(self, quicktime: bool) -> Facts {
-        let tracks = self
-            .tracks
-            .iter()
-            .map(|track| millis(track.duration, track.timescale));
-        let longest = tracks
-            .chain([millis(self.duration, self.timescale), self.fragments_ms])
-            .max();
+        let tracks = self.tracks.iter().map(|track| millis(track.duration, track.timescale));
+        let longest =
+            tracks.chain([millis(self.duration, self.timescale), self.fragments_ms]).max();
         let (mut video, mut audio) = (Vec::new(), Vec::new());
         for track in &self.tracks {
             match &track.kind {
                 b"vide" => video.push(track.video()),
-                b"soun" => audio.push(AudioStream {
-                    codec: codec(track.codec),
-                    channels: track.channels,
-                }),
+                b"soun" => {
+                    audio.push(AudioStream { codec: codec(track.codec), channels: track.channels })
+                }
                 _ => {}
             }
         }
@@ -295,28 +289,14 @@ impl Track {
 fn times(window: &mut Window<'_>, at: u64) -> Result<(i64, u32, u64), Stop> {
     let wide = window.exactly::<1>(at)? == [1];
     let (created, timescale, duration) = if wide {
-        (
-            window.u64(at + 4)?,
-            window.u32(at + 20)?,
-            window.u64(at + 24)?,
-        )
+        (window.u64(at + 4)?, window.u32(at + 20)?, window.u64(at + 24)?)
     } else {
-        (
-            u64::from(window.u32(at + 4)?),
-            window.u32(at + 12)?,
-            u64::from(window.u32(at + 16)?),
-        )
+        (u64::from(window.u32(at + 4)?), window.u32(at + 12)?, u64::from(window.u32(at + 16)?))
     };
     // All ones: not known.
     let unknown = if wide { u64::MAX } else { u64::from(u32::MAX) };
-    let created = i64::try_from(created)
-        .unwrap_or(0)
-        .saturating_sub(EPOCH_1904);
-    Ok((
-        created,
-        timescale,
-        if duration == unknown { 0 } else { duration },
-    ))
+    let created = i64::try_from(created).unwrap_or(0).saturating_sub(EPOCH_1904);
+    Ok((created, timescale, if duration == unknown { 0 } else { duration }))
 }
 
 /// The one number of `mehd` and `tfdt`, in either width.
@@ -331,9 +311,7 @@ fn extent(window: &mut Window<'_>, at: u64) -> Result<u64, Stop> {
 fn fragment_sample_duration(window: &mut Window<'_>, at: u64) -> Result<Option<u32>, Stop> {
     let flags = window.u32(at)?;
     let before = if flags & 1 != 0 { 8 } else { 0 } + if flags & 2 != 0 { 4 } else { 0 };
-    (flags & 8 != 0)
-        .then(|| window.u32(at + 8 + before))
-        .transpose()
+    (flags & 8 != 0).then(|| window.u32(at + 8 + before)).transpose()
 }
 
 /// How long the samples of a `trun` are together.
@@ -372,11 +350,7 @@ fn rotation(window: &mut Window<'_>, at: u64) -> Result<u16, Stop> {
 
 fn millis(units: u64, timescale: u32) -> u64 {
     let millis = u128::from(units) * 1000 / u128::from(timescale.max(1));
-    if timescale == 0 {
-        0
-    } else {
-        u64::try_from(millis).unwrap_or(u64::MAX)
-    }
+    if timescale == 0 { 0 } else { u64::try_from(millis).unwrap_or(u64::MAX) }
 }
 
 fn codec(name: [u8; 4]) -> String {

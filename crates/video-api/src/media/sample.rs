@@ -54,11 +54,7 @@ impl Mp4 {
             }
             return file;
         }
-        if self.moov_last {
-            [ftyp, mdat, moov].concat()
-        } else {
-            [ftyp, moov, mdat].concat()
-        }
+        if self.moov_last { [ftyp, mdat, moov].concat() } else { [ftyp, moov, mdat].concat() }
     }
 
     fn boxed(&self, name: &[u8; 4], content: &[&[u8]]) -> Vec<u8> {
@@ -70,9 +66,7 @@ impl Mp4 {
             out.extend_from_slice(&(content.len() as u64 + 16).to_be_bytes());
         } else {
             out.extend_from_slice(
-                &u32::try_from(content.len() + 8)
-                    .unwrap_or(u32::MAX)
-                    .to_be_bytes(),
+                &u32::try_from(content.len() + 8).unwrap_or(u32::MAX).to_be_bytes(),
             );
             out.extend_from_slice(name);
         }
@@ -83,11 +77,7 @@ impl Mp4 {
     /// The times of a header, in milliseconds.
     fn times(&self) -> Vec<u8> {
         let created: u32 = 1_700_000_000 + 2_082_844_800;
-        let duration = if self.fragments > 0 {
-            0
-        } else {
-            self.duration_ms
-        };
+        let duration = if self.fragments > 0 { 0 } else { self.duration_ms };
         [0, created, created, 1000, duration]
             .iter()
             .flat_map(|word: &u32| word.to_be_bytes())
@@ -96,27 +86,13 @@ impl Mp4 {
 
     fn moov(&self) -> Vec<u8> {
         let mvhd = self.boxed(b"mvhd", &[&self.times(), &[0; 80]]);
-        let video = if self.video {
-            self.track(1, b"vide")
-        } else {
-            Vec::new()
-        };
+        let video = if self.video { self.track(1, b"vide") } else { Vec::new() };
         let audio = self.track(2, b"soun");
         let trex = self.boxed(
             b"trex",
-            &[
-                &[0; 4],
-                &1_u32.to_be_bytes(),
-                &1_u32.to_be_bytes(),
-                &1_u32.to_be_bytes(),
-                &[0; 8],
-            ],
+            &[&[0; 4], &1_u32.to_be_bytes(), &1_u32.to_be_bytes(), &1_u32.to_be_bytes(), &[0; 8]],
         );
-        let mvex = if self.fragments > 0 {
-            self.boxed(b"mvex", &[&trex])
-        } else {
-            Vec::new()
-        };
+        let mvex = if self.fragments > 0 { self.boxed(b"mvex", &[&trex]) } else { Vec::new() };
         self.boxed(b"moov", &[&mvhd, &video, &audio, &mvex])
     }
 
@@ -146,12 +122,7 @@ impl Mp4 {
         let entry = if is_video {
             self.boxed(
                 b"avc1",
-                &[
-                    &[0; 24],
-                    &self.width.to_be_bytes(),
-                    &self.height.to_be_bytes(),
-                    &[0; 50],
-                ],
+                &[&[0; 24], &self.width.to_be_bytes(), &self.height.to_be_bytes(), &[0; 50]],
             )
         } else {
             self.boxed(b"mp4a", &[&[0; 16], &2_u16.to_be_bytes(), &[0; 10]])
@@ -168,14 +139,8 @@ impl Mp4 {
     /// The fragment `number`: it starts where the one before ended; its samples say how long they are every other time.
     fn fragment(&self, number: u32) -> Vec<u8> {
         let length = self.duration_ms / self.fragments.max(1);
-        let tfhd = self.boxed(
-            b"tfhd",
-            &[
-                &8_u32.to_be_bytes(),
-                &1_u32.to_be_bytes(),
-                &length.to_be_bytes(),
-            ],
-        );
+        let tfhd = self
+            .boxed(b"tfhd", &[&8_u32.to_be_bytes(), &1_u32.to_be_bytes(), &length.to_be_bytes()]);
         let tfdt = self.boxed(b"tfdt", &[&[0; 4], &(number * length).to_be_bytes()]);
         let trun = if number.is_multiple_of(2) {
             self.boxed(b"trun", &[&0_u32.to_be_bytes(), &1_u32.to_be_bytes()])
@@ -231,28 +196,20 @@ impl Matroska {
     /// The file.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
-        let header = element(
-            &[0x1A, 0x45, 0xDF, 0xA3],
-            &element(&[0x42, 0x82], self.doc_type.as_bytes()),
-        );
+        let header =
+            element(&[0x1A, 0x45, 0xDF, 0xA3], &element(&[0x42, 0x82], self.doc_type.as_bytes()));
         let mut info = element(&[0x2A, 0xD7, 0xB1], &1_000_000_u32.to_be_bytes());
         if self.says_duration {
-            info.extend(element(
-                &[0x44, 0x89],
-                &f64::from(self.duration_ms).to_be_bytes(),
-            ));
+            info.extend(element(&[0x44, 0x89], &f64::from(self.duration_ms).to_be_bytes()));
         }
         let picture = [
             element(&[0xB0], &self.width.to_be_bytes()),
             element(&[0xBA], &self.height.to_be_bytes()),
         ]
         .concat();
-        let video = [
-            element(&[0x83], &[1]),
-            element(&[0x86], b"V_VP9"),
-            element(&[0xE0], &picture),
-        ]
-        .concat();
+        let video =
+            [element(&[0x83], &[1]), element(&[0x86], b"V_VP9"), element(&[0xE0], &picture)]
+                .concat();
         let audio = [
             element(&[0x83], &[2]),
             element(&[0x86], b"A_OPUS"),
@@ -266,21 +223,14 @@ impl Matroska {
         ]
         .concat();
         let half = self.duration_ms / 2;
-        for (time, block) in [
-            (0_u32, 10_u16),
-            (
-                half,
-                u16::try_from(self.duration_ms - half).unwrap_or(u16::MAX),
-            ),
-        ] {
+        for (time, block) in
+            [(0_u32, 10_u16), (half, u16::try_from(self.duration_ms - half).unwrap_or(u16::MAX))]
+        {
             let mut simple = vec![0x81];
             simple.extend_from_slice(&block.to_be_bytes());
             simple.extend_from_slice(&[0x80, 0x55, 0x55]);
-            let cluster = [
-                element(&[0xE7], &time.to_be_bytes()),
-                element(&[0xA3], &simple),
-            ]
-            .concat();
+            let cluster =
+                [element(&[0xE7], &time.to_be_bytes()), element(&[0xA3], &simple)].concat();
             content.extend(self.container(&[0x1F, 0x43, 0xB6, 0x75], &cluster));
         }
         [header, self.container(&[0x18, 0x53, 0x80, 0x67], &content)].concat()
@@ -288,12 +238,7 @@ impl Matroska {
 
     fn container(&self, id: &[u8], content: &[u8]) -> Vec<u8> {
         if self.unknown_sizes {
-            return [
-                id,
-                &[0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
-                content,
-            ]
-            .concat();
+            return [id, &[0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], content].concat();
         }
         element(id, content)
     }

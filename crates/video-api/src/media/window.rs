@@ -51,17 +51,13 @@ impl<'r> Window<'r> {
     pub(super) fn up_to(&mut self, at: u64, most: usize) -> Result<Bytes, Stop> {
         let most = most.min(BLOCK_BYTES);
         let wanted = usize::try_from(self.length.saturating_sub(at).min(most as u64)).unwrap_or(0);
-        let held = at
-            .checked_sub(self.start)
-            .and_then(|offset| usize::try_from(offset).ok());
+        let held = at.checked_sub(self.start).and_then(|offset| usize::try_from(offset).ok());
         let held = held.filter(|offset| offset.saturating_add(wanted) <= self.block.len());
         let offset = match held {
             Some(offset) => offset,
             None => {
-                self.bytes_left = self
-                    .bytes_left
-                    .checked_sub(BLOCK_BYTES as u64)
-                    .ok_or(Stop::End)?;
+                self.bytes_left =
+                    self.bytes_left.checked_sub(BLOCK_BYTES as u64).ok_or(Stop::End)?;
                 self.block = (self.read)(at, BLOCK_BYTES).ok_or(Stop::End)?;
                 self.start = at;
                 0
@@ -73,10 +69,7 @@ impl<'r> Window<'r> {
 
     /// Exactly `N` bytes at `at`.
     pub(super) fn exactly<const N: usize>(&mut self, at: u64) -> Result<[u8; N], Stop> {
-        self.up_to(at, N)?
-            .as_ref()
-            .try_into()
-            .map_err(|_| Stop::End)
+        self.up_to(at, N)?.as_ref().try_into().map_err(|_| Stop::End)
     }
 
     pub(super) fn u16(&mut self, at: u64) -> Result<u16, Stop> {

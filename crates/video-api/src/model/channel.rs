@@ -108,11 +108,7 @@ pub fn insert(
     if let Some(username) = username {
         USERNAMES.put(tx, &username.to_lowercase(), &Id(id.to_owned()));
     }
-    CATEGORY_CHANNELS.put(
-        tx,
-        &(language::guide_category_of(id).to_owned(), id.to_owned()),
-        &(),
-    );
+    CATEGORY_CHANNELS.put(tx, &(language::guide_category_of(id).to_owned(), id.to_owned()), &());
     findable::channel(tx, id, channel)
 }
 
@@ -147,10 +143,7 @@ pub fn refresh(id: &str, channel: &mut Stored<Channel>) {
     }
     snippet.insert("publishedAt".into(), head.published.rfc3339().into());
     snippet.insert("thumbnails".into(), thumbnail::of_channel(id));
-    snippet.insert(
-        "localized".into(),
-        json!({"title": head.title, "description": description}),
-    );
+    snippet.insert("localized".into(), json!({"title": head.title, "description": description}));
     for name in ["country", "defaultLanguage"] {
         if let Some(value) = given(name) {
             snippet.insert(name.into(), value);
@@ -158,9 +151,8 @@ pub fn refresh(id: &str, channel: &mut Stored<Channel>) {
     }
     channel.head.language =
         given("defaultLanguage").and_then(|tag| tag.as_str().map(str::to_owned));
-    channel.head.browse_view = given("showBrowseView")
-        .and_then(|flag| flag.as_bool())
-        .unwrap_or_default();
+    channel.head.browse_view =
+        given("showBrowseView").and_then(|flag| flag.as_bool()).unwrap_or_default();
     channel.set("snippet", &snippet);
 }
 
@@ -205,18 +197,11 @@ fn branding(
     channel: &Stored<Channel>,
     body: Body<'_>,
 ) -> Result<Map<String, Value>, Error> {
-    let given = body
-        .object("brandingSettings", "brandingSettings")?
-        .ok_or(Rule::Branding)?;
+    let given = body.object("brandingSettings", "brandingSettings")?.ok_or(Rule::Branding)?;
     let mut out = Map::new();
     let empty = Map::new();
-    let settings = given
-        .object("channel", "brandingSettings.channel")?
-        .unwrap_or(Body::of(&empty));
-    out.insert(
-        "channel".into(),
-        Value::Object(channel_settings(channel, settings)?),
-    );
+    let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
+    out.insert("channel".into(), Value::Object(channel_settings(channel, settings)?));
     let old = channel.value("brandingSettings");
     match given.object("image", "brandingSettings.image")? {
         None => {
@@ -225,19 +210,13 @@ fn branding(
             }
         }
         Some(image) => {
-            if let Some(url) = image
-                .text("bannerExternalUrl")?
-                .filter(|url| !url.is_empty())
-            {
+            if let Some(url) = image.text("bannerExternalUrl")?.filter(|url| !url.is_empty()) {
                 // The third step of a banner: the address that channelBanners.insert gave.
                 let banner = url
                     .rsplit_once("/banner/")
                     .map(|(_, id)| id.to_owned())
                     .ok_or(Rule::Branding)?;
-                BANNERS
-                    .get(tx, &banner)?
-                    .filter(|owner| owner.0 == id)
-                    .ok_or(Rule::Branding)?;
+                BANNERS.get(tx, &banner)?.filter(|owner| owner.0 == id).ok_or(Rule::Branding)?;
                 out.insert(
                     "image".into(),
                     json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}),
@@ -276,10 +255,7 @@ fn channel_settings(
     channel: &Stored<Channel>,
     given: Body<'_>,
 ) -> Result<Map<String, Value>, Error> {
-    if given
-        .text("title")?
-        .is_some_and(|title| title != channel.head.title)
-    {
+    if given.text("title")?.is_some_and(|title| title != channel.head.title) {
         return Err(Rule::ChannelTitle.into());
     }
     let mut out = Map::new();
@@ -377,17 +353,8 @@ fn localized(channel: &Stored<Channel>, language: Option<&str>) -> Bytes {
 }
 
 fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
-    let ChannelCounts {
-        views,
-        subscribers,
-        videos,
-        ..
-    } = counts;
-    let subscribers = if head.hides_subscribers {
-        0
-    } else {
-        subscribers
-    };
+    let ChannelCounts { views, subscribers, videos, .. } = counts;
+    let subscribers = if head.hides_subscribers { 0 } else { subscribers };
     let hidden = head.hides_subscribers;
     format!("{{\"viewCount\":\"{views}\",\"subscriberCount\":\"{subscribers}\",\"hiddenSubscriberCount\":{hidden},\"videoCount\":\"{videos}\"}}").into()
 }

@@ -26,11 +26,7 @@ pub fn change<K: Key>(
     table.put(
         tx,
         key,
-        &Count(if more {
-            count.saturating_add(1)
-        } else {
-            count.saturating_sub(1)
-        }),
+        &Count(if more { count.saturating_add(1) } else { count.saturating_sub(1) }),
     );
     Ok(())
 }

@@ -38,21 +38,14 @@ pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Err
             dislikes: counts.dislikes,
             category: head.category.clone(),
             duration_ms: head.facts.as_ref().map_or(0, |facts| facts.duration_ms),
-            high_definition: head
-                .facts
-                .as_ref()
-                .is_some_and(|facts| facts.definition() == "hd"),
+            high_definition: head.facts.as_ref().is_some_and(|facts| facts.definition() == "hd"),
             creative_commons: head.license == "creativeCommon",
             embeddable: head.embeddable,
             syndicated: true,
             sponsored: is_sponsored(video),
             location: location(&video.value("recordingDetails")),
             language: head.language.clone().unwrap_or_default(),
-            blocked: head
-                .regions
-                .as_ref()
-                .map(Regions::closed)
-                .unwrap_or_default(),
+            blocked: head.regions.as_ref().map(Regions::closed).unwrap_or_default(),
             restricted: head.is_restricted(),
             ..Facets::default()
         },
@@ -124,12 +117,7 @@ pub fn playlist_result(
     let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
     let snippet = playlist.value("snippet");
     let picture = thumbnail::of_video(order.first_video.as_deref().unwrap_or("none"), false);
-    Ok(result(
-        &snippet,
-        &playlist.head.channel,
-        &text(&snippet, "channelTitle"),
-        picture,
-    ))
+    Ok(result(&snippet, &playlist.head.channel, &text(&snippet, "channelTitle"), picture))
 }
 
 fn result(
@@ -147,10 +135,7 @@ fn result(
 }
 
 fn text(map: &Map<String, Value>, name: &str) -> String {
-    map.get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned()
+    map.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 fn is_sponsored(video: &Stored<Video>) -> bool {
@@ -161,10 +146,7 @@ fn is_sponsored(video: &Stored<Video>) -> bool {
 /// Degrees north and east of `recordingDetails.location`.
 fn location(recording: &Map<String, Value>) -> Option<(f64, f64)> {
     let location = recording.get("location")?;
-    Some((
-        location.get("latitude")?.as_f64()?,
-        location.get("longitude")?.as_f64()?,
-    ))
+    Some((location.get("latitude")?.as_f64()?, location.get("longitude")?.as_f64()?))
 }
 
 #[cfg(test)]
@@ -192,10 +174,8 @@ mod tests {
             if let Some(rating) = rating {
                 made.head.rating.insert("ytRating".into(), rating.into());
             }
-            run_blocking(&store, &mut ids, 1, |tx, _| {
-                crate::model::video::insert(tx, id, &made)
-            })
-            .unwrap();
+            run_blocking(&store, &mut ids, 1, |tx, _| crate::model::video::insert(tx, id, &made))
+                .unwrap();
         }
         index::drain(&store, &mut ids).unwrap();
         let mut tx = Tx::new(&store);
@@ -214,10 +194,7 @@ mod tests {
         assert_eq!(found(None, false).len(), 4);
         assert_eq!(found(None, true), ["notde", "onlyus", "open"]);
         assert_eq!(found(Some("DE"), false), ["adult", "open"]);
-        assert_eq!(
-            found(Some("US"), false),
-            ["adult", "notde", "onlyus", "open"]
-        );
+        assert_eq!(found(Some("US"), false), ["adult", "notde", "onlyus", "open"]);
         assert_eq!(found(Some("JP"), true), ["notde", "open"]);
     }
 }

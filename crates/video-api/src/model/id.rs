@@ -38,9 +38,7 @@ pub fn picture(ids: &mut dyn Ids) -> String {
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     (1..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 /// A playlist that every channel has (Spec §2, fact 6).
@@ -82,11 +80,7 @@ impl Special {
     /// The id of this playlist of a channel.
     #[must_use]
     pub fn of(self, channel: &str) -> String {
-        format!(
-            "{}{}",
-            self.prefix(),
-            channel.strip_prefix("UC").unwrap_or(channel)
-        )
+        format!("{}{}", self.prefix(), channel.strip_prefix("UC").unwrap_or(channel))
     }
 }
 
@@ -102,12 +96,7 @@ pub enum PlaylistName {
 /// What `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
 #[must_use]
 pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
-    for special in [
-        Special::Uploads,
-        Special::Likes,
-        Special::History,
-        Special::Later,
-    ] {
+    for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
         if let Some(rest) = id.strip_prefix(special.prefix()) {
             match (rest, caller) {
                 ("", Some(channel)) => return PlaylistName::Special(special, channel.to_owned()),
@@ -149,17 +138,9 @@ mod tests {
 
     #[test]
     fn special_playlists_name_their_channel() {
-        for special in [
-            Special::Uploads,
-            Special::Likes,
-            Special::History,
-            Special::Later,
-        ] {
+        for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
             let id = special.of("UCabc");
-            assert_eq!(
-                playlist_name(&id, None),
-                PlaylistName::Special(special, "UCabc".into())
-            );
+            assert_eq!(playlist_name(&id, None), PlaylistName::Special(special, "UCabc".into()));
             assert_eq!(
                 playlist_name(special.prefix(), Some("UCme")),
                 PlaylistName::Special(special, "UCme".into())
@@ -170,10 +151,7 @@ mod tests {
 
     #[test]
     fn item_ids_read_back() {
-        assert_eq!(
-            parse_item(&item("PLx", "7f")),
-            Some(("PLx".into(), "7f".into()))
-        );
+        assert_eq!(parse_item(&item("PLx", "7f")), Some(("PLx".into(), "7f".into())));
         assert_eq!(parse_item("!"), None);
     }
 }

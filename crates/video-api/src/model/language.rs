@@ -257,10 +257,7 @@ pub const GUIDE_CATEGORIES: &[(&str, &str)] = &[
 pub fn language(code: &str) -> Option<&'static str> {
     let code = code.replace('_', "-");
     let listed = |wanted: &str| {
-        LANGUAGES
-            .iter()
-            .map(|(code, _)| *code)
-            .find(|code| code.eq_ignore_ascii_case(wanted))
+        LANGUAGES.iter().map(|(code, _)| *code).find(|code| code.eq_ignore_ascii_case(wanted))
     };
     listed(&code).or_else(|| listed(code.split('-').next().unwrap_or_default()))
 }
@@ -298,10 +295,7 @@ pub fn is_tag(text: &str) -> bool {
 /// The code of a region as it is listed; case does not count.
 #[must_use]
 pub fn region(code: &str) -> Option<&'static str> {
-    REGIONS
-        .iter()
-        .map(|(known, _)| *known)
-        .find(|known| known.eq_ignore_ascii_case(code))
+    REGIONS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(code))
 }
 
 /// The title of an assignable video category.
@@ -316,12 +310,9 @@ pub fn assignable_category(id: &str) -> Option<&'static str> {
 /// The guide category that the service gives a channel: it follows from the channel's id, so it never changes.
 #[must_use]
 pub fn guide_category_of(channel: &str) -> &'static str {
-    let sum = channel.bytes().fold(7_usize, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(byte.into())
-    });
-    GUIDE_CATEGORIES
-        .get(sum % GUIDE_CATEGORIES.len())
-        .map_or("", |(id, _)| id)
+    let sum =
+        channel.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    GUIDE_CATEGORIES.get(sum % GUIDE_CATEGORIES.len()).map_or("", |(id, _)| id)
 }
 
 #[cfg(test)]

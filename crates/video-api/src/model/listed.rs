@@ -24,10 +24,7 @@ impl<R: Record, W> Record for Listed<R, W> {
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
         let record = R::decode(format, bytes)?;
-        Some(Self {
-            record,
-            last: Mutex::default(),
-        })
+        Some(Self { record, last: Mutex::default() })
     }
 }
 
@@ -64,10 +61,7 @@ mod tests {
         let mut show = |with: u8| {
             let make = || {
                 made += 1;
-                (
-                    with,
-                    Item::begin("video", "e", Some(&with.to_string())).end(),
-                )
+                (with, Item::begin("video", "e", Some(&with.to_string())).end())
             };
             let item = listed.show(|last| *last == with, make);
             (Reply::resource(&item).json, made)

@@ -24,12 +24,7 @@ impl<K> Rows<K> {
     /// What the envelope says of the page.
     #[must_use]
     pub fn paging(&self, total: u64, size: u32) -> Paging {
-        Paging {
-            next: self.next.clone(),
-            previous: self.previous.clone(),
-            total,
-            size,
-        }
+        Paging { next: self.next.clone(), previous: self.previous.clone(), total, size }
     }
 }
 
@@ -91,41 +86,21 @@ pub fn read_where<K: Key, V: Record>(
     if backwards {
         rows.reverse();
     }
-    let (more_after, more_before) = if backwards {
-        (true, more)
-    } else {
-        (more, token.is_some())
-    };
+    let (more_after, more_before) = if backwards { (true, more) } else { (more, token.is_some()) };
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     let before = token.map_or(0, |token| token.position);
-    let position = if backwards {
-        before.saturating_sub(count)
-    } else {
-        before
-    };
+    let position = if backwards { before.saturating_sub(count) } else { before };
     let print = |direction, position, key: &[u8]| {
-        PageToken::print(
-            direction,
-            position,
-            key.get(prefix..).unwrap_or_default(),
-            binding,
-        )
+        PageToken::print(direction, position, key.get(prefix..).unwrap_or_default(), binding)
     };
     let after = position.saturating_add(count);
-    let next = rows
-        .last()
-        .filter(|_| more_after)
-        .map(|(row, _)| print(Direction::Next, after, row));
+    let next =
+        rows.last().filter(|_| more_after).map(|(row, _)| print(Direction::Next, after, row));
     let previous = rows
         .first()
         .filter(|_| more_before)
         .map(|(row, _)| print(Direction::Previous, position, row));
-    Ok(Rows {
-        position,
-        keys: rows.into_iter().map(|(_, key)| key).collect(),
-        next,
-        previous,
-    })
+    Ok(Rows { position, keys: rows.into_iter().map(|(_, key)| key).collect(), next, previous })
 }
 
 /// A moment as a part of a key that sorts the latest first.
@@ -195,10 +170,7 @@ mod tests {
         let first = page(&mut tx, None);
         assert_eq!(numbers(&first), [3, 13, 23, 33]);
         let second = page(&mut tx, first.next.as_deref());
-        assert_eq!(
-            (second.position, numbers(&second)),
-            (4, vec![43, 53, 63, 73])
-        );
+        assert_eq!((second.position, numbers(&second)), (4, vec![43, 53, 63, 73]));
         let last = page(&mut tx, second.next.as_deref());
         assert_eq!((numbers(&last), last.next.as_deref()), (vec![83, 93], None));
         let back = page(&mut tx, last.previous.as_deref());

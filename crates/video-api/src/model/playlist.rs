@@ -79,19 +79,14 @@ pub fn write(
             Some(name) => Privacy::named(&name).ok_or(Rule::PlaylistPrivacy)?,
         };
         let podcast = given.text("podcastStatus")?;
-        if podcast
-            .as_deref()
-            .is_some_and(|status| !["enabled", "disabled"].contains(&status))
-        {
+        if podcast.as_deref().is_some_and(|status| !["enabled", "disabled"].contains(&status)) {
             return Err(Rule::PlaylistSnippet.into());
         }
         playlist.head.podcast = podcast;
     }
     if parts.contains(&"localizations") {
         let empty = Map::new();
-        let given = body
-            .get("localizations")
-            .map_or(Some(&empty), Value::as_object);
+        let given = body.get("localizations").map_or(Some(&empty), Value::as_object);
         let given = given.ok_or(Rule::PlaylistLocalizations)?;
         if !given.is_empty() && playlist.head.language.is_none() {
             return Err(Rule::PlaylistDefaultLanguage.into());
@@ -107,13 +102,9 @@ fn snippet(
     channel_title: &str,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    let given = body
-        .object("snippet", "snippet")?
-        .ok_or(Rule::PlaylistTitle)?;
-    let title = given
-        .text("title")?
-        .filter(|title| !title.trim().is_empty())
-        .ok_or(Rule::PlaylistTitle)?;
+    let given = body.object("snippet", "snippet")?.ok_or(Rule::PlaylistTitle)?;
+    let title =
+        given.text("title")?.filter(|title| !title.trim().is_empty()).ok_or(Rule::PlaylistTitle)?;
     let description = given.text("description")?.unwrap_or_default();
     let tags = given.texts("tags")?.unwrap_or_default();
     let tags_length: usize = tags.iter().map(|tag| tag.chars().count()).sum();
@@ -121,23 +112,14 @@ fn snippet(
         return Err(Rule::PlaylistSnippet.into());
     }
     let default_language = given.text("defaultLanguage")?;
-    if default_language
-        .as_ref()
-        .is_some_and(|tag| !language::is_tag(tag))
-    {
+    if default_language.as_ref().is_some_and(|tag| !language::is_tag(tag)) {
         return Err(Rule::PlaylistSnippet.into());
     }
     let mut snippet = Map::new();
-    snippet.insert(
-        "publishedAt".into(),
-        playlist.head.published.rfc3339().into(),
-    );
+    snippet.insert("publishedAt".into(), playlist.head.published.rfc3339().into());
     snippet.insert("channelId".into(), playlist.head.channel.clone().into());
     snippet.insert("channelTitle".into(), channel_title.into());
-    snippet.insert(
-        "localized".into(),
-        json!({"title": title, "description": description}),
-    );
+    snippet.insert("localized".into(), json!({"title": title, "description": description}));
     snippet.insert("title".into(), title.into());
     snippet.insert("description".into(), description.into());
     if !tags.is_empty() {
@@ -230,16 +212,11 @@ pub fn render(
     parts: &[&'static str],
     language: Option<&str>,
 ) -> Result<Item, Error> {
-    let needs_order = parts
-        .iter()
-        .any(|part| ["snippet", "contentDetails"].contains(part));
+    let needs_order = parts.iter().any(|part| ["snippet", "contentDetails"].contains(part));
     let mut contents = Contents::default();
     if needs_order {
         let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
-        contents = Contents {
-            total: order.total().into(),
-            first_video: order.first_video,
-        };
+        contents = Contents { total: order.total().into(), first_video: order.first_video };
     }
     Ok(show(id, playlist, &contents, parts, language))
 }

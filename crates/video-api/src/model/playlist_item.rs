@@ -100,13 +100,8 @@ impl Record for Chunk {
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        let numbers = bytes
-            .chunks(8)
-            .map(|piece| piece.try_into().ok().map(u64::from_be_bytes));
-        (format == Self::FORMAT)
-            .then(|| numbers.collect())
-            .flatten()
-            .map(Self)
+        let numbers = bytes.chunks(8).map(|piece| piece.try_into().ok().map(u64::from_be_bytes));
+        (format == Self::FORMAT).then(|| numbers.collect()).flatten().map(Self)
     }
 }
 
@@ -124,10 +119,7 @@ impl Order {
     /// As the store.
     pub fn load(tx: &mut Tx<'_>, playlist: &str) -> Result<Self, Error> {
         let directory = ORDER.get(tx, &playlist.to_owned())?.unwrap_or_default();
-        Ok(Self {
-            playlist: playlist.to_owned(),
-            directory,
-        })
+        Ok(Self { playlist: playlist.to_owned(), directory })
     }
 
     /// How many items there are.
@@ -137,9 +129,7 @@ impl Order {
     }
 
     fn chunk(&self, tx: &mut Tx<'_>, chunk: u32) -> Result<Chunk, Error> {
-        Ok(CHUNKS
-            .get(tx, &(self.playlist.clone(), chunk))?
-            .unwrap_or_default())
+        Ok(CHUNKS.get(tx, &(self.playlist.clone(), chunk))?.unwrap_or_default())
     }
 
     /// Where an item is.
@@ -155,9 +145,7 @@ impl Order {
         let Some(before) = self.directory.before(item.chunk) else {
             return Ok(None);
         };
-        let chunk = CHUNKS
-            .peek(tx, &(self.playlist.clone(), item.chunk))?
-            .unwrap_or_default();
+        let chunk = CHUNKS.peek(tx, &(self.playlist.clone(), item.chunk))?.unwrap_or_default();
         let at = chunk.0.iter().position(|known| *known == number);
         Ok(at.map(|at| before + u32::try_from(at).unwrap_or(u32::MAX)))
     }
@@ -177,16 +165,8 @@ impl Order {
                 skip -= *count as usize;
                 continue;
             }
-            let chunk = CHUNKS
-                .peek(tx, &(self.playlist.clone(), *chunk))?
-                .unwrap_or_default();
-            numbers.extend(
-                chunk
-                    .0
-                    .into_iter()
-                    .skip(skip)
-                    .take(size as usize - numbers.len()),
-            );
+            let chunk = CHUNKS.peek(tx, &(self.playlist.clone(), *chunk))?.unwrap_or_default();
+            numbers.extend(chunk.0.into_iter().skip(skip).take(size as usize - numbers.len()));
             skip = 0;
         }
         Ok(numbers)
@@ -209,10 +189,9 @@ impl Order {
         }
         let position = match position {
             None => total,
-            Some(position) => u32::try_from(position)
-                .ok()
-                .filter(|at| *at <= total)
-                .ok_or(Rule::Position)?,
+            Some(position) => {
+                u32::try_from(position).ok().filter(|at| *at <= total).ok_or(Rule::Position)?
+            }
         };
         let number = loop {
             let number = ids.next();
@@ -221,11 +200,7 @@ impl Order {
             }
         };
         self.put(tx, position, number, &mut item)?;
-        ITEMS_OF_VIDEO.put(
-            tx,
-            &(self.playlist.clone(), item.video.clone(), number),
-            &(),
-        );
+        ITEMS_OF_VIDEO.put(tx, &(self.playlist.clone(), item.video.clone(), number), &());
         self.save(tx)?;
         Ok((number, position))
     }
@@ -241,10 +216,8 @@ impl Order {
         item: &mut PlaylistItem,
         position: u64,
     ) -> Result<u32, Error> {
-        let position = u32::try_from(position)
-            .ok()
-            .filter(|at| *at < self.total())
-            .ok_or(Rule::Position)?;
+        let position =
+            u32::try_from(position).ok().filter(|at| *at < self.total()).ok_or(Rule::Position)?;
         self.take(tx, number, item)?;
         self.put(tx, position, number, item)?;
         self.save(tx)?;
@@ -286,12 +259,7 @@ impl Order {
             self.directory.chunks.push((new, 0));
         }
         let (at, place) = self.directory.place(position).ok_or(Rule::Position)?;
-        let (id, _) = self
-            .directory
-            .chunks
-            .get(at)
-            .copied()
-            .ok_or(Rule::Position)?;
+        let (id, _) = self.directory.chunks.get(at).copied().ok_or(Rule::Position)?;
         let mut chunk = self.chunk(tx, id)?;
         chunk.0.insert(place.min(chunk.0.len()), number);
         item.chunk = id;
@@ -330,12 +298,7 @@ impl Order {
             return;
         }
         let count = u32::try_from(chunk.0.len()).unwrap_or(u32::MAX);
-        if let Some(entry) = self
-            .directory
-            .chunks
-            .iter_mut()
-            .find(|(known, _)| *known == id)
-        {
+        if let Some(entry) = self.directory.chunks.iter_mut().find(|(known, _)| *known == id) {
             entry.1 = count;
         }
         CHUNKS.put(tx, &key, &chunk);
@@ -344,9 +307,9 @@ impl Order {
     fn save(&mut self, tx: &mut Tx<'_>) -> Result<(), Error> {
         self.directory.first_video = match self.slice(tx, 0, 1)?.first() {
             None => None,
-            Some(number) => ITEMS
-                .get(tx, &(self.playlist.clone(), *number))?
-                .map(|item| item.video),
+            Some(number) => {
+                ITEMS.get(tx, &(self.playlist.clone(), *number))?.map(|item| item.video)
+            }
         };
         ORDER.put(tx, &self.playlist, &self.directory);
         Ok(())
@@ -483,8 +446,7 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
             }
         }
     }
-    item.end()
-        .sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
+    item.end().sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
 }
 
 /// The version of an item is all that can be written of it and where it is.
@@ -504,9 +466,7 @@ fn version(shown: &Shown<'_>, id: &str) -> Vec<u8> {
 }
 
 fn privacy(shown: &Shown<'_>) -> &'static str {
-    shown.video.map_or("privacyStatusUnspecified", |video| {
-        video.head.privacy.name()
-    })
+    shown.video.map_or("privacyStatusUnspecified", |video| video.head.privacy.name())
 }
 
 fn snippet(shown: &Shown<'_>, item: &mut Item) {
@@ -532,10 +492,8 @@ fn snippet(shown: &Shown<'_>, item: &mut Item) {
         item.served(&as_item(video));
     }
     item.text.extend_from_slice(b",\"position\":");
-    item.text
-        .extend_from_slice(shown.position.to_string().as_bytes());
-    item.text
-        .extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
+    item.text.extend_from_slice(shown.position.to_string().as_bytes());
+    item.text.extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
     string(&mut item.text, &shown.item.video);
     item.text.extend_from_slice(b"}}");
 }

@@ -34,11 +34,7 @@ struct Part {
 
 impl Part {
     const fn new(name: Bytes, text: Bytes) -> Self {
-        Self {
-            name,
-            text,
-            indented: OnceLock::new(),
-        }
+        Self { name, text, indented: OnceLock::new() }
     }
 }
 
@@ -57,10 +53,7 @@ pub struct Head<H> {
 
 impl<H> Head<H> {
     const fn new(head: H) -> Self {
-        Self {
-            head,
-            is_changed: false,
-        }
+        Self { head, is_changed: false }
     }
 }
 
@@ -90,11 +83,7 @@ impl<H: Serialize> Stored<H> {
     /// A resource without parts.
     #[must_use]
     pub const fn new(head: H) -> Self {
-        Self {
-            head: Head::new(head),
-            parts: Vec::new(),
-            etag: None,
-        }
+        Self { head: Head::new(head), parts: Vec::new(), etag: None }
     }
 
     /// The text of a part, compact JSON.
@@ -111,13 +100,8 @@ impl<H: Serialize> Stored<H> {
     #[must_use]
     pub fn served(&self, name: &str) -> Option<Served> {
         let part = self.find(name)?;
-        let indented = part
-            .indented
-            .get_or_init(|| indented(&part.text, PART_DEPTH));
-        Some(Served {
-            text: part.text.clone(),
-            indented: indented.clone(),
-        })
+        let indented = part.indented.get_or_init(|| indented(&part.text, PART_DEPTH));
+        Some(Served { text: part.text.clone(), indented: indented.clone() })
     }
 
     /// A part to read or change; empty if it is not stored.
@@ -296,19 +280,13 @@ mod tests {
     #[test]
     fn a_resource_reads_back_as_it_was_written() {
         let mut stored = Stored::new(7_u8);
-        stored.set(
-            "snippet",
-            json!({"title": "a", "url": "\u{1}/x"}).as_object().unwrap(),
-        );
+        stored.set("snippet", json!({"title": "a", "url": "\u{1}/x"}).as_object().unwrap());
         stored.set_text("status", "{}");
         let mut bytes = Vec::new();
         stored.encode(&mut bytes);
         let read = Stored::<u8>::decode(2, bytes.clone().into()).unwrap();
         assert_eq!((&read, read.etag()), (&stored, stored.etag()));
-        assert_eq!(
-            read.part("snippet").unwrap().as_ref(),
-            b"{\"title\":\"a\",\"url\":\"\x01/x\"}"
-        );
+        assert_eq!(read.part("snippet").unwrap().as_ref(), b"{\"title\":\"a\",\"url\":\"\x01/x\"}");
         for cut in 1..bytes.len() {
             let _ = Stored::<u8>::decode(2, bytes[..cut].to_vec().into());
         }
@@ -338,9 +316,6 @@ mod tests {
     fn text_that_only_looks_like_the_address_stays_text() {
         let mut stored = Stored::new(());
         stored.set("snippet", json!({"title": "\\u0001"}).as_object().unwrap());
-        assert_eq!(
-            stored.part("snippet").unwrap().as_ref(),
-            br#"{"title":"\\u0001"}"#
-        );
+        assert_eq!(stored.part("snippet").unwrap().as_ref(), br#"{"title":"\\u0001"}"#);
     }
 }

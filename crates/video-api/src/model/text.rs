@@ -19,11 +19,8 @@ impl<'b> Body<'b> {
     }
 
     fn invalid(&self, name: &str, expected: &'static str) -> Error {
-        let path = if self.path.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}.{name}", self.path)
-        };
+        let path =
+            if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
         Error::InvalidField { path, expected }
     }
 
@@ -97,9 +94,7 @@ impl<'b> Body<'b> {
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         };
-        number
-            .map(Some)
-            .ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
+        number.map(Some).ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
     }
 
     /// A list of texts.
@@ -110,9 +105,7 @@ impl<'b> Body<'b> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        let list = value
-            .as_array()
-            .ok_or_else(|| self.invalid(name, "a list of texts"))?;
+        let list = value.as_array().ok_or_else(|| self.invalid(name, "a list of texts"))?;
         let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
         texts
             .collect::<Option<Vec<_>>>()
@@ -178,20 +171,15 @@ mod tests {
     fn fields_are_read_as_their_types_or_refused_with_their_path() {
         let value =
             json!({"snippet": {"title": 7, "flag": "true", "offsetMs": "12", "tags": ["a", 1]}});
-        let snippet = Body::of(value.as_object().unwrap())
-            .object("snippet", "snippet")
-            .unwrap()
-            .unwrap();
+        let snippet =
+            Body::of(value.as_object().unwrap()).object("snippet", "snippet").unwrap().unwrap();
         assert_eq!(snippet.text("title").unwrap().as_deref(), Some("7"));
         assert_eq!(snippet.flag("flag").unwrap(), Some(true));
         assert_eq!(snippet.number("offsetMs").unwrap(), Some(12));
         let error = snippet.texts("tags").unwrap_err();
         assert_eq!(
             error,
-            Error::InvalidField {
-                path: "snippet.tags".into(),
-                expected: "a list of texts"
-            }
+            Error::InvalidField { path: "snippet.tags".into(), expected: "a list of texts" }
         );
     }
 

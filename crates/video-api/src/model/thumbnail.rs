@@ -14,11 +14,7 @@ pub const VIDEO: &[Size] = &[
     ("maxres", 1280, 720),
 ];
 /// Sizes of a channel's picture.
-pub const CHANNEL: &[Size] = &[
-    ("default", 88, 88),
-    ("medium", 240, 240),
-    ("high", 800, 800),
-];
+pub const CHANNEL: &[Size] = &[("default", 88, 88), ("medium", 240, 240), ("high", 800, 800)];
 
 /// How many sizes a video without a picture of its own has.
 const DEFAULT_SIZES: usize = 3;
@@ -26,9 +22,7 @@ const DEFAULT_SIZES: usize = 3;
 /// `snippet.thumbnails` of a video.
 #[must_use]
 pub fn of_video(id: &str, has_own: bool) -> Value {
-    let sizes = VIDEO
-        .iter()
-        .take(if has_own { VIDEO.len() } else { DEFAULT_SIZES });
+    let sizes = VIDEO.iter().take(if has_own { VIDEO.len() } else { DEFAULT_SIZES });
     details(sizes, "vi", id)
 }
 
@@ -41,10 +35,7 @@ pub fn of_channel(id: &str) -> Value {
 fn details<'s>(sizes: impl Iterator<Item = &'s Size>, folder: &str, id: &str) -> Value {
     let one = |(name, width, height): &Size| {
         let url = format!("\u{1}/{folder}/{id}/{name}.jpg");
-        (
-            (*name).to_owned(),
-            json!({"url": url, "width": width, "height": height}),
-        )
+        ((*name).to_owned(), json!({"url": url, "width": width, "height": height}))
     };
     Value::Object(sizes.map(one).collect::<Map<_, _>>())
 }

@@ -54,14 +54,7 @@ fn entry(number: String, video: String, micros: i64) -> Entry {
     let added = Timestamp::from_micros(micros);
     Entry {
         number,
-        item: PlaylistItem {
-            video,
-            added,
-            chunk: 0,
-            note: None,
-            start_at: None,
-            end_at: None,
-        },
+        item: PlaylistItem { video, added, chunk: 0, note: None, start_at: None, end_at: None },
     }
 }
 
@@ -107,11 +100,7 @@ impl TimeList<'_> {
                     binding,
                 )?;
                 let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
-                let total = if self.owner {
-                    counts.uploads
-                } else {
-                    counts.videos
-                };
+                let total = if self.owner { counts.uploads } else { counts.videos };
                 Ok(entries(rows, total, by_time))
             }
             Special::Likes => {
@@ -142,11 +131,7 @@ impl TimeList<'_> {
                     video.head.channel == channel && (self.owner || video.head.is_listed())
                 })
                 .map(|video| {
-                    entry(
-                        number.to_owned(),
-                        number.to_owned(),
-                        video.head.published.micros(),
-                    )
+                    entry(number.to_owned(), number.to_owned(), video.head.published.micros())
                 }),
             Special::Likes => RATINGS
                 .get(tx, &(channel, number.to_owned()))?
@@ -170,9 +155,7 @@ impl TimeList<'_> {
         if self.special == Special::History {
             let latest = self.page(tx, None, ITEMS_MAX, Binding::of(&[]))?;
             let entries = (0..).zip(latest.entries);
-            return Ok(entries
-                .filter(|(_, entry)| entry.item.video == video)
-                .collect());
+            return Ok(entries.filter(|(_, entry)| entry.item.video == video).collect());
         }
         let Some(entry) = self.find(tx, video)? else {
             return Ok(Vec::new());
@@ -221,33 +204,14 @@ pub fn watch(
     now: Timestamp,
 ) -> Result<Entry, Error> {
     let (time, drawn) = (latest_first(now.micros()), ids.next());
-    HISTORY.put(
-        tx,
-        &(channel.to_owned(), time, drawn, video.to_owned()),
-        &(),
-    );
+    HISTORY.put(tx, &(channel.to_owned(), time, drawn, video.to_owned()), &());
     count::change(tx, &HISTORY_COUNT, &channel.to_owned(), true)?;
-    Ok(entry(
-        history_number(time, drawn, video),
-        video.to_owned(),
-        now.micros(),
-    ))
+    Ok(entry(history_number(time, drawn, video), video.to_owned(), now.micros()))
 }
 
 fn entries<K>(rows: page::Rows<K>, total: u64, of: impl FnMut(K) -> Entry) -> Entries {
-    let page::Rows {
-        position,
-        keys,
-        next,
-        previous,
-    } = rows;
-    Entries {
-        position,
-        entries: keys.into_iter().map(of).collect(),
-        next,
-        previous,
-        total,
-    }
+    let page::Rows { position, keys, next, previous } = rows;
+    Entries { position, entries: keys.into_iter().map(of).collect(), next, previous, total }
 }
 
 #[cfg(test)]

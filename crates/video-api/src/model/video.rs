@@ -290,10 +290,7 @@ fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), E
     UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
     if head.is_listed() {
         UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
-        let views = VIDEO_COUNTS
-            .get(tx, &id.to_owned())?
-            .unwrap_or_default()
-            .views;
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
         put_chart(tx, id, head, views);
     }
     if let Some(at) = head.publish_at {
@@ -311,10 +308,7 @@ fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<()
     UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
     if head.is_listed() {
         UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
-        let views = VIDEO_COUNTS
-            .get(tx, &id.to_owned())?
-            .unwrap_or_default()
-            .views;
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
         remove_chart(tx, id, head, views);
     }
     if let Some(at) = head.publish_at {
@@ -353,9 +347,7 @@ pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<
     }
     VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
     search::touch(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
-    channel::count(tx, &video.channel, |channel| {
-        channel.views = channel.views.saturating_add(more)
-    })
+    channel::count(tx, &video.channel, |channel| channel.views = channel.views.saturating_add(more))
 }
 
 /// Adds to the time for which a video was watched, and gives what is counted of it then. No resource shows the time.
@@ -388,12 +380,7 @@ pub fn rate(
     let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
     let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
         let kind = if rating.likes { 1 } else { 2 };
-        let row = (
-            channel.to_owned(),
-            kind,
-            latest_first(rating.since.micros()),
-            id.to_owned(),
-        );
+        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
         let total = (channel.to_owned(), kind);
         if more {
             RATED.put(tx, &row, &());
@@ -401,19 +388,11 @@ pub fn rate(
             RATED.delete(tx, &row);
         }
         let change = |count: u64| {
-            if more {
-                count.saturating_add(1)
-            } else {
-                count.saturating_sub(1)
-            }
+            if more { count.saturating_add(1) } else { count.saturating_sub(1) }
         };
         count::change(tx, &RATED_COUNT, &total, more)?;
         if let Some(counts) = &mut counts {
-            let count = if rating.likes {
-                &mut counts.likes
-            } else {
-                &mut counts.dislikes
-            };
+            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
             *count = change(*count);
         }
         Ok(())

@@ -48,25 +48,18 @@ impl Request {
         let read = || {
             let response_type = form.need("response_type")?;
             if response_type != "code" {
-                return Err(OauthError::UnsupportedResponseType(
-                    response_type.to_owned(),
-                ));
+                return Err(OauthError::UnsupportedResponseType(response_type.to_owned()));
             }
             let scope = form.need("scope")?;
             grant::scopes_of(scope)?;
-            let challenge = match (
-                form.get("code_challenge"),
-                form.get("code_challenge_method"),
-            ) {
+            let challenge = match (form.get("code_challenge"), form.get("code_challenge_method")) {
                 (None, _) => None,
-                (Some(text), None | Some("plain")) => Some(Challenge {
-                    text: text.to_owned(),
-                    hashed: false,
-                }),
-                (Some(text), Some("S256")) => Some(Challenge {
-                    text: text.to_owned(),
-                    hashed: true,
-                }),
+                (Some(text), None | Some("plain")) => {
+                    Some(Challenge { text: text.to_owned(), hashed: false })
+                }
+                (Some(text), Some("S256")) => {
+                    Some(Challenge { text: text.to_owned(), hashed: true })
+                }
                 (Some(_), Some(method)) => {
                     return Err(OauthError::InvalidRequest(format!(
                         "Unknown code_challenge_method: {method}"
@@ -93,15 +86,9 @@ impl Request {
 
     fn read_client(tx: &mut Tx<'_>, form: &Form) -> Result<(String, String, Client), OauthError> {
         let id = form.need("client_id")?;
-        let client = CLIENTS
-            .peek(tx, &id.to_owned())?
-            .ok_or(OauthError::InvalidClient)?;
+        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
         let redirect = form.need("redirect_uri")?;
-        if !client
-            .redirects
-            .iter()
-            .any(|allowed| may_return(allowed, redirect))
-        {
+        if !client.redirects.iter().any(|allowed| may_return(allowed, redirect)) {
             return Err(OauthError::RedirectMismatch);
         }
         Ok((id.to_owned(), redirect.to_owned(), client))
@@ -161,17 +148,13 @@ fn may_return(allowed: &str, asked: &str) -> bool {
 fn loopback_host(address: &str) -> Option<&str> {
     let rest = address.strip_prefix("http://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
-    ["localhost", "127.0.0.1", "[::1]"]
-        .into_iter()
-        .find(|host| {
-            let port = authority.strip_prefix(host);
-            port.is_some_and(|port| {
-                port.is_empty()
-                    || port
-                        .strip_prefix(':')
-                        .is_some_and(|port| port.parse::<u16>().is_ok())
-            })
+    ["localhost", "127.0.0.1", "[::1]"].into_iter().find(|host| {
+        let port = authority.strip_prefix(host);
+        port.is_some_and(|port| {
+            port.is_empty()
+                || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
         })
+    })
 }
 
 fn with_error(redirect: &str, error: &OauthError, state: Option<&str>) -> String {
@@ -190,9 +173,7 @@ fn with_query(address: &str, pairs: &[(&str, Option<&str>)]) -> String {
     use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
     let (address, fragment) = address
         .split_once('#')
-        .map_or((address, None), |(address, fragment)| {
-            (address, Some(fragment))
-        });
+        .map_or((address, None), |(address, fragment)| (address, Some(fragment)));
     let mut out = address.to_owned();
     for (name, value) in pairs {
         let Some(value) = value else { continue };
@@ -217,19 +198,9 @@ mod tests {
     fn store() -> Memory {
         let store = Memory::new();
         kv::run_blocking(&store, &mut SeededIds::from_number(1), 1, |tx, _| {
-            let redirects = vec![
-                "https://app.example/back".to_owned(),
-                "http://localhost".to_owned(),
-            ];
-            CLIENTS.put(
-                tx,
-                &"app".to_owned(),
-                &Client {
-                    secret: None,
-                    redirects,
-                    project: None,
-                },
-            );
+            let redirects =
+                vec!["https://app.example/back".to_owned(), "http://localhost".to_owned()];
+            CLIENTS.put(tx, &"app".to_owned(), &Client { secret: None, redirects, project: None });
             Ok::<_, StoreError>(())
         })
         .unwrap();
@@ -237,10 +208,8 @@ mod tests {
     }
 
     fn read(store: &Memory, pairs: &[(&str, &str)]) -> Result<Request, Refusal> {
-        let pairs = pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let pairs =
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Request::read(&mut Tx::new(store), &Form::new(pairs).unwrap())
     }
 
@@ -268,38 +237,22 @@ mod tests {
             );
             assert_eq!(read.is_ok(), allowed, "{redirect}");
             if !allowed {
-                assert_eq!(
-                    read,
-                    Err(Refusal::Shown(OauthError::RedirectMismatch)),
-                    "{redirect}"
-                );
+                assert_eq!(read, Err(Refusal::Shown(OauthError::RedirectMismatch)), "{redirect}");
             }
         }
         assert_eq!(
-            read(
-                &store,
-                &[("client_id", "other"), ("redirect_uri", "http://localhost")]
-            ),
+            read(&store, &[("client_id", "other"), ("redirect_uri", "http://localhost")]),
             Err(Refusal::Shown(OauthError::InvalidClient))
         );
     }
 
     #[test]
     fn later_faults_are_told_to_the_client_with_its_state() {
-        let base = [
-            ("client_id", "app"),
-            ("redirect_uri", "http://localhost/?a=b"),
-            ("state", "x y"),
-        ];
+        let base =
+            [("client_id", "app"), ("redirect_uri", "http://localhost/?a=b"), ("state", "x y")];
         for (more, code) in [
-            (
-                vec![("response_type", "token")],
-                "unsupported_response_type",
-            ),
-            (
-                vec![("response_type", "code"), ("scope", "drive")],
-                "invalid_scope",
-            ),
+            (vec![("response_type", "token")], "unsupported_response_type"),
+            (vec![("response_type", "code"), ("scope", "drive")], "invalid_scope"),
             (
                 vec![
                     ("response_type", "code"),
@@ -314,9 +267,7 @@ mod tests {
             else {
                 panic!("{code}")
             };
-            let sent = address
-                .strip_prefix("http://localhost/?a=b&error=")
-                .unwrap();
+            let sent = address.strip_prefix("http://localhost/?a=b&error=").unwrap();
             assert!(
                 sent.replace("%5F", "_").starts_with(code) && sent.ends_with("&state=x%20y"),
                 "{sent}"

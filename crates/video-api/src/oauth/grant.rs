@@ -190,11 +190,7 @@ pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, Sto
 /// Makes a code for what the user allowed.
 pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code) -> String {
     let secret = draw(ids, "4/0A");
-    let code = Code {
-        expires: now.seconds().saturating_add(CODE_SECONDS),
-        used: false,
-        ..code
-    };
+    let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
     SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
     SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
     secret
@@ -218,9 +214,7 @@ pub fn redeem(
         return Err(OauthError::InvalidGrant("Malformed auth code."));
     };
     if code.grant.client != client {
-        return Err(OauthError::InvalidGrant(
-            "The code was made for another client.",
-        ));
+        return Err(OauthError::InvalidGrant("The code was made for another client."));
     }
     if code.used {
         end(tx, code.id)?;
@@ -246,14 +240,7 @@ pub fn redeem(
         refresh
     });
     let access = make_access(tx, ids, now, Some(code.id), &code.grant)?;
-    SECRETS.put(
-        tx,
-        &digest(secret),
-        &Secret::Code(Code {
-            used: true,
-            ..code.clone()
-        }),
-    );
+    SECRETS.put(tx, &digest(secret), &Secret::Code(Code { used: true, ..code.clone() }));
     Ok(Some(Issued {
         access,
         refresh,
@@ -291,19 +278,12 @@ pub fn refresh(
     let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else {
         return Err(revoked);
     };
-    let grant = GRANTS
-        .get(tx, &id)?
-        .filter(|grant| grant.client == client)
-        .ok_or(revoked)?;
+    let grant = GRANTS.get(tx, &id)?.filter(|grant| grant.client == client).ok_or(revoked)?;
     let scope = match scope {
         None => grant.scope.clone(),
         Some(fewer) => {
-            let granted = |name: &&str| {
-                grant
-                    .scope
-                    .split_ascii_whitespace()
-                    .any(|granted| granted == *name)
-            };
+            let granted =
+                |name: &&str| grant.scope.split_ascii_whitespace().any(|granted| granted == *name);
             if let Some(more) = fewer.split_ascii_whitespace().find(|name| !granted(name)) {
                 return Err(OauthError::InvalidScope(more.to_owned()));
             }
@@ -311,16 +291,8 @@ pub fn refresh(
         }
     };
     clear_ended(tx, now, id)?;
-    let access = make_access(
-        tx,
-        ids,
-        now,
-        Some(id),
-        &Grant {
-            scope: scope.clone(),
-            ..grant.clone()
-        },
-    )?;
+    let access =
+        make_access(tx, ids, now, Some(id), &Grant { scope: scope.clone(), ..grant.clone() })?;
     Ok(Issued {
         access,
         refresh: None,

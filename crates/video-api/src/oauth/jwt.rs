@@ -78,9 +78,7 @@ impl<'t> Assertion<'t> {
         let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::Form)?;
         let (header, claims) = signed.split_once('.').ok_or(JwtError::Form)?;
         let decode = |part: &str| {
-            URL_SAFE_NO_PAD
-                .decode(part.trim_end_matches('='))
-                .map_err(|_| JwtError::Form)
+            URL_SAFE_NO_PAD.decode(part.trim_end_matches('=')).map_err(|_| JwtError::Form)
         };
         let header: Header =
             serde_json::from_slice(&decode(header)?).map_err(|_| JwtError::Form)?;
@@ -88,11 +86,7 @@ impl<'t> Assertion<'t> {
         if header.alg != "RS256" {
             return Err(JwtError::Algorithm);
         }
-        Ok(Self {
-            claims,
-            signed,
-            signature: decode(signature)?,
-        })
+        Ok(Self { claims, signed, signature: decode(signature)? })
     }
 
     /// Checks the signature, and only then gives the claims away.
@@ -122,11 +116,8 @@ impl RsaKey {
     /// # Errors
     /// `Key`.
     pub fn from_pem(pem: &str) -> Result<Self, JwtError> {
-        let body: String = pem
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.starts_with("-----"))
-            .collect();
+        let body: String =
+            pem.lines().map(str::trim).filter(|line| !line.starts_with("-----")).collect();
         let der = STANDARD.decode(body).map_err(|_| JwtError::Key)?;
         Self::from_der(&der).ok_or(JwtError::Key)
     }
@@ -140,20 +131,14 @@ impl RsaKey {
         }
         let (modulus, rest) = der_value(outer, 0x02)?;
         let (exponent, _) = der_value(rest, 0x02)?;
-        let (modulus, exponent) = (
-            BigUint::from_bytes_be(modulus),
-            BigUint::from_bytes_be(exponent),
-        );
+        let (modulus, exponent) =
+            (BigUint::from_bytes_be(modulus), BigUint::from_bytes_be(exponent));
         let bits = modulus.bits();
         let usable = (2048..=8192).contains(&bits)
             && exponent.bits() <= 32
             && exponent.bit(0)
             && exponent > BigUint::from(1_u8);
-        usable.then_some(Self {
-            modulus,
-            exponent,
-            bytes: usize::try_from(bits.div_ceil(8)).ok()?,
-        })
+        usable.then_some(Self { modulus, exponent, bytes: usize::try_from(bits.div_ceil(8)).ok()? })
     }
 
     /// Whether `signature` is RSASSA-PKCS1-v1_5 with SHA-256 of `message` (RFC 8017 §8.2.2).
@@ -183,18 +168,11 @@ fn der_value(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
         0..=0x7F => (usize::from(*length), rest),
         0x81..=0x83 => {
             let (digits, rest) = rest.split_at_checked(usize::from(length & 0x7F))?;
-            (
-                digits
-                    .iter()
-                    .fold(0, |length, digit| length << 8 | usize::from(*digit)),
-                rest,
-            )
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
         }
         _ => return None,
     };
-    (*first == tag)
-        .then(|| rest.split_at_checked(length))
-        .flatten()
+    (*first == tag).then(|| rest.split_at_checked(length)).flatten()
 }
 
 /// The key that signs identity tokens.
@@ -214,10 +192,7 @@ impl IdentityKey {
         let point = self.0.verifying_key().to_sec1_point(false);
         let text =
             |coordinate: Option<&[u8]>| URL_SAFE_NO_PAD.encode(coordinate.unwrap_or_default());
-        let (x, y) = (
-            text(point.x().map(AsRef::as_ref)),
-            text(point.y().map(AsRef::as_ref)),
-        );
+        let (x, y) = (text(point.x().map(AsRef::as_ref)), text(point.y().map(AsRef::as_ref)));
         json!({ "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.id(), "x": x, "y": y })
     }
 
@@ -225,11 +200,7 @@ impl IdentityKey {
     #[must_use]
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0.verifying_key().to_sec1_point(true).as_bytes());
-        digest
-            .iter()
-            .take(10)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// A signed token that says `claims`.
@@ -294,11 +265,9 @@ mod tests {
         let claims = URL_SAFE_NO_PAD.encode(r#"{"iss":"a","aud":"b","iat":1,"exp":2}"#);
         let unsigned = format!("{}.{claims}.", URL_SAFE_NO_PAD.encode(r#"{"alg":"none"}"#));
         assert_eq!(Assertion::read(&unsigned).unwrap_err(), JwtError::Algorithm);
-        for pem in [
-            "",
-            "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
-            "MAkCAQMCBAEAAQ==",
-        ] {
+        for pem in
+            ["", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", "MAkCAQMCBAEAAQ=="]
+        {
             assert_eq!(RsaKey::from_pem(pem), Err(JwtError::Key));
         }
     }
@@ -308,11 +277,8 @@ mod tests {
         let key = IdentityKey::from_bytes(&[7; 32]).unwrap();
         let token = key.sign(&json!({ "sub": "alice" }));
         let (signed, signature) = token.rsplit_once('.').unwrap();
-        let coordinate = |name: &str| {
-            URL_SAFE_NO_PAD
-                .decode(key.public()[name].as_str().unwrap())
-                .unwrap()
-        };
+        let coordinate =
+            |name: &str| URL_SAFE_NO_PAD.decode(key.public()[name].as_str().unwrap()).unwrap();
         let point = [vec![4], coordinate("x"), coordinate("y")].concat();
         let public = VerifyingKey::from_sec1_bytes(&point).unwrap();
         let signature = Signature::from_slice(&URL_SAFE_NO_PAD.decode(signature).unwrap()).unwrap();

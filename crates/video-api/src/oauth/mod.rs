@@ -92,9 +92,7 @@ impl Form {
         let mut seen = BTreeSet::new();
         let twice = pairs.iter().find(|(name, _)| !seen.insert(name.as_str()));
         if let Some((name, _)) = twice {
-            return Err(OauthError::InvalidRequest(format!(
-                "Parameter given twice: {name}"
-            )));
+            return Err(OauthError::InvalidRequest(format!("Parameter given twice: {name}")));
         }
         Ok(Self(pairs))
     }
@@ -103,9 +101,7 @@ impl Form {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| other == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
+        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
     /// The value of a parameter that has to be there.

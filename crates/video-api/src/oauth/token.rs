@@ -13,12 +13,8 @@ use crate::account::{Account, digest};
 use crate::tables::{self, ACCOUNTS, TOKENS};
 
 /// Paths of the token endpoint: today's and those that older clients know.
-pub const TOKEN_PATHS: &[&str] = &[
-    "/token",
-    "/oauth2/v4/token",
-    "/o/oauth2/token",
-    "/oauth2/v3/token",
-];
+pub const TOKEN_PATHS: &[&str] =
+    &["/token", "/oauth2/v4/token", "/o/oauth2/token", "/oauth2/v3/token"];
 /// What the stock libraries write as the audience of an assertion, whichever endpoint they send it to.
 const STOCK_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
 /// How far a client's clock may be off, in seconds.
@@ -49,9 +45,7 @@ pub struct Issuer<'i> {
 /// # Errors
 /// `Store`.
 pub fn identity_key(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<IdentityKey, OauthError> {
-    if let Some(key) = IDENTITY
-        .get(tx, &())?
-        .and_then(|secret| IdentityKey::from_bytes(&secret.0))
+    if let Some(key) = IDENTITY.get(tx, &())?.and_then(|secret| IdentityKey::from_bytes(&secret.0))
     {
         return Ok(key);
     }
@@ -126,19 +120,13 @@ impl Issuer<'_> {
             Some((id, secret)) => (id, Some(secret)),
             None => (form.need("client_id")?, form.get("client_secret")),
         };
-        let client = CLIENTS
-            .peek(tx, &id.to_owned())?
-            .ok_or(OauthError::InvalidClient)?;
+        let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
         let proven = match (client.secret, secret) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(stored), Some(secret)) => stored.ct_eq(&digest(secret)).into(),
         };
-        if proven {
-            Ok(id.to_owned())
-        } else {
-            Err(OauthError::InvalidClient)
-        }
+        if proven { Ok(id.to_owned()) } else { Err(OauthError::InvalidClient) }
     }
 
     /// A token for a service account's assertion (RFC 7523).
@@ -152,9 +140,7 @@ impl Issuer<'_> {
             OauthError::InvalidGrant("Invalid JWT: it cannot be read, or is not signed with RS256.")
         })?;
         let unknown = OauthError::InvalidGrant("Invalid grant: account not found");
-        let robot = SERVICE_ACCOUNTS
-            .peek(tx, &assertion.claims.iss)?
-            .ok_or(unknown.clone())?;
+        let robot = SERVICE_ACCOUNTS.peek(tx, &assertion.claims.iss)?.ok_or(unknown.clone())?;
         let key = RsaKey::from_pem(&robot.key).map_err(|_| unknown.clone())?;
         let claims = assertion
             .verified_by(&key)
@@ -170,25 +156,17 @@ impl Issuer<'_> {
                 "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.",
             ));
         }
-        let here = TOKEN_PATHS
-            .iter()
-            .any(|path| claims.aud.strip_prefix(self.base) == Some(path));
+        let here = TOKEN_PATHS.iter().any(|path| claims.aud.strip_prefix(self.base) == Some(path));
         if !here && claims.aud != STOCK_AUDIENCE {
-            return Err(OauthError::InvalidGrant(
-                "Invalid JWT: aud is not this token endpoint.",
-            ));
+            return Err(OauthError::InvalidGrant("Invalid JWT: aud is not this token endpoint."));
         }
         let account = match &claims.sub {
             None => robot.account,
             Some(subject) if *subject == claims.iss => robot.account,
             Some(subject) => grant::account_named(tx, subject)?.ok_or(unknown)?.id,
         };
-        let granted = Grant {
-            client: claims.iss,
-            account,
-            scope: claims.scope,
-            project: robot.project,
-        };
+        let granted =
+            Grant { client: claims.iss, account, scope: claims.scope, project: robot.project };
         let access = grant::make_access(tx, ids, self.now, None, &granted)?;
         Ok(Issued {
             access,
@@ -215,11 +193,7 @@ impl Issuer<'_> {
         if let Some(refresh) = &issued.refresh {
             set(&mut answer, "refresh_token", json!(refresh));
         }
-        if issued
-            .scope
-            .split_ascii_whitespace()
-            .any(|scope| scope == "openid")
-        {
+        if issued.scope.split_ascii_whitespace().any(|scope| scope == "openid") {
             let account = ACCOUNTS
                 .peek(tx, &issued.account)?
                 .ok_or(OauthError::InvalidGrant("account not found"))?;
@@ -228,19 +202,11 @@ impl Issuer<'_> {
             set(&mut claims, "aud", json!(issued.client));
             set(&mut claims, "azp", json!(issued.client));
             set(&mut claims, "iat", json!(self.now.seconds()));
-            set(
-                &mut claims,
-                "exp",
-                json!(self.now.seconds() + i64::from(ACCESS_SECONDS)),
-            );
+            set(&mut claims, "exp", json!(self.now.seconds() + i64::from(ACCESS_SECONDS)));
             if let Some(nonce) = &issued.nonce {
                 set(&mut claims, "nonce", json!(nonce));
             }
-            set(
-                &mut answer,
-                "id_token",
-                json!(identity_key(tx, ids)?.sign(&claims)),
-            );
+            set(&mut answer, "id_token", json!(identity_key(tx, ids)?.sign(&claims)));
         }
         Ok(answer)
     }
@@ -250,15 +216,11 @@ impl Issuer<'_> {
     /// # Errors
     /// `InvalidToken`, `Store`.
     pub fn userinfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
-        let row = TOKENS
-            .peek(tx, &digest(token))?
-            .ok_or(OauthError::InvalidToken)?;
+        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
         if row.expires.is_some_and(|expires| expires <= self.now) {
             return Err(OauthError::InvalidToken);
         }
-        let account = ACCOUNTS
-            .peek(tx, &row.account)?
-            .ok_or(OauthError::InvalidToken)?;
+        let account = ACCOUNTS.peek(tx, &row.account)?.ok_or(OauthError::InvalidToken)?;
         Ok(profile(&account))
     }
 
@@ -268,9 +230,7 @@ impl Issuer<'_> {
     /// `InvalidToken`, `Store`.
     pub fn tokeninfo(&self, tx: &mut Tx<'_>, token: &str) -> Result<Value, OauthError> {
         let mut info = self.userinfo(tx, token)?;
-        let row = TOKENS
-            .peek(tx, &digest(token))?
-            .ok_or(OauthError::InvalidToken)?;
+        let row = TOKENS.peek(tx, &digest(token))?.ok_or(OauthError::InvalidToken)?;
         let scopes: Vec<String> = row
             .scopes
             .iter()

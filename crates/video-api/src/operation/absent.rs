@@ -9,11 +9,8 @@ use crate::account::{Scope, Scopes};
 use crate::media::Treatment;
 
 /// The parts of a activity.
-const ACTIVITY_PARTS: &[Part] = &[
-    Part::written("id"),
-    Part::written("snippet"),
-    Part::written("contentDetails"),
-];
+const ACTIVITY_PARTS: &[Part] =
+    &[Part::written("id"), Part::written("snippet"), Part::written("contentDetails")];
 
 /// The parts of a caption.
 const CAPTION_PARTS: &[Part] = &[Part::written("id"), Part::written("snippet")];
@@ -28,11 +25,8 @@ const CHANNEL_SECTION_PARTS: &[Part] = &[
 ];
 
 /// The parts of a commentThread.
-const COMMENT_THREAD_PARTS: &[Part] = &[
-    Part::written("id"),
-    Part::written("snippet"),
-    Part::read("replies"),
-];
+const COMMENT_THREAD_PARTS: &[Part] =
+    &[Part::written("id"), Part::written("snippet"), Part::read("replies")];
 
 /// The parts of a comment.
 const COMMENT_PARTS: &[Part] = &[Part::written("id"), Part::written("snippet")];
@@ -60,9 +54,7 @@ pub(super) const ACTIVITIES_LIST: Operation = Operation {
     params: &[
         PART,
         Param::text("channelId", "The id of a channel."),
-        Param::of("home", Kind::Boolean, "Activities for the home page.")
-            .private()
-            .deprecated(),
+        Param::of("home", Kind::Boolean, "Activities for the home page.").private().deprecated(),
         MAX_RESULTS,
         Param::of("mine", Kind::Boolean, "The caller's own.").private(),
         PAGE_TOKEN,
@@ -71,11 +63,7 @@ pub(super) const ACTIVITIES_LIST: Operation = Operation {
             Kind::Moment,
             "Only what was published at or after this moment.",
         ),
-        Param::of(
-            "publishedBefore",
-            Kind::Moment,
-            "Only what was published before this moment.",
-        ),
+        Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
         Param::text("regionCode", "A country (i18nRegions.list)."),
     ],
     filters: Filters::One(&["channelId", "home", "mine"]),
@@ -115,26 +103,18 @@ pub(super) const CAPTIONS_DELETE: Operation = Operation {
 pub(super) const CAPTIONS_DOWNLOAD: Operation = Operation {
     doc: "Download a track in its original format and language unless tfmt (format) and tlang (language) parameters are given.",
     params: &[
-        Param::text("id", "Narrows the answer: id.")
-            .required()
-            .in_path(),
+        Param::text("id", "Narrows the answer: id.").required().in_path(),
         Param::text(
             "onBehalfOf",
             "The page on whose behalf the caller acts; read and not needed here.",
         ),
         OWNER,
-        Param::text(
-            "tfmt",
-            "The format of the track: sbv, scc, srt, ttml or vtt.",
-        ),
+        Param::text("tfmt", "The format of the track: sbv, scc, srt, ttml or vtt."),
         Param::text("tlang", "The language to translate the track to."),
     ],
     access: Access::Token,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost {
-        units: 200,
-        own_bucket: false,
-    },
+    cost: Cost { units: 200, own_bucket: false },
     download: true,
     ..Operation::list("captions.download", "/captions/{id}", Run::Absent)
 };
@@ -149,18 +129,11 @@ pub(super) const CAPTIONS_INSERT: Operation = Operation {
             "The page on whose behalf the caller acts; read and not needed here.",
         ),
         OWNER,
-        Param::of(
-            "sync",
-            Kind::Boolean,
-            "Whether time codes are to be worked out from the media.",
-        ),
+        Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media."),
     ],
     parts: CAPTION_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost {
-        units: 400,
-        own_bucket: false,
-    },
+    cost: Cost { units: 400, own_bucket: false },
     request: Some("Caption"),
     response: Some("Caption"),
     upload: Some(Upload {
@@ -188,10 +161,7 @@ pub(super) const CAPTIONS_LIST: Operation = Operation {
     parts: CAPTION_PARTS,
     access: Access::Token,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost {
-        units: 50,
-        own_bucket: false,
-    },
+    cost: Cost { units: 50, own_bucket: false },
     response: Some("CaptionListResponse"),
     ..Operation::list("captions.list", "/captions", Run::Absent)
 };
@@ -206,18 +176,11 @@ pub(super) const CAPTIONS_UPDATE: Operation = Operation {
             "The page on whose behalf the caller acts; read and not needed here.",
         ),
         OWNER,
-        Param::of(
-            "sync",
-            Kind::Boolean,
-            "Whether time codes are to be worked out from the media.",
-        ),
+        Param::of("sync", Kind::Boolean, "Whether time codes are to be worked out from the media."),
     ],
     parts: CAPTION_PARTS,
     scopes: Scopes::of(&[Scope::ForceSsl, Scope::Partner]),
-    cost: Cost {
-        units: 450,
-        own_bucket: false,
-    },
+    cost: Cost { units: 450, own_bucket: false },
     request: Some("Caption"),
     response: Some("Caption"),
     upload: Some(Upload {
@@ -282,18 +245,11 @@ pub(super) const COMMENT_THREADS_LIST: Operation = Operation {
     doc: "Threads matching parameters.",
     params: &[
         PART,
-        Param::text(
-            "allThreadsRelatedToChannelId",
-            "Threads about the channel and its videos.",
-        ),
+        Param::text("allThreadsRelatedToChannelId", "Threads about the channel and its videos."),
         Param::text("channelId", "The id of a channel."),
         IDS,
-        Param::of(
-            "maxResults",
-            Kind::Unsigned(1, 100),
-            "Narrows the answer: maxResults.",
-        )
-        .default("20"),
+        Param::of("maxResults", Kind::Unsigned(1, 100), "Narrows the answer: maxResults.")
+            .default("20"),
         Param::of(
             "moderationStatus",
             Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]),
@@ -340,12 +296,8 @@ pub(super) const COMMENTS_LIST: Operation = Operation {
     params: &[
         PART,
         IDS,
-        Param::of(
-            "maxResults",
-            Kind::Unsigned(1, 100),
-            "Narrows the answer: maxResults.",
-        )
-        .default("20"),
+        Param::of("maxResults", Kind::Unsigned(1, 100), "Narrows the answer: maxResults.")
+            .default("20"),
         PAGE_TOKEN,
         Param::text("parentId", "The comment whose replies are asked for."),
         Param::of(
@@ -373,12 +325,8 @@ pub(super) const COMMENTS_SET_MODERATION_STATUS: Operation = Operation {
             "The moderation status.",
         )
         .required(),
-        Param::of(
-            "banAuthor",
-            Kind::Boolean,
-            "Whether the author is banned as well.",
-        )
-        .default("false"),
+        Param::of("banAuthor", Kind::Boolean, "Whether the author is banned as well.")
+            .default("false"),
     ],
     scopes: Scopes::of(&[Scope::ForceSsl]),
     ..Operation::insert(
@@ -404,11 +352,7 @@ pub(super) const COMMENTS_MARK_AS_SPAM: Operation = Operation {
     doc: "Deprecated, unsupported.",
     params: &[IDS.required()],
     scopes: Scopes::of(&[Scope::ForceSsl]),
-    ..Operation::insert(
-        "comments.markAsSpam",
-        "/comments/markAsSpam",
-        Run::Unsupported,
-    )
+    ..Operation::insert("comments.markAsSpam", "/comments/markAsSpam", Run::Unsupported)
 };
 
 /// `comments.delete`.
@@ -437,12 +381,8 @@ pub(super) const MEMBERS_LIST: Operation = Operation {
         PART,
         Param::text("filterByMemberChannelId", "Only these members."),
         Param::text("hasAccessToLevel", "Only members of this level or above."),
-        Param::of(
-            "maxResults",
-            Kind::Unsigned(0, 1000),
-            "Narrows the answer: maxResults.",
-        )
-        .default("5"),
+        Param::of("maxResults", Kind::Unsigned(0, 1000), "Narrows the answer: maxResults.")
+            .default("5"),
         Param::of(
             "mode",
             Kind::OneOf(&["listMembersModeUnknown", "updates", "all_current"]),
@@ -504,34 +444,19 @@ pub(super) const SUBSCRIPTIONS_LIST: Operation = Operation {
             "Channels that subscribed to the caller's of late.",
         )
         .private(),
-        Param::of(
-            "mySubscribers",
-            Kind::Boolean,
-            "Channels that subscribe to the caller's.",
-        )
-        .private(),
+        Param::of("mySubscribers", Kind::Boolean, "Channels that subscribe to the caller's.")
+            .private(),
         OWNER,
         OWNER_CHANNEL,
         Param::of(
             "order",
-            Kind::OneOf(&[
-                "subscriptionOrderUnspecified",
-                "relevance",
-                "unread",
-                "alphabetical",
-            ]),
+            Kind::OneOf(&["subscriptionOrderUnspecified", "relevance", "unread", "alphabetical"]),
             "The order of the answer.",
         )
         .default("relevance"),
         PAGE_TOKEN,
     ],
-    filters: Filters::One(&[
-        "channelId",
-        "id",
-        "mine",
-        "myRecentSubscribers",
-        "mySubscribers",
-    ]),
+    filters: Filters::One(&["channelId", "id", "mine", "myRecentSubscribers", "mySubscribers"]),
     parts: SUBSCRIPTION_PARTS,
     scopes: READ,
     response: Some("SubscriptionListResponse"),
@@ -545,11 +470,7 @@ pub(super) const VIDEO_ABUSE_REPORT_REASONS_LIST: Operation = Operation {
     parts: VIDEO_ABUSE_REPORT_REASON_PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("VideoAbuseReportReasonListResponse"),
-    ..Operation::list(
-        "videoAbuseReportReasons.list",
-        "/videoAbuseReportReasons",
-        Run::Absent,
-    )
+    ..Operation::list("videoAbuseReportReasons.list", "/videoAbuseReportReasons", Run::Absent)
 };
 
 /// `videos.reportAbuse`.

@@ -66,20 +66,11 @@ fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), E
         Filters::AtMostOne(names) => (names, 0),
     };
     let is_boolean = |name: &str| {
-        operation
-            .params
-            .iter()
-            .any(|param| param.name == name && param.kind == Kind::Boolean)
+        operation.params.iter().any(|param| param.name == name && param.kind == Kind::Boolean)
     };
     let given: Vec<_> = names
         .iter()
-        .filter(|name| {
-            if is_boolean(name) {
-                params.flag(name)
-            } else {
-                params.has(name)
-            }
-        })
+        .filter(|name| if is_boolean(name) { params.flag(name) } else { params.has(name) })
         .copied()
         .collect();
     if given.len() < least {

@@ -33,11 +33,7 @@ pub(super) const GUIDE_LIST: Operation = Operation {
     parts: GUIDE_CATEGORY_PARTS,
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly]),
     response: Some("GuideCategoryListResponse"),
-    ..Operation::list(
-        "guideCategories.list",
-        "/guideCategories",
-        Run::Call(guide_list),
-    )
+    ..Operation::list("guideCategories.list", "/guideCategories", Run::Call(guide_list))
 };
 
 /// `videoCategories.list`.
@@ -53,18 +49,12 @@ pub(super) const VIDEO_LIST: Operation = Operation {
     parts: VIDEO_CATEGORY_PARTS,
     scopes: READ,
     response: Some("VideoCategoryListResponse"),
-    ..Operation::list(
-        "videoCategories.list",
-        "/videoCategories",
-        Run::Call(video_list),
-    )
+    ..Operation::list("videoCategories.list", "/videoCategories", Run::Call(video_list))
 };
 
 fn video_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     check(call, Absent::VideoCategory, |id| {
-        language::VIDEO_CATEGORIES
-            .iter()
-            .any(|(known, _, _)| *known == id)
+        language::VIDEO_CATEGORIES.iter().any(|(known, _, _)| *known == id)
     })?;
     let ids = call.params.list("id");
     let rows = language::VIDEO_CATEGORIES
@@ -77,36 +67,21 @@ fn video_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
                 .to_string(),
         )
     });
-    Ok(list(
-        call,
-        "videoCategory",
-        "videoCategoryListResponse",
-        rows,
-    ))
+    Ok(list(call, "videoCategory", "videoCategoryListResponse", rows))
 }
 
 fn guide_list(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     check(call, Absent::GuideCategory, |id| {
-        language::GUIDE_CATEGORIES
-            .iter()
-            .any(|(known, _)| *known == id)
+        language::GUIDE_CATEGORIES.iter().any(|(known, _)| *known == id)
     })?;
     let ids = call.params.list("id");
     let rows = language::GUIDE_CATEGORIES
         .iter()
         .filter(|(id, _)| ids.is_empty() || ids.iter().any(|wanted| wanted == id));
     let rows = rows.map(|(id, title)| {
-        (
-            *id,
-            json!({"title": title, "channelId": CATEGORY_CHANNEL}).to_string(),
-        )
+        (*id, json!({"title": title, "channelId": CATEGORY_CHANNEL}).to_string())
     });
-    Ok(list(
-        call,
-        "guideCategory",
-        "guideCategoryListResponse",
-        rows,
-    ))
+    Ok(list(call, "guideCategory", "guideCategoryListResponse", rows))
 }
 
 fn check(call: &Call<'_>, absent: Absent, is_known: impl Fn(&str) -> bool) -> Result<(), Error> {

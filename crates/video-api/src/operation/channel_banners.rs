@@ -20,11 +20,7 @@ const BANNER_MIN: (u32, u32) = (2_048, 1_152);
 /// `channelBanners.insert`.
 pub(super) const INSERT: Operation = Operation {
     doc: "Upload a banner image; is the first two steps of a three-step banner update and returns the URL for the last step.",
-    params: &[
-        Param::text("channelId", "The id of a channel."),
-        OWNER,
-        OWNER_CHANNEL,
-    ],
+    params: &[Param::text("channelId", "The id of a channel."), OWNER, OWNER_CHANNEL],
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload]),
     request: Some("ChannelBannerResource"),
     response: Some("ChannelBannerResource"),
@@ -32,25 +28,14 @@ pub(super) const INSERT: Operation = Operation {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 6_291_456,
         required: true,
-        treatment: Treatment::Render {
-            sizes: picture::BANNER,
-            least: BANNER_MIN,
-        },
+        treatment: Treatment::Render { sizes: picture::BANNER, least: BANNER_MIN },
     }),
-    ..Operation::insert(
-        "channelBanners.insert",
-        "/channelBanners/insert",
-        Run::Call(insert),
-    )
+    ..Operation::insert("channelBanners.insert", "/channelBanners/insert", Run::Call(insert))
 };
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let channel = call.caller.channel()?;
-    if call
-        .params
-        .get("channelId")
-        .is_some_and(|wanted| wanted != channel)
-    {
+    if call.params.get("channelId").is_some_and(|wanted| wanted != channel) {
         return Err(Forbidden::Banner.into());
     }
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;

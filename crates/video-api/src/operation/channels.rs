@@ -41,20 +41,12 @@ pub(super) const LIST: Operation = Operation {
         Param::text("forUsername", "The user name of a channel."),
         HL,
         IDS,
-        Param::of(
-            "managedByMe",
-            Kind::Boolean,
-            "Channels that the content owner manages.",
-        )
-        .private(),
+        Param::of("managedByMe", Kind::Boolean, "Channels that the content owner manages.")
+            .private(),
         MAX_RESULTS,
         Param::of("mine", Kind::Boolean, "The caller's own.").private(),
-        Param::of(
-            "mySubscribers",
-            Kind::Boolean,
-            "Channels that subscribe to the caller's.",
-        )
-        .private(),
+        Param::of("mySubscribers", Kind::Boolean, "Channels that subscribe to the caller's.")
+            .private(),
         OWNER,
         PAGE_TOKEN,
     ],
@@ -95,29 +87,15 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     super::i18n::check_language(call)?;
     let params = call.params;
     let size = call.page_size(5);
-    let mut paging = Paging {
-        size,
-        ..Paging::default()
-    };
+    let mut paging = Paging { size, ..Paging::default() };
     let ids: Vec<String> = if params.has("id") {
         params.list("id").to_vec()
     } else if let Some(handle) = params.get("forHandle") {
-        HANDLES
-            .peek(tx, &channel::handle_key(handle))?
-            .map(|id| id.0)
-            .into_iter()
-            .collect()
+        HANDLES.peek(tx, &channel::handle_key(handle))?.map(|id| id.0).into_iter().collect()
     } else if let Some(name) = params.get("forUsername") {
-        USERNAMES
-            .peek(tx, &name.to_lowercase())?
-            .map(|id| id.0)
-            .into_iter()
-            .collect()
+        USERNAMES.peek(tx, &name.to_lowercase())?.map(|id| id.0).into_iter().collect()
     } else if let Some(category) = params.get("categoryId") {
-        if !language::GUIDE_CATEGORIES
-            .iter()
-            .any(|(known, _)| *known == category)
-        {
+        if !language::GUIDE_CATEGORIES.iter().any(|(known, _)| *known == category) {
             return Err(Absent::Category.into());
         }
         let binding = Binding::of(&[call.operation.name, category]);
@@ -138,12 +116,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         Vec::new()
     } else {
         // An account without a channel owns none: that is an answer and no fault.
-        call.caller
-            .channel()
-            .ok()
-            .map(str::to_owned)
-            .into_iter()
-            .collect()
+        call.caller.channel().ok().map(str::to_owned).into_iter().collect()
     };
     let mut items = Vec::new();
     for id in &ids {
@@ -156,14 +129,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Forbidden::Channel.into());
         }
         let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
-        items.push(channel::render(
-            id,
-            &found,
-            counts,
-            &call.parts,
-            call.language(),
-            call.caller,
-        ));
+        items.push(channel::render(id, &found, counts, &call.parts, call.language(), call.caller));
     }
     if let Some(category) = params.get("categoryId") {
         let span = CATEGORY_CHANNELS.span(&category.to_owned());
@@ -191,12 +157,5 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         findable::channel(tx, &id, &new)?;
     }
     let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&channel::render(
-        &id,
-        &new,
-        counts,
-        &call.parts,
-        None,
-        call.caller,
-    )))
+    Ok(Reply::resource(&channel::render(&id, &new, counts, &call.parts, None, call.caller)))
 }

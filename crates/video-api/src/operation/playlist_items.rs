@@ -102,19 +102,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             of_video(call, tx, &home, video, token.as_ref(), binding, &mut list)?
         }
         (Place::Timed(special), None) => {
-            let page = home
-                .timed(call, *special)
-                .page(tx, token.as_ref(), size, binding)?;
+            let page = home.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 let number = Number::Timed(&entry.number);
                 list.push(&home.show(call, tx, number, position, &entry.item)?);
             }
-            Paging {
-                next: page.next,
-                previous: page.previous,
-                total: page.total,
-                size,
-            }
+            Paging { next: page.next, previous: page.previous, total: page.total, size }
         }
         (Place::Timed(special), Some(video)) => {
             let found = home.timed(call, *special).of_video(tx, video)?;
@@ -146,12 +139,11 @@ fn ordered(
     let order = Order::load(tx, &home.id)?;
     let mut start = 0;
     if let Some(token) = token {
-        start = start_of(token, size, |number| {
-            match ITEMS.get(tx, &(home.id.clone(), number))? {
+        start =
+            start_of(token, size, |number| match ITEMS.get(tx, &(home.id.clone(), number))? {
                 Some(item) => order.position(tx, number, &item),
                 None => Ok(None),
-            }
-        })?;
+            })?;
     }
     // One more: where the next page begins.
     let numbers = order.slice(tx, start, size.saturating_add(1))?;
@@ -236,11 +228,7 @@ fn of_video(
         })?;
     }
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let page: Vec<_> = found
-        .into_iter()
-        .skip(start as usize)
-        .take(size as usize + 1)
-        .collect();
+    let page: Vec<_> = found.into_iter().skip(start as usize).take(size as usize + 1).collect();
     for (position, number, item) in page.iter().take(size as usize) {
         list.push(&home.show(call, tx, Number::Ordered(*number), *position, item)?);
     }
@@ -269,15 +257,14 @@ fn find(
         home => home?,
     };
     let named = match home.place {
-        Place::Timed(special) => home
-            .timed(call, special)
-            .find(tx, &number)?
-            .map(|entry| Named::Timed(special, entry)),
+        Place::Timed(special) => {
+            home.timed(call, special).find(tx, &number)?.map(|entry| Named::Timed(special, entry))
+        }
         Place::Ordered => match u64::from_str_radix(&number, 16) {
             Err(_) => None,
-            Ok(number) => ITEMS
-                .get(tx, &(home.id.clone(), number))?
-                .map(|item| Named::Ordered(number, item)),
+            Ok(number) => {
+                ITEMS.get(tx, &(home.id.clone(), number))?.map(|item| Named::Ordered(number, item))
+            }
         },
     };
     Ok(named.map(|named| (home, named)))
@@ -294,23 +281,11 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
     let item = match &named {
         Named::Timed(special, entry) => {
             let position = home.timed(call, *special).position(tx, &entry.number)?;
-            home.show(
-                call,
-                tx,
-                Number::Timed(&entry.number),
-                position,
-                &entry.item,
-            )?
+            home.show(call, tx, Number::Timed(&entry.number), position, &entry.item)?
         }
         Named::Ordered(number, item) => {
             let position = Order::load(tx, &home.id)?.position(tx, *number, item)?;
-            home.show(
-                call,
-                tx,
-                Number::Ordered(*number),
-                position.unwrap_or_default(),
-                item,
-            )?
+            home.show(call, tx, Number::Ordered(*number), position.unwrap_or_default(), item)?
         }
     };
     Ok(Some(item))
@@ -330,12 +305,8 @@ impl Written {
     fn read(call: &Call<'_>) -> Result<Self, Error> {
         let body = Body::of(call.body);
         let snippet = body.object("snippet", "snippet")?;
-        let text = |name| {
-            snippet
-                .map(|snippet| snippet.text(name))
-                .transpose()
-                .map(Option::flatten)
-        };
+        let text =
+            |name| snippet.map(|snippet| snippet.text(name)).transpose().map(Option::flatten);
         let resource = snippet
             .map(|snippet| snippet.object("resourceId", "snippet.resourceId"))
             .transpose()?
@@ -343,34 +314,21 @@ impl Written {
         let video = match resource {
             None => None,
             Some(resource) => {
-                if resource
-                    .text("kind")?
-                    .is_some_and(|kind| kind != "youtube#video")
-                {
+                if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
                     return Err(Rule::ResourceType.into());
                 }
                 resource.text("videoId")?
             }
         };
-        let position = match snippet
-            .map(|snippet| snippet.number("position"))
-            .transpose()
-        {
+        let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
             Err(_) => return Err(Rule::Position.into()),
             Ok(position) => position.flatten(),
         };
         let details = body.object("contentDetails", "contentDetails")?;
-        let detail = |name| {
-            details
-                .map(|details| details.text(name))
-                .transpose()
-                .map(Option::flatten)
-        };
+        let detail =
+            |name| details.map(|details| details.text(name)).transpose().map(Option::flatten);
         let note = detail("note")?;
-        if note
-            .as_ref()
-            .is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX)
-        {
+        if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
             return Err(Rule::ContentDetails.into());
         }
         Ok(Self {
@@ -386,15 +344,10 @@ impl Written {
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let playlist = written
-        .playlist
-        .as_deref()
-        .ok_or(Rule::PlaylistIdRequired)?;
+    let playlist = written.playlist.as_deref().ok_or(Rule::PlaylistIdRequired)?;
     let video = written.video.ok_or(Rule::ResourceIdRequired)?;
     let home = Home::open_own(call, tx, playlist)?;
-    let found = VIDEOS
-        .get(tx, &video)?
-        .filter(|found| found.head.is_visible(call.caller));
+    let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
     if found.is_none() {
         return Err(Absent::ItemVideo.into());
     }
@@ -405,9 +358,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         let channel = call.caller.channel()?;
         let entry = if special == Special::Likes {
             video::rate(tx, channel, &video, Some(true), call.now)?;
-            home.timed(call, special)
-                .find(tx, &video)?
-                .ok_or(Absent::PlaylistItem)?
+            home.timed(call, special).find(tx, &video)?.ok_or(Absent::PlaylistItem)?
         } else {
             watch(tx, ids, channel, &video, call.now)?
         };
@@ -430,20 +381,12 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     };
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
     item = ITEMS.get(tx, &(home.id.clone(), number))?.unwrap_or(item);
-    Ok(Reply::resource(&home.show(
-        call,
-        tx,
-        Number::Ordered(number),
-        position,
-        &item,
-    )?))
+    Ok(Reply::resource(&home.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let id = Body::of(call.body)
-        .id()?
-        .ok_or(Rule::PlaylistItemIdRequired)?;
+    let id = Body::of(call.body).id()?.ok_or(Rule::PlaylistItemIdRequired)?;
     if call.wants("snippet") {
         written.playlist.as_ref().ok_or(Rule::PlaylistIdRequired)?;
         written.video.as_ref().ok_or(Rule::ResourceIdRequired)?;
@@ -453,22 +396,13 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         return Err(Rule::ManualSort.into());
     };
     let mut order = Order::load(tx, &home.id)?;
-    let mut position = order
-        .position(tx, number, &item)?
-        .ok_or(Absent::PlaylistItem)?;
-    call.expect(
-        &home
-            .show(call, tx, Number::Ordered(number), position, &item)?
-            .etag,
-    )?;
+    let mut position = order.position(tx, number, &item)?.ok_or(Absent::PlaylistItem)?;
+    call.expect(&home.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
     let names_other = written
         .playlist
         .as_ref()
         .is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
-        || written
-            .video
-            .as_ref()
-            .is_some_and(|video| *video != item.video);
+        || written.video.as_ref().is_some_and(|video| *video != item.video);
     if names_other {
         return Err(Rule::ItemSnippet.into());
     }
@@ -479,13 +413,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     if let Some(wanted) = written.position.filter(|_| call.wants("snippet")) {
         position = order.shift(tx, number, &mut item, wanted)?;
     }
-    Ok(Reply::resource(&home.show(
-        call,
-        tx,
-        Number::Ordered(number),
-        position,
-        &item,
-    )?))
+    Ok(Reply::resource(&home.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
 /// Whether a short name stands for the playlist: `WL` for the caller's own.
@@ -510,11 +438,7 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         Named::Ordered(number, item) => {
             let mut order = Order::load(tx, &home.id)?;
             let position = order.position(tx, number, &item)?.unwrap_or_default();
-            call.expect(
-                &home
-                    .show(call, tx, Number::Ordered(number), position, &item)?
-                    .etag,
-            )?;
+            call.expect(&home.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
             order.remove(tx, number, &item)?;
         }
     }

@@ -95,9 +95,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     let (owner, audience) = match call.params.get("channelId") {
         Some(channel) => {
-            CHANNELS
-                .peek(tx, &channel.to_owned())?
-                .ok_or(Absent::PlaylistChannel)?;
+            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(Absent::PlaylistChannel)?;
             (channel.to_owned(), 0)
         }
         None => (call.caller.channel()?.to_owned(), 1_u8),
@@ -127,16 +125,11 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 
 /// The playlist with this id as the caller sees it; the special ones are resources too.
 fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
-    let caller = call
-        .caller
-        .account
-        .as_ref()
-        .and_then(|account| account.channel.as_deref());
+    let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
     match id::playlist_name(id, caller) {
         PlaylistName::Made(id) => {
-            let Some(found) = PLAYLISTS
-                .peek(tx, &id)?
-                .filter(|found| found.head.is_visible(call.caller))
+            let Some(found) =
+                PLAYLISTS.peek(tx, &id)?.filter(|found| found.head.is_visible(call.caller))
             else {
                 return Ok(None);
             };
@@ -144,9 +137,8 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);
-            let Some(channel) = CHANNELS
-                .peek(tx, &owner)?
-                .filter(|_| is_owner || special == Special::Uploads)
+            let Some(channel) =
+                CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special == Special::Uploads)
             else {
                 return Ok(None);
             };
@@ -154,11 +146,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
                 "snippet": {"title": special.title()},
                 "status": {"privacyStatus": if special == Special::Uploads { "public" } else { "private" }},
             });
-            let list = TimeList {
-                special,
-                channel: &owner,
-                owner: is_owner,
-            };
+            let list = TimeList { special, channel: &owner, owner: is_owner };
             let id = special.of(&owner);
             let mut made = Stored::made(owner.clone(), channel.head.published);
             let empty = serde_json::Map::new();
@@ -170,19 +158,9 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             let page = list.page(tx, None, 1, Binding::of(&[]))?;
             let contents = Contents {
                 total: page.total,
-                first_video: page
-                    .entries
-                    .into_iter()
-                    .next()
-                    .map(|entry| entry.item.video),
+                first_video: page.entries.into_iter().next().map(|entry| entry.item.video),
             };
-            Ok(Some(playlist::show(
-                &id,
-                &made,
-                &contents,
-                &call.parts,
-                None,
-            )))
+            Ok(Some(playlist::show(&id, &made, &contents, &call.parts, None)))
         }
     }
 }
@@ -205,26 +183,16 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         }
     };
     playlist::insert(tx, &id, &new)?;
-    Ok(Reply::resource(&playlist::render(
-        tx,
-        &id,
-        &new,
-        &call.parts,
-        None,
-    )?))
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
 }
 
 /// The playlist that the caller may change.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
-    if matches!(
-        id::playlist_name(id, call.caller.channel().ok()),
-        PlaylistName::Special(..)
-    ) {
+    if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
         return Err(Rule::PlaylistUnsupported.into());
     }
-    let found = PLAYLISTS
-        .get(tx, &id.to_owned())?
-        .filter(|found| found.head.is_visible(call.caller));
+    let found =
+        PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));
     let found = found.ok_or(Absent::Playlist)?;
     if !call.caller.owns(&found.head.channel) {
         return Err(Forbidden::Playlist.into());
@@ -241,13 +209,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let mut new = old.clone();
     playlist::write(&mut new, &title, body, &call.parts)?;
     playlist::replace(tx, &id, &old, &new)?;
-    Ok(Reply::resource(&playlist::render(
-        tx,
-        &id,
-        &new,
-        &call.parts,
-        None,
-    )?))
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -36,18 +36,9 @@ pub(super) const LIST: Operation = Operation {
             Kind::OneOf(&["none", "upcoming", "live", "completed"]),
             "Narrows the answer: eventType.",
         ),
-        Param::of(
-            "forContentOwner",
-            Kind::Boolean,
-            "Narrows the answer: forContentOwner.",
-        )
-        .private(),
-        Param::of(
-            "forDeveloper",
-            Kind::Boolean,
-            "Narrows the answer: forDeveloper.",
-        )
-        .private(),
+        Param::of("forContentOwner", Kind::Boolean, "Narrows the answer: forContentOwner.")
+            .private(),
+        Param::of("forDeveloper", Kind::Boolean, "Narrows the answer: forDeveloper.").private(),
         Param::of("forMine", Kind::Boolean, "Narrows the answer: forMine.").private(),
         Param::text("location", "Narrows the answer: location."),
         Param::text("locationRadius", "Narrows the answer: locationRadius."),
@@ -73,17 +64,10 @@ pub(super) const LIST: Operation = Operation {
             Kind::Moment,
             "Only what was published at or after this moment.",
         ),
-        Param::of(
-            "publishedBefore",
-            Kind::Moment,
-            "Only what was published before this moment.",
-        ),
+        Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
         Param::text("q", "The words to look for."),
         Param::text("regionCode", "A country (i18nRegions.list)."),
-        Param::text(
-            "relevanceLanguage",
-            "Narrows the answer: relevanceLanguage.",
-        ),
+        Param::text("relevanceLanguage", "Narrows the answer: relevanceLanguage."),
         Param::of(
             "safeSearch",
             Kind::OneOf(&["safeSearchSettingUnspecified", "none", "moderate", "strict"]),
@@ -142,10 +126,7 @@ pub(super) const LIST: Operation = Operation {
     filters: Filters::AtMostOne(&["forContentOwner", "forDeveloper", "forMine"]),
     parts: SEARCH_RESULT_PARTS,
     scopes: READ,
-    cost: Cost {
-        units: 100,
-        own_bucket: true,
-    },
+    cost: Cost { units: 100, own_bucket: true },
     response: Some("SearchListResponse"),
     heavy: true,
     ..Operation::list("search.list", "/search", Run::Call(list))
@@ -188,13 +169,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let size = call.page_size(5);
     let binding = binding(call, query.mine.as_deref());
     let token = call.page_token(binding)?;
-    let cursor = token
-        .as_ref()
-        .map(|token| cursor_of(&token.key, token.position))
-        .transpose()?;
-    let backwards = token
-        .as_ref()
-        .is_some_and(|token| token.direction == Direction::Previous);
+    let cursor = token.as_ref().map(|token| cursor_of(&token.key, token.position)).transpose()?;
+    let backwards = token.as_ref().is_some_and(|token| token.direction == Direction::Previous);
     let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
     let mut list = List::of("searchListResponse", call.form());
     for hit in &found.hits {
@@ -207,29 +183,18 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     };
     let paging = Paging {
         next: print(Direction::Next, found.hits.last().filter(|_| found.more)),
-        previous: print(
-            Direction::Previous,
-            found.hits.first().filter(|_| found.earlier),
-        ),
+        previous: print(Direction::Previous, found.hits.first().filter(|_| found.earlier)),
         total: found.total,
         size,
     };
     let region = super::i18n::check_region(call)?.unwrap_or(DEFAULT_REGION);
-    Ok(list.end_with(
-        Some(&paging),
-        &[("regionCode", format!("\"{region}\"").into_bytes())],
-    ))
+    Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
 }
 
 /// What a page token of this list is bound to: everything that decides what is in the list.
 fn binding(call: &Call<'_>, mine: Option<&str>) -> Binding {
     let mut names = vec![call.operation.name, mine.unwrap_or_default()];
-    for param in call
-        .operation
-        .params
-        .iter()
-        .filter(|param| !NOT_BINDING.contains(&param.name))
-    {
+    for param in call.operation.params.iter().filter(|param| !NOT_BINDING.contains(&param.name)) {
         let values = call.params.list(param.name);
         if !values.is_empty() {
             names.push(param.name);
@@ -253,12 +218,7 @@ fn cursor_of(mut bytes: &[u8], at: u32) -> Result<Cursor, Error> {
     let (Some(kind), Some(id)) = (kind, id) else {
         return Err(Error::InvalidPageToken);
     };
-    Ok(Cursor {
-        key: bytes.to_vec(),
-        kind,
-        id,
-        at,
-    })
+    Ok(Cursor { key: bytes.to_vec(), kind, id, at })
 }
 
 /// The query that the parameters stand for.
@@ -266,15 +226,9 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     let params = call.params;
     let mut kinds = kinds(params.list("type"))?;
     let only_videos = kinds == [search::Kind::Video];
-    let sets = |name: &str| {
-        params
-            .get(name)
-            .is_some_and(|value| !value.ends_with("Unspecified"))
-    };
+    let sets = |name: &str| params.get(name).is_some_and(|value| !value.ends_with("Unspecified"));
     let asks = |name: &str| sets(name) && params.get(name) != Some("any");
-    let owned = ["forMine", "forContentOwner"]
-        .into_iter()
-        .any(|name| params.flag(name));
+    let owned = ["forMine", "forContentOwner"].into_iter().any(|name| params.flag(name));
     let own = owned || params.flag("forDeveloper");
     let needs_videos = owned || VIDEO_FILTERS.iter().any(|name| sets(name));
     let clash = owned && NOT_OF_OWN.iter().any(|name| sets(name));
@@ -286,37 +240,22 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         kinds = vec![search::Kind::Video];
     }
     let region = super::i18n::check_region(call)?;
-    if params
-        .get("relevanceLanguage")
-        .is_some_and(|tag| !is_language(tag))
-    {
+    if params.get("relevanceLanguage").is_some_and(|tag| !is_language(tag)) {
         return Err(Rule::SearchLanguage.into());
     }
     let channel = params.get("channelId").map(str::to_owned);
     if let Some(channel) = &channel {
         CHANNELS.peek(tx, channel)?.ok_or(Rule::SearchChannel)?;
     }
-    let is = |name: &str, yes: &str| {
-        params
-            .get(name)
-            .filter(|_| asks(name))
-            .map(|value| value == yes)
-    };
+    let is =
+        |name: &str, yes: &str| params.get(name).filter(|_| asks(name)).map(|value| value == yes);
     Ok(Query {
         wanted: Wanted::parse(params.get("q").unwrap_or_default()),
         kinds,
         channel,
-        mine: if own {
-            Some(call.caller.channel()?.to_owned())
-        } else {
-            None
-        },
-        published_after: params
-            .moment("publishedAfter")
-            .map(|moment| moment.micros()),
-        published_before: params
-            .moment("publishedBefore")
-            .map(|moment| moment.micros()),
+        mine: if own { Some(call.caller.channel()?.to_owned()) } else { None },
+        published_after: params.moment("publishedAfter").map(|moment| moment.micros()),
+        published_before: params.moment("publishedBefore").map(|moment| moment.micros()),
         category: params.get("videoCategoryId").map(str::to_owned),
         length: match params.get("videoDuration") {
             Some("short") => Some(Length::Short),
@@ -330,10 +269,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         creative_commons: is("videoLicense", "creativeCommon"),
         embeddable: is("videoEmbeddable", "true").unwrap_or_default(),
         syndicated: is("videoSyndicated", "true").unwrap_or_default(),
-        broadcast: params
-            .get("eventType")
-            .filter(|kind| *kind != "none")
-            .map(str::to_owned),
+        broadcast: params.get("eventType").filter(|kind| *kind != "none").map(str::to_owned),
         around: around(params.get("location"), params.get("locationRadius"))?,
         topic: params.get("topicId").map(str::to_owned),
         region: region.map(str::to_owned),
@@ -347,9 +283,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
 
 fn kinds(names: &[String]) -> Result<Vec<search::Kind>, Error> {
     let kind = |name: &String| {
-        let found = search::Kind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name);
+        let found = search::Kind::ALL.into_iter().find(|kind| kind.name() == name);
         found.ok_or_else(|| Error::UnknownValue {
             name: "type",
             value: name.clone(),
@@ -386,28 +320,16 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
     };
     let read = || {
         let (latitude, longitude) = location.trim_matches(['(', ')']).split_once(',')?;
-        let (latitude, longitude): (f64, f64) = (
-            latitude.trim().parse().ok()?,
-            longitude.trim().parse().ok()?,
-        );
-        let units = [
-            ("km", 1_000.0),
-            ("mi", 1_609.344),
-            ("ft", 0.304_8),
-            ("m", 1.0),
-        ];
-        let (number, metres) = units
-            .iter()
-            .find_map(|(unit, metres)| Some((radius.strip_suffix(unit)?, *metres)))?;
+        let (latitude, longitude): (f64, f64) =
+            (latitude.trim().parse().ok()?, longitude.trim().parse().ok()?);
+        let units = [("km", 1_000.0), ("mi", 1_609.344), ("ft", 0.304_8), ("m", 1.0)];
+        let (number, metres) =
+            units.iter().find_map(|(unit, metres)| Some((radius.strip_suffix(unit)?, *metres)))?;
         let metres = number.trim().parse::<f64>().ok()? * metres;
         let sound = latitude.abs() <= 90.0
             && longitude.abs() <= 180.0
             && (0.0..=RADIUS_METRES_MAX).contains(&metres);
-        sound.then_some(Around {
-            latitude,
-            longitude,
-            metres,
-        })
+        sound.then_some(Around { latitude, longitude, metres })
     };
     read().map(Some).ok_or_else(|| Rule::SearchLocation.into())
 }
@@ -464,9 +386,7 @@ mod tests {
     fn a_place_needs_its_radius_and_both_their_form() {
         let read = |location, radius| around(location, radius);
         assert_eq!(read(None, None), Ok(None));
-        let found = read(Some("37.42307,-122.08427"), Some("5km"))
-            .unwrap()
-            .unwrap();
+        let found = read(Some("37.42307,-122.08427"), Some("5km")).unwrap().unwrap();
         assert!((found.latitude - 37.42307).abs() < 1e-9 && (found.metres - 5_000.0).abs() < 1e-9);
         assert!(
             (read(Some("1,2"), Some("10mi")).unwrap().unwrap().metres - 16_093.44).abs() < 1e-6

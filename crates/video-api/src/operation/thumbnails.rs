@@ -15,20 +15,14 @@ use crate::upload::media;
 /// `thumbnails.set`.
 pub(super) const SET: Operation = Operation {
     doc: "Upload a custom video thumbnail and set it for a video.",
-    params: &[
-        Param::text("videoId", "The id of a video.").required(),
-        OWNER,
-    ],
+    params: &[Param::text("videoId", "The id of a video.").required(), OWNER],
     scopes: UPLOAD,
     response: Some("ThumbnailSetResponse"),
     upload: Some(Upload {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 52_428_800,
         required: true,
-        treatment: Treatment::Render {
-            sizes: picture::VIDEO,
-            least: (1, 1),
-        },
+        treatment: Treatment::Render { sizes: picture::VIDEO, least: (1, 1) },
     }),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
@@ -56,9 +50,6 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     let mut list = List::new("thumbnailSetResponse");
     let details = serde_json::Map::from_iter([("t".to_owned(), thumbnail::of_video(&id, true))]);
     let text = crate::model::print(&details);
-    list.push_text(
-        text.get(5..text.len().saturating_sub(1))
-            .unwrap_or_default(),
-    );
+    list.push_text(text.get(5..text.len().saturating_sub(1)).unwrap_or_default());
     Ok(list.end(None))
 }

@@ -47,31 +47,16 @@ pub(super) const INSERT: Operation = Operation {
     doc: "Upload a video, optionally with metadata.",
     params: &[
         PART,
-        Param::of(
-            "autoLevels",
-            Kind::Boolean,
-            "Whether to improve lighting and colour.",
-        ),
-        Param::of(
-            "notifySubscribers",
-            Kind::Boolean,
-            "Whether subscribers hear of it.",
-        )
-        .default("true"),
+        Param::of("autoLevels", Kind::Boolean, "Whether to improve lighting and colour."),
+        Param::of("notifySubscribers", Kind::Boolean, "Whether subscribers hear of it.")
+            .default("true"),
         OWNER,
         OWNER_CHANNEL,
-        Param::of(
-            "stabilize",
-            Kind::Boolean,
-            "Whether to stabilize a shaky picture.",
-        ),
+        Param::of("stabilize", Kind::Boolean, "Whether to stabilize a shaky picture."),
     ],
     parts: VIDEO_PARTS,
     scopes: UPLOAD,
-    cost: Cost {
-        units: 1600,
-        own_bucket: true,
-    },
+    cost: Cost { units: 1600, own_bucket: true },
     request: Some("Video"),
     response: Some("Video"),
     upload: Some(Upload {
@@ -88,11 +73,7 @@ pub(super) const LIST: Operation = Operation {
     doc: "Videos matching parameters; accepts regionCode.",
     params: &[
         PART,
-        Param::of(
-            "chart",
-            Kind::OneOf(&["chartUnspecified", "mostPopular"]),
-            "A chart of videos.",
-        ),
+        Param::of("chart", Kind::OneOf(&["chartUnspecified", "mostPopular"]), "A chart of videos."),
         HL,
         IDS,
         Param::text("locale", "As hl.").deprecated(),
@@ -101,17 +82,9 @@ pub(super) const LIST: Operation = Operation {
             Kind::Signed(72, 8192),
             "The greatest height of the embedded player.",
         ),
-        Param::of(
-            "maxResults",
-            Kind::Unsigned(1, 50),
-            "Narrows the answer: maxResults.",
-        )
-        .default("5"),
-        Param::of(
-            "maxWidth",
-            Kind::Signed(72, 8192),
-            "The greatest width of the embedded player.",
-        ),
+        Param::of("maxResults", Kind::Unsigned(1, 50), "Narrows the answer: maxResults.")
+            .default("5"),
+        Param::of("maxWidth", Kind::Signed(72, 8192), "The greatest width of the embedded player."),
         Param::of(
             "myRating",
             Kind::OneOf(&["none", "like", "dislike"]),
@@ -154,13 +127,9 @@ pub(super) const RATE: Operation = Operation {
     doc: "Add a like or dislike, or remove a rating.",
     params: &[
         ID,
-        Param::of(
-            "rating",
-            Kind::OneOf(&["none", "like", "dislike"]),
-            "The rating to give.",
-        )
-        .required()
-        .unlisted(Rule::Rating),
+        Param::of("rating", Kind::OneOf(&["none", "like", "dislike"]), "The rating to give.")
+            .required()
+            .unlisted(Rule::Rating),
     ],
     scopes: WRITE,
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
@@ -173,11 +142,7 @@ pub(super) const GET_RATING: Operation = Operation {
     access: Access::Token,
     scopes: READ,
     response: Some("VideoGetRatingResponse"),
-    ..Operation::list(
-        "videos.getRating",
-        "/videos/getRating",
-        Run::Call(get_rating),
-    )
+    ..Operation::list("videos.getRating", "/videos/getRating", Run::Call(get_rating))
 };
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -194,18 +159,9 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         Made::Nothing | Made::Pictures(_) => {}
     }
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
-    let parts: Vec<_> = call
-        .parts
-        .iter()
-        .copied()
-        .filter(|part| call.body.contains_key(*part))
-        .collect();
-    let writing = Writing {
-        body: Body::of(call.body),
-        parts: &parts,
-        now: call.now,
-        is_new: true,
-    };
+    let parts: Vec<_> =
+        call.parts.iter().copied().filter(|part| call.body.contains_key(*part)).collect();
+    let writing = Writing { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
     writing.apply(&id, &title, &mut video)?;
     video::insert(tx, &id, &video)?;
     Ok(Reply::resource(&video::render(
@@ -237,23 +193,14 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let (ids, mut paging) = if call.params.has("id") {
         let ids = call.params.list("id").to_vec();
         let size = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        (
-            ids,
-            Paging {
-                size,
-                ..Paging::default()
-            },
-        )
+        (ids, Paging { size, ..Paging::default() })
     } else if let Some(rating) = call.params.get("myRating") {
         rated(call, tx, rating)?
     } else {
         chart(call, tx, region)?
     };
-    let wants_owner_parts = call
-        .operation
-        .parts
-        .iter()
-        .any(|part| part.owner_only && call.wants(part.name));
+    let wants_owner_parts =
+        call.operation.parts.iter().any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::of("videoListResponse", call.form());
     for id in &ids {
         let video = LISTED_VIDEOS.peek_shared(tx, id)?;
@@ -264,11 +211,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         if wants_owner_parts && !owner {
             return Err(Forbidden::OwnerParts.into());
         }
-        let counts = if call.wants("statistics") {
-            VIDEO_COUNTS.peek_shared(tx, id)?
-        } else {
-            None
-        };
+        let counts =
+            if call.wants("statistics") { VIDEO_COUNTS.peek_shared(tx, id)? } else { None };
         list.push(&video::list(
             id,
             &video,
@@ -277,10 +221,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         ));
     }
     if call.params.has("id") {
-        (paging.total, paging.size) = (
-            list.len() as u64,
-            u32::try_from(list.len()).unwrap_or(u32::MAX),
-        );
+        (paging.total, paging.size) =
+            (list.len() as u64, u32::try_from(list.len()).unwrap_or(u32::MAX));
     }
     Ok(list.end(Some(&paging)))
 }
@@ -302,22 +244,9 @@ fn rated(call: &Call<'_>, tx: &mut Tx<'_>, rating: &str) -> Result<(Vec<String>,
     let size = call.page_size(5);
     let binding = Binding::of(&[call.operation.name, rating, &owner]);
     let token = call.page_token(binding)?;
-    let rows = page::read(
-        tx,
-        &RATED,
-        &(owner.clone(), kind),
-        token.as_ref(),
-        size,
-        binding,
-    )?;
+    let rows = page::read(tx, &RATED, &(owner.clone(), kind), token.as_ref(), size, binding)?;
     let paging = rows.paging(count::of(tx, &RATED_COUNT, &(owner, kind))?, size);
-    Ok((
-        rows.keys
-            .into_iter()
-            .map(|(_, _, _, video)| video)
-            .collect(),
-        paging,
-    ))
+    Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
 }
 
 /// A page of the chart, of what can be viewed in `region` if one is named.
@@ -330,10 +259,7 @@ fn chart(
         return Err(Absent::Chart.into());
     }
     let category = call.params.get("videoCategoryId").unwrap_or("0");
-    if category != "0"
-        && !language::VIDEO_CATEGORIES
-            .iter()
-            .any(|(known, _, _)| *known == category)
+    if category != "0" && !language::VIDEO_CATEGORIES.iter().any(|(known, _, _)| *known == category)
     {
         return Err(Absent::Chart.into());
     }
@@ -346,9 +272,7 @@ fn chart(
             return Ok(true);
         };
         let video = LISTED_VIDEOS.peek_shared(tx, id)?;
-        let regions = video
-            .as_ref()
-            .and_then(|video| video.record.head.regions.as_ref());
+        let regions = video.as_ref().and_then(|video| video.record.head.regions.as_ref());
         Ok(!regions.is_some_and(|regions| regions.close(region)))
     };
     let start = category.to_owned();
@@ -361,10 +285,7 @@ fn chart(
         total -= u64::from(!is_open(tx, &id)?);
     }
     let paging = rows.paging(total, size);
-    Ok((
-        rows.keys.into_iter().map(|(_, _, video)| video).collect(),
-        paging,
-    ))
+    Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
 }
 
 /// The video that the caller may change.
@@ -386,21 +307,11 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let old = owned(call, tx, &id)?;
     let title = channel::title(tx, &old.head.channel)?;
     let mut new = old.clone();
-    Writing {
-        body,
-        parts: &call.parts,
-        now: call.now,
-        is_new: false,
-    }
-    .apply(&id, &title, &mut new)?;
+    Writing { body, parts: &call.parts, now: call.now, is_new: false }
+        .apply(&id, &title, &mut new)?;
     video::replace(tx, &id, &old, &new)?;
     let counts = VIDEO_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&video::render(
-        &id,
-        &new,
-        counts,
-        &serving(call, true),
-    )))
+    Ok(Reply::resource(&video::render(&id, &new, counts, &serving(call, true))))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -437,11 +348,7 @@ fn get_rating(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Re
             Some(rating) if rating.likes => "like",
             Some(_) => "dislike",
         };
-        list.push_text(
-            serde_json::json!({"videoId": id, "rating": rating})
-                .to_string()
-                .as_bytes(),
-        );
+        list.push_text(serde_json::json!({"videoId": id, "rating": rating}).to_string().as_bytes());
     }
     Ok(list.end(None))
 }

@@ -17,20 +17,14 @@ use crate::upload::media;
 /// `watermarks.set`.
 pub(super) const SET: Operation = Operation {
     doc: "Upload a watermark image and set it for a channel.",
-    params: &[
-        Param::text("channelId", "The id of a channel.").required(),
-        OWNER,
-    ],
+    params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
     scopes: UPLOAD,
     request: Some("InvideoBranding"),
     upload: Some(Upload {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 10_485_760,
         required: true,
-        treatment: Treatment::Render {
-            sizes: picture::WATERMARK,
-            least: (1, 1),
-        },
+        treatment: Treatment::Render { sizes: picture::WATERMARK, least: (1, 1) },
     }),
     ..Operation::insert("watermarks.set", "/watermarks/set", Run::Call(set))
 };
@@ -38,10 +32,7 @@ pub(super) const SET: Operation = Operation {
 /// `watermarks.unset`.
 pub(super) const UNSET: Operation = Operation {
     doc: "Delete a channel's watermark image.",
-    params: &[
-        Param::text("channelId", "The id of a channel.").required(),
-        OWNER,
-    ],
+    params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
     scopes: WRITE,
     ..Operation::insert("watermarks.unset", "/watermarks/unset", Run::Call(unset))
 };
@@ -49,11 +40,7 @@ pub(super) const UNSET: Operation = Operation {
 fn owned(call: &Call<'_>) -> Result<String, Error> {
     let id = call.params.get("channelId").unwrap_or_default().to_owned();
     // A channel that is not there is as forbidden as somebody else's: the documented error has both reasons.
-    if call.caller.owns(&id) {
-        Ok(id)
-    } else {
-        Err(Forbidden::Watermark.into())
-    }
+    if call.caller.owns(&id) { Ok(id) } else { Err(Forbidden::Watermark.into()) }
 }
 
 fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -64,9 +51,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     if call.body.is_empty() {
         return Err(Error::NoFilter(&["resource"]));
     }
-    let timing = body
-        .object("timing", "timing")?
-        .ok_or(Rule::WatermarkResource)?;
+    let timing = body.object("timing", "timing")?.ok_or(Rule::WatermarkResource)?;
     // Without type or offset a watermark is shown from the start (facts: probes of the real service).
     let mut given = Map::from_iter([
         ("type".to_owned(), "offsetFromStart".into()),
@@ -74,10 +59,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     ]);
     given.extend(timing.members());
     let timing = promotion::timing(Body::of(&given)).map_err(|_| Rule::WatermarkTiming)?;
-    if timing
-        .get("durationMs")
-        .is_some_and(|duration| duration == "0")
-    {
+    if timing.get("durationMs").is_some_and(|duration| duration == "0") {
         return Err(Rule::WatermarkTiming.into());
     }
     resource.insert("timing".into(), timing);

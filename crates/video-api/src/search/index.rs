@@ -111,9 +111,7 @@ pub(super) struct Work {
 pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreError> {
     let mut followed = 0;
     loop {
-        let changed = CHANGED
-            .scan(&mut Tx::new(store), &CHANGED.span(&()), GROUP)?
-            .0;
+        let changed = CHANGED.scan(&mut Tx::new(store), &CHANGED.span(&()), GROUP)?.0;
         if changed.is_empty() {
             return Ok(followed);
         }
@@ -161,17 +159,8 @@ pub(super) fn begin<'k>(
                 totals.next - 1
             }
         };
-        let work = Work {
-            key: key.clone(),
-            kind: *kind,
-            number,
-            current,
-            held: held.clone(),
-        };
-        if let Some(current) = work
-            .current
-            .as_ref()
-            .filter(|current| !held.begun.contains(current))
+        let work = Work { key: key.clone(), kind: *kind, number, current, held: held.clone() };
+        if let Some(current) = work.current.as_ref().filter(|current| !held.begun.contains(current))
         {
             held.begun.push(current.clone());
             CHANGED.put(tx, key, &held);
@@ -187,13 +176,8 @@ pub(super) fn word_changes(group: &[Work]) -> BTreeMap<(String, u64), Vec<Change
     let mut changes: BTreeMap<(String, u64), Vec<Change>> = BTreeMap::new();
     for work in group {
         let now = work.current.as_ref().map(all_words).unwrap_or_default();
-        let before: BTreeMap<_, _> = work
-            .held
-            .settled
-            .iter()
-            .chain(&work.held.begun)
-            .flat_map(all_words)
-            .collect();
+        let before: BTreeMap<_, _> =
+            work.held.settled.iter().chain(&work.held.begun).flat_map(all_words).collect();
         let unchanged = work.held.begun.is_empty() && before == now;
         if unchanged {
             continue;
@@ -220,30 +204,20 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
         Facet::Definition(facets.high_definition),
     ];
     let sometimes = [
-        (
-            !facets.category.is_empty(),
-            Facet::Category(&facets.category),
-        ),
+        (!facets.category.is_empty(), Facet::Category(&facets.category)),
         (facets.captions, Facet::Captions),
         (facets.three_d, Facet::ThreeD),
         (facets.creative_commons, Facet::CreativeCommons),
         (facets.sponsored, Facet::Sponsored),
         (facets.location.is_some(), Facet::Place),
         (facets.restricted, Facet::Restricted),
-        (
-            !facets.broadcast.is_empty(),
-            Facet::Broadcast(&facets.broadcast),
-        ),
+        (!facets.broadcast.is_empty(), Facet::Broadcast(&facets.broadcast)),
     ];
     let sometimes = sometimes.into_iter().filter(|(is, _)| *is);
     let topics = facets.topics.iter().map(|topic| Facet::Topic(topic));
     let blocked = facets.blocked.iter().map(|region| Facet::Blocked(region));
     let all = always.into_iter().chain(sometimes.map(|(_, facet)| facet));
-    words.extend(
-        all.chain(topics)
-            .chain(blocked)
-            .map(|facet| (facet.word(), kept)),
-    );
+    words.extend(all.chain(topics).chain(blocked).map(|facet| (facet.word(), kept)));
     words
 }
 
@@ -269,14 +243,7 @@ fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
         if DOCUMENTS.get(tx, &work.key)? == work.current {
             CHANGED.delete(tx, &work.key);
         } else {
-            CHANGED.put(
-                tx,
-                &work.key,
-                &Held {
-                    settled: work.current.clone(),
-                    begun: Vec::new(),
-                },
-            );
+            CHANGED.put(tx, &work.key, &Held { settled: work.current.clone(), begun: Vec::new() });
         }
     }
     TOTALS.put(tx, &(), &totals);
@@ -296,14 +263,8 @@ pub(super) fn remember(
         kind,
         id: id.to_owned(),
         channel: document.channel.clone(),
-        title: title
-            .get(..title.floor_char_boundary(96))
-            .unwrap_or_default()
-            .to_owned(),
-        length: words::counts(document)
-            .values()
-            .map(|counts| counts.weight())
-            .sum(),
+        title: title.get(..title.floor_char_boundary(96)).unwrap_or_default().to_owned(),
+        length: words::counts(document).values().map(|counts| counts.weight()).sum(),
         facets: document.facets.clone(),
     };
     totals.documents += 1;
@@ -387,9 +348,8 @@ pub const fn ascending(number: i64) -> u64 {
 /// A sentence that names the first difference.
 pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
     let broken = |error: StoreError| error.to_string();
-    let (documents, _) = DOCUMENTS
-        .scan(tx, &DOCUMENTS.span(&()), usize::MAX / 2)
-        .map_err(broken)?;
+    let (documents, _) =
+        DOCUMENTS.scan(tx, &DOCUMENTS.span(&()), usize::MAX / 2).map_err(broken)?;
     let (blocks, _) = postings::POSTINGS
         .scan(tx, &postings::POSTINGS.span(&()), usize::MAX / 2)
         .map_err(broken)?;
@@ -399,9 +359,7 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
             stored.insert((word.clone(), number), counts);
         }
     }
-    let (ordered, _) = ORDERED
-        .scan(tx, &ORDERED.span(&()), usize::MAX / 2)
-        .map_err(broken)?;
+    let (ordered, _) = ORDERED.scan(tx, &ORDERED.span(&()), usize::MAX / 2).map_err(broken)?;
     let mut ordered: BTreeSet<OrderKey> = ordered.into_iter().map(|(key, _)| key).collect();
     let (mut length, mut count, mut public) = (0.0, 0, [0; 3]);
     let mut summarized = BTreeSet::new();
@@ -426,15 +384,10 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         summarized.insert(number);
         for (word, counts) in all_words(&document) {
             if stored.remove(&(word.clone(), number)) != Some(counts) {
-                return Err(format!(
-                    "the word {word:?} of {} is not indexed as it stands",
-                    key.1
-                ));
+                return Err(format!("the word {word:?} of {} is not indexed as it stands", key.1));
             }
         }
-        let orders = order_keys(&entry)
-            .into_iter()
-            .filter(|_| entry.facets.public);
+        let orders = order_keys(&entry).into_iter().filter(|_| entry.facets.public);
         for key in orders {
             if !ordered.remove(&key) {
                 return Err(format!("{} does not stand in order {}", entry.id, key.0));
@@ -447,9 +400,7 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         }
     }
     if let Some(((word, number), _)) = stored.pop_first() {
-        return Err(format!(
-            "the word {word:?} is indexed for {number}, where it does not stand"
-        ));
+        return Err(format!("the word {word:?} is indexed for {number}, where it does not stand"));
     }
     if let Some((order, _, _, id)) = ordered.pop_first() {
         return Err(format!("{id} stands in order {order} and should not"));
@@ -464,9 +415,5 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
     let same = totals.documents == count
         && totals.public == public
         && (totals.length - length).abs() < 1e-6 * (1.0 + length);
-    if same {
-        Ok(())
-    } else {
-        Err("the totals are not those of the documents".to_owned())
-    }
+    if same { Ok(()) } else { Err("the totals are not those of the documents".to_owned()) }
 }

@@ -181,10 +181,7 @@ pub fn touch(
 
 fn note(tx: &mut Tx<'_>, key: &(u8, String), before: Option<Document>) -> Result<(), StoreError> {
     if CHANGED.get(tx, key)?.is_none() {
-        let held = Held {
-            settled: before,
-            begun: Vec::new(),
-        };
+        let held = Held { settled: before, begun: Vec::new() };
         CHANGED.put(tx, key, &held);
     }
     Ok(())

@@ -23,10 +23,7 @@ impl Block {
     pub fn set(&mut self, place: u16, counts: Option<Counts>) {
         let found = self.0.binary_search_by_key(&place, |(place, _)| *place);
         let at = found.unwrap_or_else(|at| at);
-        self.0.splice(
-            at..at + usize::from(found.is_ok()),
-            counts.map(|counts| (place, counts)),
-        );
+        self.0.splice(at..at + usize::from(found.is_ok()), counts.map(|counts| (place, counts)));
     }
 
     /// Its documents, where it is the block of this number.
@@ -40,9 +37,7 @@ impl Record for Block {
     const FORMAT: u8 = 1;
 
     fn encode(&self, out: &mut Vec<u8>) {
-        self.0
-            .iter()
-            .for_each(|(place, counts)| write(*place, *counts, out));
+        self.0.iter().for_each(|(place, counts)| write(*place, *counts, out));
     }
 
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
@@ -58,11 +53,7 @@ fn write(place: u16, counts: Counts, out: &mut Vec<u8>) {
 fn read(bytes: &[u8]) -> Option<Block> {
     let (rows, rest) = bytes.as_chunks::<5>();
     let rows = rows.iter().map(|[high, low, title, tags, description]| {
-        let counts = Counts {
-            title: *title,
-            tags: *tags,
-            description: *description,
-        };
+        let counts = Counts { title: *title, tags: *tags, description: *description };
         (u16::from_be_bytes([*high, *low]), counts)
     });
     rest.is_empty().then(|| Block(rows.collect()))
@@ -227,10 +218,7 @@ mod tests {
 
     #[test]
     fn a_finger_finds_what_a_list_holds_and_nothing_else() {
-        let counts = |title| Counts {
-            title,
-            ..Counts::default()
-        };
+        let counts = |title| Counts { title, ..Counts::default() };
         let list: List = (0..300_u16)
             .map(|number| (u64::from(number) * 3, counts(number.to_be_bytes()[1])))
             .collect();

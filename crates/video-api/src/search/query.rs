@@ -162,12 +162,7 @@ fn hit((key, kind, id): (Vec<u8>, Kind, String), at: usize) -> Hit {
     Hit {
         kind,
         id: id.clone(),
-        cursor: Cursor {
-            key,
-            kind,
-            id,
-            at: u32::try_from(at).unwrap_or(u32::MAX),
-        },
+        cursor: Cursor { key, kind, id, at: u32::try_from(at).unwrap_or(u32::MAX) },
     }
 }
 
@@ -368,12 +363,7 @@ impl Query {
         } else {
             summary.rank(self.order.stored())
         };
-        Ranked {
-            rank,
-            kind: summary.kind,
-            id: summary.id,
-            number,
-        }
+        Ranked { rank, kind: summary.kind, id: summary.id, number }
     }
 }
 

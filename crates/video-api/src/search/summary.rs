@@ -130,10 +130,7 @@ impl IdStart {
 #[must_use]
 pub fn start_of(text: &str) -> u64 {
     let mut start = [0; 8];
-    start
-        .iter_mut()
-        .zip(text.bytes())
-        .for_each(|(to, byte)| *to = byte);
+    start.iter_mut().zip(text.bytes()).for_each(|(to, byte)| *to = byte);
     u64::from_be_bytes(start)
 }
 
@@ -193,14 +190,9 @@ impl Summary {
         ];
         let numbers = numbers.iter().flat_map(|number| number.to_be_bytes());
         let head = [kind].into_iter().chain(flags.to_be_bytes());
-        let all = head
-            .chain(self.language)
-            .chain(self.id.bytes)
-            .chain(numbers);
+        let all = head.chain(self.language).chain(self.id.bytes).chain(numbers);
         let mut out = [0; BYTES];
-        out.iter_mut()
-            .zip(all)
-            .for_each(|(place, byte)| *place = byte);
+        out.iter_mut().zip(all).for_each(|(place, byte)| *place = byte);
         out
     }
 
@@ -219,10 +211,7 @@ impl Summary {
             class: *Length::ALL.get(usize::from(kind >> 4))?,
             flags: Flags(flags & 0x0FFF),
             language: [*l0, *l1],
-            id: IdStart {
-                bytes: *id,
-                length: id_length,
-            },
+            id: IdStart { bytes: *id, length: id_length },
             length: f64::from_bits(number(length)),
             published: number(published).cast_signed(),
             views: number(views),
@@ -385,10 +374,7 @@ mod tests {
         assert_eq!(summary.language, *b"de");
         assert!(summary.flags.has(Flag::Public) && summary.flags.has(Flag::Restricted));
         assert!(!summary.flags.has(Flag::Captions));
-        assert_eq!(
-            (summary.class, summary.rank(BY_VIEWS)),
-            (Length::Medium, !9)
-        );
+        assert_eq!((summary.class, summary.rank(BY_VIEWS)), (Length::Medium, !9));
         assert!(start_of("a") < start_of("aa") && start_of("aa") < start_of("b"));
         let ids = ["", "a", "a\0", "aa", "elevenbytes", "elevenbytes+", "f"];
         assert!(ids.map(IdStart::of).is_sorted());
@@ -409,13 +395,7 @@ mod tests {
         let changes = [(BLOCK, None), (1, of("new")), (2, of("2"))];
         apply(&mut tx, &changes).unwrap();
         let found = [0, 1, 2, BLOCK - 1, BLOCK].map(|number| read(&mut tx, number));
-        let expected = [
-            of("0"),
-            of("new"),
-            of("2"),
-            of(&(BLOCK - 1).to_string()),
-            None,
-        ];
+        let expected = [of("0"), of("new"), of("2"), of(&(BLOCK - 1).to_string()), None];
         assert_eq!(found, expected);
     }
 }

@@ -126,11 +126,8 @@ impl Wanted {
             .chain(tags)
             .map(|text| words(text).collect())
             .collect();
-        let stands = |term: &Term| {
-            texts
-                .iter()
-                .any(|text| text.windows(term.len()).any(|run| run == term))
-        };
+        let stands =
+            |term: &Term| texts.iter().any(|text| text.windows(term.len()).any(|run| run == term));
         self.groups.iter().all(|group| group.iter().any(stands))
             && !self.unwanted.iter().any(stands)
     }
@@ -153,10 +150,7 @@ mod tests {
     #[test]
     fn words_follow_unicode_and_not_ascii() {
         let of = |text| words(text).collect::<Vec<_>>();
-        assert_eq!(
-            of("Don't STOP—Ελλάδα, schön!"),
-            ["don't", "stop", "ελλάδα", "schön"]
-        );
+        assert_eq!(of("Don't STOP—Ελλάδα, schön!"), ["don't", "stop", "ελλάδα", "schön"]);
         assert_eq!(of("東京 3.14 a_b"), ["東", "京", "3.14", "a_b"]);
         assert_eq!(of("  …!"), [""; 0]);
         assert_eq!(of(&"ü".repeat(60)), ["ü".repeat(32)]);
@@ -167,11 +161,7 @@ mod tests {
         let parsed = Wanted::parse("boating|sailing -fishing blue sea");
         assert_eq!(
             parsed.groups,
-            [
-                vec![vec!["boating"], vec!["sailing"]],
-                vec![vec!["blue"]],
-                vec![vec!["sea"]]
-            ]
+            [vec![vec!["boating"], vec!["sailing"]], vec![vec!["blue"]], vec![vec!["sea"]]]
         );
         assert_eq!(parsed.unwanted, [["fishing"]]);
         assert!(Wanted::parse(" | - … ").is_empty());
@@ -183,17 +173,10 @@ mod tests {
         let parsed = Wanted::parse(r#"red "Blue Sea"|lake -"dead fish" wi-fi "#);
         assert_eq!(
             parsed.groups,
-            [
-                vec![vec!["red"]],
-                vec![vec!["blue", "sea"], vec!["lake"]],
-                vec![vec!["wi", "fi"]]
-            ]
+            [vec![vec!["red"]], vec![vec!["blue", "sea"], vec!["lake"]], vec![vec!["wi", "fi"]]]
         );
         assert_eq!(parsed.unwanted, [["dead", "fish"]]);
-        assert_eq!(
-            Wanted::parse(r#""open end"#).groups,
-            [[["open"]], [["end"]]]
-        );
+        assert_eq!(Wanted::parse(r#""open end"#).groups, [[["open"]], [["end"]]]);
         assert!(Wanted::parse(r#"" "" -" -"#).is_empty());
     }
 
@@ -224,14 +207,7 @@ mod tests {
             ..Document::default()
         };
         let counted = counts(&document);
-        assert_eq!(
-            counted["cat"],
-            Counts {
-                title: 2,
-                tags: 1,
-                description: 1
-            }
-        );
+        assert_eq!(counted["cat"], Counts { title: 2, tags: 1, description: 1 });
         assert!((counted["cat"].weight() - 9.0).abs() < f64::EPSILON);
     }
 }

@@ -27,25 +27,13 @@ use crate::tables::{
 pub(super) fn project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
     let mut new = false;
     if PROJECTS.get(tx, &project.id)?.is_none() {
-        PROJECTS.put(
-            tx,
-            &project.id,
-            &Project {
-                quota: project.quota,
-            },
-        );
+        PROJECTS.put(tx, &project.id, &Project { quota: project.quota });
         new = true;
     }
     for key in &project.api_keys {
         let key = digest(key);
         if KEYS.get(tx, &key)?.is_none() {
-            KEYS.put(
-                tx,
-                &key,
-                &KeyRow {
-                    project: project.id.clone(),
-                },
-            );
+            KEYS.put(tx, &key, &KeyRow { project: project.id.clone() });
             new = true;
         }
     }
@@ -96,18 +84,8 @@ pub(super) fn account(
             None => None,
             Some(of_seed) => Some(channel(tx, seed, of_seed, now, ids)?),
         };
-        let email = seed
-            .email
-            .clone()
-            .unwrap_or_else(|| format!("{}@example.com", seed.id));
-        crate::account::put(
-            tx,
-            &Account {
-                id: seed.id.clone(),
-                email,
-                channel,
-            },
-        )?;
+        let email = seed.email.clone().unwrap_or_else(|| format!("{}@example.com", seed.id));
+        crate::account::put(tx, &Account { id: seed.id.clone(), email, channel })?;
         new = true;
     }
     for token in &seed.tokens {
@@ -120,20 +98,11 @@ pub(super) fn account(
             .iter()
             .filter_map(|name| Scope::named(name))
             .fold(Scopes::default(), Scopes::with);
-        let expires = token
-            .expires
-            .as_deref()
-            .map(|text| moment(Some(text), now))
-            .transpose()?;
+        let expires = token.expires.as_deref().map(|text| moment(Some(text), now)).transpose()?;
         TOKENS.put(
             tx,
             &key,
-            &TokenRow {
-                account: seed.id.clone(),
-                scopes,
-                project: token.project.clone(),
-                expires,
-            },
+            &TokenRow { account: seed.id.clone(), scopes, project: token.project.clone(), expires },
         );
         new = true;
     }
@@ -157,10 +126,7 @@ fn channel(
     if CHANNELS.get(tx, &id)?.is_some() {
         return Ok(id);
     }
-    let handle = seed
-        .handle
-        .as_ref()
-        .map(|handle| format!("@{}", handle.trim_start_matches('@')));
+    let handle = seed.handle.as_ref().map(|handle| format!("@{}", handle.trim_start_matches('@')));
     let mut made = Stored::new(Channel {
         account: owner.id.clone(),
         title: seed.title.clone(),
@@ -191,9 +157,7 @@ fn channel(
 fn channel_of(tx: &mut Tx<'_>, name: &str, path: &str) -> Result<String, Error> {
     let channel = match ACCOUNTS.peek(tx, &name.to_owned())? {
         Some(account) => account.channel,
-        None => CHANNELS
-            .peek(tx, &name.to_owned())?
-            .map(|_| name.to_owned()),
+        None => CHANNELS.peek(tx, &name.to_owned())?.map(|_| name.to_owned()),
     };
     channel.ok_or_else(|| Error::InvalidField {
         path: path.to_owned(),
@@ -244,18 +208,10 @@ pub(super) fn video(
         .iter()
         .filter_map(|(name, part)| Some(((*name).to_owned(), (*part).clone()?)))
         .collect();
-    let parts: Vec<_> = given
-        .iter()
-        .filter(|(_, part)| part.is_some())
-        .map(|(name, _)| *name)
-        .collect();
-    Writing {
-        body: Body::of(&body),
-        parts: &parts,
-        now,
-        is_new: true,
-    }
-    .apply(&id, &title, &mut made)?;
+    let parts: Vec<_> =
+        given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
+    Writing { body: Body::of(&body), parts: &parts, now, is_new: true }
+        .apply(&id, &title, &mut made)?;
     model::video::insert(tx, &id, &made)?;
     if let Some(views) = seed.view_count {
         model::video::add_views(tx, &id, &made.head, views)?;
@@ -285,11 +241,8 @@ pub(super) fn playlist(
         .iter()
         .filter_map(|(name, part)| Some(((*name).to_owned(), (*part)?.clone())))
         .collect();
-    let parts: Vec<_> = given
-        .iter()
-        .filter(|(_, part)| part.is_some())
-        .map(|(name, _)| *name)
-        .collect();
+    let parts: Vec<_> =
+        given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
     model::playlist::write(&mut made, &title, Body::of(&body), &parts)?;
     model::playlist::insert(tx, &id, &made)?;
     Ok(true)

@@ -27,8 +27,6 @@ impl Names {
         } else {
             "is there already"
         };
-        Err(SeedError::Unreadable(format!(
-            "{place}{member}: this {kind} {what}"
-        )))
+        Err(SeedError::Unreadable(format!("{place}{member}: this {kind} {what}")))
     }
 }

@@ -272,10 +272,7 @@ impl Line<'_> {
             (Form::Stored, Some(json), Some(parts), None, None) => {
                 let part = |(name, text): &(Cow<'_, str>, Cow<'_, RawValue>)| {
                     let text = Bytes::copy_from_slice(text.get().as_bytes());
-                    (
-                        Bytes::copy_from_slice(name.as_bytes()),
-                        stored::unescape_base(text),
-                    )
+                    (Bytes::copy_from_slice(name.as_bytes()), stored::unescape_base(text))
                 };
                 let parts: Vec<_> = parts.iter().map(part).collect();
                 let parts = parts.iter().map(|(name, text)| (name, text));

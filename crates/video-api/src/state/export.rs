@@ -33,14 +33,8 @@ pub fn export(
 ) -> Result<u64, StateError> {
     media::sweep(store, blobs, ids)?;
     picture::sweep(store, blobs, ids)?;
-    let mut text = Text {
-        out,
-        digest: Sha256::new(),
-    };
-    text.line(&Head {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-    })?;
+    let mut text = Text { out, digest: Sha256::new() };
+    text.line(&Head { format: FORMAT.to_owned(), version: VERSION })?;
     let (mut rows, mut span) = (0, Span::default());
     loop {
         let page = store.scan(&span, STEP)?;
@@ -62,12 +56,7 @@ pub fn export(
             _ => break,
         }
     }
-    let sha256 = text
-        .digest
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let sha256 = text.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let end = serde_json::to_string(&End { rows, sha256 }).map_err(std::io::Error::from)?;
     writeln!(text.out, "{end}")?;
     text.out.flush()?;
@@ -99,16 +88,12 @@ fn body(text: &mut Text<'_>, blobs: &dyn Blobs, piece: Piece) -> Result<(), Stat
         waiting.extend_from_slice(&bytes);
         let whole = waiting.len() - waiting.len() % SLICE_BYTES;
         for slice in waiting.get(..whole).unwrap_or_default().chunks(SLICE_BYTES) {
-            text.line(&Slice {
-                slice: STANDARD.encode(slice).into(),
-            })?;
+            text.line(&Slice { slice: STANDARD.encode(slice).into() })?;
         }
         waiting.drain(..whole);
     }
     if !waiting.is_empty() {
-        text.line(&Slice {
-            slice: STANDARD.encode(&waiting).into(),
-        })?;
+        text.line(&Slice { slice: STANDARD.encode(&waiting).into() })?;
     }
     Ok(())
 }

@@ -103,12 +103,10 @@ impl Generator {
         }
         let carried = std::mem::take(&mut self.carried);
         let mut tx = Tx::new(&carried);
-        let ended = self
-            .videos_and_channel(&mut tx)
-            .map_err(|error| match error {
-                Error::Backend(error) => StateError::Store(error),
-                other => StateError::Rule(other.to_string()),
-            })?;
+        let ended = self.videos_and_channel(&mut tx).map_err(|error| match error {
+            Error::Backend(error) => StateError::Store(error),
+            other => StateError::Rule(other.to_string()),
+        })?;
         let mut rows = rows(tx);
         if !ended {
             self.carried = carried;
@@ -120,9 +118,7 @@ impl Generator {
 
     /// Videos `[first, last)` are those of the channel.
     fn share(&self, channel: u64) -> (u64, u64) {
-        let Plan {
-            channels, videos, ..
-        } = self.plan;
+        let Plan { channels, videos, .. } = self.plan;
         let of = |channel: u64| {
             // Their product may be larger than either.
             let share = u128::from(videos) * u128::from(channel) / u128::from(channels.max(1));
@@ -176,13 +172,10 @@ impl Generator {
             PLAYLIST_COUNT.span(&()).prefix,
             RATED_COUNT.span(&()).prefix,
         ];
-        let carried = rows
-            .iter()
-            .filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
+        let carried =
+            rows.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
         let batch = Batch {
-            writes: carried
-                .map(|(key, value)| (key.clone(), Some(value.clone())))
-                .collect(),
+            writes: carried.map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
             ..Batch::default()
         };
         self.carried.commit(batch).wait()?;
@@ -210,10 +203,7 @@ impl Generator {
 /// What a transaction recorded.
 fn rows(tx: Tx<'_>) -> Rows {
     let writes = tx.into_batch([0; 16]).writes;
-    writes
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)))
-        .collect()
+    writes.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 /// A number below `most`.
@@ -269,10 +259,8 @@ fn make_video(
     };
     let (series, episode) = (number / SERIES_VIDEOS, number % SERIES_VIDEOS + 1);
     let tags: Vec<_> = (0..3).map(|_| tag(ids)).collect();
-    let category = CATEGORIES
-        .get(usize::try_from(below(ids, 8)).unwrap_or(0))
-        .copied()
-        .unwrap_or("22");
+    let category =
+        CATEGORIES.get(usize::try_from(below(ids, 8)).unwrap_or(0)).copied().unwrap_or("22");
     let body = json!({
         "snippet": {
             "title": format!("{} | {} {episode}", phrase(ids), name(series)),
@@ -302,10 +290,8 @@ fn make_video(
 }
 
 fn facts(ids: &mut SeededIds) -> Facts {
-    let (width, height) = SIZES
-        .get(usize::try_from(below(ids, 4)).unwrap_or(0))
-        .copied()
-        .unwrap_or((1280, 720));
+    let (width, height) =
+        SIZES.get(usize::try_from(below(ids, 4)).unwrap_or(0)).copied().unwrap_or((1280, 720));
     Facts {
         container: "mp4".into(),
         duration_ms: 10_000 + below(ids, 3_600_000),
@@ -316,10 +302,7 @@ fn facts(ids: &mut SeededIds) -> Facts {
             rotation: 0,
             frame_rate: Some(30.0),
         }],
-        audio: vec![AudioStream {
-            codec: "aac".into(),
-            channels: 2,
-        }],
+        audio: vec![AudioStream { codec: "aac".into(), channels: 2 }],
         created: None,
     }
 }

@@ -40,12 +40,8 @@ pub fn import(
         return Err(lines.refuse("the store is not empty"));
     }
     lines.head()?;
-    let mut intake = Intake {
-        loader: Loader::new(store, ids),
-        blobs,
-        now,
-        flying: VecDeque::new(),
-    };
+    let mut intake =
+        Intake { loader: Loader::new(store, ids), blobs, now, flying: VecDeque::new() };
     let mut last = Bytes::new();
     loop {
         if !lines.advance()? {
@@ -90,20 +86,11 @@ struct Lines<'t> {
 
 impl<'t> Lines<'t> {
     fn new(text: &'t mut dyn BufRead) -> Self {
-        Self {
-            text,
-            line: Vec::new(),
-            number: 0,
-            digest: Sha256::new(),
-            before: Sha256::new(),
-        }
+        Self { text, line: Vec::new(), number: 0, digest: Sha256::new(), before: Sha256::new() }
     }
 
     fn refuse(&self, reason: &str) -> StateError {
-        StateError::Refused {
-            line: self.number,
-            reason: reason.to_owned(),
-        }
+        StateError::Refused { line: self.number, reason: reason.to_owned() }
     }
 
     /// Reads the next line, without its end, into `line`; `false` if there is none.
@@ -139,13 +126,8 @@ impl<'t> Lines<'t> {
     fn end(&mut self, rows: u64) -> Result<(), StateError> {
         let end: End =
             serde_json::from_slice(&self.line).map_err(|error| self.refuse(&error.to_string()))?;
-        let digest: String = self
-            .before
-            .clone()
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest: String =
+            self.before.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         if end.rows != rows || end.sha256 != digest {
             return Err(self.refuse("the file is not what was written: its digest differs"));
         }
@@ -185,11 +167,7 @@ struct Intake<'s> {
 impl Intake<'_> {
     fn body(&mut self, lines: &mut Lines<'_>, key: Bytes, bytes: u64) -> Result<(), StateError> {
         if bytes <= SLICE_BYTES as u64 {
-            let slice = if bytes == 0 {
-                Bytes::new()
-            } else {
-                lines.slice()?
-            };
+            let slice = if bytes == 0 { Bytes::new() } else { lines.slice()? };
             if slice.len() as u64 != bytes {
                 return Err(lines.refuse("the body is not as long as its row says"));
             }
@@ -223,10 +201,7 @@ impl Intake<'_> {
     }
 
     fn name(&mut self, key: Bytes, stat: BlobStat) -> Result<(), StateError> {
-        let piece = Piece {
-            blob: stat.id,
-            bytes: stat.bytes,
-        };
+        let piece = Piece { blob: stat.id, bytes: stat.bytes };
         let mut value = vec![Piece::FORMAT];
         piece.encode(&mut value);
         Ok(self.loader.put(key, value.into())?)

@@ -73,10 +73,7 @@ impl<'s> Loader<'s> {
         if self.writes.is_empty() {
             return Ok(());
         }
-        let mut batch = Batch {
-            writes: std::mem::take(&mut self.writes),
-            ..Batch::default()
-        };
+        let mut batch = Batch { writes: std::mem::take(&mut self.writes), ..Batch::default() };
         self.bytes = 0;
         self.ids.fill(&mut batch.id);
         self.flying.push_back(self.store.commit(batch));
@@ -91,8 +88,6 @@ impl<'s> Loader<'s> {
 
 impl std::fmt::Debug for Loader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Loader")
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
+        f.debug_struct("Loader").field("rows", &self.rows).finish_non_exhaustive()
     }
 }

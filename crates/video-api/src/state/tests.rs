@@ -28,10 +28,7 @@ struct Stores {
 
 impl Stores {
     fn empty() -> Self {
-        Self {
-            kv: Memory::new(),
-            blobs: MemoryBlobs::new(SeededIds::from_number(1)),
-        }
+        Self { kv: Memory::new(), blobs: MemoryBlobs::new(SeededIds::from_number(1)) }
     }
 
     fn generated(plan: Plan) -> Self {
@@ -59,29 +56,15 @@ impl Stores {
 
     fn import(&self, text: &[u8]) -> Result<u64, String> {
         let mut ids = SeededIds::from_number(4);
-        import(
-            &self.kv,
-            &self.blobs,
-            &mut ids,
-            Timestamp::EPOCH,
-            &mut &*text,
-            |_| (),
-        )
-        .map_err(|error| error.to_string())
+        import(&self.kv, &self.blobs, &mut ids, Timestamp::EPOCH, &mut &*text, |_| ())
+            .map_err(|error| error.to_string())
     }
 
     /// Names a body of `length` bytes in the table of pieces, in pieces of two lengths.
     fn upload(&self, media: u8, length: usize) {
         let piece = |bytes: Vec<u8>| {
-            let stat = self
-                .blobs
-                .put_small(Timestamp::EPOCH, bytes.into())
-                .wait()
-                .unwrap();
-            Piece {
-                blob: stat.id,
-                bytes: stat.bytes,
-            }
+            let stat = self.blobs.put_small(Timestamp::EPOCH, bytes.into()).wait().unwrap();
+            Piece { blob: stat.id, bytes: stat.bytes }
         };
         let pieces = [piece(vec![media; length]), piece(vec![1; 7])];
         kv::run_blocking(&self.kv, &mut SeededIds::from_number(5), 1, |tx, _| {
@@ -97,11 +80,7 @@ impl Stores {
     }
 }
 
-const SMALL: Plan = Plan {
-    channels: 3,
-    videos: 130,
-    seed: 7,
-};
+const SMALL: Plan = Plan { channels: 3, videos: 130, seed: 7 };
 
 #[test]
 fn every_table_has_a_name_and_they_stand_in_the_order_of_their_keys() {
@@ -134,8 +113,7 @@ fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
     assert!(second.export() == text, "the second export differs");
     let strip = |stores: &Stores| -> Vec<_> {
         let rows = stores.rows().into_iter();
-        rows.filter(|(key, _)| ![0x83, 0x85].contains(&key[0]))
-            .collect()
+        rows.filter(|(key, _)| ![0x83, 0x85].contains(&key[0])).collect()
     };
     assert!(strip(&first) == strip(&second), "a row differs");
     let mut tx = Tx::new(&second.kv);
@@ -146,34 +124,21 @@ fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
 
 #[test]
 fn a_damaged_export_is_refused_with_its_line() {
-    let stores = Stores::generated(Plan {
-        channels: 1,
-        videos: 2,
-        seed: 1,
-    });
+    let stores = Stores::generated(Plan { channels: 1, videos: 2, seed: 1 });
     stores.upload(1, 100);
     let text = stores.export();
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     for cut in 0..lines.len() {
         let error = Stores::empty().import(&lines[..cut].concat()).unwrap_err();
-        assert!(
-            error.starts_with(&format!("line {}:", cut + 1)),
-            "{cut}: {error}"
-        );
+        assert!(error.starts_with(&format!("line {}:", cut + 1)), "{cut}: {error}");
     }
     for (at, line) in lines.iter().enumerate() {
         let mut other = lines.clone();
         other.remove(at);
-        assert!(
-            Stores::empty().import(&other.concat()).is_err(),
-            "without line {at}"
-        );
+        assert!(Stores::empty().import(&other.concat()).is_err(), "without line {at}");
         other.insert(at, line);
         other.insert(at, line);
-        assert!(
-            Stores::empty().import(&other.concat()).is_err(),
-            "line {at} twice"
-        );
+        assert!(Stores::empty().import(&other.concat()).is_err(), "line {at} twice");
     }
     for at in (0..text.len()).step_by(97) {
         let mut other = text.clone();
@@ -196,11 +161,7 @@ fn the_same_seed_gives_the_same_rows_and_another_gives_others() {
 /// One channel of more videos than a part holds, so that what is carried from part to part counts.
 #[test]
 fn what_is_generated_is_what_requests_would_have_made() {
-    let plan = Plan {
-        channels: 1,
-        videos: 1_203,
-        seed: 3,
-    };
+    let plan = Plan { channels: 1, videos: 1_203, seed: 3 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
     index::verify(&mut tx).unwrap();
@@ -211,28 +172,17 @@ fn what_is_generated_is_what_requests_would_have_made() {
         public += u64::from(video.head.is_listed());
         views += VIDEO_COUNTS.get(&mut tx, id).unwrap().unwrap().views;
     }
-    let (channels, _) = CHANNEL_COUNTS
-        .scan(&mut tx, &CHANNEL_COUNTS.span(&()), ALL)
-        .unwrap();
+    let (channels, _) = CHANNEL_COUNTS.scan(&mut tx, &CHANNEL_COUNTS.span(&()), ALL).unwrap();
     assert_eq!(channels.len(), 1);
     let counts = channels[0].1;
-    assert_eq!(
-        (counts.uploads, counts.videos, counts.views),
-        (1_203, public, views)
-    );
+    assert_eq!((counts.uploads, counts.videos, counts.views), (1_203, public, views));
     let count = |tx: &mut Tx<'_>, span: Span| tx.scan(&span, ALL).unwrap().rows.len() as u64;
     assert_eq!(count(&mut tx, UPLOADS.span(&())), 1_203 + public);
     assert_eq!(count(&mut tx, CHART.span(&())), 2 * public);
     let (playlists, _) = PLAYLISTS.scan(&mut tx, &PLAYLISTS.span(&()), ALL).unwrap();
-    let items: u32 = playlists
-        .iter()
-        .map(|(id, _)| ORDER.get(&mut tx, id).unwrap().unwrap().total())
-        .sum();
-    assert!(
-        playlists.len() >= 12 && items >= 600,
-        "{} {items}",
-        playlists.len()
-    );
+    let items: u32 =
+        playlists.iter().map(|(id, _)| ORDER.get(&mut tx, id).unwrap().unwrap().total()).sum();
+    assert!(playlists.len() >= 12 && items >= 600, "{} {items}", playlists.len());
     let query = Query {
         wanted: Wanted::parse(&name(2)),
         mine: Some(channels[0].0.clone()),

@@ -152,10 +152,7 @@ fn skewed(ids: &mut dyn Ids, most: usize) -> usize {
 }
 
 fn of(words: &[&'static str], ids: &mut dyn Ids) -> &'static str {
-    words
-        .get(skewed(ids, words.len()))
-        .copied()
-        .unwrap_or_default()
+    words.get(skewed(ids, words.len())).copied().unwrap_or_default()
 }
 
 /// A name that no text has by chance, and that is the same for the same number.
@@ -172,10 +169,7 @@ pub(super) fn name(number: u64) -> String {
         left /= 32;
     }
     let mut letters = name.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A phrase for a title.

@@ -26,9 +26,7 @@ pub fn base_url(external_url: Option<&str>, seen: &Seen<'_>, fallback_host: &str
         return url.trim_end_matches('/').to_owned();
     }
     let first = |value: Option<&'_ str>| {
-        value
-            .and_then(|value| value.split(',').next())
-            .map(|value| value.trim().to_owned())
+        value.and_then(|value| value.split(',').next()).map(|value| value.trim().to_owned())
     };
     let scheme = first(seen.forwarded_proto)
         .map(|scheme| scheme.to_ascii_lowercase())
@@ -39,10 +37,7 @@ pub fn base_url(external_url: Option<&str>, seen: &Seen<'_>, fallback_host: &str
         .filter(|port| port.parse::<u16>().is_ok_and(|port| port != 0))
         .filter(|_| forwarded.as_deref().is_some_and(|host| !has_port(host)))
         .filter(|port| {
-            !matches!(
-                (scheme.as_str(), port.as_str()),
-                ("http", "80") | ("https", "443")
-            )
+            !matches!((scheme.as_str(), port.as_str()), ("http", "80") | ("https", "443"))
         });
     let host = forwarded
         .or_else(|| first(seen.host).filter(|host| is_host(host)))
@@ -82,9 +77,7 @@ pub fn session_target(path: &str, query: Option<&str>, upload_id: &str) -> Strin
 fn is_host(host: &str) -> bool {
     !host.is_empty()
         && host.len() <= 261
-        && host
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte))
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte))
 }
 
 fn has_port(host: &str) -> bool {
@@ -105,11 +98,7 @@ mod tests {
             ..Seen::default()
         };
         for (external, seen, expected) in [
-            (
-                None,
-                seen("127.0.0.1:7801", None, None),
-                "http://127.0.0.1:7801",
-            ),
+            (None, seen("127.0.0.1:7801", None, None), "http://127.0.0.1:7801"),
             (
                 None,
                 seen("10.0.0.1:80", Some("api.example.com"), Some("https")),
@@ -117,18 +106,10 @@ mod tests {
             ),
             (
                 None,
-                seen(
-                    "a:1",
-                    Some("b.example, proxy.internal"),
-                    Some("HTTPS, http"),
-                ),
+                seen("a:1", Some("b.example, proxy.internal"), Some("HTTPS, http")),
                 "https://b.example",
             ),
-            (
-                None,
-                seen("a:1", Some("evil\"/host"), Some("javascript")),
-                "http://a:1",
-            ),
+            (None, seen("a:1", Some("evil\"/host"), Some("javascript")), "http://a:1"),
             (
                 Some("https://media.example/base/"),
                 seen("a:1", Some("b"), None),
@@ -136,11 +117,7 @@ mod tests {
             ),
             (
                 None,
-                Seen {
-                    host: Some("[::1]:7801"),
-                    tls: true,
-                    ..Seen::default()
-                },
+                Seen { host: Some("[::1]:7801"), tls: true, ..Seen::default() },
                 "https://[::1]:7801",
             ),
             (None, Seen::default(), "http://fallback:1"),

@@ -32,10 +32,7 @@ impl Record for Piece {
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
         let (blob, rest) = bytes.split_first_chunk()?;
         let bytes = u64::from_be_bytes(rest.try_into().ok()?);
-        (format == Self::FORMAT).then_some(Self {
-            blob: BlobId(*blob),
-            bytes,
-        })
+        (format == Self::FORMAT).then_some(Self { blob: BlobId(*blob), bytes })
     }
 }
 
@@ -115,11 +112,7 @@ impl Reader {
     /// A reader of the body `media`.
     #[must_use]
     pub fn new(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, media: MediaId) -> Self {
-        Self {
-            store,
-            blobs,
-            media,
-        }
+        Self { store, blobs, media }
     }
 
     /// At most `bytes_max` bytes from `offset` on; fewer only at the end of the body.
@@ -133,9 +126,7 @@ impl Reader {
             let Some((start, piece)) = self.piece_at(at)? else {
                 break;
             };
-            let end = piece
-                .bytes
-                .min((at - start).saturating_add((bytes_max - out.len()) as u64));
+            let end = piece.bytes.min((at - start).saturating_add((bytes_max - out.len()) as u64));
             let mut reader = self.blobs.open(piece.blob, at - start..end)?;
             while let Some(bytes) = reader.next().wait()? {
                 out.extend_from_slice(&bytes);
@@ -153,19 +144,14 @@ impl Reader {
             ..PIECES.span(&self.media)
         };
         let (rows, _) = PIECES.scan(&mut tx, &span, 1)?;
-        let found = rows
-            .into_iter()
-            .next()
-            .map(|((_, start), piece)| (start, piece));
+        let found = rows.into_iter().next().map(|((_, start), piece)| (start, piece));
         Ok(found.filter(|(start, piece)| offset - start < piece.bytes))
     }
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader")
-            .field("media", &self.media)
-            .finish_non_exhaustive()
+        f.debug_struct("Reader").field("media", &self.media).finish_non_exhaustive()
     }
 }
 
@@ -181,31 +167,20 @@ mod tests {
         let mut writer = blobs.create(Timestamp::EPOCH, None);
         writer.write(Bytes::copy_from_slice(bytes)).wait().unwrap();
         let stat = writer.finish().wait().unwrap();
-        Piece {
-            blob: stat.id,
-            bytes: stat.bytes,
-        }
+        Piece { blob: stat.id, bytes: stat.bytes }
     }
 
     fn stored(pieces: &[&[u8]]) -> (Arc<Memory>, MemoryBlobs, MediaId) {
-        let (store, blobs, media) = (
-            Arc::new(Memory::new()),
-            MemoryBlobs::new(SeededIds::from_number(1)),
-            [7; 16],
-        );
-        kv::run_blocking(
-            store.as_ref(),
-            &mut SeededIds::from_number(2),
-            1,
-            |tx, _| {
-                let mut offset = 0;
-                for piece in pieces {
-                    PIECES.put(tx, &(media, offset), &blob(&blobs, piece));
-                    offset += piece.len() as u64;
-                }
-                Ok::<_, StoreError>(())
-            },
-        )
+        let (store, blobs, media) =
+            (Arc::new(Memory::new()), MemoryBlobs::new(SeededIds::from_number(1)), [7; 16]);
+        kv::run_blocking(store.as_ref(), &mut SeededIds::from_number(2), 1, |tx, _| {
+            let mut offset = 0;
+            for piece in pieces {
+                PIECES.put(tx, &(media, offset), &blob(&blobs, piece));
+                offset += piece.len() as u64;
+            }
+            Ok::<_, StoreError>(())
+        })
         .unwrap();
         (store, blobs, media)
     }
@@ -216,9 +191,8 @@ mod tests {
         let reader = Reader::new(store, Arc::new(blobs), media);
         for from in 0..12_usize {
             for length in 0..12_usize {
-                let expected = b"abcdefghij"
-                    .get(from.min(10)..(from + length).min(10))
-                    .unwrap_or_default();
+                let expected =
+                    b"abcdefghij".get(from.min(10)..(from + length).min(10)).unwrap_or_default();
                 assert_eq!(
                     reader.read_at(from as u64, length).unwrap(),
                     expected,
@@ -231,26 +205,18 @@ mod tests {
 
     #[test]
     fn a_discarded_body_frees_its_blobs_and_leaves_no_row() {
-        let pieces: Vec<Vec<u8>> = (0..SWEEP_STEP + 5)
-            .map(|number| number.to_be_bytes().to_vec())
-            .collect();
+        let pieces: Vec<Vec<u8>> =
+            (0..SWEEP_STEP + 5).map(|number| number.to_be_bytes().to_vec()).collect();
         let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
         let (store, blobs, media) = stored(&pieces);
         let mut ids = SeededIds::from_number(3);
-        assert_eq!(
-            sweep(store.as_ref(), &blobs, &mut ids).unwrap(),
-            0,
-            "what is named is kept"
-        );
+        assert_eq!(sweep(store.as_ref(), &blobs, &mut ids).unwrap(), 0, "what is named is kept");
         kv::run_blocking(store.as_ref(), &mut ids, 1, |tx, _| {
             discard(tx, media);
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(
-            sweep(store.as_ref(), &blobs, &mut ids).unwrap(),
-            SWEEP_STEP + 5
-        );
+        assert_eq!(sweep(store.as_ref(), &blobs, &mut ids).unwrap(), SWEEP_STEP + 5);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert!(store.scan(&Span::default(), 9).unwrap().rows.is_empty());
     }

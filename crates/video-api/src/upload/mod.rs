@@ -58,9 +58,7 @@ pub fn accepts(accepted: &[&str], given: Option<&str>) -> bool {
         *accepted == "*/*"
             || accepted.eq_ignore_ascii_case(given)
             || accepted.strip_suffix('*').is_some_and(|family| {
-                given
-                    .get(..family.len())
-                    .is_some_and(|start| start.eq_ignore_ascii_case(family))
+                given.get(..family.len()).is_some_and(|start| start.eq_ignore_ascii_case(family))
             })
     })
 }
@@ -78,11 +76,7 @@ mod tests {
             (Some("media"), Some("image/png"), Some(Protocol::Media)),
             (Some("media"), related, Some(Protocol::Media)),
             (Some("raw"), Some("video/mp4"), Some(Protocol::Media)),
-            (
-                Some("resumable"),
-                Some("application/json"),
-                Some(Protocol::Resumable),
-            ),
+            (Some("resumable"), Some("application/json"), Some(Protocol::Resumable)),
             (None, related, Some(Protocol::Multipart)),
             (None, Some("video/mp4"), Some(Protocol::Media)),
             (Some("other"), None, None),

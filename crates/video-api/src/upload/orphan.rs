@@ -89,10 +89,7 @@ mod tests {
             let body = Bytes::from_static(b"body");
             let stat = blobs.put_small(Timestamp::from_seconds(seconds), body);
             let stat = stat.wait().unwrap();
-            Piece {
-                blob: stat.id,
-                bytes: stat.bytes,
-            }
+            Piece { blob: stat.id, bytes: stat.bytes }
         };
         let pieces: Vec<_> = (0..2_500).map(|_| put(10)).collect();
         let (picture, replaced, orphan, running) = (put(11), put(12), put(13), put(20));
@@ -107,12 +104,8 @@ mod tests {
         let swept = |before| sweep(&store, &blobs, Timestamp::from_seconds(before)).unwrap();
         assert_eq!(swept(13), 0, "it is too young");
         assert_eq!(swept(20), 1);
-        let left: BTreeSet<_> = blobs
-            .list(None, 9_999)
-            .unwrap()
-            .iter()
-            .map(|blob| blob.id)
-            .collect();
+        let left: BTreeSet<_> =
+            blobs.list(None, 9_999).unwrap().iter().map(|blob| blob.id).collect();
         assert_eq!(left.len(), 2_503);
         assert!(!left.contains(&orphan.blob) && left.contains(&running.blob));
     }

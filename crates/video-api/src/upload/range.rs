@@ -45,9 +45,7 @@ impl ContentRange {
 /// The `Range` of a 308 answer when `received` bytes have arrived; `None` before the first one, and then the header is absent.
 #[must_use]
 pub fn received_range(received: u64) -> Option<String> {
-    received
-        .checked_sub(1)
-        .map(|last| format!("bytes=0-{last}"))
+    received.checked_sub(1).map(|last| format!("bytes=0-{last}"))
 }
 
 /// Digits alone: no sign, no blank, no overflow.
@@ -68,10 +66,7 @@ mod tests {
             ("bytes 0-999/1000", piece(0, 999, Some(1000))),
             ("bytes 0-262143/*", piece(0, 262_143, None)),
             ("Bytes 5-5/6", piece(5, 5, Some(6))),
-            (
-                "bytes */1000",
-                Some(ContentRange::Probe { total: Some(1000) }),
-            ),
+            ("bytes */1000", Some(ContentRange::Probe { total: Some(1000) })),
             ("bytes */0", Some(ContentRange::Probe { total: Some(0) })),
             ("bytes */*", Some(ContentRange::Probe { total: None })),
             ("", None),

@@ -97,11 +97,7 @@ enum Cut {
     /// So many bytes belong to the body for sure; the rest may be the start of a delimiter.
     More { sure: usize },
     /// The body ends at `body`; the delimiter's line ends at `next`.
-    Delimiter {
-        body: usize,
-        next: usize,
-        last: bool,
-    },
+    Delimiter { body: usize, next: usize, last: bool },
 }
 
 /// Whether a content type is `multipart/related`, or another `multipart` that some clients send in its place.
@@ -121,12 +117,8 @@ pub fn boundary(content_type: &str) -> Option<String> {
         if name.trim().eq_ignore_ascii_case("boundary") {
             let fits = !value.is_empty()
                 && value.len() <= BOUNDARY_BYTES_MAX
-                && value
-                    .bytes()
-                    .all(|byte| byte == b' ' || byte.is_ascii_graphic());
-            return fits
-                .then(|| value.trim_end().to_owned())
-                .filter(|value| !value.is_empty());
+                && value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+            return fits.then(|| value.trim_end().to_owned()).filter(|value| !value.is_empty());
         }
         rest = after.trim_start().strip_prefix(';')?;
     }
@@ -290,9 +282,9 @@ impl Related {
         if line.is_empty() {
             self.state = State::Body;
             let media = self.parts == 2;
-            return Ok(Some(media.then(|| Event::MediaStart {
-                content_type: self.content_type.clone(),
-            })));
+            return Ok(Some(
+                media.then(|| Event::MediaStart { content_type: self.content_type.clone() }),
+            ));
         }
         let line = std::str::from_utf8(line).map_err(|_| RelatedError::Head)?;
         let (name, value) = line.split_once(':').ok_or(RelatedError::Head)?;
@@ -346,11 +338,7 @@ impl Related {
     }
 
     fn end_part(&mut self, last: bool) -> Result<Option<Event>, RelatedError> {
-        if self
-            .base64
-            .as_ref()
-            .is_some_and(|decoder| !decoder.is_whole())
-        {
+        if self.base64.as_ref().is_some_and(|decoder| !decoder.is_whole()) {
             return Err(RelatedError::Encoding);
         }
         let parts = self.parts;
@@ -361,10 +349,7 @@ impl Related {
             self.begin_part()?;
         }
         Ok(match (parts, last) {
-            (1, _) => Some(Event::Metadata {
-                content_type,
-                body: self.metadata.split().freeze(),
-            }),
+            (1, _) => Some(Event::Metadata { content_type, body: self.metadata.split().freeze() }),
             _ => Some(Event::End { parts }),
         })
     }
@@ -376,20 +361,15 @@ impl Related {
             // A part without a body: its delimiter follows the head at once.
             match self.delimiter_at(rest, 0) {
                 Some(Some((next, last))) => {
-                    return Cut::Delimiter {
-                        body: 0,
-                        next,
-                        last,
-                    };
+                    return Cut::Delimiter { body: 0, next, last };
                 }
                 Some(None) => return Cut::More { sure: 0 },
                 None => {}
             }
         }
         let mut from = 0;
-        while let Some(at) = rest
-            .get(from..)
-            .and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
+        while let Some(at) =
+            rest.get(from..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
         {
             let newline = from + at;
             let body = match newline.checked_sub(1) {
@@ -404,9 +384,7 @@ impl Related {
             }
         }
         let held = usize::from(!self.bare && rest.last() == Some(&b'\r'));
-        Cut::More {
-            sure: rest.len() - held,
-        }
+        Cut::More { sure: rest.len() - held }
     }
 
     /// Whether a delimiter's line starts at `start`: `None` no, `Some(None)` not known yet, else where the line ends and
@@ -420,10 +398,7 @@ impl Related {
         if after.starts_with(b"--") {
             return Some(Some((next + 2, true)));
         }
-        match after
-            .iter()
-            .position(|byte| !matches!(byte, b' ' | b'\t' | b'\r'))
-        {
+        match after.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
             Some(at) if after.get(at) == Some(&b'\n') => Some(Some((next + at + 1, false))),
             Some(0) if after == b"-" => Some(None),
             Some(_) => None,
@@ -442,8 +417,7 @@ struct Base64 {
 
 impl Base64 {
     fn feed(&mut self, bytes: &[u8]) -> Result<Bytes, RelatedError> {
-        self.held
-            .extend(bytes.iter().filter(|byte| !byte.is_ascii_whitespace()));
+        self.held.extend(bytes.iter().filter(|byte| !byte.is_ascii_whitespace()));
         let whole = self.held.len() / 4 * 4;
         let later = self.held.split_off(whole);
         let ready = std::mem::replace(&mut self.held, later);
@@ -451,9 +425,7 @@ impl Base64 {
             return Err(RelatedError::Encoding);
         }
         self.padded |= ready.ends_with(b"=");
-        let decoded = STANDARD
-            .decode(&ready)
-            .map_err(|_| RelatedError::Encoding)?;
+        let decoded = STANDARD.decode(&ready).map_err(|_| RelatedError::Encoding)?;
         Ok(decoded.into())
     }
 

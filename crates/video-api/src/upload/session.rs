@@ -191,9 +191,7 @@ pub fn open(
     opening: &Opening<'_>,
 ) -> Result<String, SessionError> {
     if opening.total.is_some_and(|total| total > opening.bytes_max) {
-        return Err(SessionError::TooLarge {
-            bytes_max: opening.bytes_max,
-        });
+        return Err(SessionError::TooLarge { bytes_max: opening.bytes_max });
     }
     let mut name = [0; 20];
     ids.fill(&mut name);
@@ -222,9 +220,7 @@ pub fn open(
 /// # Errors
 /// `Absent`, `Store`.
 pub fn load(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Session, SessionError> {
-    let session = SESSIONS
-        .get(tx, &id.to_owned())?
-        .ok_or(SessionError::Absent)?;
+    let session = SESSIONS.get(tx, &id.to_owned())?.ok_or(SessionError::Absent)?;
     let open = now.since(Timestamp::from_micros(session.opened)) < LIFETIME;
     open.then_some(session).ok_or(SessionError::Absent)
 }
@@ -264,9 +260,7 @@ impl Session {
     }
 
     const fn report(&self) -> Decision {
-        Decision::Report {
-            received: self.received,
-        }
+        Decision::Report { received: self.received }
     }
 
     fn agreed_total(&self, said: Option<u64>, bytes_max: u64) -> Result<Option<u64>, SessionError> {
@@ -322,10 +316,7 @@ impl Session {
             return Err(SessionError::TooLarge { bytes_max });
         }
         if let Some(before) = total.filter(|total| last >= *total) {
-            return Err(SessionError::TotalChanged {
-                before,
-                now: last + 1,
-            });
+            return Err(SessionError::TotalChanged { before, now: last + 1 });
         }
         if first != self.received {
             return Ok(self.report());
@@ -338,12 +329,7 @@ impl Session {
         if !is_last && !bytes.is_multiple_of(PIECE_BYTES_MULTIPLE) {
             return Err(SessionError::NotAMultiple { bytes });
         }
-        Ok(Decision::Take(Intake {
-            first,
-            bytes_max: bytes,
-            exact: true,
-            total,
-        }))
+        Ok(Decision::Take(Intake { first, bytes_max: bytes, exact: true, total }))
     }
 }
 
@@ -374,10 +360,7 @@ pub fn advance(
 
 /// Marks the session as finished with this answer, in the transaction that commits what the upload made.
 pub fn finish(tx: &mut Tx<'_>, id: &str, session: &Session, status: u16, answer: &[u8]) {
-    let finished = Session {
-        finished: Some(status),
-        ..session.clone()
-    };
+    let finished = Session { finished: Some(status), ..session.clone() };
     SESSIONS.put(tx, &id.to_owned(), &finished);
     put_text(tx, id, Text::Answer, answer);
 }
@@ -433,11 +416,7 @@ pub fn text(tx: &mut Tx<'_>, id: &str, text: Text) -> Result<Vec<u8>, SessionErr
 
 fn put_text(tx: &mut Tx<'_>, id: &str, text: Text, bytes: &[u8]) {
     for (number, slice) in (0_u16..).zip(bytes.chunks(SLICE_BYTES)) {
-        TEXTS.put(
-            tx,
-            &(id.to_owned(), text as u8, number),
-            &Bytes::copy_from_slice(slice),
-        );
+        TEXTS.put(tx, &(id.to_owned(), text as u8, number), &Bytes::copy_from_slice(slice));
     }
 }
 

@@ -14,20 +14,14 @@ use video_api::upload::related::{Event, Related};
 
 /// A `fields` mask is read or refused, and one that was read can be applied.
 pub(crate) fn fields(data: &[u8]) {
-    if let Some(mask) = std::str::from_utf8(data)
-        .ok()
-        .and_then(|text| Mask::parse(text).ok())
-    {
+    if let Some(mask) = std::str::from_utf8(data).ok().and_then(|text| Mask::parse(text).ok()) {
         let _ = mask.apply(br#"{"kind":"k","items":[{"id":"a","snippet":{"title":"t"}}]}"#);
     }
 }
 
 /// A page token is read or refused.
 pub(crate) fn page_token(data: &[u8]) {
-    let _ = PageToken::parse(
-        &String::from_utf8_lossy(data),
-        Binding::of(&["search.list"]),
-    );
+    let _ = PageToken::parse(&String::from_utf8_lossy(data), Binding::of(&["search.list"]));
 }
 
 /// A `Content-Range` is read or refused, and its numbers hold together.
@@ -64,9 +58,7 @@ fn read_related(data: &[u8], piece: usize) -> Option<(Vec<u8>, Vec<u8>)> {
 pub(crate) fn media(data: &[u8]) {
     let file = Bytes::copy_from_slice(data);
     let read = |offset: u64, most: usize| {
-        let start = usize::try_from(offset)
-            .unwrap_or(usize::MAX)
-            .min(file.len());
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(file.len());
         Ok::<_, Infallible>(file.slice(start..start.saturating_add(most).min(file.len())))
     };
     if let Ok(Ok(facts)) = media::probe(file.len() as u64, read) {

@@ -9,156 +9,51 @@ use crate::service::Service;
 /// Operation, query, body, and the status with: nothing, a key, a foreign token, the owner's token, the owner's token without scope.
 /// Rows that are not built yet answer 501 to whoever would be let in.
 const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
-    (
-        "activities.list",
-        "part=id&mine=true",
-        "",
-        [403, 401, 501, 501, 403],
-    ),
-    (
-        "activities.insert",
-        "part=snippet",
-        "{}",
-        [410, 410, 410, 410, 410],
-    ),
+    ("activities.list", "part=id&mine=true", "", [403, 401, 501, 501, 403]),
+    ("activities.insert", "part=snippet", "{}", [410, 410, 410, 410, 410]),
     ("captions.delete", "id=c", "", [401, 401, 501, 501, 403]),
     ("captions.download", "", "", [401, 401, 501, 501, 403]),
-    (
-        "captions.insert",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "captions.list",
-        "part=id&videoId=v",
-        "",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "captions.update",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
+    ("captions.insert", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("captions.list", "part=id&videoId=v", "", [401, 401, 501, 501, 403]),
+    ("captions.update", "part=snippet", "{}", [401, 401, 501, 501, 403]),
     ("channelBanners.insert", "", "{}", [401, 401, 400, 400, 403]),
-    (
-        "channelSections.delete",
-        "id=s",
-        "",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "channelSections.insert",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "channelSections.list",
-        "part=id&channelId=UCx",
-        "",
-        [403, 501, 501, 501, 403],
-    ),
-    (
-        "channelSections.update",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "channels.list",
-        "part=id&id=UCx",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
+    ("channelSections.delete", "id=s", "", [401, 401, 501, 501, 403]),
+    ("channelSections.insert", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("channelSections.list", "part=id&channelId=UCx", "", [403, 501, 501, 501, 403]),
+    ("channelSections.update", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("channels.list", "part=id&id=UCx", "", [403, 200, 200, 200, 403]),
     (
         "channels.update",
         "part=brandingSettings",
         r#"{"id": "UCx", "brandingSettings": {"channel": {"keywords": "a"}}}"#,
         [401, 401, 403, 200, 403],
     ),
-    (
-        "commentThreads.list",
-        "part=id&videoId=v",
-        "",
-        [403, 501, 501, 501, 403],
-    ),
-    (
-        "commentThreads.insert",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "comments.list",
-        "part=id&parentId=c",
-        "",
-        [403, 501, 501, 501, 403],
-    ),
+    ("commentThreads.list", "part=id&videoId=v", "", [403, 501, 501, 501, 403]),
+    ("commentThreads.insert", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("comments.list", "part=id&parentId=c", "", [403, 501, 501, 501, 403]),
     (
         "comments.setModerationStatus",
         "id=c&moderationStatus=rejected",
         "",
         [401, 401, 501, 501, 403],
     ),
-    (
-        "comments.insert",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
+    ("comments.insert", "part=snippet", "{}", [401, 401, 501, 501, 403]),
     ("comments.markAsSpam", "id=c", "", [410, 410, 410, 410, 410]),
     ("comments.delete", "id=c", "", [401, 401, 501, 501, 403]),
-    (
-        "comments.update",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "guideCategories.list",
-        "part=id&regionCode=US",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
-    (
-        "i18nLanguages.list",
-        "part=id",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
+    ("comments.update", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("guideCategories.list", "part=id&regionCode=US", "", [403, 200, 200, 200, 403]),
+    ("i18nLanguages.list", "part=id", "", [403, 200, 200, 200, 403]),
     ("i18nRegions.list", "part=id", "", [403, 200, 200, 200, 403]),
-    (
-        "members.list",
-        "part=snippet",
-        "",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "membershipsLevels.list",
-        "part=id",
-        "",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "playlistItems.delete",
-        "id=ITEM",
-        "",
-        [401, 401, 403, 204, 403],
-    ),
+    ("members.list", "part=snippet", "", [401, 401, 501, 501, 403]),
+    ("membershipsLevels.list", "part=id", "", [401, 401, 501, 501, 403]),
+    ("playlistItems.delete", "id=ITEM", "", [401, 401, 403, 204, 403]),
     (
         "playlistItems.insert",
         "part=snippet",
         r#"{"snippet": {"playlistId": "PLx", "resourceId": {"kind": "youtube#video", "videoId": "v"}}}"#,
         [401, 401, 403, 200, 403],
     ),
-    (
-        "playlistItems.list",
-        "part=id&playlistId=PLx",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
+    ("playlistItems.list", "part=id&playlistId=PLx", "", [403, 200, 200, 200, 403]),
     (
         "playlistItems.update",
         "part=snippet",
@@ -166,12 +61,7 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
         [401, 401, 403, 200, 403],
     ),
     ("playlists.delete", "id=PLx", "", [401, 401, 403, 204, 403]),
-    (
-        "playlists.list",
-        "part=id&mine=true",
-        "",
-        [403, 401, 200, 200, 403],
-    ),
+    ("playlists.list", "part=id&mine=true", "", [403, 401, 200, 200, 403]),
     (
         "playlists.insert",
         "part=snippet",
@@ -184,50 +74,15 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
         r#"{"id": "PLx", "snippet": {"title": "New"}}"#,
         [401, 401, 403, 200, 403],
     ),
-    (
-        "search.list",
-        "part=id&q=first",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
-    (
-        "subscriptions.delete",
-        "id=s",
-        "",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "subscriptions.insert",
-        "part=snippet",
-        "{}",
-        [401, 401, 501, 501, 403],
-    ),
-    (
-        "subscriptions.list",
-        "part=id&mine=true",
-        "",
-        [403, 401, 501, 501, 403],
-    ),
+    ("search.list", "part=id&q=first", "", [403, 200, 200, 200, 403]),
+    ("subscriptions.delete", "id=s", "", [401, 401, 501, 501, 403]),
+    ("subscriptions.insert", "part=snippet", "{}", [401, 401, 501, 501, 403]),
+    ("subscriptions.list", "part=id&mine=true", "", [403, 401, 501, 501, 403]),
     ("thumbnails.set", "videoId=v", "", [401, 401, 403, 400, 403]),
-    (
-        "videoAbuseReportReasons.list",
-        "part=id",
-        "",
-        [403, 501, 501, 501, 403],
-    ),
-    (
-        "videoCategories.list",
-        "part=id&regionCode=US",
-        "",
-        [403, 200, 200, 200, 403],
-    ),
+    ("videoAbuseReportReasons.list", "part=id", "", [403, 501, 501, 501, 403]),
+    ("videoCategories.list", "part=id&regionCode=US", "", [403, 200, 200, 200, 403]),
     ("videos.insert", "part=id", "{}", [401, 401, 400, 400, 403]),
-    (
-        "videos.list",
-        "part=id&myRating=like",
-        "",
-        [403, 401, 200, 200, 403],
-    ),
+    ("videos.list", "part=id&myRating=like", "", [403, 401, 200, 200, 403]),
     ("videos.delete", "id=v", "", [401, 401, 403, 204, 403]),
     (
         "videos.update",
@@ -235,26 +90,11 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
         r#"{"id": "v", "snippet": {"title": "New", "categoryId": "22"}}"#,
         [401, 401, 403, 200, 403],
     ),
-    (
-        "videos.rate",
-        "id=v&rating=like",
-        "",
-        [401, 401, 204, 204, 403],
-    ),
+    ("videos.rate", "id=v&rating=like", "", [401, 401, 204, 204, 403]),
     ("videos.getRating", "id=v", "", [401, 401, 200, 200, 403]),
     ("videos.reportAbuse", "", "{}", [401, 401, 501, 501, 403]),
-    (
-        "watermarks.set",
-        "channelId=UCx",
-        "{}",
-        [401, 401, 403, 400, 403],
-    ),
-    (
-        "watermarks.unset",
-        "channelId=UCx",
-        "",
-        [401, 401, 403, 204, 403],
-    ),
+    ("watermarks.set", "channelId=UCx", "{}", [401, 401, 403, 400, 403]),
+    ("watermarks.unset", "channelId=UCx", "", [401, 401, 403, 204, 403]),
 ];
 
 #[tokio::test]
@@ -263,17 +103,8 @@ async fn every_operation_answers_every_kind_of_credentials_as_the_table_says() {
     let known: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
     assert_eq!(listed, known, "an operation without a row");
     for (name, query, body, expected) in ROWS {
-        let operation = OPERATIONS
-            .iter()
-            .find(|operation| operation.name == *name)
-            .unwrap();
-        let credentials = [
-            ("", ""),
-            ("", "&key=KEY"),
-            ("BOB", ""),
-            ("ALICE", ""),
-            ("NOTHING", ""),
-        ];
+        let operation = OPERATIONS.iter().find(|operation| operation.name == *name).unwrap();
+        let credentials = [("", ""), ("", "&key=KEY"), ("BOB", ""), ("ALICE", ""), ("NOTHING", "")];
         for ((token, key), expected) in credentials.into_iter().zip(expected) {
             let service = Service::new().await;
             let items = service.list("/playlistItems?part=id&playlistId=PLx").await;
@@ -281,19 +112,9 @@ async fn every_operation_answers_every_kind_of_credentials_as_the_table_says() {
             let path = operation.path.replace("{id}", "c");
             let target = format!("/youtube/v3{path}?{query}{key}").replace("ITEM", item);
             let answer = service
-                .ask(
-                    operation.method.name(),
-                    &target,
-                    token,
-                    &body.replace("ITEM", item),
-                )
+                .ask(operation.method.name(), &target, token, &body.replace("ITEM", item))
                 .await;
-            assert_eq!(
-                answer.status,
-                *expected,
-                "{name} with '{token}{key}': {}",
-                answer.json()
-            );
+            assert_eq!(answer.status, *expected, "{name} with '{token}{key}': {}", answer.json());
         }
     }
 }
@@ -308,61 +129,28 @@ async fn private_things_are_their_owners_alone() {
         ("/search?part=id&q=private&type=video", 0, 0),
     ] {
         for (token, expected) in [("BOB", foreign), ("ALICE", owner)] {
-            let answer = service
-                .ask("GET", &format!("/youtube/v3{target}"), token, "")
-                .await;
+            let answer = service.ask("GET", &format!("/youtube/v3{target}"), token, "").await;
             let found = answer.json()["items"].as_array().map(Vec::len);
             assert_eq!(found, Some(expected), "{target} {token}: {}", answer.json());
         }
     }
-    let parts = service
-        .ask("GET", "/youtube/v3/videos?part=fileDetails&id=v", "BOB", "")
-        .await;
+    let parts = service.ask("GET", "/youtube/v3/videos?part=fileDetails&id=v", "BOB", "").await;
     assert_eq!((parts.status, parts.reason().as_str()), (403, "forbidden"));
-    let likes = service
-        .ask(
-            "GET",
-            "/youtube/v3/playlistItems?part=id&playlistId=LLx",
-            "BOB",
-            "",
-        )
-        .await;
-    assert_eq!(
-        (likes.status, likes.reason().as_str()),
-        (403, "playlistItemsNotAccessible")
-    );
+    let likes =
+        service.ask("GET", "/youtube/v3/playlistItems?part=id&playlistId=LLx", "BOB", "").await;
+    assert_eq!((likes.status, likes.reason().as_str()), (403, "playlistItemsNotAccessible"));
 }
 
 #[tokio::test]
 async fn wrong_credentials_have_their_own_answers() {
     let service = Service::new().await;
-    let answer = service
-        .ask("GET", "/youtube/v3/videos?part=id&id=v&key=WRONG", "", "")
-        .await;
-    assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (400, "keyInvalid")
-    );
-    let answer = service
-        .ask("GET", "/youtube/v3/videos?part=id&id=v", "WRONG", "")
-        .await;
-    assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (401, "authError")
-    );
+    let answer = service.ask("GET", "/youtube/v3/videos?part=id&id=v&key=WRONG", "", "").await;
+    assert_eq!((answer.status, answer.reason().as_str()), (400, "keyInvalid"));
+    let answer = service.ask("GET", "/youtube/v3/videos?part=id&id=v", "WRONG", "").await;
+    assert_eq!((answer.status, answer.reason().as_str()), (401, "authError"));
     assert!(answer.headers.contains_key("www-authenticate"));
-    let answer = service
-        .ask(
-            "GET",
-            "/youtube/v3/channels?part=id&mine=true&key=KEY",
-            "",
-            "",
-        )
-        .await;
-    assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (401, "authorizationRequired")
-    );
+    let answer = service.ask("GET", "/youtube/v3/channels?part=id&mine=true&key=KEY", "", "").await;
+    assert_eq!((answer.status, answer.reason().as_str()), (401, "authorizationRequired"));
 }
 
 #[tokio::test]
@@ -373,15 +161,9 @@ async fn a_project_without_units_is_refused_until_midnight_pacific_time() {
         assert_eq!(service.ask("GET", search, "", "").await.status, 200);
     }
     let answer = service.ask("GET", search, "", "").await;
+    assert_eq!((answer.status, answer.reason().as_str()), (403, "quotaExceeded"));
     assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (403, "quotaExceeded")
-    );
-    assert_eq!(
-        service
-            .ask("GET", "/youtube/v3/videos?part=id&id=v&key=POOR", "", "")
-            .await
-            .status,
+        service.ask("GET", "/youtube/v3/videos?part=id&id=v&key=POOR", "", "").await.status,
         200
     );
     // It is noon UTC, five o'clock in the morning there; nineteen hours later the day is over.

@@ -22,19 +22,13 @@ async fn another_form_of_an_answer_has_another_etag() {
         let mut tags = Vec::new();
         for part in parts {
             let target = format!("/youtube/v3/{list}&part={part}");
-            let answer = service
-                .ask_with("GET", &target, "ALICE", headers, b"")
-                .await;
+            let answer = service.ask_with("GET", &target, "ALICE", headers, b"").await;
             assert_eq!(answer.status, 200, "{target}: {}", answer.json());
             tags.push(header(&answer, "etag").to_owned());
         }
         tags
     };
-    for list in [
-        "videos?id=v",
-        "playlistItems?playlistId=PLx",
-        "search?q=first",
-    ] {
+    for list in ["videos?id=v", "playlistItems?playlistId=PLx", "search?q=first"] {
         let [id, snippet] = &tags(list, &["id", "snippet"], &[]).await[..] else {
             panic!("two answers")
         };
@@ -48,10 +42,7 @@ async fn another_form_of_an_answer_has_another_etag() {
     ] {
         assert_ne!(plain, other);
     }
-    let headers = [
-        ("accept-language", "de"),
-        ("if-none-match", plain[0].as_str()),
-    ];
+    let headers = [("accept-language", "de"), ("if-none-match", plain[0].as_str())];
     let answer = service.ask_with("GET", VIDEO, "ALICE", &headers, b"").await;
     let title = &answer.json()["items"][0]["snippet"]["localized"]["title"];
     assert_eq!((answer.status, title), (200, &json!("Erstes")));
@@ -96,15 +87,9 @@ async fn a_page_of_another_origin_may_ask_and_read_but_not_answer_for_the_user()
     let asks = [
         page,
         ("access-control-request-method", "PUT"),
-        (
-            "access-control-request-headers",
-            "authorization,content-type",
-        ),
+        ("access-control-request-headers", "authorization,content-type"),
     ];
-    for target in [
-        "/youtube/v3/videos?part=snippet",
-        "/upload/youtube/v3/videos",
-    ] {
+    for target in ["/youtube/v3/videos?part=snippet", "/upload/youtube/v3/videos"] {
         let may = service.ask_with("OPTIONS", target, "", &asks, b"").await;
         assert_eq!(may.status, 200);
         assert_eq!(header(&may, "access-control-allow-origin"), page.1);
@@ -142,14 +127,9 @@ async fn a_batch_says_what_it_does_not_take() {
     .concat()
         + "--B--";
     let kind = [("content-type", "multipart/mixed; boundary=B")];
-    let answer = service
-        .ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes())
-        .await;
+    let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
     let text = String::from_utf8(answer.body.to_vec()).unwrap();
-    let statuses: Vec<_> = text
-        .lines()
-        .filter(|line| line.starts_with("HTTP/1.1"))
-        .collect();
+    let statuses: Vec<_> = text.lines().filter(|line| line.starts_with("HTTP/1.1")).collect();
     let refused = "HTTP/1.1 400 Bad Request";
     assert_eq!(statuses, [refused, refused, "HTTP/1.1 200 OK"]);
     assert_eq!(text.matches("neither batches nor uploads").count(), 4);
@@ -167,15 +147,10 @@ async fn a_batch_with_a_long_answer_is_answered_to_its_end() {
     }
     let kind = [("content-type", "multipart/mixed; boundary=B")];
     let body = body + "--B--";
-    let answer = service
-        .ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes())
-        .await;
+    let answer = service.ask_with("POST", "/batch", "ALICE", &kind, body.as_bytes()).await;
     let text = String::from_utf8(answer.body.to_vec()).unwrap();
     assert!(text.len() > 2 * 1024 * 1024, "{}", text.len());
-    let mark = header(&answer, "content-type")
-        .split_once("boundary=")
-        .unwrap()
-        .1;
+    let mark = header(&answer, "content-type").split_once("boundary=").unwrap().1;
     assert!(text.ends_with(&format!("--{mark}--\r\n")));
     let parts: Vec<_> = text.split(&format!("--{mark}\r\n")).skip(1).collect();
     assert_eq!(parts.len(), 200);
@@ -201,20 +176,13 @@ async fn an_upload_says_which_header_is_wrong() {
     let start = "/upload/youtube/v3/videos?part=snippet&uploadType=resumable";
     let headers = [("x-upload-content-length", "many")];
     let metadata = br#"{"snippet": {"title": "t"}}"#;
-    let answer = service
-        .ask_with("POST", start, "ALICE", &headers, metadata)
-        .await;
-    assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (400, "invalidHeader")
-    );
+    let answer = service.ask_with("POST", start, "ALICE", &headers, metadata).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (400, "invalidHeader"));
     let message = answer.json()["error"]["message"].to_string();
     assert!(message.contains("X-Upload-Content-Length"), "{message}");
     let raw = "/upload/youtube/v3/videos?part=snippet&upload_protocol=raw";
     let kind = [("content-type", "video/mp4")];
-    let answer = service
-        .ask_with("POST", raw, "ALICE", &kind, b"bytes")
-        .await;
+    let answer = service.ask_with("POST", raw, "ALICE", &kind, b"bytes").await;
     assert_eq!(answer.status, 200, "{}", answer.json());
 }
 
@@ -224,15 +192,9 @@ async fn a_token_that_is_asked_about_and_is_none_is_400() {
     for target in ["/revoke?token=none", "/tokeninfo?access_token=none"] {
         let answer = service.ask("POST", target, "", "").await;
         let error = &answer.json()["error"];
-        assert_eq!(
-            (answer.status, error),
-            (400, &json!("invalid_token")),
-            "{target}"
-        );
+        assert_eq!((answer.status, error), (400, &json!("invalid_token")), "{target}");
     }
-    let known = service
-        .ask("POST", "/tokeninfo", "", "access_token=ALICE")
-        .await;
+    let known = service.ask("POST", "/tokeninfo", "", "access_token=ALICE").await;
     assert_eq!((known.status, &known.json()["sub"]), (200, &json!("alice")));
     assert_ne!(known.json()["scope"], Value::Null);
 }

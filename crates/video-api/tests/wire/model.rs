@@ -24,48 +24,17 @@ use check::pages;
 /// Who does it, and what it is done to, are numbers that are taken modulo what there is.
 #[derive(Debug, Clone)]
 enum Step {
-    Upload {
-        who: usize,
-        privacy: usize,
-    },
-    Delete {
-        video: usize,
-    },
-    Privacy {
-        video: usize,
-        privacy: usize,
-    },
-    Rename {
-        video: usize,
-        word: usize,
-    },
-    Insert {
-        video: usize,
-        at: Option<usize>,
-    },
-    Move {
-        item: usize,
-        to: usize,
-    },
-    Remove {
-        item: usize,
-    },
-    Rate {
-        who: usize,
-        video: usize,
-        rating: usize,
-    },
-    Play {
-        who: usize,
-        video: usize,
-        count: u64,
-    },
-    Playlist {
-        privacy: usize,
-    },
-    Unlist {
-        playlist: usize,
-    },
+    Upload { who: usize, privacy: usize },
+    Delete { video: usize },
+    Privacy { video: usize, privacy: usize },
+    Rename { video: usize, word: usize },
+    Insert { video: usize, at: Option<usize> },
+    Move { item: usize, to: usize },
+    Remove { item: usize },
+    Rate { who: usize, video: usize, rating: usize },
+    Play { who: usize, video: usize, count: u64 },
+    Playlist { privacy: usize },
+    Unlist { playlist: usize },
     Restart,
 }
 
@@ -109,20 +78,11 @@ impl World {
     async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, elapsed: u64) -> Self {
         let service = Service::on(Arc::clone(&store), Arc::clone(&blobs), elapsed).await;
         service.later(elapsed);
-        Self {
-            store,
-            blobs,
-            service,
-            elapsed,
-        }
+        Self { store, blobs, service, elapsed }
     }
 
     async fn ask(&self, method: &str, target: &str, who: usize, body: &Value) -> (u16, Value) {
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
         let target = format!("/youtube/v3{target}");
         let answer = self.service.ask(method, &target, PEOPLE[who], &body).await;
         (answer.status, answer.json())
@@ -136,10 +96,7 @@ impl World {
         body.extend_from_slice(b"\r\n--b--");
         let target = "/upload/youtube/v3/videos?part=snippet,status&uploadType=multipart";
         let headers = [("content-type", "multipart/related; boundary=b")];
-        let answer = self
-            .service
-            .ask_with("POST", target, PEOPLE[who], &headers, &body)
-            .await;
+        let answer = self.service.ask_with("POST", target, PEOPLE[who], &headers, &body).await;
         assert_eq!(answer.status, 200, "{}", answer.json());
         answer.json()["id"].as_str().unwrap().to_owned()
     }
@@ -221,9 +178,7 @@ impl Model {
                 let video = &mut self.videos[at];
                 let snippet = json!({"title": WORDS[word], "categoryId": "10"});
                 let body = json!({"id": video.id, "snippet": snippet});
-                let told = world
-                    .ask("PUT", "/videos?part=snippet", video.owner, &body)
-                    .await;
+                let told = world.ask("PUT", "/videos?part=snippet", video.owner, &body).await;
                 assert_eq!(told.0, if video.is_there { 200 } else { 404 });
                 video.word = word;
             }
@@ -250,9 +205,8 @@ impl Model {
             }
             Step::Playlist { privacy } => {
                 let body = json!({"snippet": {"title": "dens"}, "status": {"privacyStatus": PRIVACY[privacy]}});
-                let (status, made) = world
-                    .ask("POST", "/playlists?part=snippet,status", 0, &body)
-                    .await;
+                let (status, made) =
+                    world.ask("POST", "/playlists?part=snippet,status", 0, &body).await;
                 assert_eq!(status, 200, "{made}");
                 let id = made["id"].as_str().unwrap().to_owned();
                 self.playlists.push((id, privacy));
@@ -270,15 +224,9 @@ impl Model {
         let video = &mut self.videos[at];
         let target = format!("/videos?id={}", video.id);
         let other = world.ask("DELETE", &target, 1 - video.owner, &Value::Null);
-        let expected = if video.sees(1 - video.owner) {
-            403
-        } else {
-            404
-        };
+        let expected = if video.sees(1 - video.owner) { 403 } else { 404 };
         assert_eq!(other.await.0, expected);
-        let told = world
-            .ask("DELETE", &target, video.owner, &Value::Null)
-            .await;
+        let told = world.ask("DELETE", &target, video.owner, &Value::Null).await;
         assert_eq!(told.0, if video.is_there { 204 } else { 404 });
         video.is_there = false;
     }
@@ -286,9 +234,7 @@ impl Model {
     async fn hide(&mut self, world: &World, at: usize, privacy: usize) {
         let video = &mut self.videos[at];
         let body = json!({"id": video.id, "status": {"privacyStatus": PRIVACY[privacy]}});
-        let told = world
-            .ask("PUT", "/videos?part=status", video.owner, &body)
-            .await;
+        let told = world.ask("PUT", "/videos?part=status", video.owner, &body).await;
         assert_eq!(told.0, if video.is_there { 200 } else { 404 });
         if privacy == PUBLIC && video.privacy != PUBLIC {
             video.published = world.elapsed;
@@ -298,9 +244,7 @@ impl Model {
 
     async fn insert(&mut self, world: &World, at: usize, position: Option<usize>) {
         let body = item_body(None, &self.videos[at].id, position);
-        let (status, answer) = world
-            .ask("POST", "/playlistItems?part=snippet", 0, &body)
-            .await;
+        let (status, answer) = world.ask("POST", "/playlistItems?part=snippet", 0, &body).await;
         if !self.videos[at].sees(0) {
             assert_eq!(answer["error"]["errors"][0]["reason"], "videoNotFound");
         } else if position.is_some_and(|position| position > self.items.len()) {
@@ -319,9 +263,7 @@ impl Model {
             return;
         };
         let body = item_body(Some(&id), &self.videos[video].id, Some(to));
-        let (_, answer) = world
-            .ask("PUT", "/playlistItems?part=snippet", 0, &body)
-            .await;
+        let (_, answer) = world.ask("PUT", "/playlistItems?part=snippet", 0, &body).await;
         if to >= self.items.len() {
             let reason = &answer["error"]["errors"][0]["reason"];
             assert_eq!(reason, "invalidPlaylistItemPosition");
@@ -342,9 +284,8 @@ impl Model {
         };
         let now = world.service.clock.now();
         let mut ids = SeededIds::from_number(world.elapsed);
-        let told = run_blocking(&*world.store, &mut ids, 9, |tx, ids| {
-            play::record(tx, ids, &plays, now)
-        });
+        let told =
+            run_blocking(&*world.store, &mut ids, 9, |tx, ids| play::record(tx, ids, &plays, now));
         if video.is_there {
             video.views += count;
             assert_eq!(told.map(|counts| counts.views), Ok(video.views));
@@ -365,11 +306,7 @@ fn item_body(id: Option<&str>, video: &str, at: Option<usize>) -> Value {
 }
 
 fn run(future: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(future);
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future);
 }
 
 fn memory_blobs() -> Arc<dyn Blobs> {
@@ -394,10 +331,7 @@ proptest! {
 
 /// The store in this directory. A sweep of the service before may still be ending, and holds the store until then.
 async fn reopen(directory: &std::path::Path) -> Arc<dyn KeyValue> {
-    let config = SledConfig {
-        cache_bytes: 16 << 20,
-        ..SledConfig::new(directory.join("kv"))
-    };
+    let config = SledConfig { cache_bytes: 16 << 20, ..SledConfig::new(directory.join("kv")) };
     loop {
         match Sled::open(&config) {
             Err(OpenError::Locked { .. }) => tokio::task::yield_now().await,
@@ -440,12 +374,7 @@ async fn positions_stay_dense_while_many_insert_at_once() {
                     let video = ["v", "w"][task % 2];
                     let body = item_body(None, video, at.filter(|at| *at == 0)).to_string();
                     let answer = service
-                        .ask(
-                            "POST",
-                            "/youtube/v3/playlistItems?part=snippet",
-                            "ALICE",
-                            &body,
-                        )
+                        .ask("POST", "/youtube/v3/playlistItems?part=snippet", "ALICE", &body)
                         .await;
                     assert_eq!(answer.status, 200, "{}", answer.json());
                 }
@@ -455,22 +384,11 @@ async fn positions_stay_dense_while_many_insert_at_once() {
     for task in tasks {
         task.await.unwrap();
     }
-    let found = pages(
-        &service,
-        "ALICE",
-        "/playlistItems?part=snippet&playlistId=PL&maxResults=50",
-    )
-    .await;
+    let found =
+        pages(&service, "ALICE", "/playlistItems?part=snippet&playlistId=PL&maxResults=50").await;
     assert_eq!(found.len(), 320);
-    let ids: std::collections::BTreeSet<_> = found
-        .iter()
-        .map(|item| item["id"].as_str().unwrap())
-        .collect();
+    let ids: std::collections::BTreeSet<_> =
+        found.iter().map(|item| item["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 320);
-    assert!(
-        found
-            .iter()
-            .enumerate()
-            .all(|(at, item)| item["snippet"]["position"] == at)
-    );
+    assert!(found.iter().enumerate().all(|(at, item)| item["snippet"]["position"] == at));
 }

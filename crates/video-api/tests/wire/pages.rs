@@ -6,9 +6,7 @@ use crate::service::{SEED, Service};
 
 fn ids(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().unwrap().iter();
-    items
-        .map(|item| item["id"].as_str().unwrap().to_owned())
-        .collect()
+    items.map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -16,10 +14,7 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
     let service = Service::new().await;
     let items = ids(&service.list("/playlistItems?part=id&playlistId=PLx").await);
     for (list, wanted) in [
-        (
-            "playlists",
-            vec!["PLx".to_owned(), "PL".into(), "UUx".into()],
-        ),
+        ("playlists", vec!["PLx".to_owned(), "PL".into(), "UUx".into()]),
         ("channels", vec!["UCbob".into(), "UCx".into()]),
         ("playlistItems", items),
     ] {
@@ -29,10 +24,8 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
         let info = json!({"totalResults": wanted.len(), "resultsPerPage": 5});
         assert_eq!(whole["pageInfo"], info);
         assert_eq!(whole.get("nextPageToken"), None);
-        let (mut forth, mut page) = (
-            Vec::new(),
-            service.list(&format!("{all}&maxResults=1")).await,
-        );
+        let (mut forth, mut page) =
+            (Vec::new(), service.list(&format!("{all}&maxResults=1")).await);
         loop {
             assert_eq!(page["pageInfo"]["resultsPerPage"], 1);
             forth.extend(ids(&page));
@@ -44,9 +37,7 @@ async fn a_list_by_id_comes_in_pages_where_the_request_says_how_many() {
         }
         assert_eq!(forth, wanted, "{list}");
         let back = page["prevPageToken"].as_str().unwrap();
-        let back = service
-            .list(&format!("{all}&maxResults=1&pageToken={back}"))
-            .await;
+        let back = service.list(&format!("{all}&maxResults=1&pageToken={back}")).await;
         assert_eq!(ids(&back), wanted[wanted.len() - 2..wanted.len() - 1]);
         let none = service.list(&format!("{all}&maxResults=0")).await;
         assert_eq!((ids(&none).len(), none.get("nextPageToken")), (0, None));
@@ -67,24 +58,16 @@ async fn whoever_deletes_a_page_and_goes_on_to_the_next_leaves_nothing_out() {
             json!({"playlistId": "PL", "resourceId": {"kind": "youtube#video", "videoId": video}});
         let body = json!({"snippet": snippet}).to_string();
         let target = "/youtube/v3/playlistItems?part=snippet";
-        assert_eq!(
-            service.ask("POST", target, "ALICE", &body).await.status,
-            200
-        );
+        assert_eq!(service.ask("POST", target, "ALICE", &body).await.status, 200);
     }
     for filter in ["playlistId=PL&videoId=w", "playlistId=PL"] {
         let list = format!("/playlistItems?part=id&maxResults=2&{filter}");
-        let whole = service
-            .list(&list.replace("maxResults=2", "maxResults=50"))
-            .await;
+        let whole = service.list(&list.replace("maxResults=2", "maxResults=50")).await;
         let (mut seen, mut page) = (Vec::new(), service.list(&list).await);
         loop {
             for id in ids(&page) {
                 let target = format!("/youtube/v3/playlistItems?id={id}");
-                assert_eq!(
-                    service.ask("DELETE", &target, "ALICE", "").await.status,
-                    204
-                );
+                assert_eq!(service.ask("DELETE", &target, "ALICE", "").await.status, 204);
                 seen.push(id);
             }
             let Some(next) = page["nextPageToken"].as_str() else {
@@ -106,9 +89,7 @@ async fn an_item_of_the_likes_is_not_deleted_under_a_stale_etag() {
     let target = format!("/youtube/v3/playlistItems?id={}", id.as_str().unwrap());
     for (etag, status) in [("stale", 412), (etag.as_str().unwrap(), 204)] {
         let headers = [("if-match", etag)];
-        let answer = service
-            .ask_with("DELETE", &target, "ALICE", &headers, b"")
-            .await;
+        let answer = service.ask_with("DELETE", &target, "ALICE", &headers, b"").await;
         assert_eq!(answer.status, status);
     }
 }
@@ -121,19 +102,10 @@ async fn the_items_of_a_video_are_found_in_every_kind_of_list_and_a_video_that_i
     for list in ["HL", "HL", "WL"] {
         let body = json!({"snippet": {"playlistId": list, "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
         let target = "/youtube/v3/playlistItems?part=snippet";
-        let answer = service
-            .ask("POST", target, "ALICE", &body.to_string())
-            .await;
+        let answer = service.ask("POST", target, "ALICE", &body.to_string()).await;
         assert_eq!(answer.status, 200, "{list}: {}", answer.json());
     }
-    for (list, count) in [
-        ("HL", 2),
-        ("LL", 1),
-        ("WL", 1),
-        ("UUx", 1),
-        ("PLx", 1),
-        ("PL", 0),
-    ] {
+    for (list, count) in [("HL", 2), ("LL", 1), ("WL", 1), ("UUx", 1), ("PLx", 1), ("PL", 0)] {
         let target =
             format!("/playlistItems?part=snippet&playlistId={list}&maxResults=1&videoId=v");
         let mut page = service.list(&target).await;
@@ -155,31 +127,13 @@ async fn the_items_of_a_video_are_found_in_every_kind_of_list_and_a_video_that_i
 async fn what_is_not_there_is_told_with_the_place_that_names_it() {
     let service = Service::new().await;
     for (target, reason, place) in [
-        (
-            "/playlists?part=id&channelId=UCnone",
-            "channelNotFound",
-            "channelId",
-        ),
-        (
-            "/playlistItems?part=id&playlistId=PLnone",
-            "playlistNotFound",
-            "playlistId",
-        ),
-        (
-            "/playlistItems?part=id&playlistId=PL&videoId=none",
-            "videoNotFound",
-            "videoId",
-        ),
+        ("/playlists?part=id&channelId=UCnone", "channelNotFound", "channelId"),
+        ("/playlistItems?part=id&playlistId=PLnone", "playlistNotFound", "playlistId"),
+        ("/playlistItems?part=id&playlistId=PL&videoId=none", "videoNotFound", "videoId"),
     ] {
-        let answer = service
-            .ask("GET", &format!("/youtube/v3{target}"), "ALICE", "")
-            .await;
+        let answer = service.ask("GET", &format!("/youtube/v3{target}"), "ALICE", "").await;
         let error = &answer.json()["error"]["errors"][0];
-        let told = (
-            answer.status,
-            error["reason"].as_str(),
-            error["location"].as_str(),
-        );
+        let told = (answer.status, error["reason"].as_str(), error["location"].as_str());
         assert_eq!(told, (404, Some(reason), Some(place)), "{target}");
     }
 }

@@ -77,21 +77,14 @@ async fn check(
     location: &str,
 ) {
     let target = format!("/youtube/v3{}?{query}", operation.path.replace("{id}", "x"));
-    let answer = service
-        .ask(operation.method.name(), &target, "ALICE", "{}")
-        .await;
+    let answer = service.ask(operation.method.name(), &target, "ALICE", "{}").await;
     let error = &answer.json()["error"];
     let told = (
         answer.status,
         error["errors"][0]["reason"].as_str(),
         error["errors"][0]["location"].as_str(),
     );
-    assert_eq!(
-        told,
-        (400, Some(reason), Some(location)),
-        "{} {target}: {error}",
-        operation.name
-    );
+    assert_eq!(told, (400, Some(reason), Some(location)), "{} {target}: {error}", operation.name);
     assert_eq!(error["code"], 400);
     assert_eq!(error["message"], error["errors"][0]["message"]);
 }
@@ -100,21 +93,14 @@ async fn check(
 async fn every_fault_of_every_parameter_is_told_with_its_place() {
     let service = Service::new().await;
     let mut checked = 0;
-    for operation in OPERATIONS
-        .iter()
-        .filter(|operation| !matches!(operation.run, Run::Unsupported))
+    for operation in
+        OPERATIONS.iter().filter(|operation| !matches!(operation.run, Run::Unsupported))
     {
         for param in operation.params.iter().filter(|param| !param.in_path) {
             let name = param.name;
             if param.required {
-                check(
-                    &service,
-                    operation,
-                    &query(operation, Some((name, None))),
-                    "required",
-                    name,
-                )
-                .await;
+                check(&service, operation, &query(operation, Some((name, None))), "required", name)
+                    .await;
                 check(
                     &service,
                     operation,
@@ -137,10 +123,8 @@ async fn every_fault_of_every_parameter_is_told_with_its_place() {
             }
             if !param.repeated {
                 let value = valid(operation, param);
-                let twice = format!(
-                    "{}&{name}={value}",
-                    query(operation, Some((name, Some(&value))))
-                );
+                let twice =
+                    format!("{}&{name}={value}", query(operation, Some((name, Some(&value)))));
                 check(&service, operation, &twice, "invalidParameter", name).await;
             }
             if name == "part" {
@@ -161,9 +145,8 @@ async fn every_fault_of_every_parameter_is_told_with_its_place() {
 #[tokio::test]
 async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
     let service = Service::new().await;
-    for operation in OPERATIONS
-        .iter()
-        .filter(|operation| !matches!(operation.run, Run::Unsupported))
+    for operation in
+        OPERATIONS.iter().filter(|operation| !matches!(operation.run, Run::Unsupported))
     {
         for param in GLOBAL.iter().filter(|param| param.name != "alt") {
             for fault in faults(param) {
@@ -171,10 +154,7 @@ async fn every_fault_of_a_common_parameter_is_told_whatever_the_operation() {
                 check(&service, operation, &more, "invalidParameter", param.name).await;
             }
         }
-        for (alt, reason) in [
-            ("proto", "unsupportedOutputFormat"),
-            ("xml", "invalidAltValue"),
-        ] {
+        for (alt, reason) in [("proto", "unsupportedOutputFormat"), ("xml", "invalidAltValue")] {
             let more = format!("{}&alt={alt}", query(operation, None));
             check(&service, operation, &more, reason, "alt").await;
         }
@@ -186,51 +166,25 @@ async fn filters_are_exactly_one() {
     let service = Service::new().await;
     for (target, reason) in [
         ("/videos?part=id", "missingRequiredParameter"),
-        (
-            "/videos?part=id&id=v&chart=mostPopular",
-            "incompatibleParameters",
-        ),
+        ("/videos?part=id&id=v&chart=mostPopular", "incompatibleParameters"),
         ("/channels?part=id&mine=false", "missingRequiredParameter"),
-        (
-            "/channels?part=id&mine=true&id=UCx",
-            "incompatibleParameters",
-        ),
+        ("/channels?part=id&mine=true&id=UCx", "incompatibleParameters"),
         ("/playlists?part=id", "missingRequiredParameter"),
         ("/playlistItems?part=id", "missingRequiredParameter"),
-        (
-            "/videos?part=id&chart=mostPopular&pageToken=CAUQAA",
-            "invalidPageToken",
-        ),
+        ("/videos?part=id&chart=mostPopular&pageToken=CAUQAA", "invalidPageToken"),
         ("/videos?part=id&id=v&hl=tlh", "unsupportedLanguageCode"),
-        (
-            "/videos?part=id&chart=mostPopular&regionCode=XX",
-            "unsupportedRegionCode",
-        ),
+        ("/videos?part=id&chart=mostPopular&regionCode=XX", "unsupportedRegionCode"),
         ("/videos?part=id&id=v&fields=items(", "invalidParameter"),
-        (
-            "/videos?part=id&id=v&fields=items(id,none)",
-            "invalidParameter",
-        ),
+        ("/videos?part=id&id=v&fields=items(id,none)", "invalidParameter"),
         ("/search?part=id&fields=items/id/none", "invalidParameter"),
         ("/videos?part=id&id=v&alt=xml", "invalidAltValue"),
     ] {
-        let answer = service
-            .ask("GET", &format!("/youtube/v3{target}"), "ALICE", "")
-            .await;
-        assert_eq!(
-            (answer.status, answer.reason().as_str()),
-            (400, reason),
-            "{target}"
-        );
+        let answer = service.ask("GET", &format!("/youtube/v3{target}"), "ALICE", "").await;
+        assert_eq!((answer.status, answer.reason().as_str()), (400, reason), "{target}");
     }
     let ids: Vec<_> = (0..51).map(|number| format!("v{number}")).collect();
     let answer = service
-        .ask(
-            "GET",
-            &format!("/youtube/v3/videos?part=id&id={}", ids.join(",")),
-            "ALICE",
-            "",
-        )
+        .ask("GET", &format!("/youtube/v3/videos?part=id&id={}", ids.join(",")), "ALICE", "")
         .await;
     assert_eq!(answer.reason(), "invalidFilters");
 }

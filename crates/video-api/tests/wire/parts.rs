@@ -7,21 +7,9 @@ use crate::service::Service;
 
 /// Operations that write a resource, each with the body of one that is there and as much of it as a part holds.
 const WRITES: &[(&str, &str, &str)] = &[
-    (
-        "videos.update",
-        "snippet",
-        r#"{"id": "v", "snippet": {"title": "New", "categoryId": "22"}}"#,
-    ),
-    (
-        "playlists.update",
-        "snippet",
-        r#"{"id": "PLx", "snippet": {"title": "New"}}"#,
-    ),
-    (
-        "playlists.insert",
-        "snippet",
-        r#"{"snippet": {"title": "New"}}"#,
-    ),
+    ("videos.update", "snippet", r#"{"id": "v", "snippet": {"title": "New", "categoryId": "22"}}"#),
+    ("playlists.update", "snippet", r#"{"id": "PLx", "snippet": {"title": "New"}}"#),
+    ("playlists.insert", "snippet", r#"{"snippet": {"title": "New"}}"#),
     (
         "playlistItems.insert",
         "snippet",
@@ -41,10 +29,7 @@ const WRITES: &[(&str, &str, &str)] = &[
 
 /// Sends the write `name` with this `part`; `more` is merged into its body.
 async fn write(service: &Service, name: &str, part: &str, more: &Value) -> (u16, Value) {
-    let operation = OPERATIONS
-        .iter()
-        .find(|operation| operation.name == name)
-        .unwrap();
+    let operation = OPERATIONS.iter().find(|operation| operation.name == name).unwrap();
     let (_, _, body) = WRITES.iter().find(|row| row.0 == name).unwrap();
     let items = service.list("/playlistItems?part=id&playlistId=PLx").await;
     let item = items["items"][0]["id"].as_str().unwrap();
@@ -53,19 +38,14 @@ async fn write(service: &Service, name: &str, part: &str, more: &Value) -> (u16,
         body[member] = value.clone();
     }
     let target = format!("/youtube/v3{}?part={part}", operation.path);
-    let answer = service
-        .ask(operation.method.name(), &target, "ALICE", &body.to_string())
-        .await;
+    let answer = service.ask(operation.method.name(), &target, "ALICE", &body.to_string()).await;
     (answer.status, answer.json())
 }
 
 #[tokio::test]
 async fn a_part_that_cannot_be_written_is_returned_beside_those_that_are() {
     for (name, part, _) in WRITES {
-        let operation = OPERATIONS
-            .iter()
-            .find(|operation| operation.name == *name)
-            .unwrap();
+        let operation = OPERATIONS.iter().find(|operation| operation.name == *name).unwrap();
         let read_only = operation.parts.iter().filter(|part| !part.writable);
         for other in read_only {
             let service = Service::new().await;
@@ -85,43 +65,27 @@ async fn a_part_that_cannot_be_written_is_returned_beside_those_that_are() {
     let (_, video) = write(&service, "videos.update", parts, &json!({})).await;
     assert_eq!(video["statistics"]["viewCount"], "0");
     assert_eq!(video["contentDetails"]["dimension"], "2d");
-    assert_eq!(
-        video["processingDetails"]["fileDetailsAvailability"],
-        "available"
-    );
+    assert_eq!(video["processingDetails"]["fileDetailsAvailability"], "available");
 }
 
 #[tokio::test]
 async fn a_body_that_holds_a_part_which_is_not_named_is_refused_and_writes_nothing() {
     for (name, part, _) in WRITES {
-        let operation = OPERATIONS
-            .iter()
-            .find(|operation| operation.name == *name)
-            .unwrap();
-        let others = operation
-            .parts
-            .iter()
-            .filter(|other| other.name != *part && other.name != "id");
+        let operation = OPERATIONS.iter().find(|operation| operation.name == *name).unwrap();
+        let others =
+            operation.parts.iter().filter(|other| other.name != *part && other.name != "id");
         for other in others {
             let service = Service::new().await;
             let more = json!({other.name: {"privacyStatus": "private"}});
             let (status, answer) = write(&service, name, part, &more).await;
             let error = &answer["error"]["errors"][0];
             if other.writable {
-                let told = (
-                    status,
-                    &error["reason"],
-                    &error["message"],
-                    &error["location"],
-                );
+                let told = (status, &error["reason"], &error["message"], &error["location"]);
                 let message = json!(format!("'{}'", other.name));
                 let expected = (400, &json!("unexpectedPart"), &message, &json!("part"));
                 assert_eq!(told, expected, "{name} {}", other.name);
             } else {
-                assert_eq!(
-                    status, 200,
-                    "{name}: what nobody can write does no harm: {answer}"
-                );
+                assert_eq!(status, 200, "{name}: what nobody can write does no harm: {answer}");
             }
         }
     }

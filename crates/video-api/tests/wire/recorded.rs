@@ -11,10 +11,7 @@ const CLIENTS: &[(&str, &[u16])] = &[
             200, 501, 200, 400, 400, 200, 400, 200, 200, 200, 200,
         ],
     ),
-    (
-        "node",
-        &[200, 200, 200, 501, 204, 204, 200, 501, 200, 501, 200],
-    ),
+    ("node", &[200, 200, 200, 501, 204, 204, 200, 501, 200, 501, 200]),
     ("node_upload", &[200, 400, 400, 501, 403]),
     ("rust", &[200, 200, 200, 200, 200, 400, 204, 204, 400, 501]),
 ];
@@ -27,50 +24,28 @@ struct Recorded {
 }
 
 fn read(client: &str, number: usize) -> Recorded {
-    let path = format!(
-        "{}/tests/recorded/{client}/{number:03}.http",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/tests/recorded/{client}/{number:03}.http", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let end = bytes
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .unwrap();
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap().split(' ');
-    let (method, target) = (
-        first.next().unwrap().to_owned(),
-        first.next().unwrap().to_owned(),
-    );
+    let (method, target) = (first.next().unwrap().to_owned(), first.next().unwrap().to_owned());
     let headers: Vec<_> = lines
         .map(|line| line.split_once(':').unwrap())
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let body = &bytes[end + 4..];
-    let is_chunked = headers
-        .iter()
-        .any(|(name, value)| name == "transfer-encoding" && value == "chunked");
-    let body = if is_chunked {
-        dechunk(body)
-    } else {
-        body.to_vec()
-    };
-    Recorded {
-        method,
-        target,
-        headers,
-        body,
-    }
+    let is_chunked =
+        headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let body = if is_chunked { dechunk(body) } else { body.to_vec() };
+    Recorded { method, target, headers, body }
 }
 
 fn dechunk(mut rest: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     loop {
-        let end = rest
-            .windows(2)
-            .position(|window| window == b"\r\n")
-            .unwrap();
+        let end = rest.windows(2).position(|window| window == b"\r\n").unwrap();
         let size = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
         rest = &rest[end + 2..];
         if size == 0 {
@@ -90,12 +65,8 @@ async fn send(service: &Service, recorded: &Recorded, session: &str) -> Answer {
     let kept = recorded.headers.iter().filter(|(name, _)| {
         !["host", "transfer-encoding", "connection", "accept-encoding"].contains(&name.as_str())
     });
-    let headers: Vec<_> = kept
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
-    service
-        .ask_with(&recorded.method, &target, "", &headers, &recorded.body)
-        .await
+    let headers: Vec<_> = kept.map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    service.ask_with(&recorded.method, &target, "", &headers, &recorded.body).await
 }
 
 #[tokio::test]
@@ -131,23 +102,12 @@ async fn a_recorded_upload_ends_in_a_video_that_is_listed() {
     let location = start.headers["location"].to_str().unwrap().to_owned();
     let session = location.split_once("upload_id=").unwrap().1.to_owned();
     let mut last = start;
-    for (piece, range) in [
-        (9, Some("bytes=0-262143")),
-        (10, Some("bytes=0-524287")),
-        (11, None),
-    ] {
+    for (piece, range) in [(9, Some("bytes=0-262143")), (10, Some("bytes=0-524287")), (11, None)] {
         last = send(&service, &read("python", piece), &session).await;
-        assert_eq!(
-            last.headers
-                .get("range")
-                .map(|value| value.to_str().unwrap()),
-            range
-        );
+        assert_eq!(last.headers.get("range").map(|value| value.to_str().unwrap()), range);
     }
     let id = last.json()["id"].as_str().unwrap().to_owned();
-    let found = service
-        .list(&format!("/videos?part=status,fileDetails&id={id}"))
-        .await;
+    let found = service.list(&format!("/videos?part=status,fileDetails&id={id}")).await;
     assert_eq!(found["items"][0]["fileDetails"]["fileSize"], "524388");
     assert_eq!(found["items"][0]["status"]["uploadStatus"], "uploaded");
     // What was recorded is no video.

@@ -5,26 +5,14 @@ use serde_json::{Value, json};
 use crate::service::Service;
 
 async fn put(service: &Service, target: &str, body: &Value) -> (u16, Value) {
-    let answer = service
-        .ask(
-            "PUT",
-            &format!("/youtube/v3{target}"),
-            "ALICE",
-            &body.to_string(),
-        )
-        .await;
+    let answer =
+        service.ask("PUT", &format!("/youtube/v3{target}"), "ALICE", &body.to_string()).await;
     (answer.status, answer.json())
 }
 
 async fn post(service: &Service, target: &str, body: &Value) -> (u16, Value) {
-    let answer = service
-        .ask(
-            "POST",
-            &format!("/youtube/v3{target}"),
-            "ALICE",
-            &body.to_string(),
-        )
-        .await;
+    let answer =
+        service.ask("POST", &format!("/youtube/v3{target}"), "ALICE", &body.to_string()).await;
     (answer.status, answer.json())
 }
 
@@ -33,79 +21,42 @@ async fn an_update_overwrites_the_named_parts_and_deletes_what_they_leave_out() 
     let service = Service::new().await;
     let body = json!({"id": "v", "snippet": {"title": "Changed", "categoryId": "10"}});
     let (status, video) = put(&service, "/videos?part=snippet", &body).await;
-    assert_eq!(
-        (status, &video["snippet"]["title"]),
-        (200, &json!("Changed"))
-    );
+    assert_eq!((status, &video["snippet"]["title"]), (200, &json!("Changed")));
     assert_eq!(
         (&video["snippet"]["description"], &video["snippet"]["tags"]),
         (&json!(""), &Value::Null)
     );
     let status = json!({"id": "v", "status": {"privacyStatus": "unlisted", "embeddable": false}});
     put(&service, "/videos?part=status", &status).await;
-    put(
-        &service,
-        "/videos?part=status",
-        &json!({"id": "v", "status": {}}),
-    )
-    .await;
+    put(&service, "/videos?part=status", &json!({"id": "v", "status": {}})).await;
     let found = service.list("/videos?part=status,snippet&id=v").await;
     let status = &found["items"][0]["status"];
-    assert_eq!(
-        (&status["privacyStatus"], &status["embeddable"]),
-        (&json!("public"), &json!(true))
-    );
-    assert_eq!(
-        found["items"][0]["snippet"]["title"], "Changed",
-        "a part that is not named stays"
-    );
+    assert_eq!((&status["privacyStatus"], &status["embeddable"]), (&json!("public"), &json!(true)));
+    assert_eq!(found["items"][0]["snippet"]["title"], "Changed", "a part that is not named stays");
     for (snippet, reason) in [
         (json!({"title": "no category"}), "invalidVideoMetadata"),
         (json!({"title": "", "categoryId": "22"}), "invalidTitle"),
         (json!({"title": "a<b", "categoryId": "22"}), "invalidTitle"),
-        (
-            json!({"title": "a", "categoryId": "30"}),
-            "invalidCategoryId",
-        ),
+        (json!({"title": "a", "categoryId": "30"}), "invalidCategoryId"),
         (
             json!({"title": "a", "categoryId": "22", "description": "d".repeat(5001)}),
             "invalidDescription",
         ),
-        (
-            json!({"title": "a", "categoryId": "22", "tags": ["t".repeat(501)]}),
-            "invalidTags",
-        ),
+        (json!({"title": "a", "categoryId": "22", "tags": ["t".repeat(501)]}), "invalidTags"),
     ] {
-        let (status, error) = put(
-            &service,
-            "/videos?part=snippet",
-            &json!({"id": "v", "snippet": snippet}),
-        )
-        .await;
-        assert_eq!(
-            (status, error["error"]["errors"][0]["reason"].as_str()),
-            (400, Some(reason))
-        );
+        let (status, error) =
+            put(&service, "/videos?part=snippet", &json!({"id": "v", "snippet": snippet})).await;
+        assert_eq!((status, error["error"]["errors"][0]["reason"].as_str()), (400, Some(reason)));
     }
 }
 
 #[tokio::test]
 async fn a_stale_etag_is_refused_with_412_and_a_fresh_one_saves_the_body() {
     let service = Service::new().await;
-    let first = service
-        .ask(
-            "GET",
-            "/youtube/v3/videos?part=snippet&id=v&key=KEY",
-            "",
-            "",
-        )
-        .await;
+    let first = service.ask("GET", "/youtube/v3/videos?part=snippet&id=v&key=KEY", "", "").await;
     let etag = first.headers["etag"].to_str().unwrap().to_owned();
     assert_eq!(etag.trim_matches('"').len(), 27);
-    let item = first.json()["items"][0]["etag"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let item = first.json()["items"][0]["etag"].as_str().unwrap().to_owned();
     let again = service
         .ask_with(
             "GET",
@@ -120,13 +71,7 @@ async fn a_stale_etag_is_refused_with_412_and_a_fresh_one_saves_the_body() {
     for (expected, etag) in [(412, "stale"), (200, item.as_str()), (412, item.as_str())] {
         let headers = [("if-match", etag)];
         let answer = service
-            .ask_with(
-                "PUT",
-                "/youtube/v3/videos?part=snippet",
-                "ALICE",
-                &headers,
-                body.as_bytes(),
-            )
+            .ask_with("PUT", "/youtube/v3/videos?part=snippet", "ALICE", &headers, body.as_bytes())
             .await;
         assert_eq!(answer.status, expected, "{etag}");
     }
@@ -149,17 +94,9 @@ async fn a_scheduled_video_is_public_when_its_time_comes() {
     assert_eq!(put(&service, "/videos?part=status", &body).await.0, 200);
     let seen = |service: Service| async move {
         let answer = service
-            .ask(
-                "GET",
-                "/youtube/v3/playlistItems?part=id&playlistId=UUx&maxResults=50",
-                "BOB",
-                "",
-            )
+            .ask("GET", "/youtube/v3/playlistItems?part=id&playlistId=UUx&maxResults=50", "BOB", "")
             .await;
-        (
-            answer.json()["pageInfo"]["totalResults"].as_u64().unwrap(),
-            service,
-        )
+        (answer.json()["pageInfo"]["totalResults"].as_u64().unwrap(), service)
     };
     let (before, service) = seen(service).await;
     service.later(3_600);
@@ -167,10 +104,7 @@ async fn a_scheduled_video_is_public_when_its_time_comes() {
     assert_eq!((before, after), (2, 3));
     let found = service.list("/videos?part=status,snippet&id=p").await;
     assert_eq!(found["items"][0]["status"]["privacyStatus"], "public");
-    assert_eq!(
-        found["items"][0]["snippet"]["publishedAt"],
-        "2026-05-01T13:00:00Z"
-    );
+    assert_eq!(found["items"][0]["snippet"]["publishedAt"], "2026-05-01T13:00:00Z");
     let channel = service.list("/channels?part=statistics&mine=true").await;
     assert_eq!(channel["items"][0]["statistics"]["videoCount"], "3");
 }
@@ -179,30 +113,15 @@ async fn a_scheduled_video_is_public_when_its_time_comes() {
 async fn a_like_is_an_item_of_the_likes_and_the_other_way_round() {
     let service = Service::new().await;
     let likes = |found: &Value| found["pageInfo"]["totalResults"].as_u64().unwrap();
-    let answer = service
-        .ask(
-            "POST",
-            "/youtube/v3/videos/rate?id=v&rating=like",
-            "ALICE",
-            "",
-        )
-        .await;
+    let answer = service.ask("POST", "/youtube/v3/videos/rate?id=v&rating=like", "ALICE", "").await;
     assert_eq!(answer.status, 204);
-    let list = service
-        .list("/playlistItems?part=id,snippet&playlistId=LL")
-        .await;
+    let list = service.list("/playlistItems?part=id,snippet&playlistId=LL").await;
     assert_eq!(
-        (
-            likes(&list),
-            &list["items"][0]["snippet"]["resourceId"]["videoId"]
-        ),
+        (likes(&list), &list["items"][0]["snippet"]["resourceId"]["videoId"]),
         (1, &json!("v"))
     );
     let body = json!({"snippet": {"playlistId": "LLx", "resourceId": {"kind": "youtube#video", "videoId": "w"}}});
-    assert_eq!(
-        post(&service, "/playlistItems?part=snippet", &body).await.0,
-        200
-    );
+    assert_eq!(post(&service, "/playlistItems?part=snippet", &body).await.0, 200);
     let rating = service.list("/videos/getRating?id=v,w,p").await;
     let given: Vec<_> = rating["items"]
         .as_array()
@@ -214,19 +133,10 @@ async fn a_like_is_an_item_of_the_likes_and_the_other_way_round() {
     let statistics = service.list("/videos?part=statistics&id=v").await;
     assert_eq!(statistics["items"][0]["statistics"]["likeCount"], "1");
     let id = list["items"][0]["id"].as_str().unwrap();
-    let answer = service
-        .ask(
-            "DELETE",
-            &format!("/youtube/v3/playlistItems?id={id}"),
-            "ALICE",
-            "",
-        )
-        .await;
+    let answer =
+        service.ask("DELETE", &format!("/youtube/v3/playlistItems?id={id}"), "ALICE", "").await;
     assert_eq!(answer.status, 204);
-    assert_eq!(
-        likes(&service.list("/playlistItems?part=id&playlistId=LL").await),
-        1
-    );
+    assert_eq!(likes(&service.list("/playlistItems?part=id&playlistId=LL").await), 1);
     let rating = service.list("/videos/getRating?id=v").await;
     assert_eq!(rating["items"][0]["rating"], "none");
 }
@@ -236,14 +146,8 @@ async fn what_is_to_be_watched_is_a_playlist_of_the_owner() {
     let service = Service::new().await;
     let body = json!({"snippet": {"playlistId": "WL", "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
     let (status, item) = post(&service, "/playlistItems?part=snippet", &body).await;
-    assert_eq!(
-        (status, &item["snippet"]["playlistId"]),
-        (200, &json!("WLx")),
-        "{item}"
-    );
-    let list = service
-        .list("/playlistItems?part=snippet&playlistId=WLx")
-        .await;
+    assert_eq!((status, &item["snippet"]["playlistId"]), (200, &json!("WLx")), "{item}");
+    let list = service.list("/playlistItems?part=snippet&playlistId=WLx").await;
     assert_eq!(list["items"][0]["id"], item["id"]);
     let body = json!({"snippet": {"playlistId": "UUx", "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
     let (status, error) = post(&service, "/playlistItems?part=snippet", &body).await;
@@ -261,9 +165,7 @@ async fn a_batch_is_answered_part_by_part() {
         --b\nContent-Type: application/http\n\nPOST /youtube/v3/playlists?part=snippet HTTP/1.1\nContent-Type: application/json\n\n{\"snippet\": {\"title\": \"B\"}}\n--b--";
     for path in ["/batch", "/batch/youtube/v3"] {
         let headers = [("content-type", "multipart/mixed; boundary=b")];
-        let answer = service
-            .ask_with("POST", path, "ALICE", &headers, body.as_bytes())
-            .await;
+        let answer = service.ask_with("POST", path, "ALICE", &headers, body.as_bytes()).await;
         let text = String::from_utf8(answer.body.to_vec()).unwrap();
         let places: Vec<_> = [
             "<response-u + 1>",
@@ -274,10 +176,7 @@ async fn a_batch_is_answered_part_by_part() {
         ]
         .iter()
         .scan(0, |from, wanted| {
-            *from += text[*from..]
-                .find(wanted)
-                .unwrap_or_else(|| panic!("{wanted} in {text}"))
-                + 1;
+            *from += text[*from..].find(wanted).unwrap_or_else(|| panic!("{wanted} in {text}")) + 1;
             Some(*from)
         })
         .collect();
@@ -297,32 +196,18 @@ async fn answers_have_the_form_that_is_asked_for() {
         )
         .await;
     assert_eq!(compact.body, br#"{"items":[{"id":"v"}]}"#.as_slice());
-    let pretty = service
-        .ask(
-            "GET",
-            "/youtube/v3/videos?part=id&id=v&fields=items/id",
-            "ALICE",
-            "",
-        )
-        .await;
+    let pretty =
+        service.ask("GET", "/youtube/v3/videos?part=id&id=v&fields=items/id", "ALICE", "").await;
     assert_eq!(
         pretty.body,
         b"{\n  \"items\": [\n    {\n      \"id\": \"v\"\n    }\n  ]\n}\n".as_slice()
     );
     let headers = [("accept-encoding", "gzip"), ("user-agent", "x (gzip)")];
     let packed = service
-        .ask_with(
-            "GET",
-            "/youtube/v3/i18nRegions?part=snippet",
-            "ALICE",
-            &headers,
-            b"",
-        )
+        .ask_with("GET", "/youtube/v3/i18nRegions?part=snippet", "ALICE", &headers, b"")
         .await;
     assert_eq!(packed.headers["content-encoding"], "gzip");
-    let plain = service
-        .ask("GET", "/youtube/v3/i18nRegions?part=snippet", "ALICE", "")
-        .await;
+    let plain = service.ask("GET", "/youtube/v3/i18nRegions?part=snippet", "ALICE", "").await;
     assert!(packed.body.len() * 3 < plain.body.len());
 }
 
@@ -330,18 +215,10 @@ async fn answers_have_the_form_that_is_asked_for() {
 async fn a_reset_brings_the_seed_back() {
     use triptych_core::host::Hosted;
     let service = Service::new().await;
-    service
-        .ask("DELETE", "/youtube/v3/videos?id=v", "ALICE", "")
-        .await;
-    assert_eq!(
-        service.list("/videos?part=id&id=v").await["items"],
-        json!([])
-    );
+    service.ask("DELETE", "/youtube/v3/videos?id=v", "ALICE", "").await;
+    assert_eq!(service.list("/videos?part=id&id=v").await["items"], json!([]));
     service.api.reset().await.unwrap();
-    assert_eq!(
-        service.list("/videos?part=id&id=v").await["items"][0]["id"],
-        "v"
-    );
+    assert_eq!(service.list("/videos?part=id&id=v").await["items"][0]["id"], "v");
 }
 
 #[tokio::test]
@@ -350,26 +227,16 @@ async fn a_channel_keeps_its_title_and_shows_what_was_written() {
     let settings = json!({"description": "About", "country": "DE", "showBrowseView": true, "defaultLanguage": "en"});
     let body = json!({"id": "UCx", "brandingSettings": {"channel": settings}, "invideoPromotion": {
         "defaultTiming": {"type": "offsetFromEnd", "offsetMs": 15000}, "items": [{"id": {"type": "video", "videoId": "v"}}]}});
-    let (status, channel) = put(
-        &service,
-        "/channels?part=brandingSettings,invideoPromotion",
-        &body,
-    )
-    .await;
+    let (status, channel) =
+        put(&service, "/channels?part=brandingSettings,invideoPromotion", &body).await;
     assert_eq!(status, 200, "{channel}");
     assert_eq!(channel["brandingSettings"]["channel"]["title"], "Alice");
-    assert_eq!(
-        channel["invideoPromotion"]["defaultTiming"]["offsetMs"],
-        "15000"
-    );
+    assert_eq!(channel["invideoPromotion"]["defaultTiming"]["offsetMs"], "15000");
     let found = service.list("/channels?part=snippet&forHandle=alice").await;
     assert_eq!(found["items"][0]["snippet"]["description"], "About");
     let body = json!({"id": "UCx", "brandingSettings": {"channel": {"title": "Other"}}});
     let (_, error) = put(&service, "/channels?part=brandingSettings", &body).await;
-    assert_eq!(
-        error["error"]["errors"][0]["reason"],
-        "channelTitleUpdateForbidden"
-    );
+    assert_eq!(error["error"]["errors"][0]["reason"], "channelTitleUpdateForbidden");
     let (_, error) = put(&service, "/channels?part=snippet", &body).await;
     assert_eq!(error["error"]["errors"][0]["reason"], "unexpectedPart");
 }

@@ -6,11 +6,7 @@ use crate::service::Service;
 
 /// Status and reason of a refusal.
 async fn refusal(service: &Service, method: &str, target: &str, body: &Value) -> (u16, String) {
-    let body = if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
-    };
+    let body = if body.is_null() { String::new() } else { body.to_string() };
     let target = format!("/youtube/v3{target}");
     let answer = service.ask(method, &target, "ALICE", &body).await;
     (answer.status, answer.reason())
@@ -27,22 +23,11 @@ async fn assert_refused(service: &Service, method: &str, rows: &[(&str, Value, u
 async fn a_schedule_that_is_over_publishes_right_away() {
     let service = Service::new().await;
     let body = json!({"id": "p", "status": {"privacyStatus": "private", "publishAt": "2026-05-01T11:00:00Z"}});
-    let answer = service
-        .ask(
-            "PUT",
-            "/youtube/v3/videos?part=status",
-            "ALICE",
-            &body.to_string(),
-        )
-        .await;
+    let answer =
+        service.ask("PUT", "/youtube/v3/videos?part=status", "ALICE", &body.to_string()).await;
     let status = &answer.json()["status"];
-    assert_eq!(
-        (&status["privacyStatus"], &status["publishAt"]),
-        (&json!("public"), &Value::Null)
-    );
-    let everyone = service
-        .ask("GET", "/youtube/v3/videos?part=id&id=p&key=KEY", "", "")
-        .await;
+    assert_eq!((&status["privacyStatus"], &status["publishAt"]), (&json!("public"), &Value::Null));
+    let everyone = service.ask("GET", "/youtube/v3/videos?part=id&id=p&key=KEY", "", "").await;
     assert_eq!(everyone.json()["items"][0]["id"], "p");
 }
 
@@ -60,11 +45,7 @@ async fn what_only_the_owner_sees_of_a_video_is_not_in_the_answer_of_others() {
             ("contentDetails", "hasCustomThumbnail"),
             ("statistics", "dislikeCount"),
         ] {
-            assert_eq!(
-                item[part].get(name).is_some(),
-                sees,
-                "{token} {name}: {item}"
-            );
+            assert_eq!(item[part].get(name).is_some(), sees, "{token} {name}: {item}");
         }
         assert_eq!(item["status"]["madeForKids"], true, "{token}");
     }
@@ -78,17 +59,9 @@ async fn special_playlists_count_what_they_hold_for_whoever_asks() {
     };
     for list in ["LL", "HL", "HL", "WL"] {
         let target = "/youtube/v3/playlistItems?part=snippet";
-        assert_eq!(
-            service
-                .ask("POST", target, "ALICE", &add(list))
-                .await
-                .status,
-            200
-        );
+        assert_eq!(service.ask("POST", target, "ALICE", &add(list)).await.status, 200);
     }
-    let found = service
-        .list("/playlists?part=contentDetails,snippet&id=UUx,LL,HL,WL")
-        .await;
+    let found = service.list("/playlists?part=contentDetails,snippet&id=UUx,LL,HL,WL").await;
     let counts: Vec<_> = found["items"]
         .as_array()
         .unwrap()
@@ -97,10 +70,7 @@ async fn special_playlists_count_what_they_hold_for_whoever_asks() {
         .collect();
     assert_eq!(counts, [3, 1, 2, 1]);
     let picture = found["items"][1]["snippet"]["thumbnails"]["default"]["url"].as_str();
-    assert!(
-        picture.unwrap().ends_with("/vi/w/default.jpg"),
-        "{picture:?}"
-    );
+    assert!(picture.unwrap().ends_with("/vi/w/default.jpg"), "{picture:?}");
     let target = "/youtube/v3/playlists?part=contentDetails&id=UUx,LLx,HLx,WLx";
     let others = service.ask("GET", target, "BOB", "").await.json();
     assert_eq!(others["items"].as_array().unwrap().len(), 1);
@@ -113,23 +83,14 @@ async fn items_of_one_video_come_in_pages_too() {
     let body = json!({"snippet": {"playlistId": "PLx", "resourceId": {"kind": "youtube#video", "videoId": "w"}, "position": 0}});
     for _ in 0..4 {
         let target = "/youtube/v3/playlistItems?part=snippet";
-        service
-            .ask("POST", target, "ALICE", &body.to_string())
-            .await;
+        service.ask("POST", target, "ALICE", &body.to_string()).await;
     }
     let target = "/playlistItems?part=snippet&playlistId=PLx&videoId=w&maxResults=2";
     let (mut positions, mut page) = (Vec::new(), service.list(target).await);
     loop {
-        assert_eq!(
-            page["pageInfo"],
-            json!({"totalResults": 5, "resultsPerPage": 2})
-        );
+        assert_eq!(page["pageInfo"], json!({"totalResults": 5, "resultsPerPage": 2}));
         let items = page["items"].as_array().unwrap();
-        positions.extend(
-            items
-                .iter()
-                .map(|item| item["snippet"]["position"].as_u64()),
-        );
+        positions.extend(items.iter().map(|item| item["snippet"]["position"].as_u64()));
         let Some(token) = page["nextPageToken"].as_str() else {
             break;
         };
@@ -161,9 +122,7 @@ async fn a_search_for_ones_own_videos_takes_no_filter_of_their_form() {
         let told = refusal(&service, "GET", &target, &Value::Null).await;
         assert_eq!(told, refused, "{query}");
     }
-    let own = service
-        .list("/search?part=id&forMine=true&type=video")
-        .await;
+    let own = service.list("/search?part=id&forMine=true&type=video").await;
     assert_eq!(own["pageInfo"]["totalResults"], 3);
     let developer = service.list("/search?part=id&forDeveloper=true").await;
     assert_eq!(developer["pageInfo"]["totalResults"], 3);
@@ -175,13 +134,7 @@ async fn a_search_knows_sponsored_videos_and_words_that_follow_one_another() {
     let body = json!({"id": "w", "paidProductPlacementDetails": {"hasPaidProductPlacement": true},
         "snippet": {"title": "Wi-Fi at the blue sea", "categoryId": "22", "tags": ["deep water"]}});
     let target = "/youtube/v3/videos?part=snippet,paidProductPlacementDetails";
-    assert_eq!(
-        service
-            .ask("PUT", target, "ALICE", &body.to_string())
-            .await
-            .status,
-        200
-    );
+    assert_eq!(service.ask("PUT", target, "ALICE", &body.to_string()).await.status, 200);
     for (query, total) in [
         ("videoPaidProductPlacement=true", 1),
         ("videoPaidProductPlacement=any", 2),
@@ -194,9 +147,7 @@ async fn a_search_knows_sponsored_videos_and_words_that_follow_one_another() {
         ("q=-%22sea+blue%22", 2),
         ("q=WIFI", 0),
     ] {
-        let found = service
-            .list(&format!("/search?part=id&type=video&{query}"))
-            .await;
+        let found = service.list(&format!("/search?part=id&type=video&{query}")).await;
         assert_eq!(found["pageInfo"]["totalResults"], total, "{query}: {found}");
     }
 }
@@ -205,55 +156,18 @@ async fn a_search_knows_sponsored_videos_and_words_that_follow_one_another() {
 async fn languages_regions_and_categories_that_are_none_are_told_apart() {
     let service = Service::new().await;
     let rows = [
-        (
-            "/videos?part=id&id=v&hl=x",
-            Value::Null,
-            400,
-            "invalidLanguage",
-        ),
-        (
-            "/videos?part=id&id=v&hl=tlh",
-            Value::Null,
-            400,
-            "unsupportedLanguageCode",
-        ),
-        (
-            "/videoCategories?part=id&regionCode=usa",
-            Value::Null,
-            400,
-            "invalidRegionCode",
-        ),
-        (
-            "/search?part=id&regionCode=ZZ",
-            Value::Null,
-            400,
-            "unsupportedRegionCode",
-        ),
-        (
-            "/videoCategories?part=id&id=999",
-            Value::Null,
-            404,
-            "videoCategoryNotFound",
-        ),
-        (
-            "/guideCategories?part=id&id=none",
-            Value::Null,
-            404,
-            "notFound",
-        ),
-        (
-            "/channels?part=id&categoryId=none",
-            Value::Null,
-            404,
-            "categoryNotFound",
-        ),
+        ("/videos?part=id&id=v&hl=x", Value::Null, 400, "invalidLanguage"),
+        ("/videos?part=id&id=v&hl=tlh", Value::Null, 400, "unsupportedLanguageCode"),
+        ("/videoCategories?part=id&regionCode=usa", Value::Null, 400, "invalidRegionCode"),
+        ("/search?part=id&regionCode=ZZ", Value::Null, 400, "unsupportedRegionCode"),
+        ("/videoCategories?part=id&id=999", Value::Null, 404, "videoCategoryNotFound"),
+        ("/guideCategories?part=id&id=none", Value::Null, 404, "notFound"),
+        ("/channels?part=id&categoryId=none", Value::Null, 404, "categoryNotFound"),
     ];
     assert_refused(&service, "GET", &rows).await;
     let found = service.list("/search?part=id&regionCode=de").await;
     assert_eq!(found["regionCode"], "DE");
-    let found = service
-        .list("/videos?part=id&id=v&hl=en_US&regionCode=gb")
-        .await;
+    let found = service.list("/videos?part=id&id=v&hl=en_US&regionCode=gb").await;
     assert_eq!(found["pageInfo"]["totalResults"], 1);
 }
 
@@ -292,16 +206,8 @@ async fn a_promotion_is_refused_with_the_reason_of_what_is_wrong_in_it() {
             "invalidBrandingOption",
         ),
         (item(json!({})), 400, "requiredItemIdType"),
-        (
-            item(json!({"id": {"type": "song"}})),
-            400,
-            "requiredItemIdType",
-        ),
-        (
-            item(json!({"id": {"type": "video", "videoId": "none"}})),
-            403,
-            "promotedVideoNotAllowed",
-        ),
+        (item(json!({"id": {"type": "song"}})), 400, "requiredItemIdType"),
+        (item(json!({"id": {"type": "video", "videoId": "none"}})), 403, "promotedVideoNotAllowed"),
         (
             item(json!({"id": {"type": "website", "websiteUrl": "ftp://x"}})),
             403,
@@ -350,28 +256,13 @@ async fn an_upload_goes_to_the_path_of_uploads_and_nothing_else_does() {
     let service = Service::new().await;
     let body = json!({"snippet": {"title": "A", "categoryId": "22"}});
     let rows = [
-        (
-            "/videos?part=snippet&uploadType=multipart",
-            body.clone(),
-            400,
-            "wrongUrlForUpload",
-        ),
-        (
-            "/videos?part=snippet",
-            body.clone(),
-            400,
-            "mediaBodyRequired",
-        ),
+        ("/videos?part=snippet&uploadType=multipart", body.clone(), 400, "wrongUrlForUpload"),
+        ("/videos?part=snippet", body.clone(), 400, "mediaBodyRequired"),
     ];
     assert_refused(&service, "POST", &rows).await;
     let target = "/upload/youtube/v3/playlists?part=snippet&uploadType=media";
-    let answer = service
-        .ask("POST", target, "ALICE", &body.to_string())
-        .await;
-    assert_eq!(
-        (answer.status, answer.reason().as_str()),
-        (400, "notUpload")
-    );
+    let answer = service.ask("POST", target, "ALICE", &body.to_string()).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (400, "notUpload"));
 }
 
 #[tokio::test]
@@ -408,19 +299,9 @@ async fn texts_are_localized_by_hl_and_else_by_what_the_client_reads_best() {
 #[tokio::test]
 async fn a_bomb_of_json_or_of_fields_is_refused_and_the_service_goes_on() {
     let service = Service::new().await;
-    let deep = format!(
-        "{{\"id\": {}1{}}}",
-        "[".repeat(200_000),
-        "]".repeat(200_000)
-    );
-    let wide = format!(
-        "{{\"snippet\": {{\"title\": \"{}\"}}}}",
-        "t".repeat(3 << 20)
-    );
-    let fields = format!(
-        "/youtube/v3/videos?part=id&id=v&fields={}",
-        "a(".repeat(9_000)
-    );
+    let deep = format!("{{\"id\": {}1{}}}", "[".repeat(200_000), "]".repeat(200_000));
+    let wide = format!("{{\"snippet\": {{\"title\": \"{}\"}}}}", "t".repeat(3 << 20));
+    let fields = format!("/youtube/v3/videos?part=id&id=v&fields={}", "a(".repeat(9_000));
     let target = "/youtube/v3/playlists?part=snippet";
     for (method, target, body, status, reason) in [
         ("POST", target, deep.as_str(), 400, "parseError"),
@@ -430,29 +311,18 @@ async fn a_bomb_of_json_or_of_fields_is_refused_and_the_service_goes_on() {
         let answer = service.ask(method, target, "ALICE", body).await;
         assert_eq!((answer.status, answer.reason().as_str()), (status, reason));
     }
-    assert_eq!(
-        service.list("/videos?part=id&id=v").await["items"][0]["id"],
-        "v"
-    );
+    assert_eq!(service.list("/videos?part=id&id=v").await["items"][0]["id"], "v");
 }
 
 #[tokio::test]
 async fn an_account_without_a_channel_owns_none_and_can_make_nothing() {
     let service = Service::new().await;
-    let channels = service
-        .ask("GET", "/youtube/v3/channels?part=id&mine=true", "CAROL", "")
-        .await;
-    assert_eq!(
-        (channels.status, &channels.json()["items"]),
-        (200, &json!([]))
-    );
+    let channels = service.ask("GET", "/youtube/v3/channels?part=id&mine=true", "CAROL", "").await;
+    assert_eq!((channels.status, &channels.json()["items"]), (200, &json!([])));
     let body = r#"{"snippet": {"title": "New"}}"#;
     let target = "/youtube/v3/playlists?part=snippet";
     let made = service.ask("POST", target, "CAROL", body).await;
-    assert_eq!(
-        (made.status, made.reason().as_str()),
-        (401, "youtubeSignupRequired")
-    );
+    assert_eq!((made.status, made.reason().as_str()), (401, "youtubeSignupRequired"));
 }
 
 #[tokio::test]
@@ -478,12 +348,7 @@ async fn a_place_that_is_none_and_an_empty_id_are_refused() {
             ),
             ("/videos?part=snippet", nobody.clone(), 400, "required"),
             ("/playlists?part=snippet", nobody.clone(), 400, "required"),
-            (
-                "/channels?part=brandingSettings",
-                json!({"id": ""}),
-                400,
-                "required",
-            ),
+            ("/channels?part=brandingSettings", json!({"id": ""}), 400, "required"),
             (
                 "/playlistItems?part=snippet",
                 json!({"id": "", "snippet": {"playlistId": "PL", "resourceId": {"videoId": "v"}}}),
@@ -502,53 +367,18 @@ async fn a_name_that_is_longer_than_any_is_not_there() {
     for (method, target, body, status) in [
         ("GET", "/youtube/v3/videos?part=id&id=LONG", "", 200),
         ("GET", "/youtube/v3/channels?part=id&id=LONG", "", 200),
-        (
-            "GET",
-            "/youtube/v3/channels?part=id&forHandle=LONG",
-            "",
-            200,
-        ),
-        (
-            "GET",
-            "/youtube/v3/channels?part=id&forUsername=LONG",
-            "",
-            200,
-        ),
+        ("GET", "/youtube/v3/channels?part=id&forHandle=LONG", "", 200),
+        ("GET", "/youtube/v3/channels?part=id&forUsername=LONG", "", 200),
         ("GET", "/youtube/v3/playlists?part=id&id=LONG", "", 200),
-        (
-            "GET",
-            "/youtube/v3/playlists?part=id&channelId=LONG",
-            "",
-            404,
-        ),
-        (
-            "GET",
-            "/youtube/v3/playlistItems?part=id&playlistId=LONG",
-            "",
-            404,
-        ),
-        (
-            "GET",
-            "/youtube/v3/playlistItems?part=id&playlistId=PLx&videoId=LONG",
-            "",
-            404,
-        ),
-        (
-            "GET",
-            "/youtube/v3/playlistItems?part=id&playlistId=UUx&videoId=LONG",
-            "",
-            404,
-        ),
+        ("GET", "/youtube/v3/playlists?part=id&channelId=LONG", "", 404),
+        ("GET", "/youtube/v3/playlistItems?part=id&playlistId=LONG", "", 404),
+        ("GET", "/youtube/v3/playlistItems?part=id&playlistId=PLx&videoId=LONG", "", 404),
+        ("GET", "/youtube/v3/playlistItems?part=id&playlistId=UUx&videoId=LONG", "", 404),
         ("GET", "/youtube/v3/search?part=id&channelId=LONG", "", 400),
         ("GET", "/youtube/v3/search?part=id&q=LONG", "", 200),
         ("GET", "/youtube/v3/videos/getRating?id=LONG", "", 200),
         ("DELETE", "/youtube/v3/videos?id=LONG", "", 404),
-        (
-            "POST",
-            "/youtube/v3/videos/rate?id=LONG&rating=like",
-            "",
-            404,
-        ),
+        ("POST", "/youtube/v3/videos/rate?id=LONG&rating=like", "", 404),
         (
             "PUT",
             "/youtube/v3/playlists?part=snippet",
@@ -569,20 +399,10 @@ async fn a_name_that_is_longer_than_any_is_not_there() {
         ),
         ("PUT", "/upload/youtube/v3/videos?upload_id=LONG", "", 404),
         ("GET", "/banner/LONG", "", 404),
-        (
-            "GET",
-            "/o/oauth2/v2/auth?client_id=LONG&redirect_uri=x",
-            "",
-            401,
-        ),
+        ("GET", "/o/oauth2/v2/auth?client_id=LONG&redirect_uri=x", "", 401),
     ] {
         let (target, body) = (target.replace("LONG", &long), body.replace("LONG", &long));
         let answer = service.ask(method, &target, "ALICE", &body).await;
-        assert_eq!(
-            answer.status,
-            status,
-            "{method} {}",
-            &target[..60.min(target.len())]
-        );
+        assert_eq!(answer.status, status, "{method} {}", &target[..60.min(target.len())]);
     }
 }

@@ -78,10 +78,7 @@ fn operation(name: &str) -> &'static Operation {
 
 /// Reads, as the query after the parts.
 const LISTS: &[(&str, &[&str])] = &[
-    (
-        "channels.list",
-        &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"],
-    ),
+    ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
     ("guideCategories.list", &["regionCode=US", "id=GCTXVzaWM"]),
     ("i18nLanguages.list", &["hl=de"]),
     ("i18nRegions.list", &[""]),
@@ -97,35 +94,13 @@ const LISTS: &[(&str, &[&str])] = &[
             "playlistId=PLx&videoId=v",
         ],
     ),
-    (
-        "playlists.list",
-        &[
-            "mine=true",
-            "id=PLx,UUx,LL,WL,HL",
-            "channelId=UCbob",
-            "mine=true&hl=de",
-        ],
-    ),
+    ("playlists.list", &["mine=true", "id=PLx,UUx,LL,WL,HL", "channelId=UCbob", "mine=true&hl=de"]),
     (
         "search.list",
-        &[
-            "q=alice",
-            "type=video",
-            "q=none",
-            "order=title&maxResults=2",
-            "type=playlist",
-        ],
+        &["q=alice", "type=video", "q=none", "order=title&maxResults=2", "type=playlist"],
     ),
     ("videoCategories.list", &["regionCode=us", "id=10"]),
-    (
-        "videos.list",
-        &[
-            "id=v,w,p",
-            "chart=mostPopular",
-            "myRating=like",
-            "id=v&maxWidth=400&hl=de",
-        ],
-    ),
+    ("videos.list", &["id=v,w,p", "chart=mostPopular", "myRating=like", "id=v&maxWidth=400&hl=de"]),
     ("videos.getRating", &["id=v,w"]),
 ];
 
@@ -191,14 +166,8 @@ async fn every_answer_has_the_form_of_its_schema() {
     let (schemas, service) = (Schemas::new(), Service::new().await);
     for (name, body) in WRITES {
         let operation = operation(name);
-        let target = format!(
-            "/youtube/v3{}?part={}",
-            operation.path,
-            parts(operation, true)
-        );
-        let answer = service
-            .ask(operation.method.name(), &target, "ALICE", body)
-            .await;
+        let target = format!("/youtube/v3{}?part={}", operation.path, parts(operation, true));
+        let answer = service.ask(operation.method.name(), &target, "ALICE", body).await;
         assert_eq!(answer.status, 200, "{target}: {}", answer.json());
         schemas.check(operation, &target, &answer.json());
     }
@@ -223,11 +192,6 @@ fn every_list_that_is_built_is_checked() {
         .iter()
         .filter(|row| row.method == Method::Get && matches!(row.run, Run::Call(_)));
     let built: Vec<_> = built.map(|row| row.name).collect();
-    assert!(
-        built
-            .iter()
-            .all(|name| LISTS.iter().any(|row| row.0 == *name)),
-        "{built:?}"
-    );
+    assert!(built.iter().all(|name| LISTS.iter().any(|row| row.0 == *name)), "{built:?}");
     assert_eq!(built.len(), LISTS.len());
 }

@@ -54,10 +54,7 @@ impl Answer {
     }
 
     pub(crate) fn reason(&self) -> String {
-        self.json()["error"]["errors"][0]["reason"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
+        self.json()["error"]["errors"][0]["reason"].as_str().unwrap_or_default().to_owned()
     }
 }
 
@@ -79,9 +76,8 @@ impl Service {
     }
 
     async fn filled(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, run: u64, seed: &str) -> Self {
-        let clock = Arc::new(ManualClock::at(
-            Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap(),
-        ));
+        let clock =
+            Arc::new(ManualClock::at(Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap()));
         let api = VideoApi::builder(store, blobs)
             .clock(clock.clone())
             .ids(Box::new(SeededIds::from_number(7 + run)))
@@ -97,8 +93,7 @@ impl Service {
 
     /// Sends one request. `token` is a bearer token, or none if empty.
     pub(crate) async fn ask(&self, method: &str, target: &str, token: &str, body: &str) -> Answer {
-        self.ask_with(method, target, token, &[], body.as_bytes())
-            .await
+        self.ask_with(method, target, token, &[], body.as_bytes()).await
     }
 
     pub(crate) async fn ask_with(
@@ -109,10 +104,8 @@ impl Service {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Answer {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(target)
-            .header("host", "127.0.0.1:7801");
+        let mut request =
+            Request::builder().method(method).uri(target).header("host", "127.0.0.1:7801");
         if !token.is_empty() {
             request = request.header("authorization", format!("Bearer {token}"));
         }
@@ -122,23 +115,15 @@ impl Service {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request
-            .body(Full::new(Bytes::copy_from_slice(body)))
-            .unwrap();
+        let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
         let (head, body) = self.api.answer(request).await.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        Answer {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        }
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
     }
 
     /// Reads a list as Alice, or panics with the error.
     pub(crate) async fn list(&self, target: &str) -> Value {
-        let answer = self
-            .ask("GET", &format!("/youtube/v3{target}"), "ALICE", "")
-            .await;
+        let answer = self.ask("GET", &format!("/youtube/v3{target}"), "ALICE", "").await;
         assert_eq!(answer.status, 200, "{target}: {}", answer.json());
         answer.json()
     }

@@ -121,9 +121,7 @@ impl Appends {
 
     fn stop(self) -> Result<()> {
         drop(self.orders);
-        self.thread
-            .join()
-            .map_err(|_| anyhow!("the appends panicked"))?
+        self.thread.join().map_err(|_| anyhow!("the appends panicked"))?
     }
 }
 

@@ -61,11 +61,8 @@ impl Signer {
         let digest = hex(&Sha256::digest(canonical));
         let to_sign = format!("AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{digest}");
         let signature = hex(&mac(key, &to_sign)?);
-        let length = if method == "PUT" {
-            format!("Content-Length: {length}\r\n")
-        } else {
-            String::new()
-        };
+        let length =
+            if method == "PUT" { format!("Content-Length: {length}\r\n") } else { String::new() };
         Ok(format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nx-amz-content-sha256: UNSIGNED-PAYLOAD\r\nx-amz-date: {stamp}\r\n\
              Authorization: AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/{scope}, SignedHeaders={names}, Signature={signature}\r\n{length}\r\n"
@@ -96,20 +93,13 @@ pub(super) enum Work {
     /// A body to keys of which each is new, named after `prefix`.
     Put { prefix: String, body: Bytes },
     /// Bodies of `size` bytes: those that `writers` connections put with `keys` requests each under this prefix.
-    Get {
-        prefix: String,
-        writers: usize,
-        keys: u64,
-        size: usize,
-    },
+    Get { prefix: String, writers: usize, keys: u64, size: usize },
 }
 
 impl Target {
     /// Makes the bucket.
     pub(super) fn make_bucket(&self) -> Result<()> {
-        let head = self
-            .signer
-            .head("PUT", self.address, &format!("/{BUCKET}"), 0)?;
+        let head = self.signer.head("PUT", self.address, &format!("/{BUCKET}"), 0)?;
         let mut connection = Connection::open(self.address)?;
         connection.exchange(&head, &[])?;
         Ok(())
@@ -134,15 +124,10 @@ impl Target {
     /// Requests a second over `connections`, while `span` lasts and until all that have begun are answered.
     pub(super) fn rate(&self, work: &Work, connections: usize, span: Duration) -> Result<f64> {
         let stop = AtomicBool::new(false);
-        self.run(
-            work,
-            connections,
-            &|_, _| !stop.load(Ordering::Relaxed),
-            || {
-                std::thread::sleep(span);
-                stop.store(true, Ordering::Relaxed);
-            },
-        )
+        self.run(work, connections, &|_, _| !stop.load(Ordering::Relaxed), || {
+            std::thread::sleep(span);
+            stop.store(true, Ordering::Relaxed);
+        })
     }
 
     /// Requests a second where each connection sends `count` of them.
@@ -199,12 +184,7 @@ impl Target {
                 let head = self.signer.head("PUT", self.address, &path, body.len())?;
                 connection.exchange(&head, body)?;
             }
-            Work::Get {
-                prefix,
-                writers,
-                keys,
-                size,
-            } => {
+            Work::Get { prefix, writers, keys, size } => {
                 let (writer, key) = (client % writers, number % keys);
                 let path = format!("/{BUCKET}/{prefix}/{writer}/{key}");
                 let head = self.signer.head("GET", self.address, &path, 0)?;

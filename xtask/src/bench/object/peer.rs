@@ -28,16 +28,8 @@ pub(super) struct Peer {
 }
 
 pub(super) const PEERS: [Peer; 2] = [
-    Peer {
-        name: "s3s-fs 0.14.1, which does not sync",
-        in_flight_max: usize::MAX,
-        command: s3s_fs,
-    },
-    Peer {
-        name: "moto 5.2.1, in memory",
-        in_flight_max: 1024 * 1024 * 1024,
-        command: moto,
-    },
+    Peer { name: "s3s-fs 0.14.1, which does not sync", in_flight_max: usize::MAX, command: s3s_fs },
+    Peer { name: "moto 5.2.1, in memory", in_flight_max: 1024 * 1024 * 1024, command: moto },
 ];
 
 /// A running peer; killed when dropped.
@@ -70,13 +62,7 @@ impl Peer {
             .stderr(log)
             .spawn()
             .with_context(|| format!("{} does not start", self.name))?;
-        let running = Running {
-            child,
-            target: Target {
-                address,
-                signer: Signer::now()?,
-            },
-        };
+        let running = Running { child, target: Target { address, signer: Signer::now()? } };
         let begun = Instant::now();
         while TcpStream::connect(address).is_err() {
             if begun.elapsed() > PATIENCE {
@@ -114,9 +100,7 @@ fn moto(_: &Path, address: SocketAddr) -> Result<Command> {
     if !server.exists() {
         run(
             "moto environment",
-            Command::new("python3")
-                .args(["-m", "venv", "--clear"])
-                .arg(&home),
+            Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home),
         )?;
         let mut pip = Command::new(home.join("bin/python"));
         pip.args(["-m", "pip", "install", "--disable-pip-version-check", MOTO]);
@@ -124,10 +108,7 @@ fn moto(_: &Path, address: SocketAddr) -> Result<Command> {
     }
     // Asked of the interpreter: the script names the folder it was installed in, and folders move.
     let mut command = Command::new(home.join("bin/python"));
-    command
-        .arg(server)
-        .args(["-H", "127.0.0.1", "-p"])
-        .arg(address.port().to_string());
+    command.arg(server).args(["-H", "127.0.0.1", "-p"]).arg(address.port().to_string());
     Ok(command)
 }
 
@@ -140,9 +121,7 @@ fn home() -> Result<PathBuf> {
 fn run(name: &str, command: &mut Command) -> Result<()> {
     let bar = spinner(&format!("installs {name}"));
     let log = home()?.join(format!("{}.log", name.replace(' ', "-")));
-    let ended = watch(command, &log, LIMIT, |line| {
-        bar.set_message(line.to_owned())
-    })?;
+    let ended = watch(command, &log, LIMIT, |line| bar.set_message(line.to_owned()))?;
     bar.finish_and_clear();
     if ended.success {
         return Ok(());

@@ -38,9 +38,7 @@ const CONTROL: &str = "bench-control";
 /// # Errors
 /// If a socket fails or a call is refused.
 pub(super) fn measure() -> Result<Vec<Row>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (ours, echo) = runtime.block_on(async { anyhow::Ok((serve().await?, echoes().await?)) })?;
     let tab = first_tab(ours)?;
     let call = format!(r#"{{"id":1,"method":"tabs.get","params":[{tab}]}}"#);
@@ -51,13 +49,7 @@ pub(super) fn measure() -> Result<Vec<Row>> {
         own += calls(ours, "/v1/ws?token=bench", &call)? / 2.0;
     }
     let limit = ("bare echo of the call on hyper", bare);
-    let mut rows = vec![row(
-        "tabs.get over 16 WebSockets",
-        own,
-        "calls/s",
-        limit,
-        Some(0.5),
-    )];
+    let mut rows = vec![row("tabs.get over 16 WebSockets", own, "calls/s", limit, Some(0.5))];
     rows.push(resets(ours).context("profiles are reset")?);
     rows.extend(fan_out(ours, tab).context("events go to listeners")?);
     runtime.shutdown_background();
@@ -66,10 +58,7 @@ pub(super) fn measure() -> Result<Vec<Row>> {
 
 /// The service under the same loop as the echo.
 async fn serve() -> Result<SocketAddr> {
-    let api = TabsApi::builder()
-        .seed(Seed::parse(SEED)?)
-        .control_token(CONTROL)
-        .build()?;
+    let api = TabsApi::builder().seed(Seed::parse(SEED)?).control_token(CONTROL).build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move {
@@ -129,11 +118,7 @@ impl Client {
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         )?;
-        let mut client = Self {
-            stream,
-            buffer: vec![0; 64 * 1_024],
-            filled: 0,
-        };
+        let mut client = Self { stream, buffer: vec![0; 64 * 1_024], filled: 0 };
         let end = loop {
             client.fill()?;
             let read = client.buffer.get(..client.filled).unwrap_or_default();
@@ -184,10 +169,7 @@ fn frame(text: &str) -> Result<Vec<u8>> {
 
 /// Answers a second over some connections, one call at a time on each.
 fn calls(address: SocketAddr, path: &str, call: &str) -> Result<f64> {
-    let (count, stop) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicBool::new(false)),
-    );
+    let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let greets = path != "/";
     let frame = frame(call)?;
     let clients: Vec<_> = (0..CONNECTIONS)
@@ -230,8 +212,7 @@ fn first_tab(address: SocketAddr) -> Result<i64> {
     client.stream.write_all(&frame(call)?)?;
     let answer: serde_json::Value = client.receive(|text| serde_json::from_slice(text))??;
     let id = answer.pointer("/result/0/id");
-    id.and_then(serde_json::Value::as_i64)
-        .with_context(|| format!("the seed has tabs: {answer}"))
+    id.and_then(serde_json::Value::as_i64).with_context(|| format!("the seed has tabs: {answer}"))
 }
 
 /// One profile, reset again and again over one connection.
@@ -258,13 +239,7 @@ fn resets(address: SocketAddr) -> Result<Row> {
     }
     let rate = f64::from(count) / begun.elapsed().as_secs_f64();
     let limit = ("one a millisecond", PROFILES_MIN);
-    Ok(row(
-        "profiles reset over HTTP",
-        rate,
-        "resets/s",
-        limit,
-        Some(1.0),
-    ))
+    Ok(row("profiles reset over HTTP", rate, "resets/s", limit, Some(1.0)))
 }
 
 /// Events to a thousand listeners, and what the one who causes them feels of it.
@@ -288,9 +263,7 @@ fn fan_out(address: SocketAddr, tab: i64) -> Result<Vec<Row>> {
     let begun = Instant::now();
     let beside = cause(address, &flips)?;
     for thread in threads {
-        thread
-            .join()
-            .map_err(|_| anyhow!("a listener panicked"))??;
+        thread.join().map_err(|_| anyhow!("a listener panicked"))??;
     }
     #[expect(clippy::cast_precision_loss, reason = "it is a million")]
     let delivered = (LISTENERS * EVENTS) as f64 / begun.elapsed().as_secs_f64();
@@ -338,9 +311,7 @@ fn listen(address: SocketAddr, count: usize, ready: &Barrier) -> Result<()> {
         Ok(client.stream)
     };
     let streams = (0..count).map(|_| open()).collect::<Result<Vec<_>>>()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut tasks = tokio::task::JoinSet::new();
         for stream in streams {
@@ -377,10 +348,7 @@ async fn hear(mut stream: tokio::net::TcpStream) -> Result<()> {
 /// Where the text of the first frame begins and where it ends, once it is there in full.
 fn whole(read: &[u8]) -> Option<(usize, usize)> {
     let (head, length) = match read.get(1)? & 0x7f {
-        126 => (
-            4,
-            usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?])),
-        ),
+        126 => (4, usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?]))),
         127 => return None,
         short => (2, usize::from(short)),
     };

@@ -16,11 +16,7 @@ impl Blocks {
     pub(super) fn with_room(blocks: usize) -> Self {
         let memory = vec![0; (blocks + 1) * BLOCK_BYTES];
         let start = memory.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
-        Self {
-            memory,
-            start,
-            filled: 0,
-        }
+        Self { memory, start, filled: 0 }
     }
 
     /// How many bytes it holds.

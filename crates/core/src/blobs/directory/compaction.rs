@@ -14,19 +14,13 @@ use crate::blobs::{BlobError, BlobId};
 impl Shelf {
     /// Whether compacting a pack gives back half of it or more. The pack that is written to never deserves it.
     pub(super) fn deserves_compaction(&self, pack: u32) -> bool {
-        let length = self
-            .volume(pack)
-            .and_then(|volume| volume.length())
-            .unwrap_or(u64::MAX);
+        let length = self.volume(pack).and_then(|volume| volume.length()).unwrap_or(u64::MAX);
         pack < self.current() && self.graves.dead_bytes(pack).saturating_mul(2) >= length
     }
 
     /// Compacts one pack, if it deserves it; the bytes that are free now.
     pub(super) fn compact(&self, pack: u32) -> Result<u64, BlobError> {
-        let _alone = self
-            .compacting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _alone = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.deserves_compaction(pack) {
             return Ok(0);
         }
@@ -73,8 +67,7 @@ impl Shelf {
         let beside = self.path(pack).with_extension("new");
         let file = self.disk.replace(&beside).map_err(failed)?;
         file.write_all_at(&head, 0).map_err(failed)?;
-        file.write_all_at(&table, HEAD_BYTES as u64)
-            .map_err(failed)?;
+        file.write_all_at(&table, HEAD_BYTES as u64).map_err(failed)?;
         let mut at = (HEAD_BYTES + table.len()) as u64;
         for (_, from, bytes) in live {
             let record = read_exactly(&*volume.file, *from, *bytes)?;
@@ -82,9 +75,7 @@ impl Shelf {
             at += *bytes as u64;
         }
         file.sync().map_err(failed)?;
-        self.disk
-            .rename(&beside, &self.path(pack))
-            .map_err(failed)?;
+        self.disk.rename(&beside, &self.path(pack)).map_err(failed)?;
         Ok(at)
     }
 }
@@ -122,10 +113,7 @@ impl Due {
             if let Some(pack) = packs.0.pop_first() {
                 return Some(pack);
             }
-            packs = self
-                .arrived
-                .wait(packs)
-                .unwrap_or_else(PoisonError::into_inner);
+            packs = self.arrived.wait(packs).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -133,11 +121,7 @@ impl Due {
 impl Compactor {
     pub(super) fn start(shelf: Arc<Shelf>) -> Result<Self, BlobError> {
         let due = Arc::new(Due::default());
-        shelf
-            .graves
-            .packs()
-            .into_iter()
-            .for_each(|pack| due.add(pack));
+        shelf.graves.packs().into_iter().for_each(|pack| due.add(pack));
         let taken = Arc::clone(&due);
         let thread = std::thread::Builder::new()
             .name("blob-compact".into())
@@ -148,10 +132,7 @@ impl Compactor {
                 }
             })
             .map_err(failed)?;
-        Ok(Self {
-            due,
-            thread: Some(thread),
-        })
+        Ok(Self { due, thread: Some(thread) })
     }
 
     pub(super) fn due(&self) -> Arc<Due> {

@@ -25,10 +25,7 @@ pub(super) struct Writers {
 
 impl Writers {
     pub(super) fn start() -> Result<Arc<Self>, BlobError> {
-        Ok(Arc::new(Self {
-            threads: Workers::start("write", THREADS)?,
-            busy: AtomicUsize::new(0),
-        }))
+        Ok(Arc::new(Self { threads: Workers::start("write", THREADS)?, busy: AtomicUsize::new(0) }))
     }
 
     fn turn(self: &Arc<Self>) -> Option<Turn> {
@@ -120,9 +117,7 @@ impl Content {
             Some(behind) => Some(behind.wait()?),
             None => {
                 self.turn = self.turn.take().or_else(|| self.writers.turn());
-                self.turn
-                    .is_some()
-                    .then(|| Blocks::with_room(BLOCKS_AT_ONCE))
+                self.turn.is_some().then(|| Blocks::with_room(BLOCKS_AT_ONCE))
             }
         };
         let at = self.bytes;

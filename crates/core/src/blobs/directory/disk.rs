@@ -137,13 +137,7 @@ impl Disk for SystemDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(path)?,
-        ))
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
     }
 
     #[cfg(target_os = "linux")]
@@ -151,8 +145,7 @@ impl Disk for SystemDisk {
         use std::os::unix::fs::OpenOptionsExt as _;
         let file = self.create(path)?;
         let mut past = OpenOptions::new();
-        past.write(true)
-            .custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed());
+        past.write(true).custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed());
         // A file system that cannot says so here or at the first write.
         Ok(match past.open(path) {
             Ok(past) => Arc::new(LargeDiskFile { file, past }),
@@ -165,9 +158,7 @@ impl Disk for SystemDisk {
     }
 
     fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(
-            OpenOptions::new().read(true).write(true).open(path)?,
-        ))
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).open(path)?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -183,9 +174,7 @@ impl Disk for SystemDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        std::fs::read_dir(path)?
-            .map(|entry| Ok(entry?.path()))
-            .collect()
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect()
     }
 }
 
@@ -236,10 +225,7 @@ impl DiskFile for LargeDiskFile {
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         const BLOCK: u64 = super::blocks::BLOCK_BYTES as u64;
         let starts = bytes.as_ptr().addr() as u64;
-        if [starts, bytes.len() as u64, at]
-            .iter()
-            .all(|place| place.is_multiple_of(BLOCK))
-        {
+        if [starts, bytes.len() as u64, at].iter().all(|place| place.is_multiple_of(BLOCK)) {
             match FileExt::write_all_at(&self.past, bytes, at) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 written => return written,

@@ -47,12 +47,7 @@ impl Graves {
         disk: Arc<dyn Disk>,
         mut lies: impl FnMut(BlobId) -> Result<bool, BlobError>,
     ) -> Result<Self, BlobError> {
-        let graves = Self {
-            directory,
-            disk,
-            dead: RwLock::default(),
-            log: Mutex::default(),
-        };
+        let graves = Self { directory, disk, dead: RwLock::default(), log: Mutex::default() };
         let path = graves.path();
         let names = graves.disk.list(&graves.directory).map_err(failed)?;
         if !names.contains(&path) {
@@ -98,10 +93,7 @@ impl Graves {
     /// The deleted blobs of one pack.
     pub(super) fn of_pack(&self, pack: u32) -> HashSet<BlobId> {
         let dead = self.read();
-        dead.packs
-            .get(&pack)
-            .map(|buried| buried.ids.clone())
-            .unwrap_or_default()
+        dead.packs.get(&pack).map(|buried| buried.ids.clone()).unwrap_or_default()
     }
 
     /// The packs that hold deleted blobs.
@@ -119,10 +111,7 @@ impl Graves {
     pub(super) fn bury(&self, ids: &[BlobId]) -> Result<(), BlobError> {
         let new: Vec<BlobId> = {
             let dead = self.read();
-            ids.iter()
-                .copied()
-                .filter(|id| !dead.contains(*id))
-                .collect()
+            ids.iter().copied().filter(|id| !dead.contains(*id)).collect()
         };
         if new.is_empty() {
             return Ok(());
@@ -134,10 +123,7 @@ impl Graves {
                 let written = open.file.write_all_at(&bytes, open.end);
                 // Whether a log is whole after a fault is unknown: it stays taken, and the next burial writes it anew.
                 written.and_then(|()| open.file.sync()).map_err(failed)?;
-                *log = Some(Log {
-                    end: open.end + bytes.len() as u64,
-                    ..open
-                });
+                *log = Some(Log { end: open.end + bytes.len() as u64, ..open });
             }
             None => {
                 let all: Vec<BlobId> = self.read().all().chain(new.iter().copied()).collect();
@@ -178,10 +164,7 @@ impl Graves {
             .and_then(|()| self.disk.rename(&beside, &self.path()))
             .and_then(|()| self.disk.sync_directory(&self.directory))
             .map_err(failed)?;
-        Ok(Log {
-            file,
-            end: bytes.len() as u64,
-        })
+        Ok(Log { file, end: bytes.len() as u64 })
     }
 }
 

@@ -22,18 +22,11 @@ impl Large {
     pub(super) fn open(directory: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, BlobError> {
         disk.make_directory(&directory).map_err(failed)?;
         for path in disk.list(&directory).map_err(failed)? {
-            if path
-                .extension()
-                .is_some_and(|extension| extension == UNFINISHED)
-            {
+            if path.extension().is_some_and(|extension| extension == UNFINISHED) {
                 disk.remove(&path).map_err(failed)?;
             }
         }
-        Ok(Self {
-            directory,
-            disk,
-            writers: Writers::start()?,
-        })
+        Ok(Self { directory, disk, writers: Writers::start()? })
     }
 
     fn path(&self, id: BlobId) -> PathBuf {
@@ -65,9 +58,9 @@ impl Large {
     pub(super) fn remove(&self, id: BlobId) -> Result<(), BlobError> {
         match self.disk.remove(&self.path(id)) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            removed => removed
-                .and_then(|()| self.disk.sync_directory(&self.directory))
-                .map_err(failed),
+            removed => {
+                removed.and_then(|()| self.disk.sync_directory(&self.directory)).map_err(failed)
+            }
         }
     }
 
@@ -106,19 +99,14 @@ impl LargeFile {
     /// Content first, then the name, then the directory: at no moment is there a name without the whole body.
     pub(super) fn finish(mut self) -> Result<BlobStat, BlobError> {
         self.content.settle()?;
-        self.disk
-            .rename(&self.unfinished, &self.path)
-            .map_err(failed)?;
+        self.disk.rename(&self.unfinished, &self.path).map_err(failed)?;
         self.is_whole = true;
         if let Err(error) = self.disk.sync_directory(&self.directory) {
             // Nobody will name this blob, so it must not stay.
             let _ = self.disk.remove(&self.path);
             return Err(failed(error));
         }
-        Ok(BlobStat {
-            id: self.id,
-            bytes: self.content.bytes(),
-        })
+        Ok(BlobStat { id: self.id, bytes: self.content.bytes() })
     }
 }
 

@@ -38,23 +38,13 @@ impl Place {
     /// The name of a blob at this place: time (6 bytes), kind (1), pack (4), offset (5), length (4), random (12).
     pub(super) fn name(self, now: Timestamp, salt: [u8; 12]) -> BlobId {
         let (kind, pack, offset, bytes) = match self {
-            Self::Pack {
-                pack,
-                offset,
-                bytes,
-            } => (0, pack, offset, bytes),
+            Self::Pack { pack, offset, bytes } => (0, pack, offset, bytes),
             Self::File => (1, 0, 0, 0),
         };
         let millis = now.millis().max(0).to_be_bytes();
         let offset = offset.to_be_bytes();
-        let parts: [&[u8]; 6] = [
-            &millis[2..],
-            &[kind],
-            &pack.to_be_bytes(),
-            &offset[3..],
-            &bytes.to_be_bytes(),
-            &salt,
-        ];
+        let parts: [&[u8]; 6] =
+            [&millis[2..], &[kind], &pack.to_be_bytes(), &offset[3..], &bytes.to_be_bytes(), &salt];
         let mut name = [0; BlobId::BYTES];
         for (place, byte) in name.iter_mut().zip(parts.into_iter().flatten()) {
             *place = *byte;
@@ -63,29 +53,7 @@ impl Place {
     }
 
     pub(super) fn of(id: BlobId) -> Self {
-        let [
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            kind,
-            p0,
-            p1,
-            p2,
-            p3,
-            o0,
-            o1,
-            o2,
-            o3,
-            o4,
-            b0,
-            b1,
-            b2,
-            b3,
-            ..,
-        ] = id.0;
+        let [_, _, _, _, _, _, kind, p0, p1, p2, p3, o0, o1, o2, o3, o4, b0, b1, b2, b3, ..] = id.0;
         if kind != 0 {
             return Self::File;
         }
@@ -180,11 +148,7 @@ impl Volume {
                 Some(moves)
             }
         };
-        Ok(Self {
-            number,
-            file,
-            moves,
-        })
+        Ok(Self { number, file, moves })
     }
 
     pub(super) const fn is_compacted(&self) -> bool {
@@ -246,17 +210,13 @@ impl Volume {
                 .windows(MAGIC.len())
                 .position(|bytes| *bytes == MAGIC);
             // The last bytes of a window may be the first ones of a head.
-            let skipped = next.map_or(
-                (bytes.len() - MAGIC.len().min(bytes.len()) + 1) as u64,
-                |next| next as u64 + 1,
-            );
+            let skipped = next
+                .map_or((bytes.len() - MAGIC.len().min(bytes.len()) + 1) as u64, |next| {
+                    next as u64 + 1
+                });
             at = (at + skipped).min(length);
         }
-        Ok(Walked {
-            end,
-            length,
-            has_holes,
-        })
+        Ok(Walked { end, length, has_holes })
     }
 }
 
@@ -312,11 +272,7 @@ mod tests {
 
     #[test]
     fn a_name_says_where_its_blob_lies() {
-        let place = Place::Pack {
-            pack: 7,
-            offset: (1 << 40) - 1,
-            bytes: 99,
-        };
+        let place = Place::Pack { pack: 7, offset: (1 << 40) - 1, bytes: 99 };
         let now = Timestamp::from_millis(1_790_000_000_123);
         assert_eq!(Place::of(place.name(now, [1; 12])), place);
         assert_eq!(place.name(now, [1; 12]).created(), now);
@@ -327,10 +283,7 @@ mod tests {
     fn a_head_with_any_flipped_bit_is_none() {
         let mut bytes = Vec::new();
         write_head(Kind::Body, BlobId([3; BlobId::BYTES]), b"body", &mut bytes);
-        assert_eq!(
-            Head::read(&bytes).map(|head| (head.kind, head.bytes)),
-            Some((Kind::Body, 4))
-        );
+        assert_eq!(Head::read(&bytes).map(|head| (head.kind, head.bytes)), Some((Kind::Body, 4)));
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);

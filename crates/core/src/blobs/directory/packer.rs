@@ -60,12 +60,7 @@ impl Put {
         body: Bytes,
     ) -> (Self, Pending<Result<BlobStat, BlobError>>) {
         let (resolver, pending) = Pending::new(Err(closed()));
-        let put = Self {
-            now,
-            salt,
-            body,
-            resolver,
-        };
+        let put = Self { now, salt, body, resolver };
         (put, pending)
     }
 }
@@ -84,10 +79,7 @@ impl Packer {
                 let _ = pen.cut_room();
             })
             .map_err(failed)?;
-        Ok(Self {
-            queue,
-            thread: Some(thread),
-        })
+        Ok(Self { queue, thread: Some(thread) })
     }
 
     pub(super) fn put(
@@ -152,10 +144,7 @@ impl Queue {
             if waiting.closed {
                 return None;
             }
-            waiting = self
-                .arrived
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
         let mut bytes = 0;
         let mut count = 0;
@@ -197,13 +186,7 @@ impl Pen {
         pack: Option<Growing>,
         pack_bytes_max: u64,
     ) -> Self {
-        Self {
-            shelf,
-            due,
-            next,
-            pack_bytes_max,
-            pack,
-        }
+        Self { shelf, due, next, pack_bytes_max, pack }
     }
 
     fn write(&mut self, group: Vec<Order>) {
@@ -290,11 +273,7 @@ impl Pen {
         for put in group {
             let body = &put.body;
             let bytes = u32::try_from(body.len()).map_err(|_| BlobError::OutOfRange)?;
-            let place = Place::Pack {
-                pack: *pack,
-                offset: at,
-                bytes,
-            };
+            let place = Place::Pack { pack: *pack, offset: at, bytes };
             let id = place.name(put.now, put.salt);
             write_head(Kind::Body, id, body, &mut gathered);
             names.push(id);
@@ -303,8 +282,7 @@ impl Pen {
                 gathered.extend_from_slice(body);
             } else {
                 file.write_all_at(&gathered, gathered_at).map_err(failed)?;
-                file.write_all_at(body, at - body.len() as u64)
-                    .map_err(failed)?;
+                file.write_all_at(body, at - body.len() as u64).map_err(failed)?;
                 gathered.clear();
                 gathered_at = at;
             }
@@ -315,10 +293,7 @@ impl Pen {
         let room = self.make_room(growing, group.len(), at)?;
         file.sync().map_err(failed)?;
         self.shelf.set_room(room);
-        self.pack = Some(Growing {
-            end: at,
-            ..growing.clone()
-        });
+        self.pack = Some(Growing { end: at, ..growing.clone() });
         Ok(names)
     }
 
@@ -349,10 +324,8 @@ impl Pen {
 
     /// The pack that is open, or a new one: after a fault, or when the last one is full.
     fn current(&mut self) -> Result<Growing, BlobError> {
-        if let Some(growing) = self
-            .pack
-            .as_ref()
-            .filter(|growing| growing.end < self.pack_bytes_max)
+        if let Some(growing) =
+            self.pack.as_ref().filter(|growing| growing.end < self.pack_bytes_max)
         {
             return Ok(growing.clone());
         }

@@ -95,10 +95,7 @@ impl Shelf {
         let names = self.disk.list(&self.directory).map_err(failed)?;
         let mut packs: Vec<u32> = names
             .iter()
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "pack")
-            })
+            .filter(|path| path.extension().is_some_and(|extension| extension == "pack"))
             .filter_map(|path| path.file_stem()?.to_str()?.parse().ok())
             .collect();
         packs.sort_unstable();
@@ -190,9 +187,7 @@ impl Shelf {
         let body = record.split_off(HEAD_BYTES);
         let head = head_of(id, &record)?;
         if crc32c::crc32c(&body) != head.sum {
-            return Err(BlobError::Corrupt(
-                "a packed body differs from its checksum".into(),
-            ));
+            return Err(BlobError::Corrupt("a packed body differs from its checksum".into()));
         }
         Ok(body)
     }
@@ -237,10 +232,7 @@ impl Shelf {
                 let (least, greatest) = bounds.unwrap_or((head.id, head.id));
                 bounds = Some((least.min(head.id), greatest.max(head.id)));
                 if page.takes(head.id) && !dead.contains(&head.id) {
-                    page.add(BlobStat {
-                        id: head.id,
-                        bytes: u64::from(head.bytes),
-                    });
+                    page.add(BlobStat { id: head.id, bytes: u64::from(head.bytes) });
                 }
             });
             match walked {

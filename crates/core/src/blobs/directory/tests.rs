@@ -29,10 +29,7 @@ fn finished_blobs_are_there_after_opening_again() {
 fn a_flipped_byte_in_a_pack_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let stat = store
-        .put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes"))
-        .wait()
-        .unwrap();
+    let stat = store.put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes")).wait().unwrap();
     drop(store);
     let path = directory.path().join("packs/00000001.pack");
     let mut bytes = std::fs::read(&path).unwrap();
@@ -48,24 +45,16 @@ fn a_flipped_byte_in_a_pack_is_found() {
 fn a_torn_pack_keeps_the_blobs_before_the_tear() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let kept = store
-        .put_small(Timestamp::EPOCH, Bytes::from_static(b"kept"))
-        .wait()
-        .unwrap();
-    store
-        .put_small(Timestamp::from_millis(1), Bytes::from_static(b"torn"))
-        .wait()
-        .unwrap();
+    let kept = store.put_small(Timestamp::EPOCH, Bytes::from_static(b"kept")).wait().unwrap();
+    store.put_small(Timestamp::from_millis(1), Bytes::from_static(b"torn")).wait().unwrap();
     drop(store);
     let path = directory.path().join("packs/00000001.pack");
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() - 30]).unwrap();
     let store = open(directory.path());
     assert_eq!(store.list(None, 9).unwrap(), [kept]);
-    let new = store
-        .put_small(Timestamp::from_millis(2), Bytes::from_static(b"new"))
-        .wait()
-        .unwrap();
+    let new =
+        store.put_small(Timestamp::from_millis(2), Bytes::from_static(b"new")).wait().unwrap();
     assert_eq!(store.list(None, 9).unwrap(), [kept, new]);
 }
 
@@ -94,10 +83,8 @@ fn room_that_a_kill_left_in_a_pack_holds_no_blobs_and_is_used_by_the_next_ones()
     let length = || std::fs::metadata(&path).unwrap().len();
     assert!(length() > 1024 * 1024, "there was room");
     let store = open(directory.path());
-    let next = store
-        .put_small(Timestamp::from_millis(1), Bytes::from_static(b"next"))
-        .wait()
-        .unwrap();
+    let next =
+        store.put_small(Timestamp::from_millis(1), Bytes::from_static(b"next")).wait().unwrap();
     let all = [kept, vec![next]].concat();
     let names = |store: &Directory| {
         let mut all = store.list(None, 9).unwrap();
@@ -108,15 +95,8 @@ fn room_that_a_kill_left_in_a_pack_holds_no_blobs_and_is_used_by_the_next_ones()
     expected.sort_by_key(|stat| stat.bytes);
     assert_eq!(names(&store), expected);
     drop(store);
-    let records: u64 = all
-        .iter()
-        .map(|stat| pack::HEAD_BYTES as u64 + stat.bytes)
-        .sum();
-    assert_eq!(
-        length(),
-        records,
-        "a pack that is closed ends with its last record"
-    );
+    let records: u64 = all.iter().map(|stat| pack::HEAD_BYTES as u64 + stat.bytes).sum();
+    assert_eq!(length(), records, "a pack that is closed ends with its last record");
     let store = open(directory.path());
     assert_eq!(names(&store), expected);
     for (stat, body) in all.iter().zip([&b"first"[..], b"second", b"next"]) {
@@ -147,20 +127,13 @@ fn packs_that_are_full_are_records_to_their_end() {
         store.put_small(Timestamp::EPOCH, body).wait().unwrap();
     }
     let shelf = &store.0.shelf;
-    let (last, full) = shelf
-        .packs()
-        .unwrap()
-        .split_last()
-        .map(|(last, full)| (*last, full.to_vec()))
-        .unwrap();
+    let (last, full) =
+        shelf.packs().unwrap().split_last().map(|(last, full)| (*last, full.to_vec())).unwrap();
     assert_eq!(full.len(), 2);
     for pack in full {
         assert!(shelf.walk(pack, &mut |_, _| {}).unwrap(), "pack {pack}");
     }
-    assert!(
-        !shelf.walk(last, &mut |_, _| {}).unwrap(),
-        "the last one has room"
-    );
+    assert!(!shelf.walk(last, &mut |_, _| {}).unwrap(), "the last one has room");
 }
 
 /// Which calls to a disk fail: the n-th, and with `stays` all after it, as if the process had been killed there.
@@ -179,12 +152,7 @@ struct FailingFile {
 
 impl Failing {
     fn at(fails_at: usize, stays: bool, kind: io::ErrorKind) -> Self {
-        Self {
-            calls: Arc::new(AtomicUsize::new(0)),
-            fails_at,
-            stays,
-            kind,
-        }
+        Self { calls: Arc::new(AtomicUsize::new(0)), fails_at, stays, kind }
     }
 
     fn check(&self) -> io::Result<()> {
@@ -201,10 +169,7 @@ impl Failing {
     }
 
     fn file(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
-        Arc::new(FailingFile {
-            file,
-            faults: self.clone(),
-        })
+        Arc::new(FailingFile { file, faults: self.clone() })
     }
 }
 
@@ -329,9 +294,7 @@ fn whichever_call_to_the_disk_fails_the_error_is_clean_and_nothing_is_left() {
 fn many_large_bodies_that_come_at_once_in_odd_pieces_are_each_whole() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let mut writers: Vec<_> = (0..12)
-        .map(|_| store.create(Timestamp::EPOCH, None))
-        .collect();
+    let mut writers: Vec<_> = (0..12).map(|_| store.create(Timestamp::EPOCH, None)).collect();
     let piece = |writer: usize, number: usize| {
         let bytes = (0..301_003_usize).map(|place| (place * (writer + 1) + number) as u8);
         Bytes::from(bytes.collect::<Vec<_>>())
@@ -410,28 +373,14 @@ fn fill_and_delete(store: &Directory) -> (Vec<(BlobStat, Bytes)>, Vec<BlobId>) {
 
 fn assert_holds(store: &Directory, kept: &[(BlobStat, Bytes)], gone: &[BlobId], when: &str) {
     for (stat, body) in kept {
-        assert_eq!(
-            store.read_small(stat.id, stat.bytes).as_ref(),
-            Ok(body),
-            "{when}"
-        );
+        assert_eq!(store.read_small(stat.id, stat.bytes).as_ref(), Ok(body), "{when}");
     }
     for id in gone {
-        assert_eq!(
-            store.read_small(*id, 1_000),
-            Err(BlobError::Absent),
-            "{when}"
-        );
+        assert_eq!(store.read_small(*id, 1_000), Err(BlobError::Absent), "{when}");
     }
     let listed = store.list(None, 1_000).unwrap();
-    assert!(
-        kept.iter().all(|(stat, _)| listed.contains(stat)),
-        "what lives is listed, {when}"
-    );
-    assert!(
-        listed.iter().all(|stat| !gone.contains(&stat.id)),
-        "what is deleted is not, {when}"
-    );
+    assert!(kept.iter().all(|(stat, _)| listed.contains(stat)), "what lives is listed, {when}");
+    assert!(listed.iter().all(|stat| !gone.contains(&stat.id)), "what is deleted is not, {when}");
 }
 
 #[test]
@@ -441,10 +390,7 @@ fn compaction_gives_the_space_back_and_every_name_stays_valid() {
     let (kept, gone) = fill_and_delete(&store);
     store.compact().unwrap();
     let stats = store.stats().unwrap();
-    assert!(
-        stats.pack_bytes < 20_000,
-        "40 KB were written, 8 KB live: {stats:?}"
-    );
+    assert!(stats.pack_bytes < 20_000, "40 KB were written, 8 KB live: {stats:?}");
     assert_holds(&store, &kept, &gone, "after compaction");
     // The rest goes too, in packs that were compacted before.
     let (rest, last) = kept.split_at(kept.len() - 1);
@@ -452,18 +398,13 @@ fn compaction_gives_the_space_back_and_every_name_stays_valid() {
         store.delete(stat.id).wait().unwrap();
     }
     store.compact().unwrap();
-    let gone: Vec<_> = gone
-        .into_iter()
-        .chain(rest.iter().map(|(stat, _)| stat.id))
-        .collect();
+    let gone: Vec<_> = gone.into_iter().chain(rest.iter().map(|(stat, _)| stat.id)).collect();
     assert_holds(&store, last, &gone, "after compaction of compacted packs");
     drop(store);
     let store = open_with_small_packs(directory.path(), Arc::new(SystemDisk)).unwrap();
     assert_holds(&store, last, &gone, "after opening again");
-    let new = store
-        .put_small(Timestamp::from_millis(99), Bytes::from_static(b"new"))
-        .wait()
-        .unwrap();
+    let new =
+        store.put_small(Timestamp::from_millis(99), Bytes::from_static(b"new")).wait().unwrap();
     assert_eq!(store.list(None, 9).unwrap(), [last[0].0, new]);
 }
 
@@ -473,10 +414,7 @@ fn the_accounts_of_free_space_survive_a_restart() {
     let store = open(directory.path());
     let (kept, gone) = fill_and_delete(&store);
     let before = store.stats().unwrap();
-    assert!(
-        before.dead_bytes > 30_000,
-        "one pack, still written to: {before:?}"
-    );
+    assert!(before.dead_bytes > 30_000, "one pack, still written to: {before:?}");
     drop(store);
     let store = open(directory.path());
     assert_eq!(store.stats().unwrap(), before);
@@ -510,13 +448,7 @@ fn a_reader_of_a_pack_goes_on_while_it_is_compacted() {
     let stay: Vec<_> = (0..30)
         .map(|number| {
             let body = Bytes::from(vec![number; 500]);
-            (
-                store
-                    .put_small(Timestamp::EPOCH, body.clone())
-                    .wait()
-                    .unwrap(),
-                body,
-            )
+            (store.put_small(Timestamp::EPOCH, body.clone()).wait().unwrap(), body)
         })
         .collect();
     std::thread::scope(|scope| {
@@ -558,10 +490,7 @@ fn records_behind_a_damaged_one_are_still_found() {
     std::fs::write(&path, &bytes).unwrap();
     let store = open(directory.path());
     assert_eq!(store.list(None, 9).unwrap(), [stats[0], stats[2]]);
-    assert!(matches!(
-        store.read_small(stats[1].id, stats[1].bytes),
-        Err(BlobError::Corrupt(_))
-    ));
+    assert!(matches!(store.read_small(stats[1].id, stats[1].bytes), Err(BlobError::Corrupt(_))));
     // The damaged pack is neither cut nor compacted.
     store.delete(stats[0].id).wait().unwrap();
     store.delete(stats[2].id).wait().unwrap();
@@ -573,17 +502,12 @@ fn records_behind_a_damaged_one_are_still_found() {
 fn a_body_that_looks_like_a_pack_is_one_blob() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let first = store
-        .put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes"))
-        .wait()
-        .unwrap();
+    let first =
+        store.put_small(Timestamp::EPOCH, Bytes::from_static(b"some bytes")).wait().unwrap();
     drop(store);
     let pack = std::fs::read(directory.path().join("packs/00000001.pack")).unwrap();
     let store = open(directory.path());
-    let second = store
-        .put_small(Timestamp::from_millis(1), Bytes::from(pack))
-        .wait()
-        .unwrap();
+    let second = store.put_small(Timestamp::from_millis(1), Bytes::from(pack)).wait().unwrap();
     drop(store);
     // Its own head is damaged, so that a walk looks for heads inside of it.
     let path = directory.path().join("packs/00000001.pack");
@@ -610,9 +534,6 @@ fn what_is_appended_to_the_pack_of_an_earlier_process_stays_where_half_of_that_p
         store.delete(gone).wait().unwrap();
         assert_eq!(store.read_named(kept).unwrap().as_ref(), b"kept");
         drop(store);
-        assert_eq!(
-            open(directory.path()).read_named(kept).unwrap().as_ref(),
-            b"kept"
-        );
+        assert_eq!(open(directory.path()).read_named(kept).unwrap().as_ref(), b"kept");
     }
 }

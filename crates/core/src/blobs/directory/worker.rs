@@ -37,10 +37,7 @@ impl Queue {
                 if jobs.1 {
                     return;
                 }
-                jobs = self
-                    .arrived
-                    .wait(jobs)
-                    .unwrap_or_else(PoisonError::into_inner);
+                jobs = self.arrived.wait(jobs).unwrap_or_else(PoisonError::into_inner);
             };
             drop(jobs);
             job();
@@ -67,13 +64,9 @@ impl Workers {
         &self,
         job: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
     ) -> Pending<Result<T, BlobError>> {
-        let (resolver, pending) = Pending::new(Err(BlobError::Unavailable(
-            "the blob store was closed".into(),
-        )));
-        self.queue
-            .lock()
-            .0
-            .push_back(Box::new(move || resolver.resolve(job())));
+        let (resolver, pending) =
+            Pending::new(Err(BlobError::Unavailable("the blob store was closed".into())));
+        self.queue.lock().0.push_back(Box::new(move || resolver.resolve(job())));
         self.queue.arrived.notify_one();
         pending
     }
@@ -84,11 +77,7 @@ impl Drop for Workers {
         self.queue.lock().1 = true;
         self.queue.arrived.notify_all();
         let own = std::thread::current().id();
-        for thread in self
-            .threads
-            .drain(..)
-            .filter(|thread| thread.thread().id() != own)
-        {
+        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != own) {
             let _ = thread.join();
         }
     }

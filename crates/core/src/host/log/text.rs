@@ -138,10 +138,7 @@ mod tests {
         let common = tracing_subscriber::fmt().with_ansi(false);
         let common = common.with_writer(Lines(Arc::clone(&queue))).finish();
         let own = tracing_subscriber::fmt().with_ansi(false);
-        let own = own
-            .event_format(Text)
-            .with_writer(Lines(Arc::clone(&queue)))
-            .finish();
+        let own = own.event_format(Text).with_writer(Lines(Arc::clone(&queue))).finish();
         let tell = || {
             tracing::info!(target: "request", id = "A\"b", peer = %"127.0.0.1:1", status = 200_u16, path = "/a?b=ü", "done");
             tracing::warn!(error = ?"x", number = -1_i64, "an end");

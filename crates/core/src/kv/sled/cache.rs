@@ -32,15 +32,8 @@ pub(super) struct Missed {
 impl RowCache {
     /// An empty one, for rows of so many bytes together.
     pub(super) fn new(bytes_max: usize) -> Self {
-        let part = || {
-            Mutex::new(Part {
-                rows: Recent::new(bytes_max / PARTS),
-                layer: 0,
-            })
-        };
-        Self {
-            parts: std::iter::repeat_with(part).take(PARTS).collect(),
-        }
+        let part = || Mutex::new(Part { rows: Recent::new(bytes_max / PARTS), layer: 0 });
+        Self { parts: std::iter::repeat_with(part).take(PARTS).collect() }
     }
 
     fn part(&self, key: &[u8]) -> Option<MutexGuard<'_, Part>> {
@@ -64,8 +57,7 @@ impl RowCache {
         {
             let value = found.value.as_ref().map_or(0, Bytes::len);
             let bytes = key.len() + value + ENTRY_BYTES;
-            part.rows
-                .put(Bytes::copy_from_slice(key), found.clone(), bytes);
+            part.rows.put(Bytes::copy_from_slice(key), found.clone(), bytes);
         }
     }
 
@@ -86,16 +78,11 @@ mod tests {
     use crate::kv::Version;
 
     fn found(number: u8) -> Found {
-        Found {
-            value: Some(vec![number; 10].into()),
-            version: Version(u64::from(number)),
-        }
+        Found { value: Some(vec![number; 10].into()), version: Version(u64::from(number)) }
     }
 
     fn layer(key: &'static str) -> waiting::Rows {
-        [(Bytes::from(key), (None, Version(9)))]
-            .into_iter()
-            .collect()
+        [(Bytes::from(key), (None, Version(9)))].into_iter().collect()
     }
 
     #[test]

@@ -118,13 +118,7 @@ impl Journal {
         };
         let files = [start(NAMES[0])?, start(NAMES[1])?];
         disk.sync_directory(directory)?;
-        Ok(Self {
-            files,
-            current: 0,
-            salt,
-            last,
-            frame: Vec::new(),
-        })
+        Ok(Self { files, current: 0, salt, last, frame: Vec::new() })
     }
 
     fn file(&mut self) -> &mut JournalFile {
@@ -191,9 +185,7 @@ impl Journal {
     /// # Errors
     /// As the disk; the next start does it then.
     pub(super) fn clear(self) -> io::Result<()> {
-        self.files
-            .iter()
-            .try_for_each(|file| file.file.truncate(TOP_BYTES as u64))
+        self.files.iter().try_for_each(|file| file.file.truncate(TOP_BYTES as u64))
     }
 }
 
@@ -289,11 +281,7 @@ impl Frame {
         let rows = rest.get(..length as usize).filter(|_| previous < last)?;
         let is_whole =
             *head == head_of(salt, previous, last, length, sum) && crc32c::crc32c(rows) == sum;
-        is_whole.then_some(Self {
-            previous,
-            last,
-            length: length as usize,
-        })
+        is_whole.then_some(Self { previous, last, length: length as usize })
     }
 }
 
@@ -343,19 +331,14 @@ fn replay(files: &[Bytes], applied: Version) -> Result<Recovered, JournalError> 
             if bytes.len() <= TOP_BYTES {
                 continue;
             }
-            return Err(JournalError::Damaged(
-                "has a file that does not begin as one",
-            ));
+            return Err(JournalError::Damaged("has a file that does not begin as one"));
         };
         let (frames, end) = chain(bytes, salt);
         chains.push(frames);
         rests.push((bytes.slice(end..), salt));
     }
     chains.sort_by_key(|frames| frames.first().map(|(frame, _)| frame.previous));
-    let mut recovered = Recovered {
-        last: applied,
-        ..Recovered::default()
-    };
+    let mut recovered = Recovered { last: applied, ..Recovered::default() };
     for (frame, rows) in chains.into_iter().flatten() {
         if frame.last <= recovered.last {
             continue;
@@ -373,9 +356,7 @@ fn replay(files: &[Bytes], applied: Version) -> Result<Recovered, JournalError> 
     };
     // A torn frame was never acknowledged, and nothing was written after it.
     if rests.iter().any(is_later) {
-        return Err(JournalError::Damaged(
-            "is broken before frames that are whole",
-        ));
+        return Err(JournalError::Damaged("is broken before frames that are whole"));
     }
     Ok(recovered)
 }

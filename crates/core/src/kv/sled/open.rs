@@ -130,17 +130,11 @@ impl Sled {
         let last = match tree.get(VERSION_KEY) {
             // A damaged log can look like an empty one to sled; the mark tells that there was a store.
             Ok(None) if mark.exists() => {
-                return Err(OpenError::Corrupt {
-                    path,
-                    reason: "its records are gone".into(),
-                });
+                return Err(OpenError::Corrupt { path, reason: "its records are gone".into() });
             }
             Ok(None) => {
                 begin(&tree, &file).map_err(|error| refused(&path, &error))?;
-                LastVersion {
-                    version: Version::ABSENT,
-                    replaced: Vec::new(),
-                }
+                LastVersion { version: Version::ABSENT, replaced: Vec::new() }
             }
             Ok(Some(stored)) => LastVersion::read(&stored).ok_or_else(|| OpenError::Corrupt {
                 path: path.clone(),
@@ -150,19 +144,15 @@ impl Sled {
         };
         let marked = std::fs::read_to_string(&mark).is_ok_and(|format| format == FORMAT);
         if marked && Journal::is_missing(&config.directory) {
-            return Err(OpenError::Corrupt {
-                path,
-                reason: "its journal is gone".into(),
-            });
+            return Err(OpenError::Corrupt { path, reason: "its journal is gone".into() });
         }
         // Before anything changes: a broken journal leaves the store as it is.
         let recovered = Journal::recover(&SystemDisk, &config.directory, last.version);
         let recovered = recovered.map_err(|error| match error {
             JournalError::Disk(error) => unusable(error),
-            JournalError::Damaged(_) => OpenError::Corrupt {
-                path: path.clone(),
-                reason: error.to_string(),
-            },
+            JournalError::Damaged(_) => {
+                OpenError::Corrupt { path: path.clone(), reason: error.to_string() }
+            }
         })?;
         let values = values(config, &last)?;
         let shared = Shared {

@@ -4,11 +4,7 @@ use crate::blobs::{BlobId, SystemDisk};
 use crate::kv::{Durability, Order, Span, conformance};
 
 fn open(directory: &std::path::Path) -> Sled {
-    Sled::open(&SledConfig {
-        cache_bytes: 32 * 1024 * 1024,
-        ..SledConfig::new(directory)
-    })
-    .unwrap()
+    Sled::open(&SledConfig { cache_bytes: 32 * 1024 * 1024, ..SledConfig::new(directory) }).unwrap()
 }
 
 fn open_packed(directory: &std::path::Path) -> Sled {
@@ -87,8 +83,7 @@ fn a_descending_scan_ends_below_a_bound_that_a_leaf_begins_with() {
     // Lists of many lengths, so that leaves begin at every place of one, its first key too; that is the list's own in every other one.
     let keys = |list: u8| {
         let own = (list % 2 == 1).then(|| vec![list]);
-        own.into_iter()
-            .chain((0..20 + list % 32).map(move |at| key(list, at)))
+        own.into_iter().chain((0..20 + list % 32).map(move |at| key(list, at)))
     };
     for list in 0..200 {
         let row = |key| (Bytes::from(key), Some(Bytes::from(vec![7; 40])));
@@ -102,16 +97,11 @@ fn a_descending_scan_ends_below_a_bound_that_a_leaf_begins_with() {
     apply_all(&store);
     for (list, limit) in (0..200).flat_map(|list| [(list, 10), (list, 100)]) {
         for to in [None, Some(key(list, 15)), Some(key(list, 0))] {
-            let mut expected: Vec<_> = keys(list)
-                .filter(|key| to.as_ref().is_none_or(|to| key < to))
-                .collect();
+            let mut expected: Vec<_> =
+                keys(list).filter(|key| to.as_ref().is_none_or(|to| key < to)).collect();
             expected.reverse();
             expected.truncate(limit);
-            let span = Span {
-                to: to.clone(),
-                order: Order::Descending,
-                ..Span::of([list])
-            };
+            let span = Span { to: to.clone(), order: Order::Descending, ..Span::of([list]) };
             let page = store.scan(&span, limit).unwrap();
             let found: Vec<_> = page.rows.iter().map(|(key, _)| key.to_vec()).collect();
             assert_eq!(found, expected, "list {list} below {to:?}");
@@ -125,19 +115,10 @@ fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_ag
     let store = open_packed(directory.path());
     for round in 0..150_u8 {
         let long = vec![round; 100];
-        store
-            .commit(put("a", long.clone(), Durability::Disk))
-            .wait()
-            .unwrap();
-        store
-            .commit(put("b", long, Durability::Process))
-            .wait()
-            .unwrap();
+        store.commit(put("a", long.clone(), Durability::Disk)).wait().unwrap();
+        store.commit(put("b", long, Durability::Process)).wait().unwrap();
     }
-    store
-        .commit(put("b", b"short".to_vec(), Durability::Disk))
-        .wait()
-        .unwrap();
+    store.commit(put("b", b"short".to_vec(), Durability::Disk)).wait().unwrap();
     apply_all(&store);
     // As a kill leaves it between the values and their rows.
     let values = store.shared.values.as_ref().unwrap();
@@ -145,35 +126,22 @@ fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_ag
     let rows = [(Bytes::from("never"), row)].into_iter().collect();
     values.put(&rows, Version(10_000)).unwrap();
     let (named, kept) = named_and_kept(&store);
-    assert!(
-        named.len() == 1 && (2..100).contains(&kept.len()),
-        "{}",
-        kept.len()
-    );
+    assert!(named.len() == 1 && (2..100).contains(&kept.len()), "{}", kept.len());
     drop(store);
     let store = open_packed(directory.path());
     let (named, kept) = named_and_kept(&store);
     assert_eq!(named, kept);
-    assert_eq!(
-        store.get(b"a").unwrap().value,
-        Some(Bytes::from(vec![149; 100]))
-    );
+    assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from(vec![149; 100])));
     drop(store);
     // Once there are packs they are read, whatever the bound is now.
-    assert_eq!(
-        open(directory.path()).get(b"a").unwrap().value,
-        Some(Bytes::from(vec![149; 100]))
-    );
+    assert_eq!(open(directory.path()).get(b"a").unwrap().value, Some(Bytes::from(vec![149; 100])));
 }
 
 #[test]
 fn a_value_that_is_replaced_while_it_is_read_is_read_anew() {
     let directory = tempfile::tempdir().unwrap();
     let store = Arc::new(open_packed(directory.path()));
-    store
-        .commit(put("a", vec![0; 100], Durability::Disk))
-        .wait()
-        .unwrap();
+    store.commit(put("a", vec![0; 100], Durability::Disk)).wait().unwrap();
     let writer = {
         let store = Arc::clone(&store);
         std::thread::spawn(move || {
@@ -214,10 +182,7 @@ fn a_damaged_store_is_refused_and_never_a_panic() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     for _ in 0..50 {
-        store
-            .commit(put("a", vec![7; 5_000], Durability::Disk))
-            .wait()
-            .unwrap();
+        store.commit(put("a", vec![7; 5_000], Durability::Disk)).wait().unwrap();
     }
     drop(store);
     let file = directory.path().join("db");
@@ -225,10 +190,7 @@ fn a_damaged_store_is_refused_and_never_a_panic() {
     std::fs::write(&file, vec![0xAA; length as usize]).unwrap();
     let again = Sled::open(&SledConfig::new(directory.path()));
     assert!(
-        matches!(
-            again,
-            Err(OpenError::Corrupt { .. } | OpenError::Directory { .. })
-        ),
+        matches!(again, Err(OpenError::Corrupt { .. } | OpenError::Directory { .. })),
         "{again:?}"
     );
 }
@@ -283,18 +245,9 @@ fn the_largest_values_leave_no_file_in_sleds_own_blob_directory() {
     let store = open(directory.path());
     for round in 0..40_u8 {
         let writes = (0..15_u8).map(|key| {
-            (
-                Bytes::from(vec![key + 1, round]),
-                Some(Bytes::from(vec![round; 64 * 1024])),
-            )
+            (Bytes::from(vec![key + 1, round]), Some(Bytes::from(vec![round; 64 * 1024])))
         });
-        store
-            .commit(Batch {
-                writes: writes.collect(),
-                ..Batch::default()
-            })
-            .wait()
-            .unwrap();
+        store.commit(Batch { writes: writes.collect(), ..Batch::default() }).wait().unwrap();
     }
     drop(store);
     assert!(!has_any(&directory.path().join("blobs")));
@@ -308,18 +261,12 @@ fn has_any(directory: &std::path::Path) -> bool {
 fn a_batch_of_the_process_level_is_acknowledged_and_then_kept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    let version = store
-        .commit(put("a", b"1".to_vec(), Durability::Process))
-        .wait()
-        .unwrap();
+    let version = store.commit(put("a", b"1".to_vec(), Durability::Process)).wait().unwrap();
     if let Some(settled) = store.settled(version) {
         settled.wait().unwrap();
     }
     drop(store);
-    assert_eq!(
-        open(directory.path()).get(b"a").unwrap().value,
-        Some(Bytes::from("1"))
-    );
+    assert_eq!(open(directory.path()).get(b"a").unwrap().value, Some(Bytes::from("1")));
 }
 
 #[test]
@@ -329,14 +276,8 @@ fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_ag
         let path = directory.path().join(format!("{}", open as usize));
         let store = open(&path);
         let long = vec![1; 5_000];
-        store
-            .commit(put("kept", long.clone(), Durability::Disk))
-            .wait()
-            .unwrap();
-        let last = store
-            .commit(put("deleted", long, Durability::Disk))
-            .wait()
-            .unwrap();
+        store.commit(put("kept", long.clone(), Durability::Disk)).wait().unwrap();
+        let last = store.commit(put("deleted", long, Durability::Disk)).wait().unwrap();
         drop(store);
         // As the journal's thread leaves it between the journal and the tree.
         let mut journal = Journal::start(&SystemDisk, &path, last).unwrap();
@@ -349,22 +290,10 @@ fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_ag
         drop(journal);
         for _ in 0..2 {
             let store = open(&path);
-            let read = |key: &str| {
-                store
-                    .get(key.as_bytes())
-                    .unwrap()
-                    .value
-                    .map(|value| value[0])
-            };
-            assert_eq!(
-                (read("kept"), read("deleted"), read("added")),
-                (Some(1), None, Some(2))
-            );
+            let read = |key: &str| store.get(key.as_bytes()).unwrap().value.map(|value| value[0]);
+            assert_eq!((read("kept"), read("deleted"), read("added")), (Some(1), None, Some(2)));
         }
-        let version = open(&path)
-            .commit(put("a", vec![], Durability::Disk))
-            .wait()
-            .unwrap();
+        let version = open(&path).commit(put("a", vec![], Durability::Disk)).wait().unwrap();
         assert!(version > Version(last.0 + 2));
     }
 }
@@ -379,10 +308,7 @@ fn a_layer_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_opene
     };
     let store = open_packed(directory.path());
     let first = store.commit(Batch {
-        writes: layer(1, Version(0))
-            .into_iter()
-            .map(|(key, (value, _))| (key, value))
-            .collect(),
+        writes: layer(1, Version(0)).into_iter().map(|(key, (value, _))| (key, value)).collect(),
         ..Batch::default()
     });
     let last = first.wait().unwrap();
@@ -421,10 +347,7 @@ fn more_than_the_journal_holds_at_once_is_kept() {
             let value = Bytes::from(vec![round; 64 * 1024]);
             (Bytes::from(vec![key + 1]), Some(value))
         });
-        pendings.push(store.commit(Batch {
-            writes: writes.collect(),
-            ..Batch::default()
-        }));
+        pendings.push(store.commit(Batch { writes: writes.collect(), ..Batch::default() }));
     }
     for pending in pendings {
         pending.wait().unwrap();

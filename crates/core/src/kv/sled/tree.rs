@@ -68,10 +68,7 @@ impl Shared {
             self.find_replaced(rows, replaced)?;
         }
         let applied = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            let applying = self
-                .applying
-                .write()
-                .unwrap_or_else(PoisonError::into_inner);
+            let applying = self.applying.write().unwrap_or_else(PoisonError::into_inner);
             self.insert(rows, names, last, replaced)?;
             self.cache.forget(rows);
             drop(applying);

@@ -110,11 +110,7 @@ impl Values {
         let packs = Directory::open(path, Arc::new(SystemDisk), chance)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
-        let values = Self {
-            packs,
-            record_bytes_max,
-            cache: Mutex::new(Recent::new(CACHE_BYTES)),
-        };
+        let values = Self { packs, record_bytes_max, cache: Mutex::new(Recent::new(CACHE_BYTES)) };
         let lost: Vec<_> = unknown.chain(last.replaced.iter().copied()).collect();
         values.bury(&lost)?;
         Ok(values)
@@ -125,10 +121,7 @@ impl Values {
         let long = rows.values().filter_map(|(value, _)| value.clone());
         let long: Vec<_> = long.filter(|value| self.is_long(value)).collect();
         let answers = self.packs.put_all(time_of(last), long);
-        answers
-            .into_iter()
-            .map(|answer| answer.wait().map(|stat| stat.id))
-            .collect()
+        answers.into_iter().map(|answer| answer.wait().map(|stat| stat.id)).collect()
     }
 
     pub(super) fn is_long(&self, value: &Bytes) -> bool {
@@ -142,8 +135,7 @@ impl Values {
         }
         match self.packs.read_named(name) {
             Ok(value) => {
-                self.cache()
-                    .put(name, value.clone(), value.len() + ENTRY_BYTES);
+                self.cache().put(name, value.clone(), value.len() + ENTRY_BYTES);
                 Ok(Some(value))
             }
             Err(BlobError::Absent) => Ok(None),
@@ -166,13 +158,8 @@ impl Values {
         for name in replaced {
             self.cache().forget(name);
         }
-        let burials: Vec<_> = replaced
-            .iter()
-            .map(|name| self.packs.delete(*name))
-            .collect();
-        burials
-            .into_iter()
-            .try_for_each(crate::pending::Pending::wait)
+        let burials: Vec<_> = replaced.iter().map(|name| self.packs.delete(*name)).collect();
+        burials.into_iter().try_for_each(crate::pending::Pending::wait)
     }
 
     #[cfg(test)]

@@ -93,18 +93,11 @@ pub(super) enum Waiter {
 impl State {
     /// A store that holds everything up to `last` on disk.
     pub(super) fn new(last: Version) -> Self {
-        Self {
-            last,
-            settled: last,
-            applied: last,
-            ..Self::default()
-        }
+        Self { last, settled: last, applied: last, ..Self::default() }
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        self.failed.as_ref().map_or(Ok(()), |reason| {
-            Err(StoreError::Unavailable(reason.clone()))
-        })
+        self.failed.as_ref().map_or(Ok(()), |reason| Err(StoreError::Unavailable(reason.clone())))
     }
 
     /// All rows, the newest first.
@@ -173,10 +166,7 @@ impl State {
     pub(super) fn take_group(&mut self) -> Option<(Taken, bool)> {
         let group = self.groups.front_mut()?;
         group.taken = true;
-        let taken = Taken {
-            rows: Arc::clone(&group.rows),
-            last: group.last,
-        };
+        let taken = Taken { rows: Arc::clone(&group.rows), last: group.last };
         Some((taken, group.needs_disk))
     }
 
@@ -238,10 +228,7 @@ impl State {
         }
         layer.taken = true;
         self.layers_taken += 1;
-        Next::Apply(Taken {
-            rows: Arc::clone(&layer.rows),
-            last: layer.last,
-        })
+        Next::Apply(Taken { rows: Arc::clone(&layer.rows), last: layer.last })
     }
 
     /// The front layer is in the tree, on disk.

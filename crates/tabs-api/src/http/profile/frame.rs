@@ -101,11 +101,8 @@ pub(super) fn reply(id: &Value, seq: u64, answer: &Result<Answer, Error>) -> Utf
             seq,
         }),
         Err(error) => {
-            let (kind, name) = if error.is_thrown() {
-                ("throw", "TypeError")
-            } else {
-                ("reject", "Error")
-            };
+            let (kind, name) =
+                if error.is_thrown() { ("throw", "TypeError") } else { ("reject", "Error") };
             let error = json!({ "kind": kind, "name": name, "message": error.to_string() });
             written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
         }

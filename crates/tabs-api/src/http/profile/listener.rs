@@ -124,9 +124,7 @@ impl Listener {
     pub(in crate::http) fn host_scripts(&self, id: &Value) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            state
-                .session
-                .change(now, |browser| browser.host_scripts(host, &self.extension));
+            state.session.change(now, |browser| browser.host_scripts(host, &self.extension));
             state.pump();
             state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
         });
@@ -136,9 +134,9 @@ impl Listener {
     pub(in crate::http) fn attach(&self, id: &Value, tab: i64, frame: u32) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            let attached = state.session.change(now, |browser| {
-                browser.attach_script(host, &self.extension, tab, frame)
-            });
+            let attached = state
+                .session
+                .change(now, |browser| browser.attach_script(host, &self.extension, tab, frame));
             let answer = attached.map(|(script, place)| Answer::Value(running(script, &place)));
             state.tell(self.id, |seq| reply(id, seq, &answer));
         });
@@ -148,9 +146,7 @@ impl Listener {
     pub(in crate::http) fn detach(&self, id: &Value, script: ScriptId) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            state
-                .session
-                .change(now, |browser| browser.detach_script(host, script));
+            state.session.change(now, |browser| browser.detach_script(host, script));
             state.pump();
             state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
         });
@@ -182,10 +178,7 @@ impl Listener {
         self.profile.with(|state, now| {
             match command.and_then(|command| state.session.apply(now, caller, &command)) {
                 Ok(Answer::Value(port)) => {
-                    let owner = PortOwner {
-                        listener: self.id,
-                        name: name.to_owned(),
-                    };
+                    let owner = PortOwner { listener: self.id, name: name.to_owned() };
                     if let Some(port) = port.get("port").and_then(Value::as_str) {
                         state.ports.insert(port.to_owned(), owner);
                     }
@@ -204,9 +197,7 @@ impl Listener {
         self.profile.with(|state, now| {
             if let Some(port) = state.port_of(self.id, name) {
                 // A port that has closed meanwhile has told so by a frame of its own.
-                let _ = state
-                    .session
-                    .change(now, |browser| browser.post(&port, message));
+                let _ = state.session.change(now, |browser| browser.post(&port, message));
             }
         });
     }
@@ -216,9 +207,7 @@ impl Listener {
         self.profile.with(|state, now| {
             if let Some(port) = state.port_of(self.id, name) {
                 state.ports.remove(&port);
-                state
-                    .session
-                    .change(now, |browser| browser.disconnect(&port));
+                state.session.change(now, |browser| browser.disconnect(&port));
             }
         });
     }
@@ -229,16 +218,12 @@ impl Drop for Listener {
         self.profile.with(|state, now| {
             state.leave(self.id);
             let host = HostId(self.id);
-            state
-                .session
-                .change(now, |browser| browser.leave_scripts(host));
+            state.session.change(now, |browser| browser.leave_scripts(host));
             let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);
             let owned: Vec<_> = owned.map(|(port, _)| port.clone()).collect();
             for port in owned {
                 state.ports.remove(&port);
-                state
-                    .session
-                    .change(now, |browser| browser.disconnect(&port));
+                state.session.change(now, |browser| browser.disconnect(&port));
             }
         });
     }

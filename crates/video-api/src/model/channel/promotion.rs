@@ -31,10 +31,8 @@ pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Val
         out.insert("useSmartTiming".into(), smart.into());
     }
     if let Some(items) = given.get("items") {
-        let items = items
-            .as_array()
-            .filter(|items| items.len() <= ITEMS_MAX)
-            .ok_or(Rule::Promotion)?;
+        let items =
+            items.as_array().filter(|items| items.len() <= ITEMS_MAX).ok_or(Rule::Promotion)?;
         let items = items.iter().map(|value| {
             let map = value.as_object().ok_or(Rule::Promotion)?;
             item(tx, id, Body::of(map))
@@ -45,9 +43,7 @@ pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Val
 }
 
 fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error> {
-    let id = given
-        .object("id", "invideoPromotion.items.id")?
-        .ok_or(Rule::PromotionItem)?;
+    let id = given.object("id", "invideoPromotion.items.id")?.ok_or(Rule::PromotionItem)?;
     let kind = id.text("type")?.ok_or(Rule::PromotionItem)?;
     let mut name = json!({"type": kind});
     let mut out = Map::new();
@@ -93,9 +89,7 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
 }
 
 fn is_website(url: &str) -> bool {
-    let rest = ["http://", "https://"]
-        .iter()
-        .find_map(|scheme| url.strip_prefix(scheme));
+    let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
 }
 
@@ -110,9 +104,7 @@ pub fn timing(given: Body<'_>) -> Result<Value, Rule> {
         .ok_or(Rule::TimingType)?;
     let offset = given.number("offsetMs").map_err(|_| Rule::TimingOffset)?;
     let offset = offset.ok_or(Rule::TimingOffsetRequired)?;
-    let duration = given
-        .number("durationMs")
-        .map_err(|_| Rule::TimingDuration)?;
+    let duration = given.number("durationMs").map_err(|_| Rule::TimingDuration)?;
     let mut out = json!({"type": kind, "offsetMs": offset.to_string()});
     if let (Some(duration), Some(map)) = (duration, out.as_object_mut()) {
         map.insert("durationMs".into(), duration.to_string().into());

@@ -33,9 +33,7 @@ fn a_full_playlist_takes_no_more_and_leaves_no_row_when_it_is_gone() {
     }
     assert_eq!(insert(&mut ids, 0), Err(Rule::PlaylistFull.into()));
     let numbers =
-        Order::load(&mut Tx::new(&store), "PL")
-            .unwrap()
-            .slice(&mut Tx::new(&store), 0, ITEMS_MAX);
+        Order::load(&mut Tx::new(&store), "PL").unwrap().slice(&mut Tx::new(&store), 0, ITEMS_MAX);
     let unique: std::collections::BTreeSet<_> = numbers.unwrap().into_iter().collect();
     assert_eq!(unique.len(), ITEMS_MAX as usize);
     run_blocking(&store, &mut ids, 1, |tx, _| {

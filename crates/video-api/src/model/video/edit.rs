@@ -113,10 +113,7 @@ impl Writing<'_> {
         if let Some(tag) = audio_language {
             snippet.insert("defaultAudioLanguage".into(), tag.into());
         }
-        snippet.insert(
-            "thumbnails".into(),
-            thumbnail::of_video(id, video.head.has_thumbnail),
-        );
+        snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.has_thumbnail));
         video.head.category = category;
         video.head.language = default_language;
         video.set("snippet", &snippet);
@@ -125,10 +122,7 @@ impl Writing<'_> {
 
     fn status(&self, head: &mut Video) -> Result<(), Error> {
         let empty = Map::new();
-        let given = self
-            .body
-            .object("status", "status")?
-            .unwrap_or(Body::of(&empty));
+        let given = self.body.object("status", "status")?.unwrap_or(Body::of(&empty));
         let privacy = match given.text("privacyStatus")? {
             None => Privacy::Public,
             Some(name) => Privacy::named(&name).ok_or(Rule::VideoPrivacy)?,
@@ -176,10 +170,7 @@ impl Writing<'_> {
                 details.insert("locationDescription".into(), text.into());
             }
             if let Some(place) = given.get("location") {
-                details.insert(
-                    "location".into(),
-                    location(place).ok_or(Rule::VideoRecording)?,
-                );
+                details.insert("location".into(), location(place).ok_or(Rule::VideoRecording)?);
             }
         }
         video.set("recordingDetails", &details);
@@ -187,9 +178,8 @@ impl Writing<'_> {
     }
 
     fn placement(&self, video: &mut Stored<Video>) -> Result<(), Error> {
-        let given = self
-            .body
-            .object("paidProductPlacementDetails", "paidProductPlacementDetails")?;
+        let given =
+            self.body.object("paidProductPlacementDetails", "paidProductPlacementDetails")?;
         let has = given
             .map(|given| given.flag("hasPaidProductPlacement"))
             .transpose()?
@@ -204,10 +194,7 @@ impl Writing<'_> {
 
     fn localizations(&self, video: &mut Stored<Video>) -> Result<(), Error> {
         let empty = Map::new();
-        let given = self
-            .body
-            .get("localizations")
-            .map_or(Some(&empty), Value::as_object);
+        let given = self.body.get("localizations").map_or(Some(&empty), Value::as_object);
         let given = given.ok_or(Rule::VideoLocalizations)?;
         if !given.is_empty() && video.head.language.is_none() {
             return Err(Rule::VideoDefaultLanguage.into());
@@ -219,15 +206,11 @@ impl Writing<'_> {
 }
 
 fn are_tags(tags: &[String]) -> bool {
-    let length: usize = tags
-        .iter()
-        .map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 })
-        .sum();
+    let length: usize =
+        tags.iter().map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 }).sum();
     let commas = tags.len().saturating_sub(1);
     length + commas <= TAGS_CHARS_MAX
-        && tags
-            .iter()
-            .all(|tag| !tag.is_empty() && !tag.contains(['<', '>']))
+        && tags.iter().all(|tag| !tag.is_empty() && !tag.contains(['<', '>']))
 }
 
 fn location(value: &Value) -> Option<Value> {
@@ -244,11 +227,8 @@ fn location(value: &Value) -> Option<Value> {
 /// A video's snippet when its upload brought none: the title is the file's name.
 pub(super) fn default_snippet(id: &str, channel_title: &str, video: &mut Stored<Video>) {
     let name = video.head.file_name.as_deref().unwrap_or("unknown");
-    let title: String = name
-        .chars()
-        .filter(|letter| !"<>".contains(*letter))
-        .take(TITLE_CHARS_MAX)
-        .collect();
+    let title: String =
+        name.chars().filter(|letter| !"<>".contains(*letter)).take(TITLE_CHARS_MAX).collect();
     let snippet = json!({
         "channelId": video.head.channel, "channelTitle": channel_title, "title": title, "description": "",
         "categoryId": video.head.category, "liveBroadcastContent": "none",
@@ -292,22 +272,11 @@ impl Stored<Video> {
 pub(crate) fn refresh(id: &str, video: &mut Stored<Video>) {
     let mut snippet = video.value("snippet");
     snippet.insert("publishedAt".into(), video.head.published.rfc3339().into());
-    snippet.insert(
-        "thumbnails".into(),
-        thumbnail::of_video(id, video.head.has_thumbnail),
-    );
-    let text = |name: &str| {
-        snippet
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.has_thumbnail));
+    let text =
+        |name: &str| snippet.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (title, description) = (text("title"), text("description"));
-    snippet.insert(
-        "localized".into(),
-        json!({"title": title, "description": description}),
-    );
+    snippet.insert("localized".into(), json!({"title": title, "description": description}));
     let pick = |names: &[(&str, &str)]| {
         let pairs = names
             .iter()

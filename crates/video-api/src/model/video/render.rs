@@ -94,11 +94,7 @@ pub fn list(
         with.counts == counts && with.owner == serving.owner && with.parts == serving.parts
     };
     let show = || {
-        let with = With {
-            counts,
-            parts: serving.parts.to_owned(),
-            owner: serving.owner,
-        };
+        let with = With { counts, parts: serving.parts.to_owned(), owner: serving.owner };
         (with, render(id, stored, counts, serving))
     };
     video.show(is_same, show)
@@ -110,18 +106,11 @@ pub fn as_item(video: &Stored<Video>) -> Served {
     let Served { text, indented } = video.served("~item").unwrap_or_default();
     let inner = |text: &Bytes, begin: usize, end: usize| {
         let end = text.len().saturating_sub(end).max(begin);
-        if end > text.len() {
-            Bytes::new()
-        } else {
-            text.slice(begin..end)
-        }
+        if end > text.len() { Bytes::new() } else { text.slice(begin..end) }
     };
     // A line break and two blanks a level stand between a brace and the members.
     let (before, after) = (2 + 2 * (PART_DEPTH + 1), 2 + 2 * PART_DEPTH);
-    Served {
-        text: inner(&text, 1, 1),
-        indented: inner(&indented, before, after),
-    }
+    Served { text: inner(&text, 1, 1), indented: inner(&indented, before, after) }
 }
 
 /// How a search shows the video: the snippet of a result.
@@ -171,13 +160,7 @@ fn status(head: &Video, serving: &Serving<'_>) -> Bytes {
 }
 
 fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
-    let VideoCounts {
-        views,
-        likes,
-        dislikes,
-        comments,
-        seconds: _,
-    } = counts;
+    let VideoCounts { views, likes, dislikes, comments, seconds: _ } = counts;
     let mut out = Object::new();
     out.text("viewCount", &views.to_string());
     if head.public_stats || owner {
@@ -218,12 +201,8 @@ fn duration(millis: u64) -> String {
     if seconds == 0 {
         return "P0D".into();
     }
-    let (days, hours, minutes, rest) = (
-        seconds / 86_400,
-        seconds / 3_600 % 24,
-        seconds / 60 % 60,
-        seconds % 60,
-    );
+    let (days, hours, minutes, rest) =
+        (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
     let mut text = String::with_capacity(16);
     text.push('P');
     if days > 0 {
@@ -243,17 +222,15 @@ fn duration(millis: u64) -> String {
 }
 
 fn player(id: &str, head: &Video, most: (Option<u32>, Option<u32>)) -> Value {
-    let shown = head
-        .facts
-        .as_ref()
-        .and_then(|facts| facts.video.first())
-        .map(|stream| match stream.rotation {
-            90 | 270 => (stream.height, stream.width),
-            _ => (stream.width, stream.height),
+    let shown =
+        head.facts.as_ref().and_then(|facts| facts.video.first()).map(|stream| {
+            match stream.rotation {
+                90 | 270 => (stream.height, stream.width),
+                _ => (stream.width, stream.height),
+            }
         });
-    let (width, height) = shown
-        .filter(|(width, height)| *width > 0 && *height > 0)
-        .unwrap_or((16, 9));
+    let (width, height) =
+        shown.filter(|(width, height)| *width > 0 && *height > 0).unwrap_or((16, 9));
     let scale = |of: u32, to: u32, by: u32| {
         u32::try_from(u64::from(of) * u64::from(to) / u64::from(by.max(1))).unwrap_or(u32::MAX)
     };
@@ -289,11 +266,7 @@ fn file_details(head: &Video) -> Value {
     let (Some(facts), Some(map)) = (&head.facts, details.as_object_mut()) else {
         return details;
     };
-    let bits = head
-        .bytes
-        .saturating_mul(8_000)
-        .checked_div(facts.duration_ms)
-        .unwrap_or_default();
+    let bits = head.bytes.saturating_mul(8_000).checked_div(facts.duration_ms).unwrap_or_default();
     let pictures: Vec<_> = facts
         .video
         .iter()
@@ -350,11 +323,7 @@ fn processing(head: &Video, now: Timestamp) -> Value {
         "failed" => "failed",
         _ => "succeeded",
     };
-    let available = if status == "succeeded" {
-        "available"
-    } else {
-        "inProgress"
-    };
+    let available = if status == "succeeded" { "available" } else { "inProgress" };
     let mut details = json!({
         "processingStatus": status, "fileDetailsAvailability": "available", "processingIssuesAvailability": "unavailable",
         "tagSuggestionsAvailability": "unavailable", "editorSuggestionsAvailability": "unavailable",
@@ -420,10 +389,7 @@ mod tests {
         ] {
             let player = player("v", &video.head, most);
             assert_eq!(
-                (
-                    player["embedWidth"].as_str(),
-                    player["embedHeight"].as_str()
-                ),
+                (player["embedWidth"].as_str(), player["embedHeight"].as_str()),
                 (Some(expected.0), Some(expected.1))
             );
         }
@@ -432,12 +398,7 @@ mod tests {
             details["videoStreams"][0]["aspectRatio"].as_f64()
         };
         assert_eq!(aspect(&video), Some(1920.0 / 1080.0));
-        if let Some(stream) = video
-            .head
-            .facts
-            .as_mut()
-            .and_then(|facts| facts.video.first_mut())
-        {
+        if let Some(stream) = video.head.facts.as_mut().and_then(|facts| facts.video.first_mut()) {
             stream.rotation = 90;
         }
         assert_eq!(aspect(&video), Some(1080.0 / 1920.0));

@@ -32,9 +32,7 @@ fn run<T>(
     seed: u64,
     mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, OauthError>,
 ) -> Result<T, OauthError> {
-    kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| {
-        body(tx, ids)
-    })
+    kv::run_blocking(store, &mut SeededIds::from_number(seed), 1, |tx, ids| body(tx, ids))
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -58,33 +56,17 @@ fn a_code_becomes_tokens_once_and_a_second_use_ends_them() {
         })
     };
     let home = "http://127.0.0.1:9/";
-    assert!(matches!(
-        redeem(2, 100, home, None),
-        Err(OauthError::InvalidGrant(_))
-    ));
+    assert!(matches!(redeem(2, 100, home, None), Err(OauthError::InvalidGrant(_))));
     assert!(matches!(
         redeem(2, 100, home, Some(&VERIFIER.to_lowercase())),
         Err(OauthError::InvalidGrant(_))
     ));
-    assert_eq!(
-        redeem(2, 100, "http://evil/", Some(VERIFIER)),
-        Err(OauthError::RedirectMismatch)
-    );
-    assert!(matches!(
-        redeem(2, 700, home, Some(VERIFIER)),
-        Err(OauthError::InvalidGrant(_))
-    ));
+    assert_eq!(redeem(2, 100, "http://evil/", Some(VERIFIER)), Err(OauthError::RedirectMismatch));
+    assert!(matches!(redeem(2, 700, home, Some(VERIFIER)), Err(OauthError::InvalidGrant(_))));
     let issued = redeem(2, 699, home, Some(VERIFIER)).unwrap().unwrap();
     assert!(works(&store, &issued.access, 4298) && !works(&store, &issued.access, 4299));
     let again = run(&store, 3, |tx, ids| {
-        refresh(
-            tx,
-            ids,
-            at(800),
-            "app",
-            issued.refresh.as_deref().unwrap(),
-            None,
-        )
+        refresh(tx, ids, at(800), "app", issued.refresh.as_deref().unwrap(), None)
     })
     .unwrap();
     assert!(works(&store, &again.access, 800));
@@ -109,37 +91,17 @@ fn any_token_of_a_grant_revokes_all_of_it() {
         let store = Memory::new();
         let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
         let issued = run(&store, 2, |tx, ids| {
-            redeem(
-                tx,
-                ids,
-                at(1),
-                "app",
-                &code,
-                Some("http://127.0.0.1:9/"),
-                Some(VERIFIER),
-            )
+            redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
         })
         .unwrap()
         .unwrap();
         let refresh_token = issued.refresh.clone().unwrap();
-        let token = if revoke_refresh {
-            &refresh_token
-        } else {
-            &issued.access
-        };
+        let token = if revoke_refresh { &refresh_token } else { &issued.access };
         assert_eq!(run(&store, 3, |tx, _| Ok(revoke(tx, token)?)), Ok(true));
         assert_eq!(run(&store, 3, |tx, _| Ok(revoke(tx, token)?)), Ok(false));
         assert!(!works(&store, &issued.access, 1));
         assert!(
-            run(&store, 4, |tx, ids| refresh(
-                tx,
-                ids,
-                at(2),
-                "app",
-                &refresh_token,
-                None
-            ))
-            .is_err()
+            run(&store, 4, |tx, ids| refresh(tx, ids, at(2), "app", &refresh_token, None)).is_err()
         );
     }
 }
@@ -149,53 +111,30 @@ fn a_refresh_gives_no_more_scopes_than_were_granted_and_clears_what_ended() {
     let store = Memory::new();
     let code = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
     let issued = run(&store, 2, |tx, ids| {
-        redeem(
-            tx,
-            ids,
-            at(1),
-            "app",
-            &code,
-            Some("http://127.0.0.1:9/"),
-            Some(VERIFIER),
-        )
+        redeem(tx, ids, at(1), "app", &code, Some("http://127.0.0.1:9/"), Some(VERIFIER))
     })
     .unwrap()
     .unwrap();
     let token = issued.refresh.unwrap();
     let upload = "https://www.googleapis.com/auth/youtube.upload";
     assert_eq!(
-        run(&store, 3, |tx, ids| refresh(
-            tx,
-            ids,
-            at(2),
-            "app",
-            &token,
-            Some(upload)
-        )),
+        run(&store, 3, |tx, ids| refresh(tx, ids, at(2), "app", &token, Some(upload))),
         Err(OauthError::InvalidScope(upload.to_owned()))
     );
     for hour in 1_u32..5 {
         let now = at(i64::from(hour * ACCESS_SECONDS) + 100);
-        run(&store, 10 + u64::from(hour), |tx, ids| {
-            refresh(tx, ids, now, "app", &token, None)
-        })
-        .unwrap();
+        run(&store, 10 + u64::from(hour), |tx, ids| refresh(tx, ids, now, "app", &token, None))
+            .unwrap();
     }
     let secrets = SECRETS_OF.all(&mut Tx::new(&store), &[3; 16], 50).unwrap();
-    assert_eq!(
-        secrets.len(),
-        3,
-        "the code, the refresh token and the last access token"
-    );
+    assert_eq!(secrets.len(), 3, "the code, the refresh token and the last access token");
 }
 
 #[test]
 fn no_secret_is_stored_as_it_is() {
     let store = Memory::new();
     let secret = run(&store, 1, |tx, ids| Ok(make_code(tx, ids, at(0), code()))).unwrap();
-    let rows = kv::KeyValue::scan(&store, &kv::Span::default(), 100)
-        .unwrap()
-        .rows;
+    let rows = kv::KeyValue::scan(&store, &kv::Span::default(), 100).unwrap().rows;
     let raw = URL_SAFE_NO_PAD.decode(&secret[4..]).unwrap();
     for (key, value) in rows {
         for bytes in [key, value] {

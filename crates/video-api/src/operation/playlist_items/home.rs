@@ -33,11 +33,7 @@ pub(super) struct Home {
 impl Home {
     /// The playlist with this id, if the caller may see its items.
     pub(super) fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
-        let caller = call
-            .caller
-            .account
-            .as_ref()
-            .and_then(|account| account.channel.as_deref());
+        let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
         let (id, owner, place) = match id::playlist_name(id, caller) {
             PlaylistName::Made(id) => {
                 let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
@@ -51,21 +47,13 @@ impl Home {
                 if special != Special::Uploads && !call.caller.owns(&owner) {
                     return Err(Forbidden::PlaylistItems.into());
                 }
-                let place = if special == Special::Later {
-                    Place::Ordered
-                } else {
-                    Place::Timed(special)
-                };
+                let place =
+                    if special == Special::Later { Place::Ordered } else { Place::Timed(special) };
                 (special.of(&owner), owner, place)
             }
         };
         let title = channel::title(tx, &owner)?;
-        Ok(Self {
-            id,
-            owner,
-            title,
-            place,
-        })
+        Ok(Self { id, owner, title, place })
     }
 
     /// The same, if the caller may change its items.
@@ -81,11 +69,7 @@ impl Home {
     }
 
     pub(super) fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
-        TimeList {
-            special,
-            channel: &self.owner,
-            owner: call.caller.owns(&self.owner),
-        }
+        TimeList { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
     }
 
     pub(super) fn show(
@@ -97,13 +81,8 @@ impl Home {
         item: &PlaylistItem,
     ) -> Result<Item, Error> {
         let video = LISTED_VIDEOS.peek_shared(tx, &item.video)?;
-        let shown = self.shown(
-            call,
-            number,
-            position,
-            item,
-            video.as_ref().map(|video| &video.record),
-        );
+        let shown =
+            self.shown(call, number, position, item, video.as_ref().map(|video| &video.record));
         Ok(playlist_item::render(&shown, &call.parts))
     }
 
@@ -120,12 +99,7 @@ impl Home {
         let number = Number::Ordered(number);
         let found = video.as_ref().map(|video| &video.record);
         let shown = self.shown(call, number, position, &listed.record, found);
-        Ok(playlist_item::list(
-            listed,
-            &shown,
-            video.as_ref(),
-            &call.parts,
-        ))
+        Ok(playlist_item::list(listed, &shown, video.as_ref(), &call.parts))
     }
 
     fn shown<'s>(

@@ -78,12 +78,8 @@ impl Query {
             && !self.nothing
             && (self.kinds.is_empty() || self.kinds.contains(&summary.kind))
             && (summary.kind == Kind::Video || !asks_for_videos)
-            && self
-                .published_after
-                .is_none_or(|moment| summary.published >= moment)
-            && self
-                .published_before
-                .is_none_or(|moment| summary.published < moment)
+            && self.published_after.is_none_or(|moment| summary.published >= moment)
+            && self.published_before.is_none_or(|moment| summary.published < moment)
             && self.length.is_none_or(|length| length == summary.class)
             && is(self.high_definition, Flag::HighDefinition)
             && is(self.captions, Flag::Captions)

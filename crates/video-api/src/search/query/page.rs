@@ -79,13 +79,7 @@ pub(super) struct Results {
 impl Results {
     /// None yet.
     pub(super) const fn new(order: Order, enough: Option<usize>) -> Self {
-        Self {
-            order,
-            ranked: Vec::new(),
-            total: 0,
-            enough,
-            full: KEPT_MIN,
-        }
+        Self { order, ranked: Vec::new(), total: 0, enough, full: KEPT_MIN }
     }
 
     /// One more.
@@ -119,12 +113,7 @@ pub(super) fn of(
     backwards: bool,
     limit: usize,
 ) -> Result<Found, StoreError> {
-    let Results {
-        order,
-        mut ranked,
-        total,
-        ..
-    } = results;
+    let Results { order, mut ranked, total, .. } = results;
     let (start, end) = match cursor {
         None => (0, limit.min(total)),
         Some(cursor) => {
@@ -146,12 +135,7 @@ pub(super) fn of(
         };
         hits.push(hit((key, kind, id), at));
     }
-    Ok(Found {
-        hits,
-        total: total as u64,
-        more: end < total,
-        earlier: start > 0,
-    })
+    Ok(Found { hits, total: total as u64, more: end < total, earlier: start > 0 })
 }
 
 /// How many results come before the cursor's, and whether that is one of them. A rank moves as documents come and go: the page starts where
@@ -220,9 +204,5 @@ fn window(
             group.sort_unstable();
         }
     }
-    Ok(names
-        .into_iter()
-        .skip(start - from)
-        .take(end - start)
-        .collect())
+    Ok(names.into_iter().skip(start - from).take(end - start).collect())
 }

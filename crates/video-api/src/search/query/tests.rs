@@ -22,11 +22,7 @@ fn video(title: &str, channel: &str, published: i64) -> Document {
     Document {
         title: title.to_owned(),
         channel: channel.to_owned(),
-        facets: Facets {
-            published,
-            public: true,
-            ..Facets::default()
-        },
+        facets: Facets { published, public: true, ..Facets::default() },
         ..Document::default()
     }
 }
@@ -38,10 +34,7 @@ fn ids(store: &Memory, query: &Query) -> Vec<String> {
 }
 
 fn words(text: &str) -> Query {
-    Query {
-        wanted: Wanted::parse(text),
-        ..Query::default()
-    }
+    Query { wanted: Wanted::parse(text), ..Query::default() }
 }
 
 #[test]
@@ -58,10 +51,7 @@ fn the_better_match_comes_first_and_all_words_are_wanted() {
         put(tx, Kind::Channel, "c1", &video("Cat", "c1", 0))
     });
     drained(&store);
-    assert_eq!(
-        ids(&store, &words("CAT")),
-        ["c1", "in-title", "in-description"]
-    );
+    assert_eq!(ids(&store, &words("CAT")), ["c1", "in-title", "in-description"]);
     assert_eq!(ids(&store, &words("cat sea")), ["in-title"]);
     assert_eq!(
         ids(&store, &words("cat|dogs sea")),
@@ -70,24 +60,12 @@ fn the_better_match_comes_first_and_all_words_are_wanted() {
     );
     assert_eq!(ids(&store, &words("sea -cat")), ["no-cat"]);
     assert_eq!(
-        ids(
-            &store,
-            &Query {
-                kinds: vec![Kind::Video],
-                ..words("cat")
-            }
-        ),
+        ids(&store, &Query { kinds: vec![Kind::Video], ..words("cat") }),
         ["in-title", "in-description"]
     );
     assert_eq!(ids(&store, &words("nothing")), [""; 0]);
     assert_eq!(
-        ids(
-            &store,
-            &Query {
-                channel: Some("c1".to_owned()),
-                ..Query::default()
-            }
-        ),
+        ids(&store, &Query { channel: Some("c1".to_owned()), ..Query::default() }),
         ["in-description", "in-title", "c1"]
     );
 }
@@ -103,16 +81,7 @@ fn private_things_are_found_by_their_owner_alone() {
     });
     drained(&store);
     assert_eq!(ids(&store, &words("cat")), ["public"]);
-    assert_eq!(
-        ids(
-            &store,
-            &Query {
-                mine: Some("alice".to_owned()),
-                ..words("cat")
-            }
-        ),
-        ["private"]
-    );
+    assert_eq!(ids(&store, &Query { mine: Some("alice".to_owned()), ..words("cat") }), ["private"]);
     assert_eq!(ids(&store, &Query::default()), ["public"]);
 }
 
@@ -120,10 +89,7 @@ fn private_things_are_found_by_their_owner_alone() {
 fn every_filter_takes_away_what_it_names() {
     let store = Memory::new();
     let document = |facets: Facets| Document {
-        facets: Facets {
-            public: true,
-            ..facets
-        },
+        facets: Facets { public: true, ..facets },
         ..video("x", "c", 0)
     };
     change(&store, |tx| {
@@ -173,112 +139,23 @@ fn every_filter_takes_away_what_it_names() {
     });
     drained(&store);
     let all = ["blocked", "long", "medium", "short"];
-    let without = |out: &str| {
-        all.iter()
-            .copied()
-            .filter(|id| *id != out)
-            .collect::<Vec<_>>()
-    };
-    let near = |metres| {
-        Some(Around {
-            latitude: 48.1,
-            longitude: 11.5,
-            metres,
-        })
-    };
+    let without = |out: &str| all.iter().copied().filter(|id| *id != out).collect::<Vec<_>>();
+    let near = |metres| Some(Around { latitude: 48.1, longitude: 11.5, metres });
     let base = Query::default();
     for (query, expected) in [
-        (
-            Query {
-                length: Some(Length::Medium),
-                ..base.clone()
-            },
-            vec!["medium"],
-        ),
-        (
-            Query {
-                length: Some(Length::Long),
-                ..base.clone()
-            },
-            vec!["long"],
-        ),
-        (
-            Query {
-                high_definition: Some(false),
-                ..base.clone()
-            },
-            without("medium"),
-        ),
-        (
-            Query {
-                captions: Some(true),
-                ..base.clone()
-            },
-            vec!["medium"],
-        ),
-        (
-            Query {
-                category: Some("10".to_owned()),
-                ..base.clone()
-            },
-            vec!["long"],
-        ),
-        (
-            Query {
-                region: Some("DE".to_owned()),
-                ..base.clone()
-            },
-            without("blocked"),
-        ),
-        (
-            Query {
-                embeddable: true,
-                ..base.clone()
-            },
-            vec!["blocked"],
-        ),
-        (
-            Query {
-                topic: Some("/m/1".to_owned()),
-                ..base.clone()
-            },
-            vec!["blocked"],
-        ),
-        (
-            Query {
-                strict: true,
-                ..base.clone()
-            },
-            without("long"),
-        ),
-        (
-            Query {
-                around: near(12_000.0),
-                ..base.clone()
-            },
-            vec!["short"],
-        ),
-        (
-            Query {
-                around: near(10_000.0),
-                ..base.clone()
-            },
-            vec![],
-        ),
-        (
-            Query {
-                published_after: Some(0),
-                ..base.clone()
-            },
-            all.to_vec(),
-        ),
-        (
-            Query {
-                published_before: Some(0),
-                ..base
-            },
-            vec![],
-        ),
+        (Query { length: Some(Length::Medium), ..base.clone() }, vec!["medium"]),
+        (Query { length: Some(Length::Long), ..base.clone() }, vec!["long"]),
+        (Query { high_definition: Some(false), ..base.clone() }, without("medium")),
+        (Query { captions: Some(true), ..base.clone() }, vec!["medium"]),
+        (Query { category: Some("10".to_owned()), ..base.clone() }, vec!["long"]),
+        (Query { region: Some("DE".to_owned()), ..base.clone() }, without("blocked")),
+        (Query { embeddable: true, ..base.clone() }, vec!["blocked"]),
+        (Query { topic: Some("/m/1".to_owned()), ..base.clone() }, vec!["blocked"]),
+        (Query { strict: true, ..base.clone() }, without("long")),
+        (Query { around: near(12_000.0), ..base.clone() }, vec!["short"]),
+        (Query { around: near(10_000.0), ..base.clone() }, vec![]),
+        (Query { published_after: Some(0), ..base.clone() }, all.to_vec()),
+        (Query { published_before: Some(0), ..base }, vec![]),
     ] {
         let mut found = ids(&store, &query);
         found.sort();
@@ -326,11 +203,7 @@ fn pages_join_to_the_whole_in_every_order() {
             document.facets.views = number % 5;
             document.facets.likes = number % 4;
             document.facets.videos = number % 6;
-            let kind = if number % 4 == 0 {
-                Kind::Playlist
-            } else {
-                Kind::Video
-            };
+            let kind = if number % 4 == 0 { Kind::Playlist } else { Kind::Video };
             put(tx, kind, &format!("{number:02}"), &document)
         })
     });
@@ -344,19 +217,9 @@ fn pages_join_to_the_whole_in_every_order() {
         Order::ViewCount,
     ] {
         for query in [
-            Query {
-                order,
-                ..Query::default()
-            },
-            Query {
-                order,
-                ..words("cat")
-            },
-            Query {
-                order,
-                channel: Some("c1".to_owned()),
-                ..words("cat")
-            },
+            Query { order, ..Query::default() },
+            Query { order, ..words("cat") },
+            Query { order, channel: Some("c1".to_owned()), ..words("cat") },
         ] {
             let whole = ids(&store, &query);
             assert_eq!(pages(&store, &query, 7), whole, "{query:?}");
@@ -381,20 +244,12 @@ fn a_page_goes_on_where_it_stopped_while_rows_are_added() {
         drained(&store);
     };
     add(0, 20);
-    let query = Query {
-        order: Order::Date,
-        ..words("cat")
-    };
+    let query = Query { order: Order::Date, ..words("cat") };
     let first = run(&mut Tx::new(&store), &query, None, false, 5).unwrap();
     add(20, 40);
-    let next = run(
-        &mut Tx::new(&store),
-        &query,
-        first.hits.last().map(|hit| &hit.cursor),
-        false,
-        5,
-    )
-    .unwrap();
+    let next =
+        run(&mut Tx::new(&store), &query, first.hits.last().map(|hit| &hit.cursor), false, 5)
+            .unwrap();
     let ids: Vec<_> = next.hits.iter().map(|hit| hit.id.as_str()).collect();
     assert_eq!(ids, ["014", "013", "012", "011", "010"]);
     assert_eq!(next.total, 40);
@@ -409,10 +264,7 @@ fn a_page_goes_on_where_it_stopped_when_its_last_result_is_gone() {
     });
     drained(&store);
     for order in [Order::Relevance, Order::Title, Order::ViewCount] {
-        let query = Query {
-            order,
-            ..words("cat")
-        };
+        let query = Query { order, ..words("cat") };
         let first = run(&mut Tx::new(&store), &query, None, false, 5).unwrap();
         let last = first.hits.last().unwrap();
         change(&store, |tx| remove(tx, Kind::Video, &last.id));
@@ -430,9 +282,7 @@ fn a_page_goes_on_where_it_stopped_when_its_last_result_is_gone() {
 #[test]
 fn a_crash_in_the_middle_of_a_step_is_mended_by_the_next_run() {
     let store = Memory::new();
-    change(&store, |tx| {
-        put(tx, Kind::Video, "a", &video("first words", "c", 1))
-    });
+    change(&store, |tx| put(tx, Kind::Video, "a", &video("first words", "c", 1)));
     // A step that stops after it changed the words, and a document that changes before the next run.
     let key = (Kind::Video as u8, "a".to_owned());
     change(&store, |tx| {
@@ -441,9 +291,7 @@ fn a_crash_in_the_middle_of_a_step_is_mended_by_the_next_run() {
             .iter()
             .try_for_each(|((word, block), changes)| postings::apply(tx, word, *block, changes))
     });
-    change(&store, |tx| {
-        put(tx, Kind::Video, "a", &video("second words", "c", 1))
-    });
+    change(&store, |tx| put(tx, Kind::Video, "a", &video("second words", "c", 1)));
     drained(&store);
     assert_eq!(index::verify(&mut Tx::new(&store)), Ok(()));
     assert_eq!(ids(&store, &words("first")), [""; 0]);

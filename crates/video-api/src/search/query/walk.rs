@@ -29,10 +29,7 @@ pub(super) fn walk(
         .into_iter()
         .filter(|kind| query.kinds.is_empty() || query.kinds.contains(kind))
         .collect();
-    let total = kinds
-        .iter()
-        .filter_map(|kind| totals.public.get(*kind as usize))
-        .sum();
+    let total = kinds.iter().filter_map(|kind| totals.public.get(*kind as usize)).sum();
     let mut rows: Vec<(Vec<u8>, Kind, String)> = Vec::new();
     for kind in kinds {
         let mut span = ORDERED.span(&(order, kind as u8));
@@ -67,17 +64,8 @@ pub(super) fn walk(
     rows.truncate(limit);
     // The stored order is as good for a result that is gone.
     let hits = rows.into_iter().map(|row| hit(row, 0)).collect();
-    let (more, earlier) = if backwards {
-        (true, over)
-    } else {
-        (over, cursor.is_some())
-    };
-    Ok(Found {
-        hits,
-        total,
-        more,
-        earlier,
-    })
+    let (more, earlier) = if backwards { (true, over) } else { (over, cursor.is_some()) };
+    Ok(Found { hits, total, more, earlier })
 }
 
 /// The key behind everything of this rank: no id is greater than the last character.

@@ -78,23 +78,16 @@ fn the_dialects_of_the_stock_clients_are_read_to_the_byte() {
     ];
     for media in tricky {
         // A delimiter at the start of a part's body is the end of it: that media must not hold one there.
-        for (content_type, body) in [
-            (PYTHON, python(media)),
-            (RUST, rust(media)),
-            (NODE, node(media)),
-        ] {
+        for (content_type, body) in
+            [(PYTHON, python(media)), (RUST, rust(media)), (NODE, node(media))]
+        {
             if media.starts_with(b"--MDuX") && content_type == RUST {
                 continue;
             }
             let whole = read(content_type, [body.as_slice()]).unwrap();
             assert_eq!(
                 whole,
-                (
-                    b"{\"a\": 1}".to_vec(),
-                    Some("video/mp4".to_owned()),
-                    media.to_vec(),
-                    2
-                ),
+                (b"{\"a\": 1}".to_vec(), Some("video/mp4".to_owned()), media.to_vec(), 2),
                 "{content_type}"
             );
             assert_eq!(read(content_type, body.chunks(1)).unwrap(), whole);
@@ -119,30 +112,14 @@ fn a_body_that_is_not_two_parts_is_refused_or_says_how_many_it_has() {
         ("--b\r\n", RelatedError::Truncated),
         ("--b\r\n\r\n{}\r\n--b\r\n\r\nmedia", RelatedError::Truncated),
         ("--b\r\nnot a header\r\n\r\n", RelatedError::Head),
-        (
-            "--b\r\nContent-Transfer-Encoding: uuencode\r\n\r\n",
-            RelatedError::Encoding,
-        ),
-        (
-            "--b\r\n\r\n{}\r\n--b\r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--",
-            RelatedError::TooManyParts,
-        ),
+        ("--b\r\nContent-Transfer-Encoding: uuencode\r\n\r\n", RelatedError::Encoding),
+        ("--b\r\n\r\n{}\r\n--b\r\n\r\nx\r\n--b\r\n\r\ny\r\n--b--", RelatedError::TooManyParts),
     ] {
-        assert_eq!(
-            read(b, [body.as_bytes()]).unwrap_err(),
-            expected,
-            "{body:?}"
-        );
+        assert_eq!(read(b, [body.as_bytes()]).unwrap_err(), expected, "{body:?}");
     }
-    assert_eq!(
-        read(b, [b"--b\r\n\r\n{}\r\n--b--".as_slice()]).unwrap().0,
-        b"{}"
-    );
+    assert_eq!(read(b, [b"--b\r\n\r\n{}\r\n--b--".as_slice()]).unwrap().0, b"{}");
     let long = format!("--b\r\n\r\n{}\r\n--b--", "x".repeat(METADATA_BYTES_MAX + 1));
-    assert_eq!(
-        read(b, [long.as_bytes()]).unwrap_err(),
-        RelatedError::MetadataTooLarge
-    );
+    assert_eq!(read(b, [long.as_bytes()]).unwrap_err(), RelatedError::MetadataTooLarge);
 }
 
 #[test]
@@ -150,19 +127,12 @@ fn a_boundary_is_read_quoted_or_not_and_wherever_it_stands() {
     for (content_type, expected) in [
         ("multipart/related; boundary=abc", Some("abc")),
         ("multipart/related;boundary=\"a;b\\\"=c\"", Some("a;b\"=c")),
-        (
-            "multipart/related; type=\"application/json\"; BOUNDARY=x ; other=1",
-            Some("x"),
-        ),
+        ("multipart/related; type=\"application/json\"; BOUNDARY=x ; other=1", Some("x")),
         ("multipart/related", None),
         ("multipart/related; boundary=", None),
         ("multipart/related; boundary=\"open", None),
     ] {
-        assert_eq!(
-            boundary(content_type).as_deref(),
-            expected,
-            "{content_type}"
-        );
+        assert_eq!(boundary(content_type).as_deref(), expected, "{content_type}");
     }
 }
 

@@ -34,44 +34,21 @@ fn run<T>(
     store: &Memory,
     mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, SessionError>,
 ) -> Result<T, SessionError> {
-    kv::run_blocking(store, &mut SeededIds::from_number(1), 3, |tx, ids| {
-        body(tx, ids)
-    })
+    kv::run_blocking(store, &mut SeededIds::from_number(1), 3, |tx, ids| body(tx, ids))
 }
 
 #[test]
 fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
     let half = session(K, Some(3 * K + 1));
     let take = |first, bytes_max, total| {
-        Ok(Decision::Take(Intake {
-            first,
-            bytes_max,
-            exact: true,
-            total,
-        }))
+        Ok(Decision::Take(Intake { first, bytes_max, exact: true, total }))
     };
     let report = Ok(Decision::Report { received: K });
     for (range, length, expected) in [
-        (
-            format!("bytes {K}-{}/{}", 2 * K - 1, 3 * K + 1),
-            Some(K),
-            take(K, K, Some(3 * K + 1)),
-        ),
-        (
-            format!("bytes {K}-{}/{}", 3 * K, 3 * K + 1),
-            None,
-            take(K, 2 * K + 1, Some(3 * K + 1)),
-        ),
-        (
-            format!("bytes 0-{}/{}", 2 * K - 1, 3 * K + 1),
-            Some(2 * K),
-            report.clone(),
-        ),
-        (
-            format!("bytes {}-{}/{}", 2 * K, 3 * K, 3 * K + 1),
-            Some(K + 1),
-            report.clone(),
-        ),
+        (format!("bytes {K}-{}/{}", 2 * K - 1, 3 * K + 1), Some(K), take(K, K, Some(3 * K + 1))),
+        (format!("bytes {K}-{}/{}", 3 * K, 3 * K + 1), None, take(K, 2 * K + 1, Some(3 * K + 1))),
+        (format!("bytes 0-{}/{}", 2 * K - 1, 3 * K + 1), Some(2 * K), report.clone()),
+        (format!("bytes {}-{}/{}", 2 * K, 3 * K, 3 * K + 1), Some(K + 1), report.clone()),
         (format!("bytes */{}", 3 * K + 1), Some(0), report.clone()),
         ("bytes */*".to_owned(), Some(0), report),
         (
@@ -87,40 +64,23 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
         (
             format!("bytes */{}", 3 * K),
             None,
-            Err(SessionError::TotalChanged {
-                before: 3 * K + 1,
-                now: 3 * K,
-            }),
+            Err(SessionError::TotalChanged { before: 3 * K + 1, now: 3 * K }),
         ),
         (
             format!("bytes {K}-{}/*", 5 * K - 1),
             None,
-            Err(SessionError::TotalChanged {
-                before: 3 * K + 1,
-                now: 5 * K,
-            }),
+            Err(SessionError::TotalChanged { before: 3 * K + 1, now: 5 * K }),
         ),
-        (
-            "pages 1-2/3".to_owned(),
-            None,
-            Err(SessionError::ContentRange),
-        ),
+        ("pages 1-2/3".to_owned(), None, Err(SessionError::ContentRange)),
     ] {
-        assert_eq!(
-            half.decide(Some(&range), length, 10 * K),
-            expected,
-            "{range}"
-        );
+        assert_eq!(half.decide(Some(&range), length, 10 * K), expected, "{range}");
     }
     let fresh = session(0, None);
     assert_eq!(
         fresh.decide(Some(&format!("bytes 0-9/{}", 11 * K)), None, 10 * K),
         Err(SessionError::TooLarge { bytes_max: 10 * K })
     );
-    assert_eq!(
-        fresh.decide(Some("bytes */0"), Some(0), 10 * K),
-        Ok(Decision::Finish)
-    );
+    assert_eq!(fresh.decide(Some("bytes */0"), Some(0), 10 * K), Ok(Decision::Finish));
     assert_eq!(
         session(7, Some(7)).decide(Some("bytes */7"), Some(0), 10 * K),
         Ok(Decision::Finish)
@@ -129,34 +89,16 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
 
 #[test]
 fn a_body_without_a_range_is_the_whole() {
-    let intake = |bytes_max, exact, total| {
-        Ok(Decision::Take(Intake {
-            first: 0,
-            bytes_max,
-            exact,
-            total,
-        }))
-    };
-    assert_eq!(
-        session(0, None).decide(None, Some(9), K),
-        intake(9, true, Some(9))
-    );
-    assert_eq!(
-        session(0, None).decide(None, None, K),
-        intake(K, false, None)
-    );
-    assert_eq!(
-        session(0, Some(5)).decide(None, None, K),
-        intake(5, true, Some(5))
-    );
+    let intake =
+        |bytes_max, exact, total| Ok(Decision::Take(Intake { first: 0, bytes_max, exact, total }));
+    assert_eq!(session(0, None).decide(None, Some(9), K), intake(9, true, Some(9)));
+    assert_eq!(session(0, None).decide(None, None, K), intake(K, false, None));
+    assert_eq!(session(0, Some(5)).decide(None, None, K), intake(5, true, Some(5)));
     assert_eq!(
         session(0, Some(5)).decide(None, Some(9), K),
         Err(SessionError::LengthMismatch { range: 5, body: 9 })
     );
-    assert_eq!(
-        session(3, Some(5)).decide(None, Some(5), K),
-        Ok(Decision::Report { received: 3 })
-    );
+    assert_eq!(session(3, Some(5)).decide(None, Some(5), K), Ok(Decision::Report { received: 3 }));
     assert_eq!(
         session(0, None).decide(None, Some(K + 1), K),
         Err(SessionError::TooLarge { bytes_max: K })
@@ -167,30 +109,14 @@ fn a_body_without_a_range_is_the_whole() {
 fn a_session_grows_finishes_once_and_repeats_its_answer() {
     let (store, now) = (Memory::new(), Timestamp::from_seconds(1_000));
     let id = run(&store, |tx, ids| open(tx, ids, now, &OPENING)).unwrap();
-    let piece = |number, bytes| Piece {
-        blob: BlobId([number; 32]),
-        bytes,
-    };
-    assert_eq!(
-        run(&store, |tx, _| advance(tx, &id, now, 0, piece(1, K), None)),
-        Ok(K)
-    );
+    let piece = |number, bytes| Piece { blob: BlobId([number; 32]), bytes };
+    assert_eq!(run(&store, |tx, _| advance(tx, &id, now, 0, piece(1, K), None)), Ok(K));
     assert_eq!(
         run(&store, |tx, _| advance(tx, &id, now, 0, piece(2, K), None)),
         Ok(K),
         "the slower of two writers changes nothing"
     );
-    assert_eq!(
-        run(&store, |tx, _| advance(
-            tx,
-            &id,
-            now,
-            K,
-            piece(3, 2 * K),
-            None
-        )),
-        Ok(3 * K)
-    );
+    assert_eq!(run(&store, |tx, _| advance(tx, &id, now, K, piece(3, 2 * K), None)), Ok(3 * K));
     let long = vec![b'x'; SLICE_BYTES * 2 + 1];
     run(&store, |tx, _| {
         let session = load(tx, &id, now)?;
@@ -223,39 +149,17 @@ fn a_session_ends_after_a_week_and_its_pieces_become_garbage() {
     let (store, opened) = (Memory::new(), Timestamp::from_seconds(1_000));
     let id = run(&store, |tx, ids| open(tx, ids, opened, &OPENING)).unwrap();
     run(&store, |tx, _| {
-        advance(
-            tx,
-            &id,
-            opened,
-            0,
-            Piece {
-                blob: BlobId([1; 32]),
-                bytes: K,
-            },
-            None,
-        )
+        advance(tx, &id, opened, 0, Piece { blob: BlobId([1; 32]), bytes: K }, None)
     })
     .unwrap();
-    let (before, after) = (
-        opened.plus(LIFETIME - Duration::from_secs(1)),
-        opened.plus(LIFETIME),
-    );
+    let (before, after) = (opened.plus(LIFETIME - Duration::from_secs(1)), opened.plus(LIFETIME));
     assert!(run(&store, |tx, _| load(tx, &id, before)).is_ok());
-    assert_eq!(
-        run(&store, |tx, _| load(tx, &id, after)),
-        Err(SessionError::Absent)
-    );
+    assert_eq!(run(&store, |tx, _| load(tx, &id, after)), Err(SessionError::Absent));
     run(&store, |tx, _| expire(tx, before, 10)).unwrap();
-    assert!(
-        run(&store, |tx, _| load(tx, &id, before)).is_ok(),
-        "nothing is removed early"
-    );
+    assert!(run(&store, |tx, _| load(tx, &id, before)).is_ok(), "nothing is removed early");
     run(&store, |tx, _| expire(tx, after, 10)).unwrap();
     let rows = store.scan(&Span::default(), 10).unwrap().rows;
-    let tables: Vec<u8> = rows
-        .iter()
-        .filter_map(|(key, _)| key.first().copied())
-        .collect();
+    let tables: Vec<u8> = rows.iter().filter_map(|(key, _)| key.first().copied()).collect();
     assert_eq!(
         tables,
         [tables::MEDIA_PIECES, tables::MEDIA_GARBAGE],
@@ -265,16 +169,8 @@ fn a_session_ends_after_a_week_and_its_pieces_become_garbage() {
 
 #[test]
 fn an_upload_that_says_it_is_too_long_opens_no_session() {
-    let opening = Opening {
-        total: Some(11 * K),
-        ..OPENING
-    };
-    let refused = run(&Memory::new(), |tx, ids| {
-        open(tx, ids, Timestamp::EPOCH, &opening)
-    });
+    let opening = Opening { total: Some(11 * K), ..OPENING };
+    let refused = run(&Memory::new(), |tx, ids| open(tx, ids, Timestamp::EPOCH, &opening));
     assert_eq!(refused, Err(SessionError::TooLarge { bytes_max: 10 * K }));
-    assert_eq!(
-        SessionError::TooLarge { bytes_max: 1 }.row(),
-        Row::of(413, "uploadTooLarge")
-    );
+    assert_eq!(SessionError::TooLarge { bytes_max: 1 }.row(), Row::of(413, "uploadTooLarge"));
 }

@@ -53,10 +53,7 @@ impl Model {
         let target = "/playlistItems?part=snippet&playlistId=PL&maxResults=2";
         for who in [0, 1] {
             let found = pages(&world.service, PEOPLE[who], target).await;
-            let told: Vec<_> = found
-                .iter()
-                .map(|item| item["id"].as_str().unwrap())
-                .collect();
+            let told: Vec<_> = found.iter().map(|item| item["id"].as_str().unwrap()).collect();
             let expected: Vec<_> = self.items.iter().map(|(id, _)| id.as_str()).collect();
             assert_eq!(told, expected);
             for (at, (item, (_, video))) in found.iter().zip(&self.items).enumerate() {
@@ -67,16 +64,10 @@ impl Model {
                     (true, true) => WORDS[video.word],
                 };
                 let snippet = &item["snippet"];
-                assert_eq!(
-                    (&snippet["position"], &snippet["title"]),
-                    (&json!(at), &json!(title))
-                );
+                assert_eq!((&snippet["position"], &snippet["title"]), (&json!(at), &json!(title)));
             }
         }
-        let playlist = world
-            .service
-            .list("/playlists?part=contentDetails&id=PL")
-            .await;
+        let playlist = world.service.list("/playlists?part=contentDetails&id=PL").await;
         let count = &playlist["items"][0]["contentDetails"]["itemCount"];
         assert_eq!(count, self.items.len());
     }
@@ -103,20 +94,14 @@ impl Model {
         }
         let target = format!("/channels?part=statistics&id={}", CHANNELS[who]);
         let (_, channel) = world.ask("GET", &target, 1 - who, &Value::Null).await;
-        let own = self
-            .videos
-            .iter()
-            .filter(|video| video.owner == who && video.is_there);
+        let own = self.videos.iter().filter(|video| video.owner == who && video.is_there);
         // The seed gives Alice two public videos more.
         let seeded = if who == 0 { 2 } else { 0 };
         let listed = own.clone().filter(|video| video.is_listed()).count() + seeded;
         let views: u64 = own.map(|video| video.views).sum();
         let statistics = &channel["items"][0]["statistics"];
         let told = (&statistics["videoCount"], &statistics["viewCount"]);
-        assert_eq!(
-            told,
-            (&json!(listed.to_string()), &json!(views.to_string()))
-        );
+        assert_eq!(told, (&json!(listed.to_string()), &json!(views.to_string())));
     }
 
     /// Likes, history, uploads and playlists of `who`, each in its order.
@@ -151,9 +136,7 @@ impl Model {
             let target =
                 format!("/playlistItems?part=contentDetails&playlistId={list}&maxResults=3");
             let found = pages(&world.service, PEOPLE[asks], &target).await;
-            let found = found
-                .iter()
-                .map(|item| item["contentDetails"]["videoId"].as_str());
+            let found = found.iter().map(|item| item["contentDetails"]["videoId"].as_str());
             // What the seed made is older than every step.
             let told: Vec<_> = found.flatten().filter(|id| id.len() > 1).collect();
             let mut expected: Vec<_> = self
@@ -168,10 +151,7 @@ impl Model {
         }
         let target = "/playlists?part=id&channelId=UCx&maxResults=50";
         let (_, found) = world.ask("GET", target, who, &Value::Null).await;
-        let made = self
-            .playlists
-            .iter()
-            .filter(|(_, privacy)| *privacy == PUBLIC);
+        let made = self.playlists.iter().filter(|(_, privacy)| *privacy == PUBLIC);
         assert_eq!(found["pageInfo"]["totalResults"], made.count() + 2);
     }
 
@@ -179,9 +159,8 @@ impl Model {
         for (at, word) in WORDS.iter().enumerate() {
             let target = format!("/search?part=id&type=video&maxResults=50&q={word}");
             let (_, everyone) = world.ask("GET", &target, who, &Value::Null).await;
-            let (_, own) = world
-                .ask("GET", &format!("{target}&forMine=true"), who, &Value::Null)
-                .await;
+            let (_, own) =
+                world.ask("GET", &format!("{target}&forMine=true"), who, &Value::Null).await;
             let about = || self.videos.iter().filter(|video| video.word == at);
             let listed = about().filter(|video| video.is_listed());
             let mine = about().filter(|video| video.is_there && video.owner == who);
@@ -190,10 +169,7 @@ impl Model {
         }
         let target = "/search?part=id&type=playlist&q=dens";
         let (_, found) = world.ask("GET", target, who, &Value::Null).await;
-        let made = self
-            .playlists
-            .iter()
-            .filter(|(_, privacy)| *privacy == PUBLIC);
+        let made = self.playlists.iter().filter(|(_, privacy)| *privacy == PUBLIC);
         assert_eq!(found["pageInfo"]["totalResults"], made.count());
     }
 }
@@ -208,10 +184,8 @@ fn sorted<'v>(videos: impl Iterator<Item = &'v Video>) -> Vec<String> {
 fn ids(found: &Value) -> Vec<String> {
     let items = found["items"].as_array().unwrap();
     assert_eq!(found["pageInfo"]["totalResults"], items.len());
-    let mut ids: Vec<_> = items
-        .iter()
-        .map(|item| item["id"]["videoId"].as_str().unwrap().to_owned())
-        .collect();
+    let mut ids: Vec<_> =
+        items.iter().map(|item| item["id"]["videoId"].as_str().unwrap().to_owned()).collect();
     ids.sort_unstable();
     ids
 }

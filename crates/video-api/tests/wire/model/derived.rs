@@ -86,11 +86,7 @@ fn videos(tx: &mut Tx<'_>) {
     same(schedule, keys(tx, &SCHEDULE), "schedules");
     for (channel, stored) in all(tx, &CHANNEL_COUNTS) {
         let (videos, uploads) = channels.remove(&channel).unwrap_or_default();
-        let rebuilt = ChannelCounts {
-            videos,
-            uploads,
-            ..stored
-        };
+        let rebuilt = ChannelCounts { videos, uploads, ..stored };
         same(rebuilt, stored, "counts of a channel");
     }
     same(BTreeMap::new(), channels, "channels without counts");
@@ -106,25 +102,14 @@ fn ratings(tx: &mut Tx<'_>) {
             (channel.clone(), kind(rating.likes), since, video.clone())
         })
         .collect();
-    let totals = counted(
-        rated
-            .iter()
-            .map(|(channel, kind, ..)| (channel.clone(), *kind)),
-    );
+    let totals = counted(rated.iter().map(|(channel, kind, ..)| (channel.clone(), *kind)));
     same(rated, keys(tx, &RATED), "rated videos");
     same(totals, counts(tx, &RATED_COUNT), "counts of rated videos");
-    let of_videos = counted(
-        ratings
-            .iter()
-            .map(|((_, video), rating)| (video.clone(), rating.likes)),
-    );
+    let of_videos =
+        counted(ratings.iter().map(|((_, video), rating)| (video.clone(), rating.likes)));
     for (id, stored) in all(tx, &VIDEO_COUNTS) {
         let count = |likes| of_videos.get(&(id.clone(), likes)).copied().unwrap_or(0);
-        let rebuilt = VideoCounts {
-            likes: count(true),
-            dislikes: count(false),
-            ..stored
-        };
+        let rebuilt = VideoCounts { likes: count(true), dislikes: count(false), ..stored };
         same(rebuilt, stored, "counts of a video");
     }
 }
@@ -140,10 +125,7 @@ fn playlists(tx: &mut Tx<'_>) {
             }
         }
     }
-    let totals = counted(
-        rows.iter()
-            .map(|(channel, audience, ..)| (channel.clone(), *audience)),
-    );
+    let totals = counted(rows.iter().map(|(channel, audience, ..)| (channel.clone(), *audience)));
     same(rows, keys(tx, &CHANNEL_PLAYLISTS), "playlists of channels");
     same(totals, counts(tx, &PLAYLIST_COUNT), "counts of playlists");
 }

@@ -105,11 +105,7 @@ proptest! {
 #[test]
 fn what_the_tree_has_is_not_given_again() {
     let directory = tempfile::tempdir().unwrap();
-    let groups = [
-        vec![(1, Some(vec![1]))],
-        vec![(2, Some(vec![2]))],
-        vec![(1, None)],
-    ];
+    let groups = [vec![(1, Some(vec![1]))], vec![(2, Some(vec![2]))], vec![(1, None)]];
     let _journal = written(directory.path(), &groups);
     let found = recovered(directory.path(), 12).unwrap();
     assert_eq!(found.rows, rows_of(&groups[2], 13));
@@ -124,9 +120,7 @@ fn fill(directory: &Path, frames: u64, behind: u64) -> Journal {
         assert!(journal.has_room(applied), "frame {number}");
         let value = Some(Bytes::from(vec![number as u8; 1024 * 1024]));
         let rows = [(Bytes::from(number.to_string()), (value, Version(number)))];
-        journal
-            .append(&rows.into_iter().collect(), Version(number))
-            .unwrap();
+        journal.append(&rows.into_iter().collect(), Version(number)).unwrap();
     }
     journal
 }
@@ -189,8 +183,5 @@ fn a_start_that_was_cut_off_before_its_first_bytes_is_empty() {
     assert_eq!(recovered(directory.path(), 3).unwrap().last, Version(3));
     std::fs::write(directory.path().join(NAMES[0]), [0; 100]).unwrap();
     let foreign = recovered(directory.path(), 3);
-    assert!(
-        matches!(foreign, Err(JournalError::Damaged(_))),
-        "{foreign:?}"
-    );
+    assert!(matches!(foreign, Err(JournalError::Damaged(_))), "{foreign:?}");
 }

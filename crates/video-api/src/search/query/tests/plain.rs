@@ -35,18 +35,10 @@ fn document() -> impl Strategy<Value = ((Kind, String), Document)> {
                 language,
                 duration_ms: views * 300_000,
                 location: captions.then_some((48.0, 11.0 + likes as f64)),
-                blocked: vec![blocked]
-                    .into_iter()
-                    .filter(|b| !b.is_empty())
-                    .collect(),
+                blocked: vec![blocked].into_iter().filter(|b| !b.is_empty()).collect(),
                 ..Facets::default()
             };
-            let document = Document {
-                channel,
-                title,
-                facets,
-                ..Document::default()
-            };
+            let document = Document { channel, title, facets, ..Document::default() };
             ((kind, id), document)
         },
     )
@@ -85,11 +77,7 @@ fn query() -> impl Strategy<Value = Query> {
                 kinds,
                 published_after: after,
                 published_before: before,
-                around: metres.map(|metres| Around {
-                    latitude: 48.0,
-                    longitude: 11.0,
-                    metres,
-                }),
+                around: metres.map(|metres| Around { latitude: 48.0, longitude: 11.0, metres }),
                 // Most filters leave nothing: so only some at once.
                 high_definition: high_definition.filter(|_| strict),
                 captions: captions.filter(|_| !strict),
@@ -119,29 +107,14 @@ fn admits(query: &Query, kind: Kind, document: &Document) -> bool {
     visible
         && (query.kinds.is_empty() || query.kinds.contains(&kind))
         && (kind == Kind::Video || !asks_for_videos)
-        && query
-            .channel
-            .as_ref()
-            .is_none_or(|channel| *channel == document.channel)
-        && query
-            .category
-            .as_ref()
-            .is_none_or(|category| *category == facets.category)
-        && query
-            .published_after
-            .is_none_or(|moment| facets.published >= moment)
-        && query
-            .published_before
-            .is_none_or(|moment| facets.published < moment)
-        && query
-            .high_definition
-            .is_none_or(|is| is == facets.high_definition)
+        && query.channel.as_ref().is_none_or(|channel| *channel == document.channel)
+        && query.category.as_ref().is_none_or(|category| *category == facets.category)
+        && query.published_after.is_none_or(|moment| facets.published >= moment)
+        && query.published_before.is_none_or(|moment| facets.published < moment)
+        && query.high_definition.is_none_or(|is| is == facets.high_definition)
         && query.captions.is_none_or(|is| is == facets.captions)
         && query.around.is_none_or(is_near)
-        && query
-            .region
-            .as_ref()
-            .is_none_or(|region| !facets.blocked.contains(region))
+        && query.region.as_ref().is_none_or(|region| !facets.blocked.contains(region))
         && !(query.strict && facets.restricted)
         && query.wanted.holds(document)
 }
@@ -156,19 +129,15 @@ fn score(query: &Query, model: &Model, document: &Document) -> f64 {
     let norm = K1 * (1.0 - B + B * length(&own) / average.max(1.0));
     let of_term = |counts: &BTreeMap<String, Counts>, term: &Term| {
         let all = term.iter().map(|word| counts.get(word).copied());
-        all.reduce(|a, b| a.zip(b).map(|(a, b)| if a.title < b.title { a } else { b }))
-            .flatten()
+        all.reduce(|a, b| a.zip(b).map(|(a, b)| if a.title < b.title { a } else { b })).flatten()
     };
     let groups = query.wanted.groups.iter().map(|group| {
         let holding = counted
             .iter()
             .filter(|counts| group.iter().any(|term| of_term(counts, term).is_some()));
         let frequency = holding.count() as f64;
-        let weight: f64 = group
-            .iter()
-            .filter_map(|term| of_term(&own, term))
-            .map(Counts::weight)
-            .sum();
+        let weight: f64 =
+            group.iter().filter_map(|term| of_term(&own, term)).map(Counts::weight).sum();
         let rarity = (1.0 + (counted.len() as f64 - frequency + 0.5) / (frequency + 0.5)).ln();
         rarity * weight * (K1 + 1.0) / (weight + norm)
     });
@@ -176,9 +145,7 @@ fn score(query: &Query, model: &Model, document: &Document) -> f64 {
 }
 
 fn expected(query: &Query, model: &Model) -> Vec<String> {
-    let results = model
-        .iter()
-        .filter(|((kind, _), document)| admits(query, *kind, document));
+    let results = model.iter().filter(|((kind, _), document)| admits(query, *kind, document));
     let mut results: Vec<_> = results
         .map(|((kind, id), document)| {
             let facets = &document.facets;
@@ -190,11 +157,7 @@ fn expected(query: &Query, model: &Model) -> Vec<String> {
                 Order::Relevance if !query.wanted.groups.is_empty() => {
                     let spoken = facets.language.split('-').next() == query.language.as_deref();
                     score(query, model, document)
-                        * if spoken && query.language.is_some() {
-                            LANGUAGE_GAIN
-                        } else {
-                            1.0
-                        }
+                        * if spoken && query.language.is_some() { LANGUAGE_GAIN } else { 1.0 }
                 }
                 Order::Date | Order::Relevance => facets.published as f64,
             };
