@@ -12,8 +12,8 @@ use tempfile::tempdir_in;
 
 use super::bare::with_bare;
 use super::report::Row;
-use crate::service::{Options, SERVICES, Server, Service, build_command};
-use crate::workspace::target;
+use crate::run::service::{Options, SERVICES, Server, Service, build_command};
+use crate::run::workspace::target;
 
 /// How long each rate is measured.
 const SPAN: Duration = Duration::from_secs(3);

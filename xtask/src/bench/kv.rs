@@ -13,7 +13,7 @@ use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::{KeyValue, Sled, SledConfig, Span, StoreError, run_blocking};
 
 use super::report::Row;
-use crate::workspace::target;
+use crate::run::workspace::target;
 
 /// How long each number is measured.
 const SPAN: Duration = Duration::from_secs(3);

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
 use super::load::Connection;
-use crate::workspace::target;
+use crate::run::workspace::target;
 
 /// The release that is measured; npm keeps it under `target/`.
 const PACKAGE: &str = "@stoplight/prism-cli@5.14.2";

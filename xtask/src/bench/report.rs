@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 
-use crate::workspace::{output, root};
+use crate::run::workspace::{output, root};
 
 /// One measured number, beside the limit that the same run measured.
 #[derive(Debug, Clone)]

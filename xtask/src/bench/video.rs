@@ -17,9 +17,9 @@ use super::host::memory_mib;
 use super::load::{Connection, rate};
 use super::prism;
 use super::report::Row;
-use crate::service::{Options, Server, Service};
-use crate::steps::{self, spinner};
-use crate::workspace::{cargo, root, target};
+use crate::run::service::{Options, Server, Service};
+use crate::run::steps::{self, spinner};
+use crate::run::workspace::{cargo, root, target};
 
 /// Videos of the small store, and how many times as many the large one has.
 const VIDEOS: u64 = 10_000;

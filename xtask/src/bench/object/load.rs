@@ -32,7 +32,7 @@ pub(super) struct Signer {
 impl Signer {
     /// A signer for the next fifteen minutes.
     pub(super) fn now() -> Result<Self> {
-        let stamp = crate::workspace::output(
+        let stamp = crate::run::workspace::output(
             std::process::Command::new("date").args(["-u", "+%Y%m%dT%H%M%SZ"]),
         )?;
         let stamp = stamp.trim().to_owned();

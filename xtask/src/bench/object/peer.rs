@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::load::{ACCESS_KEY, SECRET_KEY, Signer, Target};
-use crate::process::watch;
-use crate::service::tail;
-use crate::steps::spinner;
-use crate::workspace::{cargo, target};
+use crate::run::process::watch;
+use crate::run::service::tail;
+use crate::run::steps::spinner;
+use crate::run::workspace::{cargo, target};
 
 const S3S_FS: &str = "s3s-fs@0.14.1";
 const MOTO: &str = "moto[s3,server]==5.2.1";

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::clients;
-use crate::demo;
-use crate::process::watch;
-use crate::service::{Options, SERVICES, Server, Service, build_command, tail};
-use crate::steps::spinner;
-use crate::workspace::target;
+use crate::run::clients;
+use crate::run::process::watch;
+use crate::run::service::{Options, SERVICES, Server, Service, build_command, tail};
+use crate::run::steps::spinner;
+use crate::run::workspace::target;
+use crate::task::demo;
 
 /// Arguments of `up`.
 #[derive(Debug, Default, clap::Args)]

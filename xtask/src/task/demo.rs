@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::clients;
-use crate::e2e;
-use crate::process::watch;
-use crate::service::{Service, tail};
-use crate::workspace::{root, target};
+use crate::run::clients;
+use crate::run::process::watch;
+use crate::run::service::{Service, tail};
+use crate::run::workspace::{root, target};
+use crate::task::e2e;
 
 /// Who the demo data lets in: labels and values.
 ///

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::workspace::{output, root};
+use crate::run::workspace::{output, root};
 
 /// Checks the links of every Markdown file that git knows, or would know.
 ///

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::{has, watch};
-use crate::service::tail;
-use crate::steps::spinner;
-use crate::workspace::{root, target};
+use crate::run::process::{has, watch};
+use crate::run::service::tail;
+use crate::run::steps::spinner;
+use crate::run::workspace::{root, target};
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 

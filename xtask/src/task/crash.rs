@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::process::watch;
-use crate::service::{SERVICES, Service, tail};
-use crate::workspace::{cargo, root, target};
-use crate::{clients, e2e};
+use crate::run::clients;
+use crate::run::process::watch;
+use crate::run::service::{SERVICES, Service, tail};
+use crate::run::workspace::{cargo, root, target};
+use crate::task::e2e;
 
 /// Arguments of `crash`.
 #[derive(Debug, Default, clap::Args)]

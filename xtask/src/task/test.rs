@@ -4,10 +4,11 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::service::SERVICES;
-use crate::steps::Steps;
-use crate::workspace::{cargo, root, target};
-use crate::{crash, e2e, licences, pages, purity, up};
+use crate::check::{licences, links, purity};
+use crate::run::service::SERVICES;
+use crate::run::steps::Steps;
+use crate::run::workspace::{cargo, root, target};
+use crate::task::{crash, e2e, up};
 
 /// Arguments of `test`.
 #[derive(Debug, Default, clap::Args)]
@@ -38,7 +39,7 @@ type Step = fn(&mut Steps, &str);
 const STEPS: &[(&str, Step)] = &[
     ("format", |steps, name| steps.command(name, cargo(&["fmt", "--all", "--check"]), said(""))),
     ("licences", |steps, name| steps.run(name, |_| licences::check())),
-    ("links", |steps, name| steps.run(name, |_| pages::check())),
+    ("links", |steps, name| steps.run(name, |_| links::check())),
     ("purity", |steps, name| steps.run(name, |_| purity::check())),
     ("lints", |steps, name| {
         let lints = [
@@ -96,7 +97,7 @@ fn domains() -> Result<String> {
     let mut said = Vec::new();
     for package in SERVICES.iter().map(|service| service.name).chain(["triptych-core"]) {
         let tests = ["test", "--locked", "-p", package, "--no-default-features", "--lib"];
-        let text = crate::workspace::output(&mut cargo(&tests))?;
+        let text = crate::run::workspace::output(&mut cargo(&tests))?;
         said.push(format!("{package}: {}", tally(&text)?));
     }
     Ok(said.join("; "))

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::workspace::{list, metadata, root, text};
+use crate::run::workspace::{list, metadata, root, text};
 
 /// Checks every package that any feature pulls in.
 ///

@@ -18,9 +18,9 @@ use self::peer::{PEERS, Peer, Running};
 use super::bare::with_same;
 use super::host::memory_mib;
 use super::report::Row;
-use crate::service::{Options, Server, Service};
-use crate::steps::{self, spinner};
-use crate::workspace::{cargo, target};
+use crate::run::service::{Options, Server, Service};
+use crate::run::steps::{self, spinner};
+use crate::run::workspace::{cargo, target};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::clients;
-use crate::process::watch;
-use crate::service::{Options, SERVICES, Server, Service, tail};
-use crate::steps::spinner;
-use crate::workspace::{cargo, files, output, root, target};
+use crate::run::clients;
+use crate::run::process::watch;
+use crate::run::service::{Options, SERVICES, Server, Service, tail};
+use crate::run::steps::spinner;
+use crate::run::workspace::{cargo, files, output, root, target};
 
 /// How long one file may take.
 const LIMIT: Duration = Duration::from_secs(6 * 60);
@@ -113,7 +113,7 @@ pub(crate) fn drive_rust() -> Result<String> {
         bail!("the Rust clients failed{}", tail(&log, 60));
     }
     servers.into_iter().try_for_each(Server::stop)?;
-    crate::suite::tally(&ended.text)
+    crate::task::test::tally(&ended.text)
 }
 
 fn shown(file: &Path) -> String {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::process::watch;
-use crate::service::tail;
-use crate::workspace::target;
+use crate::run::process::watch;
+use crate::run::service::tail;
+use crate::run::workspace::target;
 
 /// How long one step may take.
 const LIMIT: Duration = Duration::from_secs(40 * 60);

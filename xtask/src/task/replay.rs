@@ -5,9 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::service::{Options, Server, Service};
-use crate::workspace::root;
-use crate::{clients, e2e};
+use crate::run::clients;
+use crate::run::service::{Options, Server, Service};
+use crate::run::workspace::root;
+use crate::task::e2e;
 
 /// Arguments of `tabs-replay`.
 #[derive(Debug, clap::Args)]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::service::SERVICES;
-use crate::workspace::{cargo, files, list, metadata, output, root, text};
+use crate::run::service::SERVICES;
+use crate::run::workspace::{cargo, files, list, metadata, output, root, text};
 
 /// Crates that only the shell may use.
 const SHELL_CRATES: [&str; 7] =

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::workspace::{cargo, root, target, text};
+use crate::run::workspace::{cargo, root, target, text};
 
 /// How long a service may take to be ready, and to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -175,7 +175,7 @@ impl Server {
     /// # Errors
     /// If it does not stop in a minute, or ends with another code.
     pub(crate) fn stop(mut self) -> Result<()> {
-        crate::process::terminate(self.child.id())?;
+        crate::run::process::terminate(self.child.id())?;
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(_) => {}

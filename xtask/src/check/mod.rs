@@ -1,0 +1,5 @@
+//! Rules that the repository keeps, each checked on its files without building them.
+
+pub(crate) mod licences;
+pub(crate) mod links;
+pub(crate) mod purity;

@@ -1,0 +1,7 @@
+//! What tasks run: cargo, the services, their clients, and lists of steps.
+
+pub(crate) mod clients;
+pub(crate) mod process;
+pub(crate) mod service;
+pub(crate) mod steps;
+pub(crate) mod workspace;

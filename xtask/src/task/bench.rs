@@ -1,0 +1,49 @@
+//! `cargo xtask bench`: measurements, in a release build, each against the machine's own limit in the same run.
+
+use anyhow::Result;
+#[cfg(not(feature = "bench"))]
+use anyhow::bail;
+
+#[cfg(not(feature = "bench"))]
+use crate::run::workspace::cargo;
+
+/// Arguments of `bench`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// What to measure [default: everything]
+    #[arg(value_parser = ["kv", "host", "object", "video", "tabs"])]
+    pub what: Option<String>,
+}
+
+/// Builds this tool again, optimised and with the feature `bench`, and runs that.
+///
+/// # Errors
+/// If the build or the measurement fails.
+#[cfg(not(feature = "bench"))]
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut command = cargo(&[
+        "run",
+        "--release",
+        "--locked",
+        "-p",
+        "xtask",
+        "--features",
+        "bench",
+        "--",
+        "bench",
+    ]);
+    let status = command.args(&arguments.what).status()?;
+    if !status.success() {
+        bail!("the measurement failed");
+    }
+    Ok(())
+}
+
+/// Measures what is asked for.
+///
+/// # Errors
+/// If a measurement fails.
+#[cfg(feature = "bench")]
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    crate::bench::measure(arguments.what.as_deref())
+}

@@ -1,0 +1,9 @@
+//! What a person calls: one file for each sub-command.
+
+pub(crate) mod bench;
+pub(crate) mod crash;
+pub(crate) mod demo;
+pub(crate) mod e2e;
+pub(crate) mod replay;
+pub(crate) mod test;
+pub(crate) mod up;
