@@ -4,4 +4,5 @@ pub(crate) mod clients;
 pub(crate) mod process;
 pub(crate) mod service;
 pub(crate) mod steps;
+pub(crate) mod tally;
 pub(crate) mod workspace;

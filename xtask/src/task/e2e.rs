@@ -11,6 +11,7 @@ use crate::run::clients;
 use crate::run::process::watch;
 use crate::run::service::{Options, SERVICES, Server, Service, tail};
 use crate::run::steps::spinner;
+use crate::run::tally::{cargo_tests, client_checks};
 use crate::run::workspace::{cargo, files, output, root, target};
 
 /// How long one file may take.
@@ -113,7 +114,7 @@ pub(crate) fn drive_rust() -> Result<String> {
         bail!("the Rust clients failed{}", tail(&log, 60));
     }
     servers.into_iter().try_for_each(Server::stop)?;
-    crate::task::test::tally(&ended.text)
+    cargo_tests(&ended.text)
 }
 
 fn shown(file: &Path) -> String {
@@ -153,7 +154,7 @@ fn run_file(service: &'static Service, file: &Path, on_line: impl FnMut(&str)) -
     if !ended.success {
         bail!("{} failed{}{}", shown(file), tail(&log, 60), server.tail());
     }
-    let count = checks(&ended.text).with_context(|| format!("see {}", log.display()))?;
+    let count = client_checks(&ended.text).with_context(|| format!("see {}", log.display()))?;
     server.stop()?;
     tls.map_or(Ok(()), Server::stop)?;
     Ok(count)
@@ -248,54 +249,9 @@ pub(crate) fn credentials(service: &Service, seed: &Value) -> Vec<(&'static str,
         .collect()
 }
 
-/// The number of checks that a run of unittest or of node's test runner passed.
-///
-/// # Errors
-/// If a check was skipped or none ran: neither shows anything.
-fn checks(text: &str) -> Result<u64> {
-    let number = |start: &str| {
-        text.lines().rev().find_map(|line| {
-            line.strip_prefix(start)?
-                .split(|c: char| !c.is_ascii_digit())
-                .next()?
-                .parse::<u64>()
-                .ok()
-        })
-    };
-    let skipped = text
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("OK (")?.split("skipped=").nth(1))
-        .and_then(|rest| rest.trim_end_matches(')').parse().ok())
-        .or_else(|| Some(number("# skipped ")? + number("# todo ")?))
-        .unwrap_or(0);
-    if skipped > 0 {
-        bail!("{skipped} checks were skipped: a skipped check is not a passed one");
-    }
-    match number("Ran ").or_else(|| number("# pass ")) {
-        None | Some(0) => bail!("no check ran"),
-        Some(count) => Ok(count),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn checks_are_counted_as_the_runner_says() {
-        assert_eq!(checks("Ran 12 tests in 0.1s\n\nOK\n").unwrap(), 12);
-        assert_eq!(checks("# tests 3\n# pass 3\n# fail 0\n# skipped 0\n# todo 0\n").unwrap(), 3);
-    }
-
-    #[test]
-    fn a_skipped_check_is_not_a_passed_one() {
-        assert!(checks("Ran 12 tests in 0.1s\n\nOK (skipped=1)\n").is_err());
-        assert!(checks("# pass 3\n# skipped 1\n# todo 0\n").is_err());
-        assert!(checks("# pass 3\n# skipped 0\n# todo 2\n").is_err());
-        assert!(checks("Ran 0 tests in 0.0s\n\nOK\n").is_err());
-        assert!(checks("").is_err());
-    }
 
     #[test]
     fn every_demo_seed_names_the_identity_that_tests_use() {

@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::check::{licences, links, purity};
 use crate::run::service::SERVICES;
 use crate::run::steps::Steps;
+use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, root, target};
 use crate::task::{crash, e2e, up};
 
@@ -64,7 +65,7 @@ const STEPS: &[(&str, Step)] = &[
         steps.command(
             name,
             cargo(&["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]),
-            tally,
+            cargo_tests,
         );
     }),
     ("outside", |steps, name| {
@@ -98,7 +99,7 @@ fn domains() -> Result<String> {
     for package in SERVICES.iter().map(|service| service.name).chain(["triptych-core"]) {
         let tests = ["test", "--locked", "-p", package, "--no-default-features", "--lib"];
         let text = crate::run::workspace::output(&mut cargo(&tests))?;
-        said.push(format!("{package}: {}", tally(&text)?));
+        said.push(format!("{package}: {}", cargo_tests(&text)?));
     }
     Ok(said.join("; "))
 }
@@ -109,43 +110,4 @@ fn outside() -> Command {
     let mut command = cargo(&["run", "--manifest-path"]);
     command.arg(manifest).env("CARGO_TARGET_DIR", target());
     command
-}
-
-/// Sums what `cargo test` says of each of its programs.
-///
-/// # Errors
-/// If no test ran, or one was ignored.
-pub(crate) fn tally(text: &str) -> Result<String> {
-    let count = |word: &str| -> u64 {
-        let results = text.lines().filter(|line| line.starts_with("test result: "));
-        let parts = results.flat_map(|line| line.split([';', '.']));
-        parts.filter_map(|part| part.trim().strip_suffix(word)?.trim().parse::<u64>().ok()).sum()
-    };
-    let (passed, ignored) = (count("passed"), count("ignored"));
-    if passed == 0 {
-        bail!("no test ran");
-    }
-    if ignored > 0 {
-        bail!(
-            "{passed} tests passed, but {ignored} were ignored: an ignored test is not a passed one"
-        );
-    }
-    Ok(format!("{passed} tests passed"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passed_tests_are_summed_and_an_ignored_one_is_a_failure() {
-        let line = |passed, ignored| {
-            format!(
-                "test result: ok. {passed} passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
-            )
-        };
-        assert_eq!(tally(&(line(3, 0) + &line(4, 0))).unwrap(), "7 tests passed");
-        assert!(tally(&(line(3, 0) + &line(4, 1))).is_err());
-        assert!(tally("").is_err());
-    }
 }
