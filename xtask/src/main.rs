@@ -38,8 +38,8 @@ enum Task {
     Crash(crash::Arguments),
     /// Measure, in a release build, against the machine's own limits
     Bench(task::bench::Arguments),
-    /// Check that services stand alone and that domains stay pure
-    Purity,
+    /// Check that services stand alone, that domains stay pure, and that no imports run in a circle
+    Purity(purity::Arguments),
     /// Check every dependency's licence and source against deny.toml
     Licences,
     /// Replay recorded browser scenarios against tabs-api
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),
         Task::Bench(arguments) => task::bench::run(&arguments),
-        Task::Purity => purity::check().map(|summary| println!("{summary}")),
+        Task::Purity(arguments) => purity::run(&arguments),
         Task::Licences => licences::check().map(|summary| println!("{summary}")),
         Task::TabsReplay(arguments) => replay::run(&arguments),
     };
