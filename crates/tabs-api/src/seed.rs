@@ -12,12 +12,12 @@ use triptych_core::time::Timestamp;
 
 use crate::browser::{Browser, Caller, Command, Compat, Context, Style};
 use crate::engine::Engine;
-use crate::js::Js;
-use crate::manifest::Manifest;
-use crate::page::Pages;
-use crate::permission::Extension;
+use crate::engine::fixtures::Pages;
+use crate::engine::simulated::SimEngine;
+use crate::extension::manifest::Manifest;
+use crate::extension::permission::Extension;
+use crate::js_value::Js;
 use crate::session::Session;
-use crate::simulation::SimEngine;
 
 /// An extension to install: who it is, and the token that speaks for it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -365,7 +365,7 @@ mod tests {
         .unwrap();
         let mut session = seed.session(Timestamp::from_seconds(1), Compat::Spec).unwrap();
         assert!(session.poll().is_none());
-        let windows = session.browser().all_windows(&crate::permission::Access::Full);
+        let windows = session.browser().all_windows(&crate::extension::permission::Access::Full);
         assert_eq!(windows.len(), 1);
         let tabs = serde_json::json!(windows[0].tabs);
         assert_eq!(tabs[0]["pinned"], true);

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use triptych_core::time::Timestamp;
 
+use crate::browser::event::Event;
 use crate::browser::{Answer, Browser, Caller, Command};
 use crate::engine::{Engine, Request};
 use crate::error::Error;
-use crate::event::Event;
-use crate::journal::Row;
+use crate::store::Row;
 
 /// What comes out of a session, in the one order in which it happened.
 #[derive(Debug)]

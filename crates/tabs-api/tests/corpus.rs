@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use tabs_api::js::Js;
-use tabs_api::lab::{Lab, LabCall};
-use tabs_api::page::Pages;
+use tabs_api::engine::fixtures::Pages;
+use tabs_api::js_value::Js;
+use tabs_api::replay::{Lab, LabCall};
 use triptych_core::time::Timestamp;
 
 fn folder() -> PathBuf {

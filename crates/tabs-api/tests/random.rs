@@ -10,12 +10,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tabs_api::browser::{Browser, Caller, Command, Compat, Context, Style};
-use tabs_api::js::Js;
-use tabs_api::manifest::Manifest;
-use tabs_api::page::Pages;
-use tabs_api::permission::{Access, Extension};
+use tabs_api::engine::fixtures::Pages;
+use tabs_api::engine::simulated::SimEngine;
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::{Access, Extension};
+use tabs_api::js_value::Js;
 use tabs_api::session::{Output, Session};
-use tabs_api::simulation::SimEngine;
 use triptych_core::time::Timestamp;
 
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";

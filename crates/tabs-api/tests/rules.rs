@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabs_api::lab::Lab;
-use tabs_api::page::Pages;
+use tabs_api::engine::fixtures::Pages;
+use tabs_api::replay::Lab;
 use triptych_core::time::Timestamp;
 
 /// A lab, and how many of its events were read.

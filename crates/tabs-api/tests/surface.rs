@@ -9,7 +9,7 @@ use hyper_tungstenite::tungstenite::Message;
 use hyper_tungstenite::tungstenite::protocol::Role;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tabs_api::testing::{CONTROL_TOKEN, TOKEN, spawn};
+use tabs_api::http::testing::{CONTROL_TOKEN, TOKEN, spawn};
 use tokio::net::TcpStream;
 use triptych_core::host::testing::Running;
 

@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use triptych_core::host::ReplyBody;
 
-use super::access;
+use super::origin_policy;
 use super::refusal::{Refusal, json_reply};
 use super::{FIRST_PROFILE, TabsApi};
-use crate::control::Control;
-use crate::lab::LabCall;
-use crate::permission::Access;
+use crate::browser::user_action::Control;
+use crate::extension::permission::Access;
+use crate::replay::LabCall;
 use crate::seed::Seed;
 
 /// A profile to create. Beside its name it is a seed.
@@ -38,12 +38,13 @@ impl TabsApi {
         path: &str,
         body: &Bytes,
     ) -> Result<Response<ReplyBody>, Refusal> {
-        let given = access::token(head, false).ok_or(Refusal::ControlTokenRequired)?;
+        let given = origin_policy::token(head, false).ok_or(Refusal::ControlTokenRequired)?;
         let wanted = self.0.control_token.as_deref();
-        if !wanted.is_some_and(|wanted| access::same(wanted, &given)) {
+        if !wanted.is_some_and(|wanted| origin_policy::same(wanted, &given)) {
             return Err(Refusal::ControlTokenRequired);
         }
-        let profile = access::parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
+        let profile =
+            origin_policy::parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
         let parts: Vec<_> = path.split('/').skip(1).collect();
         match (&head.method, parts.as_slice()) {
             (&Method::POST, []) => {
@@ -123,8 +124,9 @@ impl TabsApi {
             (&Method::POST, "reset") => lab.reset(now, &json_of::<Reset>(body)?.manifest_variant),
             (&Method::POST, "call") => lab.call(now, json_of::<LabCall>(body)?),
             (&Method::GET, "events") => {
-                let after = access::parameter(head, "after").and_then(|text| text.parse().ok());
-                let settle = access::parameter(head, "settle");
+                let after =
+                    origin_policy::parameter(head, "after").and_then(|text| text.parse().ok());
+                let settle = origin_policy::parameter(head, "settle");
                 lab.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
             }
             (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),

@@ -19,10 +19,10 @@ use triptych_core::time::{Clock, Timestamp};
 use url::Url;
 
 use super::profile::Profile;
-use crate::page::{Outcome, Page};
-use crate::simulation::{Arrival, Load, Web};
-use crate::tab::TabId;
-use crate::web::AllowedHosts;
+use crate::browser::tab::TabId;
+use crate::engine::allowed_hosts::AllowedHosts;
+use crate::engine::fixtures::{Outcome, Page};
+use crate::engine::simulated::{Arrival, Load, Web};
 
 /// How much of a page is read; what comes after it is not looked at.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -245,10 +245,10 @@ async fn read(
             break;
         }
     }
-    let mut page = crate::html::read(url, media, &bytes);
+    let mut page = crate::engine::html::read(url, media, &bytes);
     page.status = head.status.as_u16();
     let language = text(header::CONTENT_LANGUAGE).and_then(|value| value.split(',').next());
-    page.language = page.language.or_else(|| crate::language::declared(language?));
+    page.language = page.language.or_else(|| crate::engine::language::declared(language?));
     Ok(page)
 }
 
@@ -279,7 +279,7 @@ async fn over_tls(
 ) -> Result<http::Response<hyper::body::Incoming>, NetError> {
     let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
     let name = rustls_pki_types::ServerName::try_from(name).map_err(|_| NetError::Certificate)?;
-    let connector = super::trust::connector().ok_or(NetError::Certificate)?;
+    let connector = super::tls_roots::connector().ok_or(NetError::Certificate)?;
     let stream = connector.connect(name, stream).await.map_err(|_| NetError::Certificate)?;
     exchange(stream, url).await
 }

@@ -32,15 +32,15 @@ pub(super) fn schema() -> Value {
         "events": EVENTS,
         "constants": {
             "tabs": {
-                "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::capture::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
-                "TAB_ID_NONE": crate::tab::TAB_ID_NONE,
-                "TAB_INDEX_NONE": crate::tab::TAB_INDEX_NONE,
+                "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
+                "TAB_ID_NONE": crate::browser::tab::TAB_ID_NONE,
+                "TAB_INDEX_NONE": crate::browser::tab::TAB_INDEX_NONE,
             },
             "windows": {
                 "WINDOW_ID_NONE": -1,
-                "WINDOW_ID_CURRENT": crate::window::WINDOW_ID_CURRENT,
+                "WINDOW_ID_CURRENT": crate::browser::window::WINDOW_ID_CURRENT,
             },
-            "tabGroups": { "TAB_GROUP_ID_NONE": crate::group::GROUP_ID_NONE },
+            "tabGroups": { "TAB_GROUP_ID_NONE": crate::browser::group::GROUP_ID_NONE },
         },
     })
 }

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAct, script_of};
+use crate::browser::messaging::ScriptReply;
+use crate::browser::tab::TabId;
 use crate::browser::{Caller, Command, Context, Style};
 use crate::engine::Request;
-use crate::js::Js;
-use crate::messaging::ScriptReply;
-use crate::tab::TabId;
+use crate::js_value::Js;
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;

@@ -1,7 +1,7 @@
 //! The table: one row an operation, and the schemas that rows share.
 
 use super::{Action, Operation, Parameter};
-use crate::argument::{Property, Schema};
+use crate::operation::argument::{Property, Schema};
 
 const fn required(name: &'static str, schema: Schema) -> Parameter {
     Parameter { name, schema, is_optional: false }

@@ -2,13 +2,13 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses one of these")]
 
-use tabs_api::address::{host, origin, resolve, title as shown};
 use tabs_api::browser::{Command, Style};
 use tabs_api::error::Error;
-use tabs_api::js::Js;
-use tabs_api::manifest::Manifest;
-use tabs_api::pattern::{MatchPattern, glob};
-use tabs_api::permission::Extension;
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::match_pattern::{MatchPattern, glob};
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::Js;
+use tabs_api::url::{host, origin, resolve, title as shown};
 
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 use tabs_api::browser::{Answer, Browser, Caller, Command, Compat, Context as From, Style};
-use tabs_api::js::Js;
-use tabs_api::manifest::Manifest;
-use tabs_api::page::Pages;
-use tabs_api::permission::Extension;
+use tabs_api::engine::fixtures::Pages;
+use tabs_api::engine::simulated::SimEngine;
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::Js;
 use tabs_api::session::Session;
-use tabs_api::simulation::SimEngine;
 use triptych_core::time::Timestamp;
 
 use super::report::Row;

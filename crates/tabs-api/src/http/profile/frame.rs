@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::browser::Answer;
-use crate::content_script::{Place, ScriptId, ScriptNews};
+use crate::browser::content_scripts::{Place, ScriptId, ScriptNews};
+use crate::browser::event::ShownEvent;
 use crate::error::Error;
-use crate::event::ShownEvent;
 
 /// The frame of an event.
 #[derive(Serialize)]

@@ -8,12 +8,12 @@ use tokio::sync::{Notify, watch};
 
 use super::frame::{closed, reply, running, written};
 use super::{PortOwner, Profile, Waiter};
+use crate::browser::content_scripts::{HostId, ScriptId};
+use crate::browser::messaging::ScriptReply;
 use crate::browser::{Answer, Caller, Command};
-use crate::content_script::{HostId, ScriptId};
 use crate::engine::Request;
 use crate::error::Error;
-use crate::js::Js;
-use crate::messaging::ScriptReply;
+use crate::js_value::Js;
 
 /// What a content script does.
 pub(in crate::http) enum ScriptAct {

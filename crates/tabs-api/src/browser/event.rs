@@ -1,0 +1,244 @@
+//! Events: what happened, before it is known who sees what of it.
+
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Value, json};
+
+use crate::browser::content_scripts::{HostId, ScriptId, ScriptNews};
+use crate::browser::group::Group;
+use crate::browser::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
+use crate::browser::window::WindowView;
+use crate::extension::permission::Access;
+
+/// What changed in a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
+#[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "each field is the member of its name")]
+pub struct Change {
+    pub status: Option<Status>,
+    pub url: Option<Arc<str>>,
+    pub title: Option<Arc<str>>,
+    pub icon: Option<Arc<str>>,
+    pub pinned: Option<bool>,
+    pub audible: Option<bool>,
+    pub muted: Option<MutedInfo>,
+    pub discarded: Option<bool>,
+    pub frozen: Option<bool>,
+    pub auto_discardable: Option<bool>,
+    pub group: Option<i64>,
+}
+
+/// A change as somebody sees it who may or may not see the page.
+struct ShownChange<'v> {
+    change: &'v Change,
+    shows_page: bool,
+}
+
+impl Serialize for ShownChange<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn put<M: SerializeMap, T: Serialize>(
+            out: &mut M,
+            name: &'static str,
+            value: Option<T>,
+        ) -> Result<(), M::Error> {
+            value.map_or(Ok(()), |value| out.serialize_entry(name, &value))
+        }
+        let page = |text: &'_ Option<Arc<str>>| text.clone().filter(|_| self.shows_page);
+        let (change, mut out) = (self.change, serializer.serialize_map(None)?);
+        put(&mut out, "audible", change.audible)?;
+        put(&mut out, "autoDiscardable", change.auto_discardable)?;
+        put(&mut out, "discarded", change.discarded)?;
+        put(&mut out, "favIconUrl", page(&change.icon).as_deref())?;
+        put(&mut out, "frozen", change.frozen)?;
+        put(&mut out, "groupId", change.group)?;
+        put(&mut out, "mutedInfo", change.muted.as_ref())?;
+        put(&mut out, "pinned", change.pinned)?;
+        put(&mut out, "status", change.status.map(Status::word))?;
+        put(&mut out, "title", page(&change.title).as_deref())?;
+        put(&mut out, "url", page(&change.url).as_deref())?;
+        out.end()
+    }
+}
+
+/// One event of the interface.
+#[derive(Debug, Clone)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the event of its name, with its parameters (Spec tabs-api §6)"
+)]
+pub enum Event {
+    TabCreated(TabView),
+    TabUpdated {
+        change: Change,
+        tab: TabView,
+    },
+    TabMoved {
+        tab: i64,
+        window: i64,
+        from: i64,
+        to: i64,
+    },
+    TabActivated {
+        tab: i64,
+        window: i64,
+    },
+    TabHighlighted {
+        tabs: Vec<i64>,
+        window: i64,
+    },
+    TabDetached {
+        tab: i64,
+        window: i64,
+        position: i64,
+    },
+    TabAttached {
+        tab: i64,
+        window: i64,
+        position: i64,
+    },
+    TabRemoved {
+        tab: i64,
+        window: i64,
+        is_window_closing: bool,
+    },
+    TabReplaced {
+        added: i64,
+        removed: i64,
+    },
+    TabZoomed {
+        tab: i64,
+        old: f64,
+        new: f64,
+        zoom: ZoomState,
+    },
+    WindowCreated(WindowView),
+    WindowRemoved(i64),
+    WindowFocused(i64),
+    GroupCreated(Group),
+    GroupUpdated(Group),
+    GroupMoved(Group),
+    GroupRemoved(Group),
+    PortMessage {
+        port: String,
+        message: Value,
+    },
+    PortDisconnected {
+        port: String,
+        error: Option<String>,
+    },
+    /// Something that one content script is told, and nobody else.
+    Script {
+        host: HostId,
+        script: ScriptId,
+        news: ScriptNews,
+    },
+}
+
+impl Event {
+    /// The name that listeners register with.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TabCreated(_) => "tabs.onCreated",
+            Self::TabUpdated { .. } => "tabs.onUpdated",
+            Self::TabMoved { .. } => "tabs.onMoved",
+            Self::TabActivated { .. } => "tabs.onActivated",
+            Self::TabHighlighted { .. } => "tabs.onHighlighted",
+            Self::TabDetached { .. } => "tabs.onDetached",
+            Self::TabAttached { .. } => "tabs.onAttached",
+            Self::TabRemoved { .. } => "tabs.onRemoved",
+            Self::TabReplaced { .. } => "tabs.onReplaced",
+            Self::TabZoomed { .. } => "tabs.onZoomChange",
+            Self::WindowCreated(_) => "windows.onCreated",
+            Self::WindowRemoved(_) => "windows.onRemoved",
+            Self::WindowFocused(_) => "windows.onFocusChanged",
+            Self::GroupCreated(_) => "tabGroups.onCreated",
+            Self::GroupUpdated(_) => "tabGroups.onUpdated",
+            Self::GroupMoved(_) => "tabGroups.onMoved",
+            Self::GroupRemoved(_) => "tabGroups.onRemoved",
+            Self::PortMessage { .. } => "port.onMessage",
+            Self::PortDisconnected { .. } => "port.onDisconnect",
+            Self::Script { .. } => "script.onNews",
+        }
+    }
+
+    /// The arguments of the listener, as somebody with this access gets them.
+    #[must_use]
+    pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownEvent<'v> {
+        ShownEvent { event: self, access }
+    }
+}
+
+/// The arguments of an event as somebody sees them; serializes to their list.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownEvent<'v> {
+    event: &'v Event,
+    access: &'v Access<'v>,
+}
+
+impl Serialize for ShownEvent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let arguments = match self.event {
+            Event::TabCreated(tab) => return [tab.shown(self.access)].serialize(serializer),
+            Event::TabUpdated { change, tab } => {
+                let change = ShownChange { change, shows_page: tab.shows_page(self.access) };
+                return (tab.id, change, tab.shown(self.access)).serialize(serializer);
+            }
+            Event::TabMoved { tab, window, from, to } => {
+                json!([tab, { "fromIndex": from, "toIndex": to, "windowId": window }])
+            }
+            Event::TabActivated { tab, window } => json!([{ "tabId": tab, "windowId": window }]),
+            Event::TabHighlighted { tabs, window } => {
+                json!([{ "tabIds": tabs, "windowId": window }])
+            }
+            Event::TabDetached { tab, window, position } => {
+                json!([tab, { "oldPosition": position, "oldWindowId": window }])
+            }
+            Event::TabAttached { tab, window, position } => {
+                json!([tab, { "newPosition": position, "newWindowId": window }])
+            }
+            Event::TabRemoved { tab, window, is_window_closing } => {
+                json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }])
+            }
+            Event::TabReplaced { added, removed } => json!([added, removed]),
+            Event::TabZoomed { tab, old, new, zoom } => json!([{
+                "newZoomFactor": number(*new),
+                "oldZoomFactor": number(*old),
+                "tabId": tab,
+                "zoomSettings": zoom_settings(zoom),
+            }]),
+            Event::WindowCreated(window) => json!([window]),
+            Event::WindowRemoved(window) | Event::WindowFocused(window) => json!([window]),
+            Event::GroupCreated(group)
+            | Event::GroupUpdated(group)
+            | Event::GroupMoved(group)
+            | Event::GroupRemoved(group) => json!([group.render()]),
+            Event::PortMessage { port, message } => json!([port, message]),
+            Event::PortDisconnected { port, error } => json!([port, error]),
+            Event::Script { script, .. } => json!([script.0]),
+        };
+        arguments.serialize(serializer)
+    }
+}
+
+/// A number as JavaScript prints it: whole ones without a point.
+#[must_use]
+pub fn number(value: f64) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        Value::from(value as i64)
+    } else {
+        Value::from(value)
+    }
+}
+
+/// Zoom settings as events show them; `getZoomSettings` adds the default.
+#[must_use]
+pub fn zoom_settings(zoom: &ZoomState) -> Value {
+    let mode = match zoom.mode {
+        ZoomMode::Automatic => "automatic",
+        ZoomMode::Manual => "manual",
+        ZoomMode::Disabled => "disabled",
+    };
+    json!({ "mode": mode, "scope": if zoom.is_per_origin { "per-origin" } else { "per-tab" } })
+}

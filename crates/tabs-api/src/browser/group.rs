@@ -1,0 +1,46 @@
+//! A group of tabs that stand side by side.
+
+use serde_json::{Value, json};
+
+use crate::browser::window::WindowId;
+
+/// A group's id, unique within a session and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub i64);
+
+/// The id of no group.
+pub const GROUP_ID_NONE: i64 = -1;
+
+/// The colours in the order in which new groups take them.
+pub const COLORS: &[&str] =
+    &["grey", "blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
+
+/// A group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Its id in this session.
+    pub id: GroupId,
+    /// The window that holds its tabs.
+    pub window: WindowId,
+    /// One of [`COLORS`].
+    pub color: String,
+    /// Its title, empty unless given.
+    pub title: String,
+    /// Whether its tabs are hidden.
+    pub collapsed: bool,
+}
+
+impl Group {
+    /// The group as the interface shows it.
+    #[must_use]
+    pub fn render(&self) -> Value {
+        json!({
+            "collapsed": self.collapsed,
+            "color": self.color,
+            "id": self.id.0,
+            "shared": false,
+            "title": self.title,
+            "windowId": self.window.0,
+        })
+    }
+}

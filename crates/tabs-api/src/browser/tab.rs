@@ -1,0 +1,374 @@
+//! A tab: its state, and the view of it that events and results carry.
+
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use triptych_core::time::Timestamp;
+
+use crate::browser::group::GroupId;
+use crate::browser::window::WindowId;
+use crate::extension::permission::Access;
+
+/// A tab's id, unique within a session and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TabId(pub i64);
+
+/// The id of no tab (Spec tabs-api §2).
+pub const TAB_ID_NONE: i64 = -1;
+/// The index of no tab (Spec tabs-api §2).
+pub const TAB_INDEX_NONE: i64 = -1;
+
+/// How far a tab's page is (Spec tabs-api §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Not in memory.
+    Unloaded,
+    /// On its way.
+    Loading,
+    /// There.
+    Complete,
+}
+
+impl Status {
+    /// The word of the interface.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Unloaded => "unloaded",
+            Self::Loading => "loading",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// Why a tab's mute state is what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MuteReason {
+    /// The user said so.
+    User,
+    /// A capture of the tab began.
+    Capture,
+    /// The extension of this id said so.
+    Extension(Arc<str>),
+}
+
+/// Whether a tab is muted, and why. Without a reason the state never changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MutedInfo {
+    /// Whether it may make no sound.
+    pub muted: bool,
+    /// Who decided.
+    pub reason: Option<MuteReason>,
+}
+
+impl Serialize for MutedInfo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(None)?;
+        if let Some(MuteReason::Extension(id)) = &self.reason {
+            out.serialize_entry("extensionId", id.as_ref())?;
+        }
+        out.serialize_entry("muted", &self.muted)?;
+        match &self.reason {
+            Some(MuteReason::User) => out.serialize_entry("reason", "user")?,
+            Some(MuteReason::Capture) => out.serialize_entry("reason", "capture")?,
+            Some(MuteReason::Extension(_)) => out.serialize_entry("reason", "extension")?,
+            None => {}
+        }
+        out.end()
+    }
+}
+
+/// How a tab zooms; gone at the next navigation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ZoomState {
+    /// Who scales the page.
+    pub mode: ZoomMode,
+    /// Whether the factor is the host's.
+    pub is_per_origin: bool,
+    /// The tab's own factor, where it has one.
+    pub own_factor: Option<f64>,
+}
+
+/// Who scales the page (Spec tabs-api §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZoomMode {
+    /// The browser.
+    Automatic,
+    /// The extension.
+    Manual,
+    /// Nobody.
+    Disabled,
+}
+
+impl Default for ZoomState {
+    fn default() -> Self {
+        Self { mode: ZoomMode::Automatic, is_per_origin: true, own_factor: None }
+    }
+}
+
+/// One page of a tab's history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its URL.
+    pub url: Arc<str>,
+    /// Its title, as last shown.
+    pub title: Arc<str>,
+    /// Whether the user did something on it: pages without are skipped on the way back.
+    pub was_used: bool,
+    /// Whether its page is kept in memory for going back to it.
+    pub is_cached: bool,
+}
+
+/// A navigation that has not committed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// Where to.
+    pub url: Arc<str>,
+    /// Whether the interface still shows it.
+    pub is_shown: bool,
+    /// What it does to the history.
+    pub kind: Kind,
+}
+
+/// What a navigation does to the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A new entry after the current one.
+    Push,
+    /// The current entry again: a reload, or a restored tab.
+    Reload,
+    /// To the entry at this place.
+    Traverse(usize),
+}
+
+/// A tab.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
+pub struct Tab {
+    /// Its id in this session.
+    pub id: TabId,
+    /// Its id across restarts.
+    pub stable_id: u64,
+    /// The window that holds it.
+    pub window: WindowId,
+    /// Whether it stands in the pinned block.
+    pub pinned: bool,
+    /// Its group.
+    pub group: Option<GroupId>,
+    /// The tab that opened it, while that one exists in the same window.
+    pub opener: Option<TabId>,
+    /// The committed URL; empty before the first commit.
+    pub url: Arc<str>,
+    /// The title as shown.
+    pub title: Arc<str>,
+    /// The icon's URL, once known.
+    pub icon: Option<Arc<str>>,
+    /// Where it is going.
+    pub pending: Option<Pending>,
+    /// Numbers its navigations; news of an older one is ignored.
+    pub load: u64,
+    /// How far its page is.
+    pub status: Status,
+    /// Whether it is out of memory.
+    pub discarded: bool,
+    /// Whether its page may run nothing.
+    pub frozen: bool,
+    /// Whether it made a sound just now.
+    pub audible: bool,
+    /// Whether it may be discarded without being asked for.
+    pub auto_discardable: bool,
+    /// Whether its sound is being captured.
+    pub captured: bool,
+    /// Whether it is muted.
+    pub muted: MutedInfo,
+    /// When its page was there in full.
+    pub loaded_at: Timestamp,
+    /// When it last became active, or was created.
+    pub last_accessed: Timestamp,
+    /// Whether it was ever shown.
+    pub was_shown: bool,
+    /// Its pages, oldest first.
+    pub history: Vec<Entry>,
+    /// The current one.
+    pub history_at: usize,
+    /// How it zooms.
+    pub zoom: ZoomState,
+    /// The declared or detected language of its page.
+    pub language: Option<String>,
+    /// The addresses of the frames within its page.
+    pub frames: Vec<Arc<str>>,
+    /// Names its document: another one after each page that was loaded.
+    pub document: u64,
+    /// Whether nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
+    pub is_fresh: bool,
+    /// Whether its pages stay in memory when it leaves them; those of a copied tab do not.
+    pub keeps_pages: bool,
+    /// Whether the user sent it where it goes: with the page the openers of its window are forgotten.
+    pub forgets_openers: bool,
+    /// Whether the title is only the address, as long as the page has given none.
+    pub title_is_address: bool,
+}
+
+impl Tab {
+    /// A tab that has loaded nothing.
+    #[must_use]
+    pub fn new(id: TabId, stable_id: u64, window: WindowId, now: Timestamp) -> Self {
+        Self {
+            id,
+            stable_id,
+            window,
+            pinned: false,
+            group: None,
+            opener: None,
+            url: "".into(),
+            title: "".into(),
+            icon: None,
+            pending: None,
+            load: 0,
+            status: Status::Complete,
+            discarded: false,
+            frozen: false,
+            audible: false,
+            auto_discardable: true,
+            captured: false,
+            muted: MutedInfo::default(),
+            loaded_at: now,
+            last_accessed: now,
+            was_shown: false,
+            history: Vec::new(),
+            history_at: 0,
+            zoom: ZoomState::default(),
+            language: None,
+            frames: Vec::new(),
+            document: 0,
+            is_fresh: true,
+            keeps_pages: true,
+            forgets_openers: false,
+            title_is_address: false,
+        }
+    }
+}
+
+/// A tab as it was at one moment. Its texts are shared with the tab, so that a view costs no copy of them.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "each field is the field of its name of Spec tabs-api §2")]
+#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
+pub struct TabView {
+    pub id: i64,
+    pub window: i64,
+    pub index: i64,
+    pub group: i64,
+    pub opener: Option<i64>,
+    pub active: bool,
+    pub highlighted: bool,
+    pub pinned: bool,
+    pub audible: bool,
+    pub auto_discardable: bool,
+    pub discarded: bool,
+    pub frozen: bool,
+    pub incognito: bool,
+    pub muted: MutedInfo,
+    pub last_accessed: Timestamp,
+    pub status: Status,
+    /// This and the next three are `None` also where the one it was made for may not see them.
+    pub url: Option<Arc<str>>,
+    pub title: Option<Arc<str>>,
+    pub icon: Option<Arc<str>>,
+    pub pending_url: Option<Arc<str>>,
+    pub width: i64,
+    pub height: i64,
+}
+
+impl TabView {
+    /// The view without what somebody with this access may not see: without permission the four sensitive fields are absent
+    /// (Spec tabs-api §5.1).
+    #[must_use]
+    pub fn seen_by(mut self, access: &Access<'_>) -> Self {
+        if !self.shows_page(access) {
+            (self.url, self.title, self.icon) = (None, None, None);
+        }
+        if !self.shows_pending(access) {
+            self.pending_url = None;
+        }
+        self
+    }
+
+    /// The same for one who only reads it, as JSON.
+    #[must_use]
+    pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownTab<'v> {
+        ShownTab { tab: self, access }
+    }
+
+    /// Whether title, URL and icon are visible.
+    pub(crate) fn shows_page(&self, access: &Access<'_>) -> bool {
+        let url = self.url.as_deref();
+        url.is_some_and(|url| access.sees(self.id, url))
+    }
+
+    fn shows_pending(&self, access: &Access<'_>) -> bool {
+        let url = self.pending_url.as_deref();
+        url.is_some_and(|url| access.sees(self.id, url))
+    }
+}
+
+impl Serialize for TabView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown(&Access::Full).serialize(serializer)
+    }
+}
+
+/// A tab as somebody sees it; serializes to the `Tab` of the interface.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownTab<'v> {
+    tab: &'v TabView,
+    access: &'v Access<'v>,
+}
+
+impl Serialize for ShownTab<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (tab, access) = (self.tab, self.access);
+        let shows_page = tab.shows_page(access);
+        let mut out = serializer.serialize_map(None)?;
+        out.serialize_entry("active", &tab.active)?;
+        out.serialize_entry("audible", &tab.audible)?;
+        out.serialize_entry("autoDiscardable", &tab.auto_discardable)?;
+        out.serialize_entry("discarded", &tab.discarded)?;
+        if let Some(icon) = tab.icon.as_deref().filter(|_| shows_page) {
+            out.serialize_entry("favIconUrl", icon)?;
+        }
+        out.serialize_entry("frozen", &tab.frozen)?;
+        out.serialize_entry("groupId", &tab.group)?;
+        out.serialize_entry("height", &tab.height)?;
+        out.serialize_entry("highlighted", &tab.highlighted)?;
+        out.serialize_entry("id", &tab.id)?;
+        out.serialize_entry("incognito", &tab.incognito)?;
+        out.serialize_entry("index", &tab.index)?;
+        out.serialize_entry("lastAccessed", &milliseconds(tab.last_accessed))?;
+        out.serialize_entry("mutedInfo", &tab.muted)?;
+        if let Some(opener) = tab.opener {
+            out.serialize_entry("openerTabId", &opener)?;
+        }
+        if let Some(url) = tab.pending_url.as_deref()
+            && tab.shows_pending(access)
+        {
+            out.serialize_entry("pendingUrl", url)?;
+        }
+        out.serialize_entry("pinned", &tab.pinned)?;
+        out.serialize_entry("selected", &tab.active)?;
+        out.serialize_entry("splitViewId", &-1)?;
+        out.serialize_entry("status", tab.status.word())?;
+        if shows_page {
+            out.serialize_entry("title", &tab.title.as_deref())?;
+            out.serialize_entry("url", &tab.url.as_deref())?;
+        }
+        out.serialize_entry("width", &tab.width)?;
+        out.serialize_entry("windowId", &tab.window)?;
+        out.end()
+    }
+}
+
+/// A time as the interface counts it.
+#[expect(clippy::cast_precision_loss, reason = "the interface counts milliseconds in a double")]
+fn milliseconds(time: Timestamp) -> f64 {
+    time.micros() as f64 / 1_000.0
+}

@@ -1,0 +1,150 @@
+//! A window: which tabs it holds, which of them is active, and where it is.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::browser::tab::{TabId, TabView};
+
+/// A window's id, unique within a session and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowId(pub i64);
+
+/// The id of no window.
+pub const WINDOW_ID_NONE: i64 = -1;
+/// Stands for the window that the call comes from.
+pub const WINDOW_ID_CURRENT: i64 = -2;
+
+/// What a window is (Spec tabs-api §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowKind {
+    /// A browser window with a strip of tabs.
+    Normal,
+    /// A window of one page.
+    Popup,
+    /// A window of an application.
+    App,
+    /// A window of the developer tools.
+    Devtools,
+}
+
+impl WindowKind {
+    /// The word of the interface.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Popup => "popup",
+            Self::App => "app",
+            Self::Devtools => "devtools",
+        }
+    }
+}
+
+/// Place and size on the screen, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// From the left.
+    pub left: i64,
+    /// From the top.
+    pub top: i64,
+    /// Across.
+    pub width: i64,
+    /// Down.
+    pub height: i64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { left: 22, top: 22, width: 1_200, height: 800 }
+    }
+}
+
+/// A window.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Its id in this session.
+    pub id: WindowId,
+    /// What it is.
+    pub kind: WindowKind,
+    /// Its strip: pinned tabs first.
+    pub tabs: Vec<TabId>,
+    /// The active tab; `None` only while the window is being filled or emptied.
+    pub active: Option<TabId>,
+    /// The highlighted tabs, the active one among them.
+    pub highlighted: BTreeSet<TabId>,
+    /// `normal`, `minimized`, `maximized`, `fullscreen`.
+    pub state: String,
+    /// Where it is.
+    pub bounds: Bounds,
+    /// Whether it keeps no traces.
+    pub incognito: bool,
+}
+
+impl Window {
+    /// A window without tabs.
+    #[must_use]
+    pub fn new(id: WindowId, kind: WindowKind) -> Self {
+        Self {
+            id,
+            kind,
+            tabs: Vec::new(),
+            active: None,
+            highlighted: BTreeSet::new(),
+            state: "normal".into(),
+            bounds: Bounds::default(),
+            incognito: false,
+        }
+    }
+
+    /// Where a tab stands.
+    #[must_use]
+    pub fn index_of(&self, tab: TabId) -> Option<usize> {
+        self.tabs.iter().position(|other| *other == tab)
+    }
+
+    /// Where its highlighted tabs stand.
+    #[must_use]
+    pub fn highlighted_indices(&self) -> Vec<(TabId, usize)> {
+        let highlighted = self.highlighted.iter();
+        highlighted.filter_map(|tab| Some((*tab, self.index_of(*tab)?))).collect()
+    }
+
+    /// The window as the interface shows it, with these tabs if any are asked for.
+    #[must_use]
+    pub fn view(&self, focused: bool, tabs: Option<Vec<TabView>>) -> WindowView {
+        WindowView {
+            always_on_top: false,
+            focused,
+            height: self.bounds.height,
+            id: self.id.0,
+            incognito: self.incognito,
+            left: self.bounds.left,
+            state: self.state.clone(),
+            tabs,
+            top: self.bounds.top,
+            kind: self.kind.word(),
+            width: self.bounds.width,
+        }
+    }
+}
+
+/// A window as it was at one moment; serializes to the `Window` of the interface.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "each field is the field of its name")]
+pub struct WindowView {
+    pub always_on_top: bool,
+    pub focused: bool,
+    pub height: i64,
+    pub id: i64,
+    pub incognito: bool,
+    pub left: i64,
+    pub state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tabs: Option<Vec<TabView>>,
+    pub top: i64,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub width: i64,
+}

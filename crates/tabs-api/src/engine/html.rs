@@ -1,0 +1,227 @@
+//! What a page's HTML says of itself: title, language, icon, frames, and where it goes on to.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
+use html5gum::{HtmlString, Spanned, Tokenizer};
+use url::Url;
+
+use crate::engine::fixtures::{Page, Script};
+
+/// The longest title, the most frames and the longest text that are read.
+const TITLE_CHARS: usize = 1_024;
+const FRAMES_MAX: usize = 64;
+const TEXT_BYTES: usize = 8 * 1024;
+
+/// A document while it is read.
+#[derive(Debug, Default)]
+struct Reading {
+    page: Page,
+    base: Option<Url>,
+    text: String,
+    title: Option<String>,
+    within: Option<Within>,
+}
+
+/// The elements whose text is not that of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Title,
+    Hidden,
+}
+
+/// Reads a document that came from `url`, whose bytes are in the charset of its media type.
+#[must_use]
+pub fn read(url: &Url, media_type: &str, bytes: &[u8]) -> Page {
+    let text = decoded(media_type, bytes);
+    let mut reading = Reading { base: Some(url.clone()), ..Reading::default() };
+    let mut emitter = DefaultEmitter::default();
+    // Titles, scripts and styles hold text, and no tags.
+    emitter.naively_switch_states(true);
+    for Ok(token) in Tokenizer::new_with_emitter(&text, emitter) {
+        match token {
+            Token::StartTag(tag) => reading.start(&tag),
+            Token::EndTag(tag) if kind(&tag.name).is_some() => reading.end(),
+            Token::String(text) => reading.text(&String::from_utf8_lossy(&text)),
+            _ => {}
+        }
+    }
+    reading.page.status = 200;
+    reading.page.title =
+        reading.title.map(|title| spaced(&title, TITLE_CHARS)).filter(|title| !title.is_empty());
+    reading.page.text = Some(reading.text).filter(|text| !text.trim().is_empty());
+    reading.page
+}
+
+fn kind(name: &[u8]) -> Option<Within> {
+    match name {
+        b"title" => Some(Within::Title),
+        b"script" | b"style" | b"noscript" | b"template" | b"textarea" => Some(Within::Hidden),
+        _ => None,
+    }
+}
+
+impl Reading {
+    fn start(&mut self, tag: &StartTag<()>) {
+        if let Some(within) = kind(&tag.name).filter(|_| !tag.self_closing) {
+            self.within = Some(within);
+        }
+        let get = |name: &str| attribute(&tag.attributes, name);
+        match tag.name.as_slice() {
+            b"html" if self.page.language.is_none() => {
+                self.page.language =
+                    get("lang").and_then(|tag| crate::engine::language::declared(&tag));
+            }
+            b"base" => {
+                let base = get("href").and_then(|href| self.base.as_ref()?.join(&href).ok());
+                self.base = base.or(self.base.take());
+            }
+            b"link" if self.page.icon.is_none() => {
+                let is_icon = |rel: String| {
+                    rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("icon"))
+                };
+                if get("rel").is_some_and(is_icon) {
+                    self.page.icon = get("href").and_then(|href| self.join(&href));
+                }
+            }
+            b"iframe" | b"frame" if self.page.frames.len() < FRAMES_MAX => {
+                let source = get("src").and_then(|source| self.join(&source));
+                self.page.frames.push(source.unwrap_or_else(|| "about:blank".into()));
+            }
+            b"meta" => self.meta(get("http-equiv").as_deref(), get("content").as_deref()),
+            _ => {}
+        }
+    }
+
+    fn meta(&mut self, name: Option<&str>, content: Option<&str>) {
+        let (Some(name), Some(content)) = (name, content) else {
+            return;
+        };
+        if name.eq_ignore_ascii_case("content-language") && self.page.language.is_none() {
+            self.page.language = crate::engine::language::declared(content);
+        }
+        if name.eq_ignore_ascii_case("refresh")
+            && let Some((delay, target)) = refresh(content)
+            && let Some(target) = self.join(&target)
+        {
+            self.page.script = Some((delay, Script::Go(target)));
+        }
+    }
+
+    fn end(&mut self) {
+        self.within = None;
+    }
+
+    fn text(&mut self, text: &str) {
+        match self.within {
+            Some(Within::Title) if self.title.is_none() => self.title = Some(text.to_owned()),
+            Some(_) => {}
+            None if self.text.len() < TEXT_BYTES => {
+                self.text.push_str(text);
+                self.text.push(' ');
+            }
+            None => {}
+        }
+    }
+
+    fn join(&self, target: &str) -> Option<String> {
+        let joined = self.base.as_ref()?.join(target.trim()).ok()?;
+        let is_loadable = ["http", "https", "data", "about", "blob"].contains(&joined.scheme());
+        is_loadable.then(|| joined.into())
+    }
+}
+
+fn attribute(
+    attributes: &BTreeMap<HtmlString, Spanned<HtmlString, ()>>,
+    name: &str,
+) -> Option<String> {
+    let value = attributes.get(name.as_bytes())?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+/// `5; url=/next`, as `<meta http-equiv=refresh>` has it. One without an address reloads, which is not followed.
+fn refresh(content: &str) -> Option<(Duration, String)> {
+    let (delay, rest) = content.split_once([';', ','])?;
+    let seconds: f64 = delay.trim().parse().ok()?;
+    let (name, target) = rest.split_once('=')?;
+    let target = target.trim().trim_matches(['"', '\'']);
+    let delay = Duration::try_from_secs_f64(seconds).ok()?;
+    (name.trim().eq_ignore_ascii_case("url") && !target.is_empty())
+        .then(|| (delay, target.to_owned()))
+}
+
+/// A text with every run of space made one.
+fn spaced(text: &str, chars_max: usize) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").chars().take(chars_max).collect()
+}
+
+/// The text of bytes: Latin where the media type says so, UTF-8 otherwise, whatever is wrong in it replaced.
+fn decoded(media_type: &str, bytes: &[u8]) -> String {
+    let lower = media_type.to_ascii_lowercase();
+    let charset = lower.split("charset=").nth(1).unwrap_or_default();
+    let is_latin = ["iso-8859-1", "latin1", "windows-1252", "us-ascii"]
+        .iter()
+        .any(|name| charset.trim_start_matches('"').starts_with(name));
+    if is_latin {
+        return bytes.iter().map(|byte| char::from(*byte)).collect();
+    }
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(html: &str) -> Page {
+        read(
+            &Url::parse("https://a.test/dir/page").unwrap(),
+            "text/html; charset=utf-8",
+            html.as_bytes(),
+        )
+    }
+
+    #[test]
+    fn a_page_says_what_it_is() {
+        let page = page(
+            "<!doctype html><html lang=de-AT><head><title> Ein\n <b>Titel</b> &amp; mehr </title>
+             <script>document.write('<title>no</title>')</script>
+             <link rel='shortcut ICON' href=i.png><base href=/other/>
+             <meta http-equiv=Refresh content=\"2.5; URL='next'\"></head>
+             <body>Text<iframe src=frame.html></iframe><iframe></iframe><style>p{}</style></body></html>",
+        );
+        assert_eq!(page.title.as_deref(), Some("Ein <b>Titel</b> & mehr"));
+        assert_eq!(page.language.as_deref(), Some("de"));
+        assert_eq!(page.icon.as_deref(), Some("https://a.test/dir/i.png"));
+        assert_eq!(page.frames, ["https://a.test/other/frame.html", "about:blank"]);
+        assert_eq!(
+            page.script,
+            Some((Duration::from_millis(2_500), Script::Go("https://a.test/other/next".into())))
+        );
+        assert_eq!(page.text.as_deref().map(str::trim), Some("Text"));
+    }
+
+    #[test]
+    fn an_empty_or_broken_page_is_a_page() {
+        for html in [
+            "",
+            "<",
+            "<title>",
+            "<html lang>",
+            "<meta http-equiv=refresh content=x>",
+            "<link rel=icon href='javascript:1'>",
+            "\u{0}\u{fffd}<!--",
+        ] {
+            let page = page(html);
+            assert_eq!((page.status, page.icon, page.script), (200, None, None), "{html}");
+        }
+    }
+
+    #[test]
+    fn latin_is_read_where_it_is_said() {
+        let url = Url::parse("https://a.test/").unwrap();
+        let page = read(&url, "text/html; charset=ISO-8859-1", b"<title>caf\xe9</title>");
+        assert_eq!(page.title.as_deref(), Some("café"));
+    }
+}

@@ -1,0 +1,403 @@
+//! The simulated engine: pages from fixtures, loaded in the passing of a time that is handed in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use triptych_core::time::Timestamp;
+use url::Url;
+
+use crate::browser::tab::{Kind, TabId};
+use crate::engine::fixtures::{Outcome, Page, Pages, Script, gesture_script};
+use crate::engine::screenshot;
+use crate::engine::{Engine, EngineCommand, EngineNews, Frame, Reply, Request};
+use crate::url::is_same_document;
+
+/// How long a page takes to commit; pages without a network are quicker.
+const COMMIT: Duration = Duration::from_millis(20);
+const COMMIT_LOCAL: Duration = Duration::from_millis(8);
+/// How long another program takes to start.
+const HAND_OVER: Duration = Duration::from_millis(100);
+/// What comes after the commit, and when.
+const TITLE: Duration = Duration::from_millis(3);
+const COMPLETE: Duration = Duration::from_millis(6);
+const ICON: Duration = Duration::from_millis(12);
+/// How long a way through a port takes.
+const PORT: Duration = Duration::from_millis(1);
+/// How long a sound must last to be noticed, and how long it is still counted after its end.
+const HEARD_AFTER: Duration = Duration::from_millis(200);
+const HEARD_FOR: Duration = Duration::from_millis(2_500);
+
+/// An engine without a browser.
+pub struct SimEngine {
+    pages: Pages,
+    extension_page_title: String,
+    /// Where `chrome://newtab/` leads.
+    new_tab: Option<String>,
+    due: BTreeMap<(Timestamp, u64), EngineNews>,
+    number: u64,
+    /// What stands for the content scripts of extensions; without it nobody listens in these pages.
+    script: Option<Box<dyn PageScript>>,
+    /// Where pages come from that are described nowhere; without it they are made up.
+    web: Option<Box<dyn Web>>,
+    /// Whether the language of a page that declares none is told from its text.
+    detects: bool,
+    /// The names of open ports and the frames that they reach.
+    ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// What stands for an extension's content script in the frames of simulated pages.
+pub trait PageScript: Send + std::fmt::Debug {
+    /// What it answers to a message, and how long that takes; `None` if it never does.
+    fn answer(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
+
+    /// What it sends when a port is opened to it.
+    fn greet(&self, frame: &Frame, name: &str) -> Value;
+
+    /// What it does when something comes through a port.
+    fn hear(&self, frame: &Frame, message: &Value) -> Heard;
+}
+
+/// Where pages come from that no fixtures describe. Nothing in it waits.
+pub trait Web: Send {
+    /// Whether it has the page of an address.
+    fn allows(&self, url: &Url) -> bool;
+
+    /// Begins to get a page, and forgets what it was getting for that tab.
+    fn get(&mut self, load: Load, url: Url);
+
+    /// The tab no longer wants a page.
+    fn forget(&mut self, tab: TabId);
+
+    /// The next page that has arrived at `now`.
+    fn arrived(&mut self, now: Timestamp) -> Option<Arrival>;
+
+    /// When the next has arrived, if one has.
+    fn next_due(&self) -> Option<Timestamp>;
+}
+
+/// A load of a tab.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of the command")]
+pub struct Load {
+    pub tab: TabId,
+    pub load: u64,
+    pub kind: Kind,
+}
+
+/// What getting a page came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrival {
+    /// When.
+    pub at: Timestamp,
+    /// For whom.
+    pub load: Load,
+    /// What came.
+    pub outcome: Outcome,
+}
+
+/// What a content script does with what comes through a port.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// It sends this back.
+    Posts(Value),
+    /// It closes the port.
+    Closes,
+}
+
+impl SimEngine {
+    /// An engine of these pages.
+    #[must_use]
+    pub fn new(pages: Pages) -> Self {
+        Self {
+            pages,
+            extension_page_title: "Extension page".into(),
+            new_tab: None,
+            due: BTreeMap::new(),
+            number: 0,
+            script: None,
+            web: None,
+            detects: false,
+            ports: BTreeMap::new(),
+        }
+    }
+
+    /// The same engine, whose new tabs lead to another page of the browser's.
+    #[must_use]
+    pub fn with_new_tab(self, url: &str) -> Self {
+        Self { new_tab: Some(url.to_owned()), ..self }
+    }
+
+    /// The same engine, with a content script in the frames that a manifest declares one for.
+    #[must_use]
+    pub fn with_script(self, script: impl PageScript + 'static) -> Self {
+        Self { script: Some(Box::new(script)), ..self }
+    }
+
+    /// The same engine, which gets pages from a web where no fixtures describe them.
+    #[must_use]
+    pub fn with_web(self, web: impl Web + 'static) -> Self {
+        Self { web: Some(Box::new(web)), ..self }
+    }
+
+    /// The same engine, which tells the language of a page that declares none from its text.
+    #[must_use]
+    pub fn detecting_languages(self, detects: bool) -> Self {
+        Self { detects, ..self }
+    }
+
+    fn at(&mut self, when: Timestamp, news: EngineNews) {
+        self.number += 1;
+        self.due.insert((when, self.number), news);
+    }
+
+    fn navigate(
+        &mut self,
+        now: Timestamp,
+        tab: TabId,
+        load: u64,
+        url: &str,
+        from: &str,
+        kind: Kind,
+    ) {
+        let is_step_in_document =
+            matches!(kind, Kind::Traverse(_)) && from != url && is_same_document(url, from);
+        if kind != Kind::Reload && is_same_document(from, url) || is_step_in_document {
+            let when = now.plus(COMMIT_LOCAL);
+            self.at(
+                when,
+                EngineNews::Committed {
+                    tab,
+                    load,
+                    url: url.to_owned(),
+                    is_same_document: true,
+                    language: None,
+                    frames: Vec::new(),
+                },
+            );
+            self.at(when.plus(COMPLETE), EngineNews::Complete { tab, load });
+            return;
+        }
+        let url = self
+            .new_tab
+            .as_deref()
+            .filter(|_| url == crate::url::NEW_TAB)
+            .unwrap_or(url)
+            .to_owned();
+        let load = Load { tab, load, kind };
+        if let Some(web) = &mut self.web {
+            web.forget(tab);
+            let elsewhere = Url::parse(&url).ok();
+            let elsewhere = elsewhere.filter(|url| web.allows(url) && !self.pages.describes(url));
+            if let Some(url) = elsewhere {
+                return web.get(load, url);
+            }
+        }
+        let outcome = self.pages.load(&url, &self.extension_page_title);
+        self.show(now, load, outcome);
+    }
+
+    fn show(&mut self, now: Timestamp, Load { tab, load, kind }: Load, outcome: Outcome) {
+        match outcome {
+            Outcome::Nothing => self.at(now.plus(COMMIT), EngineNews::Ended { tab, load }),
+            Outcome::Elsewhere => {
+                self.at(now.plus(HAND_OVER), EngineNews::HandedOver { tab, load });
+            }
+            Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
+        }
+    }
+
+    /// The language of a page: the one that it declares, else the one that it is written in.
+    fn language(&self, page: &Page) -> Option<String> {
+        let text = page.text.as_deref().filter(|_| self.detects);
+        page.language.clone().or_else(|| crate::engine::language::detected(text?))
+    }
+
+    fn arrive(
+        &mut self,
+        now: Timestamp,
+        tab: TabId,
+        load: u64,
+        url: &str,
+        page: &Page,
+        kind: Kind,
+    ) {
+        let is_local = !url.starts_with("http");
+        let commit = now.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
+        self.at(
+            commit,
+            EngineNews::Committed {
+                tab,
+                load,
+                url: url.to_owned(),
+                is_same_document: false,
+                language: self.language(page),
+                frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
+            },
+        );
+        let is_traversal = matches!(kind, Kind::Traverse(_));
+        if let Some(title) = page.title.clone().filter(|_| !is_traversal) {
+            self.at(commit.plus(TITLE), EngineNews::Title { tab, load, title });
+        }
+        let complete = commit.plus(COMPLETE).plus(page.body_delay);
+        self.at(complete, EngineNews::Complete { tab, load });
+        if let Some(icon) = page.icon.clone() {
+            self.at(complete.plus(ICON), EngineNews::Icon { tab, load, url: icon });
+        }
+        // A page that comes back from the cache has run its script.
+        if let Some((delay, script)) = page.script.clone().filter(|_| !is_traversal) {
+            self.run(commit.plus(delay), tab, load, url, &script, false);
+        }
+    }
+
+    fn run(
+        &mut self,
+        when: Timestamp,
+        tab: TabId,
+        load: u64,
+        base: &str,
+        script: &Script,
+        is_gesture: bool,
+    ) {
+        let join = |target: &str| join(base, target);
+        match script {
+            Script::Go(target) => self.at(when, EngineNews::Goes { tab, load, url: join(target) }),
+            Script::Title(title) => {
+                self.at(when, EngineNews::Title { tab, load, title: title.clone() })
+            }
+            Script::Push(target) => {
+                self.at(when, EngineNews::Pushed { tab, load, url: join(target) })
+            }
+            Script::Close => self.at(when, EngineNews::Closes { tab, load }),
+            Script::Open(target) if is_gesture => {
+                self.at(when, EngineNews::Opens { tab, load, url: join(target) })
+            }
+            // A page may not open another one by itself.
+            Script::Open(_) => {}
+            Script::Play(length) => {
+                self.at(when.plus(HEARD_AFTER), EngineNews::Audible { tab, load, audible: true });
+                self.at(
+                    when.plus(*length).plus(HEARD_FOR),
+                    EngineNews::Audible { tab, load, audible: false },
+                );
+            }
+        }
+    }
+
+    /// The earliest answer of any frame's script; where one never answers, nothing but an answer ends the wait.
+    fn reply(&mut self, now: Timestamp, request: Request, frames: &[Frame], message: &Value) {
+        let Some(script) = &self.script else {
+            let reply = Reply::NoReceiver;
+            return self.at(now, EngineNews::Replied { request, reply });
+        };
+        let answers: Vec<_> = frames.iter().map(|frame| script.answer(frame, message)).collect();
+        let never = answers.iter().any(Option::is_none);
+        let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
+        let given = answers.iter().flatten();
+        let first = given.clone().filter(says).min_by_key(|(after, _)| *after);
+        let (after, reply) = match first {
+            Some((after, reply)) => (*after, reply.clone()),
+            None if never => return,
+            None => {
+                let last = given.map(|(after, _)| *after).max();
+                (last.unwrap_or_default(), Reply::NoResponse)
+            }
+        };
+        self.at(now.plus(after), EngineNews::Replied { request, reply });
+    }
+
+    fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
+        let Some(script) = &self.script else {
+            return self.at(now, EngineNews::Unheard { port });
+        };
+        let greetings: Vec<_> = frames.iter().map(|frame| script.greet(frame, name)).collect();
+        for message in greetings {
+            let port = port.clone();
+            self.at(now.plus(PORT), EngineNews::Posted { port, message });
+        }
+        self.ports.insert(port, frames);
+    }
+
+    fn post(&mut self, now: Timestamp, port: &str, message: &Value) {
+        let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
+            return;
+        };
+        let heard: Vec<_> = frames.iter().map(|frame| script.hear(frame, message)).collect();
+        for heard in heard {
+            let port = port.to_owned();
+            match heard {
+                Heard::Posts(message) => {
+                    self.at(now.plus(PORT), EngineNews::Posted { port, message });
+                }
+                Heard::Closes => {
+                    self.ports.remove(&port);
+                    let error = None;
+                    self.at(now.plus(PORT), EngineNews::Disconnected { port, error });
+                }
+            }
+        }
+    }
+}
+
+/// An address that a page names, relative to its own.
+fn join(base: &str, target: &str) -> String {
+    Url::parse(base).and_then(|url| url.join(target)).map_or_else(|_| target.to_owned(), Into::into)
+}
+
+impl Engine for SimEngine {
+    fn send(&mut self, now: Timestamp, command: EngineCommand) {
+        match command {
+            EngineCommand::Navigate { tab, load, url, from, kind } => {
+                self.navigate(now, tab, load, &url, &from, kind)
+            }
+            // News of a page that is gone finds no tab, and is dropped where it arrives.
+            EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
+                if let Some(web) = &mut self.web {
+                    web.forget(tab);
+                }
+            }
+            EngineCommand::Capture { request, url, title, width, height, png, quality, .. } => {
+                let picture = screenshot::draw(&url, &title, width, height, png, quality);
+                self.at(now, EngineNews::Captured { request, picture });
+            }
+            EngineCommand::Message { request, frames, message, .. } => {
+                self.reply(now, request, &frames, &message)
+            }
+            EngineCommand::Connect { port, frames, name, .. } => {
+                self.connect(now, port, frames, &name)
+            }
+            EngineCommand::Post { port, message } => self.post(now, &port, &message),
+            EngineCommand::Disconnect { port } => {
+                self.ports.remove(&port);
+            }
+            EngineCommand::Gesture { tab, load, url, script } => {
+                if let Some(script) = script.as_deref().and_then(gesture_script) {
+                    self.run(now.plus(Duration::from_millis(1)), tab, load, &url, &script, true);
+                }
+            }
+        }
+    }
+
+    fn news(&mut self, now: Timestamp) -> Option<EngineNews> {
+        while let Some(arrival) = self.web.as_mut().and_then(|web| web.arrived(now)) {
+            self.show(arrival.at, arrival.load, arrival.outcome);
+        }
+        let entry = self.due.first_entry().filter(|entry| entry.key().0 <= now)?;
+        Some(entry.remove())
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        let arrived = self.web.as_ref().and_then(|web| web.next_due());
+        let due = self.due.keys().next().map(|(due, _)| *due);
+        [due, arrived].into_iter().flatten().min()
+    }
+}
+
+impl std::fmt::Debug for SimEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimEngine")
+            .field("due", &self.due.len())
+            .field("has_web", &self.web.is_some())
+            .finish_non_exhaustive()
+    }
+}

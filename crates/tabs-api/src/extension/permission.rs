@@ -1,0 +1,135 @@
+//! Extensions: what their manifests grant, and what each of them may see of a tab.
+
+use std::collections::BTreeMap;
+
+use crate::extension::manifest::{ContentScript, Manifest, Reach};
+use crate::extension::match_pattern::MatchPattern;
+
+/// An extension that is installed.
+#[derive(Debug, Clone)]
+pub struct Extension {
+    /// Its id: 32 letters from a to p.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    has_tabs: bool,
+    has_groups: bool,
+    has_active_tab: bool,
+    hosts: Vec<MatchPattern>,
+    /// Whether it may read `file:` pages.
+    has_files: bool,
+    /// Tabs that the user invoked it on, with the host it was then; gone on navigation to another.
+    granted: BTreeMap<i64, String>,
+    content_scripts: Vec<Reach>,
+}
+
+/// What somebody may see.
+#[derive(Debug, Clone, Copy)]
+pub enum Access<'e> {
+    /// Everything: the browser's own eyes.
+    Full,
+    /// What an extension may.
+    Of(&'e Extension),
+}
+
+impl Access<'_> {
+    /// Whether an event of this name is told at all: those of groups need their permission.
+    #[must_use]
+    pub fn hears(&self, event: &str) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Of(extension) => extension.has_groups || !event.starts_with("tabGroups."),
+        }
+    }
+
+    /// Whether the sensitive fields of this tab, while it shows this URL, are visible.
+    #[must_use]
+    pub fn sees(&self, tab: i64, url: &str) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Of(extension) => extension.has_tabs || extension.may_read(tab, url),
+        }
+    }
+}
+
+impl Extension {
+    /// The extension of a manifest under an id.
+    #[must_use]
+    pub fn new(id: String, manifest: &Manifest, has_files: bool) -> Self {
+        let patterns = |texts: &[String]| {
+            texts.iter().filter_map(|text| MatchPattern::parse(text)).collect::<Vec<_>>()
+        };
+        let mut hosts = patterns(&manifest.host_permissions);
+        if manifest.manifest_version == 2 {
+            hosts.extend(patterns(&manifest.permissions));
+        }
+        let has = |name: &str| manifest.permissions.iter().any(|permission| permission == name);
+        let scripts = manifest.content_scripts.iter();
+        Self {
+            id,
+            name: manifest.name.clone(),
+            has_tabs: has("tabs"),
+            has_groups: has("tabGroups"),
+            has_active_tab: has("activeTab"),
+            hosts,
+            has_files,
+            granted: BTreeMap::new(),
+            content_scripts: scripts.map(ContentScript::reach).collect(),
+        }
+    }
+
+    /// Whether a host permission or an invocation covers a page.
+    #[must_use]
+    pub fn may_read(&self, tab: i64, url: &str) -> bool {
+        let own = url.strip_prefix("chrome-extension://");
+        let own = own.and_then(|rest| rest.strip_prefix(self.id.as_str()));
+        if own.is_some_and(|path| path.starts_with('/')) {
+            return true;
+        }
+        let is_readable = ["http:", "https:", "ftp:"].iter().any(|scheme| url.starts_with(scheme))
+            || url.starts_with("file:") && self.has_files;
+        (is_readable && self.hosts.iter().any(|pattern| pattern.matches(url)))
+            || self.is_invoked_on(tab, url)
+    }
+
+    /// Whether it may take pictures of any page.
+    #[must_use]
+    pub fn has_all_urls(&self) -> bool {
+        self.hosts.iter().any(MatchPattern::is_all_urls)
+    }
+
+    /// Whether its manifest names `activeTab`.
+    #[must_use]
+    pub const fn has_active_tab(&self) -> bool {
+        self.has_active_tab
+    }
+
+    /// Whether the user invoked it on this tab, and the tab still shows that host.
+    #[must_use]
+    pub fn is_invoked_on(&self, tab: i64, url: &str) -> bool {
+        self.granted.get(&tab).is_some_and(|host| *host == crate::url::origin(url))
+    }
+
+    /// The user invoked it on a tab.
+    pub fn invoke(&mut self, tab: i64, url: &str) {
+        if self.has_active_tab {
+            self.granted.insert(tab, crate::url::origin(url));
+        }
+    }
+
+    /// A tab went elsewhere or away.
+    pub fn forget(&mut self, tab: i64, url: Option<&str>) {
+        if url.is_none_or(|url| !self.is_invoked_on(tab, url)) {
+            self.granted.remove(&tab);
+        }
+    }
+
+    /// The files of its content scripts that run in a frame, if any script does.
+    #[must_use]
+    pub fn scripts_in(&self, url: &str, frame: u32) -> Option<Vec<String>> {
+        let is_here = |script: &&Reach| (script.all_frames || frame == 0) && script.covers(url);
+        let mut running = self.content_scripts.iter().filter(is_here).peekable();
+        running.peek()?;
+        Some(running.flat_map(|script| script.files.clone()).collect())
+    }
+}

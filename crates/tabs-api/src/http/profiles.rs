@@ -1,0 +1,411 @@
+//! The profiles that there are, and the extensions in each: made, changed and forgotten, and kept over restarts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use triptych_core::kv::{KeyValue, StoreError};
+
+use super::fetch::{Fetcher, Inbox};
+use super::origin_policy::{TokenHash, hash};
+use super::profile::Profile;
+use super::refusal::Refusal;
+use super::writer::{commit, rows_under};
+use super::{FIRST_PROFILE, TabsApi};
+use crate::browser::Browser;
+use crate::engine::simulated::SimEngine;
+use crate::seed::{Install, Seed, SeedError};
+
+/// Where the records of profiles begin. No profile's own rows do: no name has this sign.
+const RECORDS: &[u8] = b"!profiles/";
+/// The longest piece of a record.
+const PIECE_BYTES: usize = 60_000;
+/// The longest name of a profile.
+const NAME_BYTES_MAX: usize = 64;
+
+/// A profile, and what a reset makes of it.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) profile: Arc<Profile>,
+    /// Its extensions have their ids, and their tokens as long as those were not kept as hashes alone.
+    pub(super) seed: Seed,
+    /// The hash of each extension's token.
+    pub(super) tokens: BTreeMap<String, TokenHash>,
+    /// The extensions that the seed file has, and every start has with it.
+    of_seed_file: BTreeSet<String>,
+    is_kept: bool,
+}
+
+/// What is kept of a profile beside the rows of its browser.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    seed: Seed,
+    tokens: BTreeMap<String, TokenHash>,
+}
+
+impl Entry {
+    /// The manifest of an extension.
+    pub(super) fn manifest(&self, extension: &str) -> Value {
+        let mut installs = self.seed.extensions.iter();
+        installs
+            .find(|install| install.id.as_deref() == Some(extension))
+            .map_or(Value::Null, |install| install.manifest.clone())
+    }
+
+    /// Everybody of a profile's extensions, with what the reply to their installation says.
+    pub(super) fn shown(&self) -> Vec<Value> {
+        let installs = self.seed.extensions.iter();
+        installs.map(|install| json!({ "id": install.id, "token": install.token })).collect()
+    }
+
+    /// What is kept: of the first profile only what its seed file has not.
+    fn record(&self, name: &str) -> Record {
+        let mut seed = self.seed.clone();
+        if name == FIRST_PROFILE {
+            seed = Seed { extensions: seed.extensions, ..Seed::default() };
+            let is_own = |install: &Install| {
+                !install.id.as_ref().is_some_and(|id| self.of_seed_file.contains(id))
+            };
+            seed.extensions.retain(is_own);
+        }
+        for install in &mut seed.extensions {
+            install.token = None;
+        }
+        let is_there =
+            |id: &String| seed.extensions.iter().any(|install| install.id.as_ref() == Some(id));
+        let tokens = self.tokens.iter().filter(|(id, _)| is_there(id));
+        Record { tokens: tokens.map(|(id, token)| (id.clone(), *token)).collect(), seed }
+    }
+}
+
+impl TabsApi {
+    /// Makes the profile of the seed file, and brings back those that were kept.
+    pub(super) fn restore(&self) -> Result<(), Refusal> {
+        let mut records = match &self.0.store {
+            Some(store) => records(&**store)?,
+            None => BTreeMap::new(),
+        };
+        let mut seed = self.0.seed.clone();
+        seed.settle_ids()?;
+        let of_seed_file: BTreeSet<_> =
+            seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
+        let mut tokens = BTreeMap::new();
+        if let Some(kept) = records.remove(FIRST_PROFILE) {
+            let is_new = |install: &Install| {
+                !install.id.as_ref().is_some_and(|id| of_seed_file.contains(id))
+            };
+            seed.extensions.extend(kept.seed.extensions.into_iter().filter(is_new));
+            tokens = kept.tokens;
+        }
+        self.add_profile(FIRST_PROFILE, seed, tokens, of_seed_file, true)?;
+        for (name, record) in records {
+            self.add_profile(&name, record.seed, record.tokens, BTreeSet::new(), true)?;
+        }
+        Ok(())
+    }
+
+    /// Creates a profile. Extensions without a token get one. It is kept if the service keeps anything, unless `is_kept` says no.
+    ///
+    /// # Errors
+    /// `BadName`, then what the seed is refused for, `ProfileExists`, `TokenTaken`, `Store`.
+    pub(super) async fn create_profile(
+        &self,
+        name: &str,
+        seed: Seed,
+        is_kept: bool,
+    ) -> Result<Entry, Refusal> {
+        let is_sign = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_sign) {
+            return Err(Refusal::BadName);
+        }
+        let mut seed = seed;
+        seed.settle_ids()?;
+        let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), is_kept)?;
+        self.record(name, &entry).await?;
+        Ok(entry)
+    }
+
+    fn add_profile(
+        &self,
+        name: &str,
+        mut seed: Seed,
+        mut known: BTreeMap<String, TokenHash>,
+        of_seed_file: BTreeSet<String>,
+        is_kept: bool,
+    ) -> Result<Entry, Refusal> {
+        let mut tokens = BTreeMap::new();
+        for install in &mut seed.extensions {
+            let id = install.id.clone().unwrap_or_default();
+            let token = match known.remove(&id) {
+                Some(token) if install.token.is_none() => token,
+                _ => hash(install.token.get_or_insert_with(|| self.draw_token())),
+            };
+            tokens.insert(id, token);
+        }
+        let mut profiles = self.profiles_mut();
+        if profiles.contains_key(name) {
+            return Err(Refusal::ProfileExists);
+        }
+        let mut owners = self.tokens_mut();
+        let mut own = BTreeSet::new();
+        if tokens.values().any(|token| owners.contains_key(token) || !own.insert(token)) {
+            return Err(Refusal::TokenTaken);
+        }
+        let prefix = [name.as_bytes(), b"/"].concat();
+        let store = self.0.store.clone().filter(|_| is_kept);
+        let rows = match &store {
+            Some(store) => rows_under(&**store, &prefix)?,
+            None => Vec::new(),
+        };
+        let (now, compat) = (self.0.clock.now(), self.0.compat);
+        let inbox = Arc::new(Inbox::default());
+        let engine = Box::new(self.engine(&seed, &inbox)?);
+        let session = match Browser::restore(now, compat, &rows) {
+            Some(browser) => seed.resume(engine, browser)?,
+            None => seed.session_on(engine, now, compat)?,
+        };
+        let is_kept = store.is_some();
+        let keeper = store.map(|store| (store, prefix));
+        let entry = Entry {
+            profile: Profile::new(session, self.0.clock.clone(), keeper),
+            seed,
+            tokens,
+            of_seed_file,
+            is_kept,
+        };
+        inbox.wakes(&entry.profile);
+        for (id, token) in &entry.tokens {
+            owners.insert(*token, (name.to_owned(), id.clone()));
+        }
+        profiles.insert(name.to_owned(), entry.clone());
+        Ok(entry)
+    }
+
+    /// Forgets a profile, and all that was kept of it. Whoever listens to it is told that it is gone.
+    pub(super) async fn remove_profile(&self, name: &str) -> Result<(), Refusal> {
+        let entry = self.profiles_mut().remove(name).ok_or(Refusal::NoSuchProfile)?;
+        self.tokens_mut().retain(|_, (profile, _)| profile != name);
+        entry.profile.retire();
+        if let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) {
+            let mut gone = Vec::new();
+            for prefix in [[name.as_bytes(), b"/"].concat(), record_prefix(name)] {
+                let rows = rows_under(&**store, &prefix)?;
+                gone.extend(
+                    rows.into_iter().map(|(key, _)| ([&prefix[..], &key].concat().into(), None)),
+                );
+            }
+            commit(&**store, gone).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a profile back to its beginning; tokens and listeners stay.
+    pub(super) async fn reset_profile(&self, name: &str) -> Result<(), Refusal> {
+        let entry = self.entry(name)?;
+        let inbox = Arc::new(Inbox::default());
+        let engine = Box::new(self.engine(&entry.seed, &inbox)?);
+        let (now, compat) = (self.0.clock.now(), self.0.compat);
+        let session = entry.seed.session_on(engine, now, compat)?;
+        inbox.wakes(&entry.profile);
+        Ok(entry.profile.replace(session).await?)
+    }
+
+    /// The engine of a seed's pages, which fetches others where that is allowed.
+    fn engine(&self, seed: &Seed, inbox: &Arc<Inbox>) -> Result<SimEngine, SeedError> {
+        let engine = seed.engine(self.0.compat)?;
+        Ok(match &self.0.fetching {
+            Some(fetching) => {
+                let clock = Arc::clone(&self.0.clock);
+                engine.with_web(Fetcher::new(Arc::clone(fetching), Arc::clone(inbox), clock))
+            }
+            None => engine,
+        })
+    }
+
+    /// Installs an extension, or puts it in the place of the one with its id; gives its id and token.
+    ///
+    /// # Errors
+    /// `NoSuchProfile`, `Seed`, `TokenTaken`, `Store`.
+    pub(super) async fn install(&self, name: &str, mut install: Install) -> Result<Value, Refusal> {
+        let (entry, reply) = {
+            let mut profiles = self.profiles_mut();
+            let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
+            let mut owners = self.tokens_mut();
+            let owner = install.token.as_deref().and_then(|token| owners.get(&hash(token)));
+            // Who comes with the token of an extension is that extension.
+            if let Some((_, id)) =
+                owner.filter(|(profile, _)| profile == name && install.id.is_none())
+            {
+                install.id = Some(id.clone());
+            }
+            let id = install.settled_id(|id| entry.tokens.contains_key(id))?;
+            install.id = Some(id.clone());
+            let extension = install.extension(0)?;
+            let is_own = |(profile, other): &(String, String)| profile == name && *other == id;
+            if owner.is_some_and(|owner| !is_own(owner)) {
+                return Err(Refusal::TokenTaken);
+            }
+            let token = install.token.get_or_insert_with(|| self.draw_token());
+            let (token, reply) = (hash(token), json!({ "id": id, "token": token }));
+            if let Some(old) = entry.tokens.insert(id.clone(), token) {
+                owners.remove(&old);
+            }
+            owners.insert(token, (name.to_owned(), id.clone()));
+            entry.seed.extensions.retain(|known| known.id.as_ref() != Some(&id));
+            entry.seed.extensions.push(install);
+            entry.of_seed_file.remove(&id);
+            entry.profile.alter(|browser| browser.install(extension));
+            (entry.clone(), reply)
+        };
+        self.record(name, &entry).await?;
+        Ok(reply)
+    }
+
+    /// Removes an extension; its token is worth nothing from now on.
+    ///
+    /// # Errors
+    /// `NoSuchProfile`, `NoSuchExtension`, `Store`.
+    pub(super) async fn uninstall(&self, name: &str, id: &str) -> Result<(), Refusal> {
+        let entry = {
+            let mut profiles = self.profiles_mut();
+            let entry = profiles.get_mut(name).ok_or(Refusal::NoSuchProfile)?;
+            let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
+            entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
+            self.tokens_mut().remove(&token);
+            entry.profile.alter(|browser| browser.uninstall(id));
+            entry.clone()
+        };
+        self.record(name, &entry).await
+    }
+
+    /// Every profile but the first goes; the first is as the seed file has it, and tokens that were drawn at the start stay good.
+    pub(super) async fn begin_anew(&self) -> Result<(), Refusal> {
+        let others: Vec<_> =
+            self.profiles().keys().filter(|name| *name != FIRST_PROFILE).cloned().collect();
+        for name in others {
+            self.remove_profile(&name).await?;
+        }
+        let own: Vec<_> = {
+            let entry = self.entry(FIRST_PROFILE)?;
+            let added = entry.tokens.keys().filter(|id| !entry.of_seed_file.contains(*id));
+            added.cloned().collect()
+        };
+        for id in own {
+            self.uninstall(FIRST_PROFILE, &id).await?;
+        }
+        self.reset_profile(FIRST_PROFILE).await
+    }
+
+    /// Keeps what a profile is made of.
+    async fn record(&self, name: &str, entry: &Entry) -> Result<(), Refusal> {
+        let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) else {
+            return Ok(());
+        };
+        let text = serde_json::to_vec(&entry.record(name)).map_err(SeedError::from)?;
+        let prefix = record_prefix(name);
+        let old = rows_under(&**store, &prefix)?;
+        let mut writes: BTreeMap<Vec<u8>, Option<Bytes>> =
+            old.into_iter().map(|(key, _)| (key, None)).collect();
+        for (number, piece) in text.chunks(PIECE_BYTES).enumerate() {
+            writes.insert(format!("{number:06}").into_bytes(), Some(Bytes::copy_from_slice(piece)));
+        }
+        let writes =
+            writes.into_iter().map(|(key, value)| ([&prefix[..], &key].concat().into(), value));
+        Ok(commit(&**store, writes.collect()).await?)
+    }
+}
+
+fn record_prefix(name: &str) -> Vec<u8> {
+    [RECORDS, name.as_bytes(), b"/"].concat()
+}
+
+/// The records that are kept, by profile.
+fn records(store: &dyn KeyValue) -> Result<BTreeMap<String, Record>, Refusal> {
+    let mut texts = BTreeMap::<String, Vec<u8>>::new();
+    for (key, piece) in rows_under(store, RECORDS)? {
+        let key = String::from_utf8_lossy(&key).into_owned();
+        let (name, _) = key.split_once('/').unwrap_or((&key, ""));
+        texts.entry(name.to_owned()).or_default().extend(piece);
+    }
+    let read = |(name, text): (String, Vec<u8>)| {
+        let record = serde_json::from_slice(&text);
+        let damaged = |error: serde_json::Error| {
+            StoreError::Corrupt(format!("the record of profile {name}: {error}"))
+        };
+        Ok((name.clone(), record.map_err(damaged)?))
+    };
+    texts.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use triptych_core::kv::Memory;
+
+    use super::*;
+    use crate::http::origin_policy::hash;
+
+    fn api(store: &Arc<Memory>, seed: &str) -> TabsApi {
+        let store = Arc::clone(store) as Arc<dyn KeyValue>;
+        let builder = TabsApi::builder().store(store);
+        builder.seed(Seed::parse(seed).unwrap()).build().unwrap()
+    }
+
+    fn install(token: &str, name: &str) -> Install {
+        serde_json::from_value(json!({ "token": token, "manifest": { "name": name } })).unwrap()
+    }
+
+    #[tokio::test]
+    async fn profiles_and_extensions_are_there_after_a_restart_and_their_tokens_are_not_kept() {
+        let store = Arc::new(Memory::default());
+        let seed = r#"{"extensions": [{"token": "first", "manifest": {"name": "First"}}]}"#;
+        let before = api(&store, seed);
+        before.install(FIRST_PROFILE, install("second", "Second")).await.unwrap();
+        let others = r#"{"extensions": [{"token": "third", "manifest": {"name": "Third"}}]}"#;
+        let others = Seed::parse(others).unwrap();
+        before.create_profile("other", others.clone(), true).await.unwrap();
+        before.create_profile("fleeting", Seed::default(), false).await.unwrap();
+        before.create_profile("removed", Seed::default(), true).await.unwrap();
+        before.remove_profile("removed").await.unwrap();
+        let owners = before.tokens().clone();
+        let after = api(&store, seed);
+        let names: Vec<_> = after.profiles().keys().cloned().collect();
+        assert_eq!(names, ["default", "other"]);
+        assert_eq!(*after.tokens(), owners);
+        assert_eq!(after.tokens().len(), 3);
+        let second = after.tokens()[&hash("second")].1.clone();
+        assert_eq!(after.entry(FIRST_PROFILE).unwrap().manifest(&second)["name"], "Second");
+        for (_, row) in rows_under(&*store, b"").unwrap() {
+            let text = String::from_utf8_lossy(&row).into_owned();
+            assert!(!text.contains("\"second\"") && !text.contains("\"third\""), "{text}");
+        }
+        after.begin_anew().await.unwrap();
+        let anew = api(&store, seed);
+        assert_eq!(anew.tokens().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn two_extensions_of_one_name_have_ids_of_their_own() {
+        let api = api(&Arc::default(), "{}");
+        let one = api.install(FIRST_PROFILE, install("one", "Same")).await.unwrap();
+        let two = api.install(FIRST_PROFILE, install("two", "Same")).await.unwrap();
+        assert_ne!(one["id"], two["id"]);
+        let again = api.install(FIRST_PROFILE, install("one", "Renamed")).await.unwrap();
+        assert_eq!(again["id"], one["id"], "a token stays with its extension");
+        let seed = Seed::parse(
+            r#"{"extensions": [{"manifest": {"name": "Same"}}, {"manifest": {"name": "Same"}}]}"#,
+        );
+        let entry = api.create_profile("test", seed.unwrap(), true).await.unwrap();
+        assert_eq!(entry.tokens.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn names_that_are_no_key_are_refused() {
+        let api = api(&Arc::default(), "{}");
+        for name in ["", "a/b", "!x", "ä", &"x".repeat(65)] {
+            let refused = api.create_profile(name, Seed::default(), true).await;
+            assert!(matches!(refused, Err(Refusal::BadName)), "{name}");
+        }
+    }
+}

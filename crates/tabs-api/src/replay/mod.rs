@@ -1,0 +1,405 @@
+//! The lab: the replay contract by which anyone can judge the engine with recorded scenarios.
+//!
+//! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
+
+mod pointer;
+mod recorded;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use triptych_core::time::Timestamp;
+
+use crate::browser::tab::TabId;
+use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
+use crate::engine::Request;
+use crate::engine::fixtures::Pages;
+use crate::engine::simulated::SimEngine;
+use crate::error::Error;
+use crate::extension::manifest::{ContentScript, Manifest};
+use crate::extension::permission::{Access, Extension};
+use crate::js_value::Js;
+use crate::replay::pointer::Hand;
+use crate::session::{Output, Session};
+
+/// The extension that scenarios are run as.
+const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
+/// Where the recorded browser's new tabs went.
+const RECORDED_NEW_TAB: &str = "chrome://new-tab-page-third-party/";
+/// Without any event for this long, a step has settled.
+const QUIET: Duration = Duration::from_millis(220);
+/// How long a call may take before it counts as pending.
+const PENDING_AFTER: Duration = Duration::from_millis(8_000);
+/// The longest that settling skips, where a page never comes.
+const SETTLE_MAX: Duration = Duration::from_secs(30);
+
+/// One call of a scenario.
+#[derive(Debug, Clone, Deserialize)]
+pub struct LabCall {
+    /// `tabs.create`, `harness.port`, ...
+    pub op: String,
+    /// Its arguments, ids resolved.
+    #[serde(default)]
+    pub args: Vec<Js>,
+    /// `callback`, or a promise.
+    #[serde(default)]
+    pub style: Option<String>,
+    /// `page`, or a worker.
+    #[serde(default)]
+    pub context: Option<String>,
+    /// The name that a port is known by from now on.
+    #[serde(default)]
+    pub port: Option<String>,
+    /// Milliseconds until the call counts as pending.
+    #[serde(default)]
+    pub timeout: Option<u64>,
+}
+
+/// A browser under judgement.
+#[derive(Debug)]
+pub struct Lab {
+    pages: Pages,
+    session: Session,
+    hand: Hand,
+    /// How far its time is ahead of the caller's.
+    skipped: Duration,
+    log: Vec<(&'static str, Value)>,
+    answers: BTreeMap<Request, Result<Answer, Error>>,
+    /// Names of ports by their ids.
+    ports: BTreeMap<String, String>,
+}
+
+impl Lab {
+    /// A lab of these pages, as after a reset to the manifest with everything.
+    #[must_use]
+    pub fn new(pages: Pages, now: Timestamp) -> Self {
+        let session = session_of(&pages, now, "full");
+        Self {
+            pages,
+            session,
+            hand: Hand::default(),
+            skipped: Duration::ZERO,
+            log: Vec::new(),
+            answers: BTreeMap::new(),
+            ports: BTreeMap::new(),
+        }
+    }
+
+    /// `POST /oracle/reset`: the start state, an empty log.
+    pub fn reset(&mut self, now: Timestamp, variant: &str) -> Value {
+        *self = Self::new(std::mem::take(&mut self.pages), now);
+        self.session = session_of(&self.pages, now, variant);
+        let mut ids = json!({ "extension_id": EXTENSION });
+        let windows = self.session.browser().all_windows(&Access::Full);
+        let window = windows.first();
+        let tab = window.and_then(|window| window.tabs.as_ref()?.first());
+        if let Some(members) = ids.as_object_mut() {
+            members.insert("W1".into(), json!(window.map(|window| window.id)));
+            members.insert("T1".into(), json!(tab.map(|tab| tab.id)));
+        }
+        ids
+    }
+
+    /// `POST /oracle/call`.
+    pub fn call(&mut self, now: Timestamp, call: LabCall) -> Value {
+        let before = self.log.len();
+        let outcome = self.outcome(now, call);
+        let mut reply = match outcome {
+            Some(reply) => reply,
+            None => json!({ "unsupported": true }),
+        };
+        self.collect();
+        if let Some(members) = reply.as_object_mut() {
+            members.entry("mark").or_insert_with(|| json!(self.log.len() - before));
+        }
+        reply
+    }
+
+    /// `GET /oracle/events`: those after the first `after`, once nothing more comes.
+    pub fn events(&mut self, now: Timestamp, after: usize, settle: &str) -> Value {
+        let begun = self.now(now);
+        let waits_for_pages = settle == "full";
+        if settle != "none" {
+            let mut at = begun;
+            loop {
+                self.session.advance(at);
+                let Some(due) = self.session.next_due() else {
+                    break;
+                };
+                let is_near = due.since(at) <= QUIET;
+                let is_loading = waits_for_pages && self.session.browser().is_loading();
+                if !is_near && !is_loading || due.since(begun) > SETTLE_MAX {
+                    break;
+                }
+                at = due;
+            }
+            at = at.plus(QUIET);
+            self.session.advance(at);
+            self.skipped += at.since(begun);
+        } else {
+            self.session.advance(begun);
+        }
+        self.collect();
+        let events =
+            self.log.iter().skip(after).map(|(name, args)| json!({ "name": name, "args": args }));
+        json!({ "events": events.collect::<Vec<_>>() })
+    }
+
+    fn now(&self, now: Timestamp) -> Timestamp {
+        now.plus(self.skipped)
+    }
+
+    /// Moves what the session gave into the log.
+    fn collect(&mut self) {
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Answer(request, answer) => {
+                    self.answers.insert(request, answer);
+                }
+                Output::Event(event) => {
+                    let Some(access) = self.session.browser().access(EXTENSION) else {
+                        continue;
+                    };
+                    if !access.hears(event.name()) {
+                        continue;
+                    }
+                    let mut args = json!(event.shown(&access));
+                    if event.name().starts_with("port.")
+                        && let Some(first) = args.get_mut(0)
+                        && let Some(name) = first.as_str().and_then(|port| self.ports.get(port))
+                    {
+                        *first = name.clone().into();
+                    }
+                    self.log.push((event.name(), args));
+                }
+            }
+        }
+    }
+
+    fn outcome(&mut self, now: Timestamp, call: LabCall) -> Option<Value> {
+        match call.op.as_str() {
+            "harness.gesture" => self.gesture(now, &call.args),
+            "harness.port" => self.port(now, &call.args),
+            "harness.parallel" => self.parallel(now, &call.args),
+            "harness.control" => self.control(now, &call.args),
+            "harness.const" => Some(constant(&call.args)),
+            op if op.starts_with("harness.") => None,
+            _ => Some(self.api(now, call)),
+        }
+    }
+
+    fn api(&mut self, now: Timestamp, call: LabCall) -> Value {
+        let style = if call.style.as_deref() == Some("callback") {
+            Style::Callback
+        } else {
+            Style::Promise
+        };
+        let args: Vec<_> = call.args.into_iter().map(Js::with_special_values).collect();
+        let context = match call.context.as_deref() {
+            Some("page") => self.extension_page().map_or(Context::Worker, Context::Page),
+            _ => Context::Worker,
+        };
+        let caller = Caller { extension: EXTENSION.into(), context };
+        let at = self.now(now);
+        let answer = Command::read(&call.op, &args, style)
+            .and_then(|command| self.session.apply(at, &caller, &command));
+        let before = self.log.len();
+        if let (Ok(Answer::Value(value)), Some(name)) = (&answer, call.port)
+            && let Some(port) = value.get("port").and_then(Value::as_str)
+        {
+            self.ports.insert(port.to_owned(), name);
+        }
+        self.collect();
+        let answer = match answer {
+            Ok(Answer::Later(request)) => {
+                let limit = call.timeout.map_or(PENDING_AFTER, Duration::from_millis);
+                match self.wait_for(now, request, limit) {
+                    Some(answer) => answer,
+                    None => return json!({ "error": { "kind": "pending", "message": "" } }),
+                }
+            }
+            answer => answer,
+        };
+        let mut reply = render(answer, style);
+        if let Some(members) = reply.as_object_mut() {
+            members.insert("mark".into(), json!(self.log.len() - before));
+            if call.op == "tabs.connect"
+                && let Some(result) = members.get_mut("result").and_then(Value::as_object_mut)
+            {
+                // The id of a port is ours; code sees the port itself.
+                result.remove("port");
+            }
+        }
+        reply
+    }
+
+    /// Lets time pass until an answer is there.
+    fn wait_for(
+        &mut self,
+        now: Timestamp,
+        request: Request,
+        limit: Duration,
+    ) -> Option<Result<Answer, Error>> {
+        let begun = self.now(now);
+        loop {
+            self.collect();
+            if let Some(answer) = self.answers.remove(&request) {
+                return Some(answer);
+            }
+            let due = self.session.next_due().filter(|due| due.since(begun) <= limit);
+            let at = due.unwrap_or_else(|| begun.plus(limit));
+            self.skipped += at.since(self.now(now));
+            self.session.advance(at);
+            if due.is_none() {
+                self.collect();
+                return self.answers.remove(&request);
+            }
+        }
+    }
+
+    /// The tab of the extension's own page, for calls that come from there.
+    fn extension_page(&self) -> Option<TabId> {
+        let own = format!("chrome-extension://{EXTENSION}/");
+        let windows = self.session.browser().all_windows(&Access::Full);
+        let mut tabs = windows.iter().flat_map(|window| window.tabs.iter().flatten());
+        let page = tabs.find(|tab| tab.url.as_deref().is_some_and(|url| url.starts_with(&own)))?;
+        Some(TabId(page.id))
+    }
+
+    fn gesture(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
+        let tab = TabId(args.first()?.integer()?);
+        let script = args.get(1).and_then(Js::text).map(str::to_owned);
+        let at = self.now(now);
+        let outcome = self.session.change(at, |browser| browser.gesture(at, tab, script));
+        Some(match outcome {
+            Ok(()) => json!({ "result": 1 }),
+            Err(error) => render(Err(error), Style::Promise),
+        })
+    }
+
+    fn control(&mut self, now: Timestamp, line: &[Js]) -> Option<Value> {
+        let (at, hand) = (self.now(now), &mut self.hand);
+        let outcome = self.session.change(at, |browser| hand.act(browser, line))?;
+        Some(match outcome {
+            Ok(()) => json!({ "result": "" }),
+            Err(error) => render(Err(error), Style::Promise),
+        })
+    }
+
+    fn port(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
+        let name = args.first().and_then(Js::text)?;
+        let method = args.get(1).and_then(Js::text)?;
+        let port =
+            self.ports.iter().find(|(_, known)| *known == name).map(|(port, _)| port.clone())?;
+        let at = self.now(now);
+        let message = args.get(2).cloned().unwrap_or(Js::Undefined).with_special_values();
+        let outcome = self.session.change(at, |browser| match method {
+            "postMessage" => browser.post(&port, &message),
+            _ => {
+                browser.disconnect(&port);
+                Ok(())
+            }
+        });
+        Some(match outcome {
+            Ok(()) => json!({ "result": null }),
+            Err(error) => render(Err(error), Style::Promise),
+        })
+    }
+
+    fn parallel(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
+        let Some(Js::Array(calls)) = args.first() else {
+            return None;
+        };
+        let calls = calls.iter().map(|call| serde_json::from_value::<LabCall>(call.to_json()));
+        let calls: Vec<_> = calls.collect::<Result<_, _>>().ok()?;
+        let outcomes = calls.into_iter().map(|call| {
+            let mut outcome = self.api(now, call);
+            if let Some(members) = outcome.as_object_mut() {
+                members.remove("mark");
+                if let Some(error) = members.get_mut("error").and_then(Value::as_object_mut) {
+                    let name = if error.get("kind") == Some(&json!("throw")) {
+                        "TypeError"
+                    } else {
+                        "Error"
+                    };
+                    error.insert("name".into(), name.into());
+                }
+            }
+            outcome
+        });
+        let outcomes: Vec<_> = outcomes.collect();
+        Some(json!({ "result": outcomes }))
+    }
+}
+
+fn constant(args: &[Js]) -> Value {
+    let value = match args.first().and_then(Js::text) {
+        Some("TAB_ID_NONE") => crate::browser::tab::TAB_ID_NONE,
+        Some("TAB_INDEX_NONE") => crate::browser::tab::TAB_INDEX_NONE,
+        Some("MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND") => {
+            i64::try_from(crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND)
+                .unwrap_or(0)
+        }
+        _ => return json!({ "result": null, "undef": true }),
+    };
+    json!({ "result": value })
+}
+
+fn render(answer: Result<Answer, Error>, style: Style) -> Value {
+    match answer {
+        Ok(answer) if answer.is_value() => json!({ "result": answer }),
+        // A callback without an argument is recorded as one that got nothing.
+        Ok(_) if style == Style::Callback => json!({ "result": null }),
+        Ok(_) => json!({ "result": null, "undef": true }),
+        Err(error) => {
+            let kind = match style {
+                _ if error.is_thrown() => "throw",
+                Style::Promise => "reject",
+                Style::Callback => "lastError",
+            };
+            json!({ "error": { "kind": kind, "message": error.to_string() } })
+        }
+    }
+}
+
+fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
+    let mut browser = Browser::with_blank_window(now, Compat::Browser);
+    browser.install(Extension::new(EXTENSION.into(), &manifest(variant), true));
+    Session::new(
+        browser,
+        Box::new(
+            SimEngine::new(pages.clone())
+                .with_new_tab(RECORDED_NEW_TAB)
+                .with_script(recorded::Recorded),
+        ),
+    )
+}
+
+/// The manifests of the contract's variants.
+fn manifest(variant: &str) -> Manifest {
+    let (permissions, hosts): (&[&str], &[&str]) = match variant {
+        "none" => (&[], &[]),
+        "tabsonly" => (&["tabs"], &[]),
+        "hosta" => (&[], &["http://a.test/*"]),
+        "allhosts" => (&[], &["<all_urls>"]),
+        "activetab" => (&["activeTab"], &[]),
+        _ => (
+            &["tabs", "tabGroups", "scripting", "activeTab", "storage", "sessions"],
+            &["<all_urls>"],
+        ),
+    };
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    Manifest {
+        name: "lab".into(),
+        permissions: owned(permissions),
+        host_permissions: owned(hosts),
+        content_scripts: vec![ContentScript {
+            matches: vec!["http://cs.test/*".into()],
+            all_frames: true,
+            ..ContentScript::default()
+        }],
+        ..Manifest::default()
+    }
+}

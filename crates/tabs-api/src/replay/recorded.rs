@@ -1,0 +1,65 @@
+//! The content script that the recorded extension had: what it answers is written down in the fixtures.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::engine::simulated::{Heard, PageScript};
+use crate::engine::{Frame, Reply};
+
+/// How long its answers take, and those that it takes its time for.
+const AT_ONCE: Duration = Duration::from_millis(1);
+const LATE: Duration = Duration::from_millis(150);
+
+/// The recorded extension's content script.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recorded;
+
+impl PageScript for Recorded {
+    fn answer(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)> {
+        let is_top = frame.number == 0;
+        let reply = match message.get("cmd").and_then(Value::as_str) {
+            Some("never") => return None,
+            Some("async") => {
+                let late = json!({ "late": true, "top": is_top });
+                return Some((LATE, Reply::Value(late)));
+            }
+            Some("none") => Reply::NoResponse,
+            Some("undefined" | "null") => Reply::Value(Value::Null),
+            Some("throw") => Reply::Threw("boom".into()),
+            Some("promise") => Reply::Value(json!({ "promised": true })),
+            Some("toponly") if is_top => Reply::Value(json!({ "top": true })),
+            Some("toponly") => Reply::NoResponse,
+            Some("echo") => {
+                let path =
+                    Url::parse(&frame.url).map_or_else(|_| "/".into(), |url| url.path().to_owned());
+                Reply::Value(
+                    json!({ "echo": message, "path": path, "senderHasTab": false, "top": is_top }),
+                )
+            }
+            _ => Reply::Value(json!({ "got": message, "top": is_top, "type": type_of(message) })),
+        };
+        Some((AT_ONCE, reply))
+    }
+
+    fn greet(&self, frame: &Frame, name: &str) -> Value {
+        json!({ "hello": name, "top": frame.number == 0 })
+    }
+
+    fn hear(&self, frame: &Frame, message: &Value) -> Heard {
+        if message.get("cmd").and_then(Value::as_str) == Some("disconnect") {
+            return Heard::Closes;
+        }
+        Heard::Posts(json!({ "echo": message, "top": frame.number == 0 }))
+    }
+}
+
+const fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => "object",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+    }
+}

@@ -1,0 +1,400 @@
+//! What of a browser survives a restart: windows, strips, tabs with their history, groups, zoom levels, and the ids that were given.
+//!
+//! After each command [`Browser::take_changes`] gives the rows that differ from what was kept; whoever
+//! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
+
+mod restore;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::Key;
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::group::{Group, GroupId};
+use crate::browser::tab::{MuteReason, Tab, TabId};
+use crate::browser::window::{Window, WindowId};
+
+/// A row to keep: its key, and its value or `None` to forget it.
+pub type Row = (Vec<u8>, Option<Vec<u8>>);
+
+/// How many tab ids one row of a strip names; longer strips have several rows.
+const STRIP_CHUNK: usize = 2_000;
+/// How many pages of a tab's history are kept.
+const HISTORY_KEPT: usize = 50;
+
+/// Rows are told apart by the first byte of their key.
+#[derive(Debug, Clone, Copy)]
+#[repr(u8)]
+enum Table {
+    Meta = 1,
+    Window = 2,
+    Strip = 3,
+    Tab = 4,
+    Group = 5,
+    Zoom = 6,
+}
+
+/// What changed since the rows were taken last.
+#[derive(Debug, Default)]
+pub(crate) struct Dirty {
+    tabs: BTreeSet<TabId>,
+    windows: BTreeSet<WindowId>,
+    groups: BTreeSet<GroupId>,
+    hosts: BTreeSet<String>,
+    /// How many rows each strip had.
+    strips: std::collections::BTreeMap<WindowId, usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Meta {
+    next_id: i64,
+    next_number: u64,
+    focus_order: Vec<i64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WindowRow {
+    kind: String,
+    active: Option<i64>,
+    highlighted: Vec<i64>,
+    state: String,
+    left: i64,
+    top: i64,
+    width: i64,
+    height: i64,
+    incognito: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct GroupRow {
+    window: i64,
+    color: String,
+    title: String,
+    collapsed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct TabRow {
+    stable_id: u64,
+    window: i64,
+    pinned: bool,
+    group: Option<i64>,
+    opener: Option<i64>,
+    url: String,
+    title: String,
+    icon: Option<String>,
+    /// Where it was going: it sets out again after a restart.
+    pending: Option<String>,
+    discarded: bool,
+    auto_discardable: bool,
+    muted: bool,
+    mute_reason: Option<String>,
+    last_accessed: i64,
+    was_shown: bool,
+    history: Vec<(String, String, bool)>,
+    history_at: usize,
+    language: Option<String>,
+}
+
+fn key(table: Table, part: &impl Key) -> Vec<u8> {
+    let mut key = vec![table as u8];
+    part.write(&mut key);
+    key
+}
+
+fn id_key(table: Table, id: i64) -> Vec<u8> {
+    key(table, &id.unsigned_abs())
+}
+
+fn row(key: Vec<u8>, value: &impl Serialize) -> Row {
+    // Records of text and numbers always serialize.
+    (key, serde_json::to_vec(value).ok())
+}
+
+impl Dirty {
+    /// Notes what an event says to have changed.
+    pub(crate) fn note(&mut self, event: &Event) {
+        let mut tab = |id: i64| self.tabs.insert(TabId(id));
+        match event {
+            Event::TabCreated(view) | Event::TabUpdated { tab: view, .. } => {
+                tab(view.id);
+                self.windows.insert(WindowId(view.window));
+            }
+            Event::TabMoved { tab: id, window, .. }
+            | Event::TabActivated { tab: id, window }
+            | Event::TabDetached { tab: id, window, .. }
+            | Event::TabAttached { tab: id, window, .. }
+            | Event::TabRemoved { tab: id, window, .. } => {
+                tab(*id);
+                self.windows.insert(WindowId(*window));
+            }
+            Event::TabReplaced { added, removed } => {
+                tab(*added);
+                tab(*removed);
+            }
+            Event::TabZoomed { tab: id, .. } => {
+                tab(*id);
+            }
+            Event::TabHighlighted { window, .. }
+            | Event::WindowRemoved(window)
+            | Event::WindowFocused(window) => {
+                self.windows.insert(WindowId(*window));
+            }
+            Event::WindowCreated(view) => {
+                self.windows.insert(WindowId(view.id));
+            }
+            Event::GroupCreated(group)
+            | Event::GroupUpdated(group)
+            | Event::GroupMoved(group)
+            | Event::GroupRemoved(group) => {
+                self.groups.insert(group.id);
+            }
+            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {}
+        }
+    }
+
+    /// Notes a change that no event tells.
+    pub(crate) fn note_tab(&mut self, id: TabId) {
+        self.tabs.insert(id);
+    }
+
+    pub(crate) fn note_window(&mut self, id: WindowId) {
+        self.windows.insert(id);
+    }
+
+    pub(crate) fn note_host(&mut self, host: &str) {
+        self.hosts.insert(host.to_owned());
+    }
+
+    fn is_clean(&self) -> bool {
+        self.tabs.is_empty()
+            && self.windows.is_empty()
+            && self.groups.is_empty()
+            && self.hosts.is_empty()
+    }
+}
+
+impl Browser {
+    /// The rows that differ from those taken before, everything the first time.
+    pub fn take_changes(&mut self) -> Vec<Row> {
+        if self.dirty.is_clean() {
+            return Vec::new();
+        }
+        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut rows = vec![row(key(Table::Meta, &()), &self.meta())];
+        for id in std::mem::take(&mut dirty.tabs).into_iter().filter(|id| id.0 > 0) {
+            let key = id_key(Table::Tab, id.0);
+            rows.push(
+                self.tabs.get(&id).map_or((key.clone(), None), |tab| row(key, &tab_row(tab))),
+            );
+        }
+        for id in std::mem::take(&mut dirty.windows) {
+            self.window_changes(id, &mut dirty, &mut rows);
+        }
+        for id in std::mem::take(&mut dirty.groups) {
+            let key = id_key(Table::Group, id.0);
+            rows.push(
+                self.groups
+                    .get(&id)
+                    .map_or((key.clone(), None), |group| row(key, &group_row(group))),
+            );
+        }
+        for host in std::mem::take(&mut dirty.hosts) {
+            let key = key(Table::Zoom, &host);
+            rows.push(
+                self.zoom_levels.get(&host).map_or((key.clone(), None), |factor| row(key, factor)),
+            );
+        }
+        self.dirty = dirty;
+        rows
+    }
+
+    /// Marks everything as changed, so that the next rows are the whole browser.
+    pub fn touch_all(&mut self) {
+        self.dirty.tabs.extend(self.tabs.keys());
+        self.dirty.windows.extend(self.windows.keys());
+        self.dirty.groups.extend(self.groups.keys());
+        self.dirty.hosts.extend(self.zoom_levels.keys().cloned());
+    }
+
+    fn meta(&self) -> Meta {
+        let (next_id, next_number) = self.counters();
+        Meta {
+            next_id,
+            next_number,
+            focus_order: self.focus_order.iter().map(|window| window.0).collect(),
+        }
+    }
+
+    fn window_changes(&self, id: WindowId, dirty: &mut Dirty, rows: &mut Vec<Row>) {
+        let key = id_key(Table::Window, id.0);
+        let window = self.windows.get(&id);
+        let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
+        rows.push(window.map_or((key.clone(), None), |window| row(key, &window_row(window))));
+        let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();
+        let had = dirty.strips.insert(id, chunks.len()).unwrap_or(0);
+        for place in 0..chunks.len().max(had) {
+            let key = self::key(
+                Table::Strip,
+                &(id.0.unsigned_abs(), u32::try_from(place).unwrap_or(u32::MAX)),
+            );
+            let ids =
+                chunks.get(place).map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
+            rows.push(ids.map_or((key.clone(), None), |ids| row(key, &ids)));
+        }
+    }
+}
+
+fn window_row(window: &Window) -> WindowRow {
+    WindowRow {
+        kind: window.kind.word().to_owned(),
+        active: window.active.map(|tab| tab.0),
+        highlighted: window.highlighted.iter().map(|tab| tab.0).collect(),
+        state: window.state.clone(),
+        left: window.bounds.left,
+        top: window.bounds.top,
+        width: window.bounds.width,
+        height: window.bounds.height,
+        incognito: window.incognito,
+    }
+}
+
+fn group_row(group: &Group) -> GroupRow {
+    GroupRow {
+        window: group.window.0,
+        color: group.color.clone(),
+        title: group.title.clone(),
+        collapsed: group.collapsed,
+    }
+}
+
+fn tab_row(tab: &Tab) -> TabRow {
+    // The oldest pages go first, so that a row stays within what a store takes.
+    let skipped = tab.history.len().saturating_sub(HISTORY_KEPT).min(tab.history_at);
+    let kept = tab.history.iter().skip(skipped).take(HISTORY_KEPT);
+    TabRow {
+        stable_id: tab.stable_id,
+        window: tab.window.0,
+        pinned: tab.pinned,
+        group: tab.group.map(|group| group.0),
+        opener: tab.opener.map(|opener| opener.0),
+        url: tab.url.to_string(),
+        title: tab.title.to_string(),
+        icon: tab.icon.as_deref().map(str::to_owned),
+        pending: tab.pending.as_ref().map(|pending| pending.url.to_string()),
+        discarded: tab.discarded,
+        auto_discardable: tab.auto_discardable,
+        muted: tab.muted.muted,
+        mute_reason: tab.muted.reason.as_ref().map(|reason| match reason {
+            MuteReason::User => "user".to_owned(),
+            MuteReason::Capture => "capture".to_owned(),
+            MuteReason::Extension(id) => id.to_string(),
+        }),
+        last_accessed: tab.last_accessed.micros(),
+        was_shown: tab.was_shown,
+        history: kept
+            .map(|entry| (entry.url.to_string(), entry.title.to_string(), entry.was_used))
+            .collect(),
+        history_at: tab.history_at - skipped,
+        language: tab.language.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use triptych_core::time::Timestamp;
+
+    use super::*;
+    use crate::browser::{Caller, Command, Compat, Context, Style};
+    use crate::engine::fixtures::Pages;
+    use crate::engine::simulated::SimEngine;
+    use crate::extension::manifest::Manifest;
+    use crate::extension::permission::{Access, Extension};
+    use crate::js_value::Js;
+    use crate::session::Session;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+    fn keep(rows: Vec<Row>, kept: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+        for (key, value) in rows {
+            match value {
+                Some(value) => kept.insert(key, value),
+                None => kept.remove(&key),
+            };
+        }
+    }
+
+    fn shown(browser: &Browser) -> serde_json::Value {
+        let mut all = serde_json::json!(browser.all_windows(&Access::Full));
+        for tab in all
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .flat_map(|window| window["tabs"].as_array_mut().unwrap())
+        {
+            tab.as_object_mut()
+                .unwrap()
+                .retain(|name, _| name != "frozen" && name != "lastAccessed");
+        }
+        all
+    }
+
+    #[test]
+    fn rows_taken_after_each_call_restore_the_browser_as_it_is_shown() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        browser.install(Extension::new(
+            "ext".into(),
+            &Manifest { permissions: vec!["tabs".into()], ..Manifest::default() },
+            true,
+        ));
+        let mut session = Session::new(browser, Box::new(SimEngine::new(Pages::default())));
+        let caller = Caller { extension: "ext".into(), context: Context::Worker };
+        let mut kept = BTreeMap::new();
+        keep(session.change(NOW, Browser::take_changes), &mut kept);
+        let mut now = NOW;
+        for (name, arguments) in [
+            ("tabs.create", r#"[{"url": "http://a.test/1", "active": false}]"#),
+            ("tabs.create", r#"[{"url": "http://a.test/2", "pinned": true}]"#),
+            ("tabs.create", r#"[{"url": "http://b.test/3"}]"#),
+            ("windows.create", r#"[{"url": ["http://c.test/4", "http://c.test/5"]}]"#),
+            ("tabs.setZoom", "[1.5]"),
+            ("tabs.update", r#"[{"muted": true, "autoDiscardable": false}]"#),
+            ("tabs.group", r#"[{"tabIds": [1000002]}]"#),
+            ("tabs.update", r#"[1000002, {"url": "http://a.test/6"}]"#),
+            ("tabs.discard", "[1000004]"),
+            ("tabs.move", r#"[1000006, {"index": -1}]"#),
+            ("tabs.remove", "[1000005]"),
+        ] {
+            now = now.plus(std::time::Duration::from_secs(1));
+            let given: Vec<Js> = serde_json::from_str(arguments).unwrap();
+            let command = Command::read(name, &given, Style::Promise).unwrap();
+            // Some of these name ids that another order of ids would give; what counts is the state after.
+            let _ = session.apply(now, &caller, &command);
+            now = now.plus(std::time::Duration::from_secs(1));
+            session.advance(now);
+            keep(session.change(now, Browser::take_changes), &mut kept);
+            let rows: Vec<_> = kept.clone().into_iter().collect();
+            let restored = Browser::restore(now, Compat::Browser, &rows).unwrap();
+            restored.assert_invariants();
+            assert_eq!(shown(&restored), shown(session.browser()), "after {name} {arguments}");
+        }
+    }
+
+    #[test]
+    fn nothing_changed_is_no_row() {
+        let mut browser = Browser::with_blank_window(NOW, Compat::Browser);
+        assert!(!browser.take_changes().is_empty());
+        assert_eq!(browser.take_changes(), []);
+    }
+
+    #[test]
+    fn rows_that_are_none_restore_nothing() {
+        assert!(Browser::restore(NOW, Compat::Browser, &[]).is_none());
+        assert!(Browser::restore(NOW, Compat::Browser, &[(vec![9], vec![])]).is_none());
+        assert!(Browser::restore(NOW, Compat::Browser, &[(vec![2, 1], b"x".to_vec())]).is_none());
+    }
+}
