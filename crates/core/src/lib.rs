@@ -10,16 +10,20 @@
 //! | [`error`] | the row (status and code) that every error has |
 //! | [`pending`] | an answer that arrives later, without a runtime |
 //! | [`kv`] | ordered bytes with atomic conditional commits |
-//! | [`recent`] | a map that keeps what was asked for lately |
+//! | [`cache`] | a map that keeps what was asked for lately |
 //! | [`blobs`] | bodies too long for a key-value store |
 //! | `host` | feature `host`: the server shell that the services run under |
 
 pub mod blobs;
+pub mod cache;
+#[cfg(feature = "sled")]
+pub mod disk;
 pub mod error;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod id;
 pub mod kv;
 pub mod pending;
-pub mod recent;
 pub mod time;
+#[cfg(feature = "sled")]
+mod worker_pool;

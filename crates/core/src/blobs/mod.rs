@@ -10,7 +10,9 @@ mod directory;
 mod memory;
 
 #[cfg(feature = "sled")]
-pub use directory::{Directory, DirectoryStats, Disk, DiskFile, SystemDisk};
+pub use crate::disk::{Disk, DiskFile, SystemDisk};
+#[cfg(feature = "sled")]
+pub use directory::{Directory, DirectoryStats};
 pub use memory::MemoryBlobs;
 
 use std::ops::Range;

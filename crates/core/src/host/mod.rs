@@ -4,36 +4,20 @@
 //! things: the request extension [`Received`], the response extension [`Operation`], and the hooks
 //! of [`Hosted`].
 
-mod accept;
-mod body;
-mod control;
-mod drain;
-mod faults;
-#[cfg(feature = "sled")]
-mod figures;
-pub mod flags;
-mod hosted;
 pub mod launch;
-mod log;
-mod metrics;
-mod refusal;
-mod requests;
-pub mod storage;
+mod ops;
+mod server;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "tls")]
-mod tls;
 
-pub use accept::{Config, Limits, Report, serve};
-pub use body::{Body, BodyError, ReplyBody, drain_refused};
-pub use control::is_own_name;
-pub use drain::{Stopping, signals};
-pub use hosted::{Hosted, Operation, Peer, Received, RequestId, Streaming};
-pub use log::Log;
-pub use metrics::Metrics;
-pub use refusal::{Refusal, RequestHead};
+pub use launch::{Log, flags, storage};
+pub use ops::{Metrics, is_own_name};
+pub use server::{
+    Body, BodyError, Config, Hosted, Limits, Operation, Peer, Received, Refusal, ReplyBody, Report,
+    RequestHead, RequestId, Stopping, Streaming, drain_refused, serve, signals,
+};
 
 /// An error of any kind, as bodies give it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

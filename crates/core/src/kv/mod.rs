@@ -4,12 +4,10 @@
 //! Reads are synchronous, so a handler is a plain function; only the commit is awaited.
 //! No type of a runtime or of an engine appears here.
 
-mod changes;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
-mod kept;
+mod memo;
 mod memory;
-mod records;
 #[cfg(feature = "sled")]
 mod sled;
 mod table;
@@ -17,10 +15,8 @@ mod tx;
 
 #[cfg(feature = "sled")]
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
-pub use changes::{Basis, Changes};
-pub use kept::{Held, Kept};
+pub use memo::{Basis, Changes, Held, Kept, Records};
 pub use memory::Memory;
-pub use records::Records;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::{Tx, read, run, run_blocking};
 

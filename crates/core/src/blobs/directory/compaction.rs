@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::disk::{failed, read_exactly};
 use super::pack::{HEAD_BYTES, Kind, Place, TABLE_ROW_BYTES, write_head};
-use super::shelf::Shelf;
+use super::pack_set::Shelf;
+use super::{failed, read_exactly};
 use crate::blobs::{BlobError, BlobId};
 
 impl Shelf {

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::disk::{DiskFile, failed, read_exactly};
+use super::{failed, read_exactly};
 use crate::blobs::{BlobError, BlobId};
+use crate::disk::DiskFile;
 use crate::time::Timestamp;
 
 const MAGIC: [u8; 4] = *b"TpK1";

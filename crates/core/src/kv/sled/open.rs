@@ -5,10 +5,10 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, RwLock};
 
-use super::cache::RowCache;
-use super::journal::{Journal, JournalError, Recovered};
-use super::values::{LastVersion, Values};
-use super::waiting::State;
+use super::memtable::State;
+use super::row_cache::RowCache;
+use super::value_log::{LastVersion, Values};
+use super::wal::{Journal, JournalError, Recovered};
 use super::{Shared, Sled, VERSION_KEY};
 use crate::blobs::{Disk, SystemDisk};
 use crate::kv::{Changes, Records, VALUE_BYTES_MAX, Version};

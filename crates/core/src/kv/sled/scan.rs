@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 
 use bytes::Bytes;
 
-use super::values::Row;
-use super::waiting::Rows;
+use super::memtable::Rows;
+use super::value_log::Row;
 use super::{Shared, VERSION_KEY, unavailable};
 use crate::kv::memory::past_prefix;
 use crate::kv::{KEY_BYTES_MAX, Order, Page, Span, StoreError, Version};

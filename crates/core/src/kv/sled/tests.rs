@@ -1,4 +1,4 @@
-use super::waiting::Rows;
+use super::memtable::Rows;
 use super::*;
 use crate::blobs::{BlobId, SystemDisk};
 use crate::kv::{Durability, Order, Span, conformance};

@@ -1,0 +1,248 @@
+//! The calls to the disk, behind a trait so that a test can make the n-th one fail.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is written past the page cache has a length and a place, in memory and in its file, that are multiples of this: no disk of
+/// today asks for more.
+pub(crate) const BLOCK_BYTES: usize = 4096;
+
+/// The disk as the blob directory uses it.
+pub trait Disk: Send + Sync {
+    /// Makes a directory and those above it, and puts their names on disk.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn make_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes a file that is not there.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// [`Disk::create`] for a large body: what is written of it in whole blocks of 4 KiB, from memory that begins as a block does,
+    /// goes past the page cache where the system can.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        self.create(path)
+    }
+
+    /// Opens a file to read.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file to read and to write on.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Makes a file, without what an earlier attempt left under its name.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn replace(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        match self.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.create(path),
+        }
+    }
+
+    /// Gives a file another name in its directory.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Puts the names in a directory on disk.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// The files of a directory.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+}
+
+/// One open file.
+pub trait DiskFile: Send + Sync {
+    /// Reads at an offset; fewer bytes only at the end.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
+
+    /// Writes all bytes at an offset.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+
+    /// Puts what was written on disk.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Its length in bytes.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Cuts it off at a length.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn truncate(&self, bytes: u64) -> io::Result<()>;
+}
+
+/// The operating system's disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemDisk;
+
+impl Disk for SystemDisk {
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        if path.is_dir() || path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        if let Some(above) = path.parent() {
+            self.make_directory(above)?;
+        }
+        match std::fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        match path.parent().filter(|above| !above.as_os_str().is_empty()) {
+            Some(above) => self.sync_directory(above),
+            None => self.sync_directory(Path::new(".")),
+        }
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn create_large(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let file = self.create(path)?;
+        let mut past = OpenOptions::new();
+        past.write(true).custom_flags(rustix::fs::OFlags::DIRECT.bits().cast_signed());
+        // A file system that cannot says so here or at the first write.
+        Ok(match past.open(path) {
+            Ok(past) => Arc::new(LargeDiskFile { file, past }),
+            Err(_) => file,
+        })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(File::open(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).open(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect()
+    }
+}
+
+impl DiskFile for File {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while let Some(rest) = into.get_mut(read..).filter(|rest| !rest.is_empty()) {
+            match FileExt::read_at(self, rest, at + read as u64) {
+                Ok(0) => break,
+                Ok(bytes) => read += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn truncate(&self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
+}
+
+/// A file that is open twice, once past the page cache.
+#[cfg(target_os = "linux")]
+struct LargeDiskFile {
+    file: Arc<dyn DiskFile>,
+    past: File,
+}
+
+#[cfg(target_os = "linux")]
+impl DiskFile for LargeDiskFile {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        self.file.read_at(into, at)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        const BLOCK: u64 = BLOCK_BYTES as u64;
+        let starts = bytes.as_ptr().addr() as u64;
+        if [starts, bytes.len() as u64, at].iter().all(|place| place.is_multiple_of(BLOCK)) {
+            match FileExt::write_all_at(&self.past, bytes, at) {
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                written => return written,
+            }
+        }
+        self.file.write_all_at(bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.file.length()
+    }
+
+    fn truncate(&self, bytes: u64) -> io::Result<()> {
+        self.file.truncate(bytes)
+    }
+}

@@ -1,0 +1,254 @@
+//! The flags that every service has, each with an environment variable.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::host::server::Limits;
+
+/// What a service is called, and where it listens by default.
+#[derive(Debug, Clone, Copy)]
+pub struct Product {
+    /// The name of the binary, and of the service in logs and banners.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// What its environment variables start with, without the underscore.
+    pub prefix: &'static str,
+    /// The default port.
+    pub port: u16,
+    /// Values longer than this many bytes are kept in packs beside the records; at 64 KiB there are none.
+    pub record_bytes_max: u64,
+}
+
+/// The common flags, as given.
+#[derive(Debug, Clone)]
+pub struct Flags {
+    /// The address to listen on; loopback unless told otherwise.
+    pub listen: IpAddr,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// The data directory, or `None` for memory alone.
+    pub data: Option<PathBuf>,
+    /// The seed file.
+    pub seed: Option<PathBuf>,
+    /// Written whole once ready.
+    pub ready_file: Option<PathBuf>,
+    /// Refuse what the real service ignores.
+    pub strict: bool,
+    /// Log lines as JSON.
+    pub log_json: bool,
+    /// The log file; standard error without one.
+    pub log: Option<PathBuf>,
+    /// The token for control paths from other machines.
+    pub admin_token: Option<String>,
+    /// Host names under which the service itself is reached.
+    pub base_hosts: Vec<String>,
+    /// The URL that clients see, where a proxy stands in front.
+    pub external_url: Option<String>,
+    /// Memory for the key-value store's cache, in bytes.
+    pub cache_bytes: u64,
+    /// Values longer than this many bytes are kept in packs beside the records.
+    pub record_bytes_max: usize,
+    /// What is bounded.
+    pub limits: Limits,
+    /// Certificate chain and key in PEM files.
+    #[cfg(feature = "tls")]
+    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Whether to make a certificate at each start.
+    #[cfg(feature = "tls")]
+    pub tls_self_signed: bool,
+}
+
+/// Adds the common flags to a service's command. Sub-commands of the service come beside them.
+#[must_use]
+pub fn augment(command: Command, product: &Product) -> Command {
+    let name = product.name;
+    let flag = |id: &'static str, help: &'static str| {
+        let variable = format!("{}_{}", product.prefix, id.to_ascii_uppercase().replace('-', "_"));
+        Arg::new(id).long(id).env(variable).help(help).global(true)
+    };
+    let value = |id, name: &'static str, help, parser: ValueParser| {
+        flag(id, help).value_name(name).value_parser(parser)
+    };
+    let number = |id, help, default: u64| {
+        value(id, "N", help, value_parser!(u64).into()).default_value(default.to_string())
+    };
+    let path = || value_parser!(PathBuf);
+    let limits = Limits::default();
+    let data = format!("./data/{name}");
+    let command = command
+        .arg(
+            value("listen", "ADDRESS", "Address to listen on", value_parser!(IpAddr).into())
+                .default_value("127.0.0.1"),
+        )
+        .arg(
+            value(
+                "port",
+                "PORT",
+                "Port to listen on; 0 takes a free one",
+                value_parser!(u16).into(),
+            )
+            .default_value(product.port.to_string()),
+        )
+        .arg(value("data", "DIR", "Directory that keeps the data", path()).default_value(data))
+        .arg(flag("memory", "Keep the data in memory alone").action(ArgAction::SetTrue))
+        .arg(value("seed", "FILE", "JSON file that fills an empty store before ready", path()))
+        .arg(value(
+            "ready-file",
+            "FILE",
+            "File that gets name, url, pid and data once ready",
+            path(),
+        ))
+        .arg(
+            flag("strict", "Refuse unknown parameters and headers that the real service ignores")
+                .action(ArgAction::SetTrue),
+        )
+        .arg(
+            value("log-format", "FORMAT", "Form of log lines", ["text", "json"].into())
+                .default_value("text"),
+        )
+        .arg(value("log", "FILE", "File for the log; standard error without it", path()))
+        .arg(
+            flag("admin-token", "Token for control paths from other machines")
+                .value_name("TOKEN")
+                .hide_env_values(true),
+        )
+        .arg(
+            flag("base-host", "Host name of this server; may be repeated")
+                .value_name("HOST")
+                .action(ArgAction::Append)
+                .value_delimiter(','),
+        )
+        .arg(
+            flag("external-url", "URL that clients see, where a proxy stands in front")
+                .value_name("URL"),
+        )
+        .arg(number("cache", "Cache of the key-value store, in MiB", 1_024))
+        .arg(number(
+            "record-bytes-max",
+            "Longer values are kept in packs beside the records, which have to fit the cache",
+            product.record_bytes_max,
+        ))
+        .arg(number("connections-max", "Connections at once", limits.connections_max as u64))
+        .arg(number(
+            "head-ms-max",
+            "Longest time for a request head, and of an idle connection",
+            limits.head_ms_max,
+        ))
+        .arg(number(
+            "body-idle-ms-max",
+            "Longest pause within a request body",
+            limits.body_idle_ms_max,
+        ))
+        .arg(number(
+            "drain-ms-max",
+            "How long running requests may go on after a stop",
+            limits.drain_ms_max,
+        ));
+    #[cfg(feature = "tls")]
+    let command = command
+        .arg(
+            value("tls-cert", "FILE", "PEM file with the certificate chain", path())
+                .requires("tls-key"),
+        )
+        .arg(value("tls-key", "FILE", "PEM file with the private key", path()).requires("tls-cert"))
+        .arg(
+            flag("tls-self-signed", "Serve https with a certificate made at each start")
+                .action(ArgAction::SetTrue),
+        );
+    command
+        .subcommand(Command::new("serve").about("Serve (the default)"))
+        .subcommand(
+            Command::new("healthcheck")
+                .about("Ask the running server whether it is ready; exit code 0 or 1"),
+        )
+        .subcommand(Command::new("completions").about("Print shell completions").arg(
+            Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)),
+        ))
+}
+
+impl Flags {
+    /// The common flags of a command that [`augment`] made.
+    #[must_use]
+    pub fn from_matches(matches: &ArgMatches) -> Self {
+        let path = |id| matches.get_one::<PathBuf>(id).cloned();
+        let text = |id| matches.get_one::<String>(id).cloned();
+        let number = |id| matches.get_one::<u64>(id).copied().unwrap_or_default();
+        Self {
+            listen: matches
+                .get_one("listen")
+                .copied()
+                .unwrap_or(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)),
+            port: matches.get_one("port").copied().unwrap_or_default(),
+            data: path("data").filter(|_| !matches.get_flag("memory")),
+            seed: path("seed"),
+            ready_file: path("ready-file"),
+            strict: matches.get_flag("strict"),
+            log_json: text("log-format").as_deref() == Some("json"),
+            log: path("log"),
+            admin_token: text("admin-token").filter(|token| !token.is_empty()),
+            base_hosts: matches
+                .get_many::<String>("base-host")
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
+            external_url: text("external-url"),
+            cache_bytes: number("cache").saturating_mul(1024 * 1024),
+            record_bytes_max: usize::try_from(number("record-bytes-max")).unwrap_or(usize::MAX),
+            limits: Limits {
+                connections_max: usize::try_from(number("connections-max"))
+                    .unwrap_or(usize::MAX >> 4)
+                    .clamp(1, usize::MAX >> 4),
+                head_ms_max: number("head-ms-max"),
+                body_idle_ms_max: number("body-idle-ms-max"),
+                drain_ms_max: number("drain-ms-max"),
+                ..Limits::default()
+            },
+            #[cfg(feature = "tls")]
+            tls_files: path("tls-cert").zip(path("tls-key")),
+            #[cfg(feature = "tls")]
+            tls_self_signed: matches.get_flag("tls-self-signed"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRODUCT: Product =
+        Product { name: "thing", version: "1", prefix: "THING", port: 7, record_bytes_max: 65_536 };
+
+    #[test]
+    fn every_flag_has_an_environment_variable_and_a_help_line() {
+        let command = augment(Command::new("thing"), &PRODUCT);
+        command.clone().debug_assert();
+        for flag in command
+            .get_arguments()
+            .filter(|flag| !matches!(flag.get_id().as_str(), "help" | "version"))
+        {
+            assert!(
+                flag.get_env().is_some_and(|name| name.to_string_lossy().starts_with("THING_")),
+                "{flag}"
+            );
+            assert!(flag.get_help().is_some(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn flags_mean_the_same_before_and_after_serve() {
+        for line in [
+            &["thing", "--port", "0", "--memory"][..],
+            &["thing", "serve", "--port", "0", "--memory"],
+        ] {
+            let matches = augment(Command::new("thing"), &PRODUCT).get_matches_from(line);
+            let matches = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+            let flags = Flags::from_matches(matches);
+            assert_eq!((flags.port, flags.data), (0, None));
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! From flags to `<name> is ready`, and from a signal to the exit code: the steps that every service shares.
+
+pub mod flags;
+mod log;
+pub mod storage;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{ArgMatches, Command};
+use http::{Request, Response};
+use hyper::service::Service;
+use tokio::net::TcpListener;
+
+use self::flags::{Flags, Product};
+pub use self::log::Log;
+use self::storage::Storage;
+use super::ops::Metrics;
+use super::server::{Body, Config, Hosted, ReplyBody, serve, signals};
+use crate::pending::Pending;
+use crate::time::SystemClock;
+
+/// Why a service does not start. It is printed, and the exit code is 1.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The address is taken or not ours.
+    #[error(
+        "cannot listen on {address}: {reason}. Choose another with --listen and --port (0 takes a free port)"
+    )]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// Why not.
+        reason: std::io::Error,
+    },
+    /// A server that other machines reach needs secrets of its own.
+    #[error("listening on {0} lets other machines in, so it needs {1}")]
+    Exposed(SocketAddr, String),
+    /// The stores cannot be opened.
+    #[error(transparent)]
+    Storage(#[from] storage::StorageError),
+    /// The log file cannot be opened.
+    #[error("the log cannot be written: {0}")]
+    Log(std::io::Error),
+    /// The ready file cannot be written.
+    #[error("the ready file cannot be written: {0}")]
+    ReadyFile(std::io::Error),
+    /// TLS was asked for with files that cannot be used.
+    #[error("TLS cannot be used: {0}")]
+    Tls(String),
+    /// The service's own reason.
+    #[error("{0}")]
+    Service(String),
+}
+
+/// Everything a service is made of, before it is made.
+#[derive(Debug)]
+pub struct Start {
+    /// The common flags.
+    pub flags: Flags,
+    /// The stores.
+    pub storage: Storage,
+    /// The clock that `/_ops/clock` moves.
+    pub clock: Arc<SystemClock>,
+    /// Counters; the service may register its own.
+    pub metrics: Metrics,
+    /// Where the server listens; the real port, also where 0 was asked for.
+    pub address: SocketAddr,
+    /// The URL that clients use: `--external-url`, else scheme, address and port.
+    pub url: String,
+}
+
+/// A service that is made, and the lines of its banner: a label and a text each. Secrets go into `secrets`, which only a terminal shows.
+#[derive(Debug)]
+pub struct Made<S> {
+    /// The service.
+    pub service: S,
+    /// What the banner shows, beside name, URL and data.
+    pub banner: Vec<(&'static str, String)>,
+    /// Banner lines that only a terminal shows.
+    pub secrets: Vec<(&'static str, String)>,
+    /// Whether the credentials were given by flag, seed file or an earlier start, so that listening off loopback is allowed.
+    pub has_own_credentials: bool,
+}
+
+/// The command line of a service: common flags, and the service's own added by `extend`.
+#[must_use]
+pub fn command(
+    product: &Product,
+    about: &'static str,
+    extend: impl FnOnce(Command) -> Command,
+) -> Command {
+    let command = Command::new(product.name).version(product.version).about(about);
+    extend(flags::augment(command, product))
+}
+
+/// Runs `serve`, `healthcheck` and `completions`; `make` builds the service once its stores and its address are there.
+///
+/// It prints the banner and `<name> is ready`, serves until SIGTERM or Ctrl-C, drains, and gives the exit code.
+pub fn run<S, F>(
+    product: &Product,
+    command: &Command,
+    matches: &ArgMatches,
+    make: impl FnOnce(Start, &ArgMatches) -> F,
+) -> ExitCode
+where
+    S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
+    S::Future: Send,
+    F: Future<Output = Result<Made<S>, LaunchError>>,
+{
+    let (name, inner) = matches.subcommand().unwrap_or(("serve", matches));
+    let flags = Flags::from_matches(inner);
+    match name {
+        "completions" => completions(product, command, inner),
+        "healthcheck" => healthcheck(&flags),
+        _ => {
+            let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return fail(product, &format!("no threads: {error}")),
+            };
+            match runtime.block_on(start(product, flags, inner, make)) {
+                Ok(code) => code,
+                Err(error) => fail(product, &error.to_string()),
+            }
+        }
+    }
+}
+
+fn fail(product: &Product, why: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "{}: {why}", product.name);
+    ExitCode::FAILURE
+}
+
+fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> ExitCode {
+    if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
+        clap_complete::generate(*shell, &mut command.clone(), product.name, &mut std::io::stdout());
+    }
+    ExitCode::SUCCESS
+}
+
+/// Asks the server of the same flags whether it is ready; it needs no other program, so it works in an empty container.
+fn healthcheck(flags: &Flags) -> ExitCode {
+    use std::io::Read;
+    use std::net::{IpAddr, Ipv4Addr, TcpStream};
+    use std::time::Duration;
+    let ip =
+        if flags.listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { flags.listen };
+    let ask = || -> std::io::Result<bool> {
+        let wait = Duration::from_secs(5);
+        let mut stream = TcpStream::connect_timeout(&SocketAddr::new(ip, flags.port), wait)?;
+        stream.set_read_timeout(Some(wait))?;
+        stream.write_all(
+            b"GET /_ops/health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        )?;
+        let mut answer = Vec::new();
+        stream.take(64 * 1024).read_to_end(&mut answer)?;
+        Ok(answer.starts_with(b"HTTP/1.1 200 "))
+    };
+    match ask() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "no answer from {ip}:{}: {error}", flags.port);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start<S, F>(
+    product: &Product,
+    flags: Flags,
+    matches: &ArgMatches,
+    make: impl FnOnce(Start, &ArgMatches) -> F,
+) -> Result<ExitCode, LaunchError>
+where
+    S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
+    S::Future: Send,
+    F: Future<Output = Result<Made<S>, LaunchError>>,
+{
+    let _log = Log::start(flags.log.as_deref(), flags.log_json).map_err(LaunchError::Log)?;
+    let asked = SocketAddr::new(flags.listen, flags.port);
+    let listener = TcpListener::bind(asked)
+        .await
+        .map_err(|reason| LaunchError::Listen { address: asked, reason })?;
+    let address =
+        listener.local_addr().map_err(|reason| LaunchError::Listen { address: asked, reason })?;
+    let config = Config {
+        limits: flags.limits,
+        admin_token: admin_token(&flags)?,
+        base_hosts: flags.base_hosts.clone(),
+        ..Config::default()
+    };
+    #[cfg(feature = "tls")]
+    let config = Config { tls: tls::config(&flags).map_err(LaunchError::Tls)?, ..config };
+    let url =
+        flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
+    let mut storage = storage::open(&flags)?;
+    #[cfg(feature = "sled")]
+    if let Some(figures) = storage.figures.take() {
+        config.metrics.collect(figures);
+    }
+    let (directory, failure) = (storage.directory.clone(), storage.failure.take());
+    let start = Start {
+        storage,
+        clock: Arc::clone(&config.clock),
+        metrics: config.metrics.clone(),
+        address,
+        url: url.clone(),
+        flags: flags.clone(),
+    };
+    let made = make(start, matches).await?;
+    if !flags.listen.is_loopback() && !made.has_own_credentials {
+        return Err(LaunchError::Exposed(
+            address,
+            "explicit credentials: give a --seed file that names them".into(),
+        ));
+    }
+    let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
+    banner(product, &url, &data, &made);
+    let asked_to_stop = signals();
+    if let Some(path) = &flags.ready_file {
+        write_ready_file(path, product, &url, &data).map_err(LaunchError::ReadyFile)?;
+    }
+    say(&format!("{} is ready", product.name));
+    let mut failed = None;
+    let stop = async {
+        tokio::select! {
+            () = asked_to_stop => {
+                // The second signal does not wait for anything.
+                tokio::spawn(async {
+                    signals().await;
+                    std::process::exit(1);
+                });
+            }
+            reason = until_failure(failure) => failed = Some(reason),
+        }
+    };
+    let report = serve(listener, made.service, config, stop).await;
+    if !report.drained {
+        tracing::warn!("requests were still running at the deadline and were cut");
+    }
+    match failed {
+        // Nothing more can be promised, so nothing more is answered.
+        Some(reason) => Err(LaunchError::Service(reason)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Returns once the disk has failed; never, where there is none.
+async fn until_failure(failure: Option<Pending<String>>) -> String {
+    match failure {
+        Some(failure) => failure.await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(feature = "tls")]
+const fn scheme(config: &Config) -> &'static str {
+    if config.tls.is_some() { "https" } else { "http" }
+}
+
+#[cfg(not(feature = "tls"))]
+const fn scheme(_config: &Config) -> &'static str {
+    "http"
+}
+
+/// The token of the flag, else the one that the data directory keeps; in memory one that nobody knows.
+fn admin_token(flags: &Flags) -> Result<Option<String>, LaunchError> {
+    if let Some(token) = &flags.admin_token {
+        return Ok(Some(token.clone()));
+    }
+    let Some(directory) = &flags.data else {
+        return Ok(None);
+    };
+    std::fs::create_dir_all(directory).map_err(|error| storage::StorageError::Directory {
+        path: directory.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    Ok(Some(storage::secret(directory, "admin-token")?))
+}
+
+fn banner<S>(product: &Product, url: &str, data: &str, made: &Made<S>) {
+    use std::io::IsTerminal;
+    say(&format!("{} {}   {url}   data {data}", product.name, product.version));
+    let secrets = made.secrets.iter().filter(|_| std::io::stdout().is_terminal());
+    for (label, text) in secrets.chain(&made.banner) {
+        say(&format!("  {label:<8} {text}"));
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "the banner is the program's output, and harnesses wait for its last line"
+)]
+fn say(line: &str) {
+    println!("{line}");
+    let _ = std::io::stdout().flush();
+}
+
+/// A reader sees the whole file or none: it is written beside and renamed.
+fn write_ready_file(path: &Path, product: &Product, url: &str, data: &str) -> std::io::Result<()> {
+    let text = serde_json::json!({ "name": product.name, "url": url, "pid": std::process::id(), "data": data }).to_string();
+    let beside = path.with_extension("new");
+    std::fs::write(&beside, text)?;
+    std::fs::rename(beside, path)
+}

@@ -1,0 +1,182 @@
+//! The stores that a service keeps its data in, opened from its flags.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::flags::Flags;
+use crate::blobs::{Blobs, MemoryBlobs};
+#[cfg(feature = "sled")]
+use crate::host::ops::store_metrics::Figures;
+use crate::id::{Ids, SystemIds};
+use crate::kv::{KeyValue, Memory};
+use crate::pending::Pending;
+
+/// A service's stores.
+pub struct Storage {
+    /// Records.
+    pub kv: Arc<dyn KeyValue>,
+    /// Bodies.
+    pub blobs: Arc<dyn Blobs>,
+    /// The data directory, or `None` in memory.
+    pub directory: Option<PathBuf>,
+    /// Answers once the disk has failed, with the reason; the service then stops.
+    pub failure: Option<Pending<String>>,
+    #[cfg(feature = "sled")]
+    pub(in crate::host) figures: Option<Figures>,
+}
+
+/// Why the stores cannot be opened. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The directory cannot be made or read.
+    #[error(
+        "the data directory {path} cannot be used: {reason}. Choose another with --data, or --memory to keep nothing"
+    )]
+    Directory {
+        /// Which one.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// The key-value store cannot be opened.
+    #[cfg(feature = "sled")]
+    #[error(transparent)]
+    KeyValue(#[from] crate::kv::OpenError),
+    /// This build has no engine for the disk.
+    #[error("this build keeps no data on disk: use --memory, or build with the feature sled")]
+    NoEngine,
+}
+
+/// Opens the stores that `flags` ask for.
+///
+/// # Errors
+/// [`StorageError`]: the directory, then the engine.
+pub fn open(flags: &Flags) -> Result<Storage, StorageError> {
+    match &flags.data {
+        None => Ok(memory()),
+        Some(directory) => on_disk(directory, flags),
+    }
+}
+
+/// Stores that live as long as the process.
+#[must_use]
+pub fn memory() -> Storage {
+    Storage {
+        kv: Arc::new(Memory::new()),
+        blobs: Arc::new(MemoryBlobs::new(SystemIds.fork())),
+        directory: None,
+        failure: None,
+        #[cfg(feature = "sled")]
+        figures: None,
+    }
+}
+
+#[cfg(feature = "sled")]
+fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
+    use crate::blobs::{Directory, SystemDisk};
+    use crate::kv::{Sled, SledConfig};
+    let settings = SledConfig {
+        cache_bytes: flags.cache_bytes,
+        record_bytes_max: flags.record_bytes_max,
+        ..SledConfig::new(directory.join("kv"))
+    };
+    let kv = Sled::open(&settings)?;
+    let failure = Some(kv.failure());
+    let blobs = Directory::open(directory.join("blobs"), Arc::new(SystemDisk), SystemIds.fork())
+        .map_err(|error| StorageError::Directory {
+            path: directory.join("blobs").display().to_string(),
+            reason: error.to_string(),
+        })?;
+    let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
+    Ok(Storage {
+        figures: Some(Figures { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
+        kv,
+        blobs,
+        directory: Some(directory.to_owned()),
+        failure,
+    })
+}
+
+#[cfg(not(feature = "sled"))]
+fn on_disk(_directory: &Path, _flags: &Flags) -> Result<Storage, StorageError> {
+    Err(StorageError::NoEngine)
+}
+
+/// Reads a secret of the data directory, or draws 32 random bytes as hex and keeps them there, readable by their owner alone.
+///
+/// # Errors
+/// `Directory` if the file cannot be read or written.
+pub fn secret(directory: &Path, name: &str) -> Result<String, StorageError> {
+    let path = directory.join(name);
+    let failed = |error: std::io::Error| StorageError::Directory {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) if !text.trim().is_empty() => return Ok(text.trim().to_owned()),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let text = random_hex();
+    write_private(&path, text.as_bytes()).map_err(failed)?;
+    Ok(text)
+}
+
+/// 32 bytes of the operating system as 64 hex digits.
+#[must_use]
+pub fn random_hex() -> String {
+    let mut bytes = [0; 32];
+    SystemIds.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file that only its owner can read, whole or not at all.
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    let beside = path.with_extension("new");
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).truncate(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)?;
+    if let Some(directory) = path.parent() {
+        std::fs::File::open(directory)?.sync_all()?;
+    }
+    Ok(())
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_drawn_once_and_only_its_owner_can_read_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = secret(directory.path(), "admin-token").unwrap();
+        assert_eq!(first.len(), 64);
+        assert_eq!(secret(directory.path(), "admin-token").unwrap(), first);
+        assert_ne!(secret(directory.path(), "other").unwrap(), first);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(directory.path().join("admin-token"))
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The control plane under `/_ops/`: health, metrics, reset, clock, requests, faults.
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use serde::Deserialize;
+use serde_json::json;
+use subtle::ConstantTimeEq;
+
+use super::faults::Fault;
+use crate::host::server::accept::{Host, caught};
+use crate::host::server::{Body, Hosted, Operation, Peer, Refusal, ReplyBody, RequestId};
+use crate::time::{Clock, Timestamp};
+
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// One request to the control plane.
+pub(in crate::host) struct Control<'h, S> {
+    pub(in crate::host) host: &'h Host<S>,
+    pub(in crate::host) name: &'h str,
+    pub(in crate::host) peer: Peer,
+    pub(in crate::host) id: &'h RequestId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ClockChange {
+    set: Option<String>,
+    advance_ms: Option<i64>,
+    reset: Option<bool>,
+}
+
+impl<S> Control<'_, S>
+where
+    S: Hosted
+        + hyper::service::Service<
+            Request<Body>,
+            Response = Response<ReplyBody>,
+            Error = std::convert::Infallible,
+        >,
+    S::Future: Send,
+{
+    pub(in crate::host) async fn answer(self, request: Request<Body>) -> Response<ReplyBody> {
+        if let Err(refusal) = self.check(&request) {
+            return self.host.refuse(&refusal, &request, self.id);
+        }
+        let (head, body) = request.into_parts();
+        let refused = Request::from_parts(head.clone(), ());
+        let mut response = match self.dispatch(Request::from_parts(head, body)).await {
+            Ok(response) => response,
+            Err(refusal) => self.host.refuse(&refusal, &refused, self.id),
+        };
+        if response.extensions().get::<Operation>().is_none() {
+            response.extensions_mut().insert(Operation("control"));
+        }
+        response
+    }
+
+    /// Who may use control paths: this machine's own programs, and holders of the admin token. Never a web page of another origin.
+    fn check(&self, request: &Request<Body>) -> Result<(), Refusal> {
+        if !is_own_name(self.name, &self.host.base_hosts) {
+            return Err(Refusal::ForeignHost);
+        }
+        let text = |name| {
+            request.headers().get(name).map(|value: &HeaderValue| value.to_str().unwrap_or(""))
+        };
+        let own = |origin: &str| {
+            origin.split_once("://").is_some_and(|(_, host)| host.eq_ignore_ascii_case(self.name))
+        };
+        if text(header::ORIGIN).is_some_and(|origin| !own(origin)) {
+            return Err(Refusal::ForeignOrigin);
+        }
+        let site =
+            request.headers().get("sec-fetch-site").map(|value| value.to_str().unwrap_or(""));
+        if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+            return Err(Refusal::ForeignOrigin);
+        }
+        if self.peer.address.ip().to_canonical().is_loopback() {
+            return Ok(());
+        }
+        let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        match (&self.host.admin_token, given) {
+            (Some(wanted), Some(given))
+                if bool::from(wanted.as_bytes().ct_eq(given.as_bytes())) =>
+            {
+                Ok(())
+            }
+            _ => Err(Refusal::AdminTokenRequired),
+        }
+    }
+
+    async fn dispatch(&self, request: Request<Body>) -> Result<Response<ReplyBody>, Refusal> {
+        let path = request.uri().path().to_owned();
+        let method = request.method().clone();
+        let host = self.host;
+        match (path.as_str(), &method) {
+            ("/_ops/health/live", &Method::GET | &Method::HEAD) => {
+                Ok(text(StatusCode::OK, "live\n"))
+            }
+            ("/_ops/health/ready", &Method::GET | &Method::HEAD) => {
+                let ready = host.service.ready() && !host.stopping.is_stopping();
+                let (status, word) = if ready {
+                    (StatusCode::OK, "ready\n")
+                } else {
+                    (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+                };
+                Ok(text(status, word))
+            }
+            ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, host.metrics.text())),
+            ("/_ops/requests", &Method::GET) => json(&json!({ "requests": host.requests.list() })),
+            ("/_ops/requests", &Method::DELETE) => {
+                host.requests.clear();
+                Ok(no_content())
+            }
+            ("/_ops/faults", &Method::GET) => json(&json!({ "faults": host.faults.list() })),
+            ("/_ops/faults", &Method::DELETE) => {
+                host.faults.clear();
+                Ok(no_content())
+            }
+            ("/_ops/faults", &Method::POST | &Method::PUT) => {
+                host.faults
+                    .add(read::<Fault>(request).await?)
+                    .map_err(Refusal::BadControlRequest)?;
+                json(&json!({ "faults": host.faults.list() }))
+            }
+            ("/_ops/reset", &Method::POST) => {
+                let outcome = caught(Box::pin(host.service.reset()))
+                    .await
+                    .unwrap_or_else(|| Err("it panicked".into()));
+                outcome.map_err(Refusal::ControlFailed)?;
+                host.faults.clear();
+                Ok(no_content())
+            }
+            ("/_ops/clock", &Method::GET) => self.clock(),
+            ("/_ops/clock", &Method::POST) => {
+                self.change_clock(&read(request).await?)?;
+                self.clock()
+            }
+            // In a box, as above: what a service does here rarely must not make the future of every request large.
+            _ => match Box::pin(host.service.control(request)).await {
+                Ok(response) => Ok(response),
+                Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
+                Err(_) => Err(Refusal::NoSuchControlPath),
+            },
+        }
+    }
+
+    fn clock(&self) -> Result<Response<ReplyBody>, Refusal> {
+        let clock = &self.host.clock;
+        json(&json!({ "now": clock.now().rfc3339_millis(), "offsetMs": clock.offset_millis() }))
+    }
+
+    fn change_clock(&self, change: &ClockChange) -> Result<(), Refusal> {
+        let clock = &self.host.clock;
+        let bad = |why: &str| Refusal::BadControlRequest(why.into());
+        match (&change.set, change.advance_ms, change.reset) {
+            (Some(text), None, None) => {
+                clock.set(
+                    Timestamp::from_rfc3339(text)
+                        .ok_or_else(|| bad("set takes an RFC 3339 time"))?,
+                );
+            }
+            (None, Some(by), None) => clock.advance_millis(by),
+            (None, None, Some(true)) => clock.reset(),
+            _ => return Err(bad("it takes one of set, advanceMs and reset: true")),
+        }
+        Ok(())
+    }
+}
+
+const KNOWN: &[&str] = &[
+    "/_ops/health/live",
+    "/_ops/health/ready",
+    "/_ops/metrics",
+    "/_ops/requests",
+    "/_ops/faults",
+    "/_ops/reset",
+    "/_ops/clock",
+];
+
+/// Whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or one of `base_hosts`.
+///
+/// A name that is none of these may be one that a web page has rebound to this machine.
+#[must_use]
+pub fn is_own_name(host: &str, base_hosts: &[String]) -> bool {
+    let Ok(authority) = host.parse::<http::uri::Authority>() else {
+        return false;
+    };
+    let name = authority.host();
+    let literal = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || literal.parse::<std::net::IpAddr>().is_ok()
+        || base_hosts
+            .iter()
+            .any(|base| base.eq_ignore_ascii_case(host) || base.eq_ignore_ascii_case(name))
+}
+
+async fn read<T: serde::de::DeserializeOwned>(request: Request<Body>) -> Result<T, Refusal> {
+    let body = Limited::new(request.into_body(), BODY_BYTES_MAX).collect().await;
+    let bytes = body.map_err(|error| Refusal::BadControlRequest(error.to_string()))?.to_bytes();
+    serde_json::from_slice(&bytes).map_err(|error| Refusal::BadControlRequest(error.to_string()))
+}
+
+fn text(status: StatusCode, body: impl Into<Bytes>) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(body));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn json(value: &serde_json::Value) -> Result<Response<ReplyBody>, Refusal> {
+    let mut response = text(StatusCode::OK, value.to_string());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+fn no_content() -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_paths_are_served_under_own_names_alone() {
+        let bases = ["store.example".to_owned(), "other.example:81".to_owned()];
+        for own in [
+            "localhost",
+            "localhost:7802",
+            "127.0.0.1:1",
+            "[::1]:1",
+            "store.example:9",
+            "other.example:81",
+        ] {
+            assert!(is_own_name(own, &bases), "{own}");
+        }
+        for foreign in [
+            "evil.example",
+            "localhost.evil.example",
+            "other.example:82",
+            "bucket.localhost:7802",
+            "",
+        ] {
+            assert!(!is_own_name(foreign, &bases), "{foreign}");
+        }
+    }
+}

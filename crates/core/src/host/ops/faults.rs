@@ -1,0 +1,128 @@
+//! Faults on request: the next requests that match a rule are delayed, refused, or both.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+const RULES_MAX: usize = 1_000;
+
+/// One rule of `/_ops/faults`. What is left out matches everything, or does nothing.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::host) struct Fault {
+    /// The method that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    /// The start of the path that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// Answer with this status, 400 to 599.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::host) status: Option<u16>,
+    /// The reason to give.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::host) reason: Option<String>,
+    /// Wait so many milliseconds first.
+    #[serde(default)]
+    delay_ms: u64,
+    /// How many requests it is for.
+    #[serde(default = "once")]
+    times: u64,
+}
+
+const fn once() -> u64 {
+    1
+}
+
+impl Fault {
+    pub(in crate::host) const fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay_ms)
+    }
+
+    fn is_for(&self, method: &str, path: &str) -> bool {
+        self.method.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
+            && self.path.as_deref().is_none_or(|start| path.starts_with(start))
+    }
+}
+
+/// The rules that are not used up yet, oldest first.
+#[derive(Debug, Default)]
+pub(in crate::host) struct Faults {
+    rules: Mutex<Vec<Fault>>,
+    any: std::sync::atomic::AtomicBool,
+}
+
+impl Faults {
+    fn rules(&self) -> MutexGuard<'_, Vec<Fault>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::host) fn add(&self, fault: Fault) -> Result<(), String> {
+        if fault.status.is_some_and(|status| !(400..600).contains(&status)) {
+            return Err("status is 400 to 599".into());
+        }
+        if fault.status.is_none() && fault.delay_ms == 0 {
+            return Err("a fault needs a status, a delayMs, or both".into());
+        }
+        let mut rules = self.rules();
+        if rules.len() == RULES_MAX {
+            return Err(format!("there are {RULES_MAX} faults already"));
+        }
+        rules.push(fault);
+        self.any.store(true, std::sync::atomic::Ordering::Release);
+        Ok(())
+    }
+
+    pub(in crate::host) fn clear(&self) {
+        self.rules().clear();
+        self.any.store(false, std::sync::atomic::Ordering::Release);
+    }
+
+    pub(in crate::host) fn list(&self) -> Vec<Fault> {
+        self.rules().clone()
+    }
+
+    /// The fault of this request, which is then used up by one.
+    pub(in crate::host) fn take(&self, method: &str, path: &str) -> Option<Fault> {
+        if !self.any.load(std::sync::atomic::Ordering::Acquire) {
+            return None;
+        }
+        let mut rules = self.rules();
+        let at = rules.iter().position(|fault| fault.is_for(method, path))?;
+        let fault = rules.get_mut(at)?;
+        fault.times = fault.times.saturating_sub(1);
+        let taken = fault.clone();
+        if taken.times == 0 {
+            rules.remove(at);
+        }
+        self.any.store(!rules.is_empty(), std::sync::atomic::Ordering::Release);
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_used_as_often_as_it_says_and_only_where_it_matches() {
+        let faults = Faults::default();
+        let fault =
+            serde_json::from_str(r#"{"method": "PUT", "path": "/a", "status": 503, "times": 2}"#)
+                .unwrap();
+        faults.add(fault).unwrap();
+        assert!(faults.take("GET", "/a").is_none());
+        assert!(faults.take("PUT", "/b").is_none());
+        assert!(faults.take("PUT", "/a/b").is_some());
+        assert!(faults.take("put", "/a").is_some());
+        assert!(faults.take("PUT", "/a").is_none());
+    }
+
+    #[test]
+    fn a_fault_that_does_nothing_is_refused() {
+        let faults = Faults::default();
+        assert!(faults.add(serde_json::from_str("{}").unwrap()).is_err());
+        assert!(faults.add(serde_json::from_str(r#"{"status": 200}"#).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! Counters by operation and status, in the Prometheus text form.
+
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Metric, Registry};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    operation: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByOperation {
+    operation: &'static str,
+}
+
+/// What the host counts. Clones count together; a service may [`Metrics::register`] its own.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    registry: Arc<Mutex<Registry>>,
+    requests: Family<Answered, Counter<u64, AtomicU64>>,
+    seconds: Family<ByOperation, Histogram, fn() -> Histogram>,
+    running: Gauge<i64, AtomicI64>,
+    connections: Gauge<i64, AtomicI64>,
+    panics: Counter<u64, AtomicU64>,
+}
+
+/// Bounds in seconds, from half a millisecond to ten seconds.
+fn latency() -> Histogram {
+    Histogram::new([
+        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+    ])
+}
+
+impl Metrics {
+    /// Counters at zero.
+    #[must_use]
+    pub fn new() -> Self {
+        let mut registry = Registry::default();
+        let requests = Family::default();
+        let seconds = Family::new_with_constructor(latency as fn() -> Histogram);
+        let (running, connections, panics) =
+            (Gauge::default(), Gauge::default(), Counter::default());
+        registry.register(
+            "http_requests",
+            "Answered requests by operation and status",
+            requests.clone(),
+        );
+        registry.register(
+            "http_request_seconds",
+            "Time until the head of the answer, by operation",
+            seconds.clone(),
+        );
+        registry.register("http_requests_running", "Requests being answered", running.clone());
+        registry.register("http_connections", "Open connections", connections.clone());
+        registry.register("http_panics", "Handlers that panicked", panics.clone());
+        Self {
+            registry: Arc::new(Mutex::new(registry)),
+            requests,
+            seconds,
+            running,
+            connections,
+            panics,
+        }
+    }
+
+    /// Adds a counter or gauge of a service's own to the page; `help` is a sentence without its full stop.
+    pub fn register(&self, name: &str, help: &str, metric: impl Metric) {
+        self.lock().register(name, help, metric);
+    }
+
+    /// Adds figures that are read when the page is.
+    pub fn collect(&self, collector: impl Collector) {
+        self.lock().register_collector(Box::new(collector));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(in crate::host) fn begin(&self) {
+        self.running.inc();
+    }
+
+    pub(in crate::host) fn end(&self, operation: &'static str, status: u16, took: Duration) {
+        self.running.dec();
+        self.requests.get_or_create(&Answered { operation, status }).inc();
+        self.seconds.get_or_create(&ByOperation { operation }).observe(took.as_secs_f64());
+    }
+
+    pub(in crate::host) fn connected(&self, by: i64) {
+        self.connections.inc_by(by);
+    }
+
+    pub(in crate::host) fn panicked(&self) {
+        self.panics.inc();
+    }
+
+    /// The text that a scraper reads.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string fails for no metric.
+        let _ = text::encode(&mut out, &self.lock());
+        out
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
