@@ -1,28 +1,28 @@
-//! A map of bounded size that keeps what was asked for lately.
+//! A map of bounded size that keeps what was asked for lately, for one thread and, in shards, for many.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A map that forgets. There are two generations: once the young one is half of what may be kept, it becomes the old one, and what
-/// nobody asked for since the last time goes.
+/// A cache of two generations: once the young one has half of what the cache may, it becomes the old one, and what nobody asked
+/// for since the last time goes.
 #[derive(Debug)]
-pub struct Recent<K, V> {
+pub struct Cache<K, V> {
     young: HashMap<K, (V, usize)>,
     old: HashMap<K, (V, usize)>,
     young_cost: usize,
     cost_max: usize,
 }
 
-impl<K: Hash + Eq, V: Clone> Recent<K, V> {
+impl<K: Hash + Eq, V: Clone> Cache<K, V> {
     /// An empty one, for entries that cost at most `cost_max` together, in whatever their costs are counted.
     #[must_use]
     pub fn new(cost_max: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), young_cost: 0, cost_max }
     }
 
-    /// The value of `key`, if it was not forgotten.
+    /// The value of `key`, if it is still there.
     pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -31,12 +31,12 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
             return Some(value.clone());
         }
         let (key, (value, cost)) = self.old.remove_entry(key)?;
-        self.put(key, value.clone(), cost);
+        self.insert(key, value.clone(), cost);
         Some(value)
     }
 
     /// Keeps a value, in the place of another of its key.
-    pub fn put(&mut self, key: K, value: V, cost: usize) {
+    pub fn insert(&mut self, key: K, value: V, cost: usize) {
         if self.young_cost + cost > self.cost_max / 2 {
             self.old = std::mem::take(&mut self.young);
             self.young_cost = 0;
@@ -47,8 +47,8 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
         }
     }
 
-    /// Forgets a key now.
-    pub fn forget<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
+    /// Removes a key now.
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
     where
         K: Borrow<Q>,
     {
@@ -59,38 +59,90 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     }
 }
 
-/// Parts that are locked apart from each other.
-const PARTS: usize = 16;
+/// Shards of a cache, each with a lock of its own.
+const SHARDS: usize = 16;
 
-/// A [`Recent`] for many threads at once, in parts that are locked apart, so that they seldom wait for each other.
+/// A [`Cache`] for many threads at once, in shards that are locked apart, so that they seldom wait for each other.
 #[derive(Debug)]
-pub struct Shared<K, V> {
-    parts: [Mutex<Recent<K, V>>; PARTS],
+pub struct ShardedCache<K, V> {
+    shards: [Mutex<Shard<K, V>>; SHARDS],
 }
 
-impl<K: AsRef<[u8]> + Hash + Eq, V: Clone> Shared<K, V> {
+#[derive(Debug)]
+struct Shard<K, V> {
+    entries: Cache<K, V>,
+    /// Grows with each key of this shard that is invalidated.
+    invalidations: u64,
+}
+
+/// Proof that a key was not in a cache, and since when.
+#[derive(Debug, Clone, Copy)]
+pub struct Miss {
+    invalidations: u64,
+}
+
+impl<K: AsRef<[u8]> + Hash + Eq, V: Clone> ShardedCache<K, V> {
     /// An empty one, for entries that cost at most `cost_max` together.
     #[must_use]
     pub fn new(cost_max: usize) -> Self {
-        Self { parts: std::array::from_fn(|_| Mutex::new(Recent::new(cost_max / PARTS))) }
+        let shard = |_| Shard { entries: Cache::new(cost_max / SHARDS), invalidations: 0 };
+        Self { shards: std::array::from_fn(|number| Mutex::new(shard(number))) }
     }
 
-    /// The value of `key`, if it was not forgotten.
-    pub fn get(&self, key: &K) -> Option<V> {
-        self.part(key)?.get(key)
+    /// The value of `key`, if it is still there.
+    pub fn get<Q: AsRef<[u8]> + Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.lookup(key).ok()
+    }
+
+    /// The value of `key`, or what [`ShardedCache::fill`] wants to see once the value was read where it comes from.
+    ///
+    /// # Errors
+    /// A [`Miss`] if it is not there.
+    pub fn lookup<Q: AsRef<[u8]> + Hash + Eq + ?Sized>(&self, key: &Q) -> Result<V, Miss>
+    where
+        K: Borrow<Q>,
+    {
+        let Some(mut shard) = self.shard(key.as_ref()) else {
+            return Err(Miss { invalidations: 0 });
+        };
+        let invalidations = shard.invalidations;
+        shard.entries.get(key).ok_or(Miss { invalidations })
     }
 
     /// Keeps a value, in the place of another of its key.
-    pub fn put(&self, key: K, value: V, cost: usize) {
-        if let Some(mut part) = self.part(&key) {
-            part.put(key, value, cost);
+    pub fn insert(&self, key: K, value: V, cost: usize) {
+        if let Some(mut shard) = self.shard(key.as_ref()) {
+            shard.entries.insert(key, value, cost);
         }
     }
 
-    fn part(&self, key: &K) -> Option<MutexGuard<'_, Recent<K, V>>> {
-        let sum: usize = key.as_ref().iter().copied().map(usize::from).sum();
-        let part = self.parts.get(sum % PARTS)?;
-        Some(part.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Keeps a value that was read after `miss`, unless a key of its shard was invalidated since: it could be this one.
+    pub fn fill(&self, key: K, value: V, cost: usize, miss: Miss) {
+        if let Some(mut shard) = self.shard(key.as_ref())
+            && shard.invalidations == miss.invalidations
+        {
+            shard.entries.insert(key, value, cost);
+        }
+    }
+
+    /// Removes a key whose value changed where it comes from.
+    pub fn invalidate<Q: AsRef<[u8]> + Hash + Eq + ?Sized>(&self, key: &Q)
+    where
+        K: Borrow<Q>,
+    {
+        if let Some(mut shard) = self.shard(key.as_ref()) {
+            shard.invalidations += 1;
+            shard.entries.remove(key);
+        }
+    }
+
+    fn shard(&self, key: &[u8]) -> Option<MutexGuard<'_, Shard<K, V>>> {
+        let sum: usize = key.iter().copied().map(usize::from).sum();
+        let shard = self.shards.get(sum % SHARDS)?;
+        Some(shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -99,25 +151,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shared_one_finds_what_it_keeps_and_forgets_the_rest() {
-        let map = Shared::new(PARTS * 100);
+    fn the_sharded_one_finds_what_it_keeps_and_forgets_the_rest() {
+        let map = ShardedCache::new(SHARDS * 100);
         for number in 0..200_u8 {
-            map.put([number], number, 50);
+            map.insert([number], number, 50);
             assert_eq!(map.get(&[number]), Some(number));
         }
         assert_eq!(map.get(&[0]), None);
     }
 
     #[test]
+    fn a_value_is_found_until_it_is_invalidated() {
+        let map = ShardedCache::<_, u8>::new(SHARDS * 100);
+        let miss = map.lookup(&[1]).unwrap_err();
+        map.fill([1], 7, 1, miss);
+        assert_eq!(map.get(&[1]), Some(7));
+        map.invalidate(&[1]);
+        assert_eq!(map.get(&[1]), None);
+    }
+
+    #[test]
+    fn what_was_read_before_an_invalidation_is_not_kept_after_it() {
+        let map = ShardedCache::<_, u8>::new(SHARDS * 100);
+        let miss = map.lookup(&[1]).unwrap_err();
+        map.invalidate(&[1]);
+        map.fill([1], 7, 1, miss);
+        assert_eq!(map.get(&[1]), None);
+    }
+
+    #[test]
     fn it_stays_within_its_bounds_and_keeps_what_is_asked_for() {
-        let mut map = Recent::new(100);
+        let mut map = Cache::new(100);
         for number in 0..200_u32 {
-            map.put(number, number, 10);
+            map.insert(number, number, 10);
             assert_eq!(map.get(&0), Some(0), "after {number}");
         }
         assert!(map.young.len() + map.old.len() <= 10);
         assert!(map.get(&100).is_none());
-        map.forget(&0);
+        map.remove(&0);
         assert!(map.get(&0).is_none());
     }
 }

@@ -23,7 +23,7 @@ use http::request::Parts as Head;
 use http::{Request, Response};
 use triptych_core::blobs::Blobs;
 use triptych_core::host::{
-    BoxError, Operation as OperationName, Received, ReplyBody, RequestId, drain_refused,
+    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
 };
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::{KeyValue, run};
@@ -219,7 +219,7 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let (head, mut body) = request.into_parts();
-        let id = match head.extensions.get::<Received>() {
+        let id = match head.extensions.get::<RequestContext>() {
             Some(received) => received.id.clone(),
             None => RequestId::from_number(self.draw().next(), 0),
         };
@@ -345,7 +345,7 @@ impl ObjectPut {
         let region = &self.0.settings.region;
         let claim = Claim::read(authorization.as_deref(), &fields, &query, region)?;
         let (caller, verified) = self.identify(&claim, line, &fields, now)?;
-        let received = head.extensions.get::<Received>();
+        let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
         Ok(Asked { operation, location, query, caller, verified, now, secure, fields })
     }

@@ -12,7 +12,7 @@ use object_put::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::signature::unhex;
 use object_put::verify::{Findings, Note, verify};
 use triptych_core::host::flags::{Flags, Product};
-use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage::{self, Storage};
 
 const PRODUCT: Product = Product {
@@ -142,7 +142,7 @@ fn flags(command: Command) -> Command {
 fn make(
     start: Start,
     matches: &ArgMatches,
-) -> impl Future<Output = Result<Made<ObjectPut>, LaunchError>> + use<> {
+) -> impl Future<Output = Result<BuiltService<ObjectPut>, LaunchError>> + use<> {
     let made = build(&start, matches);
     async move {
         let mut made = made?;
@@ -156,7 +156,7 @@ fn make(
     }
 }
 
-fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchError> {
+fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>, LaunchError> {
     let credentials = credentials(start, matches)?;
     let (seed, given) = seed(start, &credentials)?;
     let region = seed.region.clone().or_else(|| text(matches, "region"));
@@ -182,7 +182,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<ObjectPut>, LaunchE
         let line = format!("aws --endpoint-url {url} s3 cp README.md s3://{FIRST_BUCKET}/");
         banner.push(("try", line));
     }
-    Ok(Made { service, banner, secrets, has_own_credentials: credentials.own || given })
+    Ok(BuiltService { service, banner, secrets, has_own_credentials: credentials.own || given })
 }
 
 fn text(matches: &ArgMatches, id: &str) -> Option<String> {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use object_put::dialect::Dialect;
 use service::{Answer, Draft, NOW, World};
-use triptych_core::blobs::{Blobs, Directory, MemoryBlobs, SystemDisk};
+use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
+use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory};
 

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use service::{Draft, NOW, World};
-use triptych_core::blobs::{Directory, Disk, DiskFile, SystemDisk};
+use triptych_core::blobs::Directory;
+use triptych_core::disk::{Disk, DiskFile, SystemDisk};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Batch, Found, KeyValue, Memory, Page, Span, StoreError, Version};
 use triptych_core::pending::Pending;
@@ -179,8 +180,8 @@ impl KeyValue for FailingStore {
         Pending::ready(Err(self.error.clone()))
     }
 
-    fn settled(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
-        self.inner.settled(seen)
+    fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+        self.inner.durable(seen)
     }
 }
 

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use service::{Answer, Draft, NOW, World};
-use triptych_core::blobs::{Blobs, Directory, MemoryBlobs, SystemDisk};
+use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
+use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
 use triptych_core::time::Timestamp;

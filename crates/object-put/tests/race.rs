@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use service::{Answer, Draft, NOW, World};
-use triptych_core::blobs::{Directory, MemoryBlobs, SystemDisk};
+use triptych_core::blobs::{Directory, MemoryBlobs};
+use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig};
 

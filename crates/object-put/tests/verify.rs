@@ -13,7 +13,8 @@ use std::sync::Arc;
 use object_put::encryption::Keyring;
 use object_put::verify::{Note, verify};
 use service::{NOW, World};
-use triptych_core::blobs::{Blobs, Directory, SystemDisk};
+use triptych_core::blobs::{Blobs, Directory};
+use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::Memory;
 

@@ -12,7 +12,7 @@ use tabs_api::http::TabsApi;
 use tabs_api::replay::Lab;
 use tabs_api::seed::{Install, Seed};
 use triptych_core::host::flags::Product;
-use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
 use triptych_core::time::Clock;
 
@@ -91,11 +91,11 @@ fn flags(command: Command) -> Command {
 fn make(
     start: Start,
     matches: &ArgMatches,
-) -> impl Future<Output = Result<Made<TabsApi>, LaunchError>> + use<> {
+) -> impl Future<Output = Result<BuiltService<TabsApi>, LaunchError>> + use<> {
     std::future::ready(build(&start, matches))
 }
 
-fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchError> {
+fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, LaunchError> {
     let failed = |error: &dyn std::fmt::Display| LaunchError::Service(error.to_string());
     let (seed, given) = seed(start)?;
     let tokens = seed.extensions.iter().filter_map(|install| install.token.clone());
@@ -137,7 +137,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<Made<TabsApi>, LaunchErr
         ));
         secrets.push(("token", token));
     }
-    Ok(Made { service, banner, secrets, has_own_credentials: given })
+    Ok(BuiltService { service, banner, secrets, has_own_credentials: given })
 }
 
 /// The seed file, or one extension that may do everything; and whether it was a file with extensions.

@@ -28,7 +28,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
 use triptych_core::blobs::Blobs;
 use triptych_core::host::{
-    BoxError, Operation as OperationName, Received, ReplyBody, RequestId, drain_refused,
+    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
 };
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
@@ -195,7 +195,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let (head, mut body) = request.into_parts();
-        let id = match head.extensions.get::<Received>() {
+        let id = match head.extensions.get::<RequestContext>() {
             Some(received) => received.id.clone(),
             None => RequestId::from_number(self.draw().next(), 0),
         };

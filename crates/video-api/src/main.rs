@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 use triptych_core::host::flags::Product;
-use triptych_core::host::launch::{self, LaunchError, Made, Start};
+use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
 use video_api::http::VideoApi;
 use video_api::seed::Seed;
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn make(
     start: Start,
     _matches: &ArgMatches,
-) -> impl Future<Output = Result<Made<VideoApi>, LaunchError>> + use<> {
+) -> impl Future<Output = Result<BuiltService<VideoApi>, LaunchError>> + use<> {
     let made = build(&start);
     async move {
         let mut made = made?;
@@ -52,7 +52,7 @@ fn make(
     }
 }
 
-fn build(start: &Start) -> Result<Made<VideoApi>, LaunchError> {
+fn build(start: &Start) -> Result<BuiltService<VideoApi>, LaunchError> {
     let url = &start.url;
     let (mut banner, mut secrets, mut own) = (Vec::new(), Vec::new(), true);
     let seed = match &start.flags.seed {
@@ -84,5 +84,5 @@ fn build(start: &Start) -> Result<Made<VideoApi>, LaunchError> {
         .external_url(start.flags.external_url.clone())
         .seed(seed)
         .build();
-    Ok(Made { service, banner, secrets, has_own_credentials })
+    Ok(BuiltService { service, banner, secrets, has_own_credentials })
 }

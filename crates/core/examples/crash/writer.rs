@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use triptych_core::blobs::{Blobs, Directory, SystemDisk};
+use triptych_core::blobs::{Blobs, Directory};
+use triptych_core::disk::SystemDisk;
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::{
     Durability, KeyValue, Sled, SledConfig, StoreError, VALUE_BYTES_MAX, run_blocking,

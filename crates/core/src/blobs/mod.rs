@@ -10,8 +10,6 @@ mod directory;
 mod memory;
 
 #[cfg(feature = "sled")]
-pub use crate::disk::{Disk, DiskFile, SystemDisk};
-#[cfg(feature = "sled")]
 pub use directory::{Directory, DirectoryStats};
 pub use memory::MemoryBlobs;
 
@@ -137,7 +135,7 @@ pub trait BlobWriter: Send {
     ///
     /// # Errors
     /// `Full`, `Unavailable`.
-    fn settle_blocking(&mut self) -> Result<(), BlobError> {
+    fn sync_blocking(&mut self) -> Result<(), BlobError> {
         Ok(())
     }
 

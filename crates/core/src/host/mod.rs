@@ -1,7 +1,7 @@
 //! The server shell that the three services run under: sockets, limits, control plane, flags, logs.
 //!
 //! It knows no resource, no user's authentication and no error body. It meets a service in three
-//! things: the request extension [`Received`], the response extension [`Operation`], and the hooks
+//! things: the request extension [`RequestContext`], the response extension [`Operation`], and the hooks
 //! of [`Hosted`].
 
 pub mod launch;
@@ -15,8 +15,8 @@ mod tests;
 pub use launch::{Log, flags, storage};
 pub use ops::{Metrics, is_own_name};
 pub use server::{
-    Body, BodyError, Config, Hosted, Limits, Operation, Peer, Received, Refusal, ReplyBody, Report,
-    RequestHead, RequestId, Stopping, Streaming, drain_refused, serve, signals,
+    Body, BodyError, Config, Hosted, Limits, Operation, Peer, Refusal, ReplyBody, Report,
+    RequestContext, RequestHead, RequestId, Stopping, Streaming, drain_refused, serve, signals,
 };
 
 /// An error of any kind, as bodies give it.

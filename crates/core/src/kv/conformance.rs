@@ -179,22 +179,22 @@ fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
         let batch = Batch { durability, ..put(b"k", b"v") };
         let pending = store.commit(batch);
         let seen = store.get(b"k").unwrap().version;
-        if let Some(settled) = store.settled(seen) {
-            settled.wait().unwrap();
+        if let Some(durable) = store.durable(seen) {
+            durable.wait().unwrap();
         }
         pending.wait().unwrap();
         let page = store.scan(&Span::of("k"), 1).unwrap();
         assert!(page.seen >= seen, "a page rests on the versions of its rows");
-        if let Some(settled) = store.settled(page.seen) {
-            settled.wait().unwrap();
+        if let Some(durable) = store.durable(page.seen) {
+            durable.wait().unwrap();
         }
-        assert!(store.settled(seen).is_none(), "what is settled stays so");
+        assert!(store.durable(seen).is_none(), "what is settled stays so");
     }
 }
 
 /// An engine that tells what was written tells of every write, before any read shows it to be over.
 fn what_was_read_and_not_written_since_is_what_is_there(store: Arc<dyn KeyValue>) {
-    if store.changes().is_none() {
+    if store.write_versions().is_none() {
         return;
     }
     let writer = {
@@ -212,20 +212,20 @@ fn what_was_read_and_not_written_since_is_what_is_there(store: Arc<dyn KeyValue>
     };
     let mut held = 0;
     while held == 0 || !writer.is_finished() {
-        let mut tx = Tx::noting(&*store);
+        let mut tx = Tx::tracking_reads(&*store);
         let read = [b"a", b"b"].map(|key| tx.get(key).unwrap());
-        let basis = tx.basis().unwrap();
-        if basis.holds(&*store) {
+        let basis = tx.read_set().unwrap();
+        if basis.is_current(&*store) {
             held += 1;
             let [a, b] = read;
             assert!(a.is_none() || a == b, "what holds is of one moment");
         }
     }
     writer.join().unwrap();
-    let mut tx = Tx::noting(&*store);
+    let mut tx = Tx::tracking_reads(&*store);
     let last = tx.get(b"b").unwrap();
     assert_eq!(last, Some(Bytes::from("499")));
-    assert!(tx.basis().unwrap().holds(&*store), "a quiet row holds");
+    assert!(tx.read_set().unwrap().is_current(&*store), "a quiet row holds");
 }
 
 fn add_one(store: &dyn KeyValue, ids: &mut dyn Ids, attempts_max: u32) -> Result<(), StoreError> {

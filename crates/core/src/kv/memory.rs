@@ -7,7 +7,8 @@ use std::sync::{PoisonError, RwLock};
 use bytes::Bytes;
 
 use super::{
-    Batch, Changes, Found, KeyValue, Order, Page, Records, Span, StoreError, Version, check_key,
+    Batch, DecodedCache, Found, KeyValue, Order, Page, Span, StoreError, Version, WriteVersions,
+    check_key,
 };
 use crate::pending::Pending;
 
@@ -15,8 +16,8 @@ use crate::pending::Pending;
 #[derive(Debug)]
 pub struct Memory {
     rows: RwLock<Rows>,
-    changes: Changes,
-    records: Records,
+    write_versions: WriteVersions,
+    decoded_cache: DecodedCache,
 }
 
 #[derive(Debug, Default)]
@@ -31,8 +32,8 @@ impl Memory {
     pub fn new() -> Self {
         Self {
             rows: RwLock::default(),
-            changes: Changes::new(Version::ABSENT),
-            records: Records::new(),
+            write_versions: WriteVersions::new(Version::ABSENT),
+            decoded_cache: DecodedCache::new(),
         }
     }
 }
@@ -48,14 +49,18 @@ impl Rows {
         self.rows.get(key).map_or(Version::ABSENT, |(_, version)| *version)
     }
 
-    fn apply(&mut self, batch: Batch, changes: &Changes) -> Result<Version, StoreError> {
+    fn apply(
+        &mut self,
+        batch: Batch,
+        write_versions: &WriteVersions,
+    ) -> Result<Version, StoreError> {
         batch.check()?;
         if batch.expectations.iter().any(|(key, version)| self.version(key) != *version) {
             return Err(StoreError::Conflict);
         }
         let version = Version(self.last.0 + 1);
         self.last = version;
-        changes.note(batch.writes.iter().map(|(key, _)| key), version);
+        write_versions.note(batch.writes.iter().map(|(key, _)| key), version);
         for (key, value) in batch.writes {
             match value {
                 Some(value) => self.rows.insert(key, (value, version)),
@@ -107,19 +112,19 @@ impl KeyValue for Memory {
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-        Pending::ready(rows.apply(batch, &self.changes))
+        Pending::ready(rows.apply(batch, &self.write_versions))
     }
 
-    fn settled(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+    fn durable(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
         None
     }
 
-    fn changes(&self) -> Option<&Changes> {
-        Some(&self.changes)
+    fn write_versions(&self) -> Option<&WriteVersions> {
+        Some(&self.write_versions)
     }
 
-    fn records(&self) -> Option<&Records> {
-        Some(&self.records)
+    fn decoded_cache(&self) -> Option<&DecodedCache> {
+        Some(&self.decoded_cache)
     }
 }
 

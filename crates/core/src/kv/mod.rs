@@ -15,7 +15,7 @@ mod tx;
 
 #[cfg(feature = "sled")]
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
-pub use memo::{Basis, Changes, Held, Kept, Records};
+pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::{Tx, read, run, run_blocking};
@@ -205,7 +205,7 @@ impl StoreError {
 /// An ordered map of bytes with atomic conditional commits. Object-safe; no runtime's type in it.
 ///
 /// What a commit acknowledged is seen by every read that starts after. What a read shows may not be
-/// on disk yet: whoever answers a user from it first awaits [`KeyValue::settled`].
+/// on disk yet: whoever answers a user from it first awaits [`KeyValue::durable`].
 /// The laws are written down as tests in `conformance`.
 pub trait KeyValue: Send + Sync {
     /// The value and version of `key` now.
@@ -236,15 +236,15 @@ pub trait KeyValue: Send + Sync {
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>>;
 
     /// `None` if everything up to `seen` is as durable as it promised; else the answer that tells when it is.
-    fn settled(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>>;
+    fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>>;
 
     /// When rows were last written, if every write of them passes through this engine.
-    fn changes(&self) -> Option<&Changes> {
+    fn write_versions(&self) -> Option<&WriteVersions> {
         None
     }
 
     /// What rows that were read lately mean, if the engine keeps that.
-    fn records(&self) -> Option<&Records> {
+    fn decoded_cache(&self) -> Option<&DecodedCache> {
         None
     }
 

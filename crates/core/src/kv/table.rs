@@ -91,7 +91,7 @@ impl<K: Key, V: Record> Table<K, V> {
         tx.peek(&self.place(key))?.map(|bytes| self.decode(bytes)).transpose()
     }
 
-    /// [`Table::get`] of a row that many requests read: where the engine keeps [`Records`](super::Records), it is decoded once for all.
+    /// [`Table::get`] of a row that many requests read: where the engine has a [`DecodedCache`](super::DecodedCache), it is decoded once for all.
     ///
     /// # Errors
     /// As [`Table::get`].
@@ -121,8 +121,8 @@ impl<K: Key, V: Record> Table<K, V> {
     where
         V: Send + Sync + 'static,
     {
-        match tx.records() {
-            Some(records) => records.of(key, value, |value| self.decode(value)),
+        match tx.decoded_cache() {
+            Some(cache) => cache.get_or_decode(key, value, |value| self.decode(value)),
             None => self.decode(value).map(Arc::new),
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Basis, Batch, Changes, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, Records, Span,
-    StoreError, Version,
+    Batch, DecodedCache, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, ReadSet, Span,
+    StoreError, Version, WriteVersions,
 };
 use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
@@ -19,7 +19,7 @@ pub struct Tx<'s> {
     seen: Version,
     durability: Durability,
     /// What the reads rest on, where that is noted and known.
-    basis: Option<Basis>,
+    read_set: Option<ReadSet>,
 }
 
 impl<'s> Tx<'s> {
@@ -32,14 +32,14 @@ impl<'s> Tx<'s> {
             writes: BTreeMap::new(),
             seen: Version::ABSENT,
             durability: Durability::Disk,
-            basis: None,
+            read_set: None,
         }
     }
 
-    /// The same, which notes what it reads for [`Tx::basis`].
+    /// The same, which notes what it reads for [`Tx::read_set`].
     #[must_use]
-    pub fn noting(store: &'s dyn KeyValue) -> Self {
-        Self { basis: store.changes().map(Changes::basis), ..Self::new(store) }
+    pub fn tracking_reads(store: &'s dyn KeyValue) -> Self {
+        Self { read_set: store.write_versions().map(WriteVersions::read_set), ..Self::new(store) }
     }
 
     /// The value at `key`, this transaction's own write first. The commit fails if it changes in between. Nothing is at a key that is
@@ -48,8 +48,8 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        if let Some(basis) = &mut self.basis {
-            basis.read(key);
+        if let Some(reads) = &mut self.read_set {
+            reads.add(key);
         }
         if let Some(value) = self.writes.get(key) {
             return Ok(value.clone());
@@ -73,8 +73,8 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        if let Some(basis) = &mut self.basis {
-            basis.read(key);
+        if let Some(reads) = &mut self.read_set {
+            reads.add(key);
         }
         if let Some(value) = self.writes.get(key) {
             return Ok(value.clone());
@@ -97,7 +97,7 @@ impl<'s> Tx<'s> {
     /// As [`KeyValue::scan`].
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
         // Which rows are not there is not noted.
-        self.basis = None;
+        self.read_set = None;
         let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
         let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
         let page = self.store.scan(span, limit.saturating_add(hidden))?;
@@ -134,8 +134,8 @@ impl<'s> Tx<'s> {
     }
 
     /// What rows that were read lately mean, where the engine keeps that.
-    pub(super) fn records(&self) -> Option<&'s Records> {
-        self.store.records()
+    pub(super) fn decoded_cache(&self) -> Option<&'s DecodedCache> {
+        self.store.decoded_cache()
     }
 
     /// Records a new value for `key`.
@@ -159,15 +159,15 @@ impl<'s> Tx<'s> {
         self.writes.is_empty()
     }
 
-    /// The highest version that was read: an answer that rests on it waits for [`KeyValue::settled`].
+    /// The highest version that was read: an answer that rests on it waits for [`KeyValue::durable`].
     #[must_use]
     pub const fn seen(&self) -> Version {
         self.seen
     }
 
     /// What the reads rest on; `None` where that was not noted, and once there was a scan or a write.
-    pub fn basis(&mut self) -> Option<Basis> {
-        self.basis.take().filter(|_| self.writes.is_empty())
+    pub fn read_set(&mut self) -> Option<ReadSet> {
+        self.read_set.take().filter(|_| self.writes.is_empty())
     }
 
     /// The batch that commits this transaction under the name `id`.
@@ -194,7 +194,7 @@ impl std::fmt::Debug for Tx<'_> {
 /// What an attempt waits for before its answer may be shown.
 enum Wait {
     Nothing,
-    Settled(Pending<Result<(), StoreError>>),
+    Durable(Pending<Result<(), StoreError>>),
     Commit(Pending<Result<Version, StoreError>>),
 }
 
@@ -236,7 +236,7 @@ fn attempt<T, E>(
     let mut tx = Tx::new(store);
     let outcome = body(&mut tx, ids);
     if outcome.is_err() || tx.is_read_only() {
-        return (outcome, store.settled(tx.seen()).map_or(Wait::Nothing, Wait::Settled));
+        return (outcome, store.durable(tx.seen()).map_or(Wait::Nothing, Wait::Durable));
     }
     let mut id = [0; 16];
     ids.fill(&mut id);
@@ -261,7 +261,7 @@ pub async fn run<T, E: From<StoreError>>(
         let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
         match wait {
             Wait::Nothing => return outcome,
-            Wait::Settled(settled) => return settled.await.map_err(E::from).and(outcome),
+            Wait::Durable(durable) => return durable.await.map_err(E::from).and(outcome),
             Wait::Commit(commit) => match commit.await {
                 Err(StoreError::Conflict) => {}
                 Err(error) => return Err(error.into()),
@@ -279,17 +279,17 @@ pub async fn run<T, E: From<StoreError>>(
 pub async fn read<T, E: From<StoreError>>(
     store: &dyn KeyValue,
     body: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
-) -> Result<(T, Option<Basis>), E> {
-    let (outcome, basis, settled) = {
-        let mut tx = Tx::noting(store);
+) -> Result<(T, Option<ReadSet>), E> {
+    let (outcome, read_set, durable) = {
+        let mut tx = Tx::tracking_reads(store);
         let outcome = body(&mut tx);
         debug_assert!(tx.is_read_only(), "what is written here is lost");
-        (outcome, tx.basis(), store.settled(tx.seen()))
+        (outcome, tx.read_set(), store.durable(tx.seen()))
     };
-    if let Some(settled) = settled {
-        settled.await?;
+    if let Some(durable) = durable {
+        durable.await?;
     }
-    Ok((outcome?, basis))
+    Ok((outcome?, read_set))
 }
 
 /// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
@@ -307,7 +307,7 @@ pub fn run_blocking<T, E: From<StoreError>>(
         let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
         match wait {
             Wait::Nothing => return outcome,
-            Wait::Settled(settled) => return settled.wait().map_err(E::from).and(outcome),
+            Wait::Durable(durable) => return durable.wait().map_err(E::from).and(outcome),
             Wait::Commit(commit) => match commit.wait() {
                 Err(StoreError::Conflict) => {}
                 Err(error) => return Err(error.into()),
@@ -407,25 +407,25 @@ mod tests {
     #[test]
     fn what_was_read_holds_until_one_of_its_rows_is_written() {
         let store = Memory::new();
-        let basis = |read: fn(&mut Tx<'_>)| {
-            let mut tx = Tx::noting(&store);
+        let read_set = |read: fn(&mut Tx<'_>)| {
+            let mut tx = Tx::tracking_reads(&store);
             read(&mut tx);
-            tx.basis()
+            tx.read_set()
         };
         put(&store, "a", "1");
-        let a = basis(|tx| drop(tx.get(b"a").unwrap())).unwrap();
-        let b = basis(|tx| drop(tx.peek(b"b").unwrap())).unwrap();
+        let a = read_set(|tx| drop(tx.get(b"a").unwrap())).unwrap();
+        let b = read_set(|tx| drop(tx.peek(b"b").unwrap())).unwrap();
         put(&store, "other", "1");
-        assert!(a.holds(&store) && b.holds(&store));
+        assert!(a.is_current(&store) && b.is_current(&store));
         put(&store, "b", "1");
-        assert!(a.holds(&store) && !b.holds(&store), "a row that came");
+        assert!(a.is_current(&store) && !b.is_current(&store), "a row that came");
         let mut tx = Tx::new(&store);
         tx.delete("a");
         store.commit(tx.into_batch([0; 16])).wait().unwrap();
-        assert!(!a.holds(&store), "a row that went");
-        let scanned = basis(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
-        let written = basis(|tx| tx.put("c", "2"));
-        assert_eq!((scanned, written, Tx::new(&store).basis()), (None, None, None));
+        assert!(!a.is_current(&store), "a row that went");
+        let scanned = read_set(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
+        let written = read_set(|tx| tx.put("c", "2"));
+        assert_eq!((scanned, written, Tx::new(&store).read_set()), (None, None, None));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use http::{HeaderValue, Response};
 use triptych_core::host::RequestId;
-use triptych_core::kv::{self, Kept};
+use triptych_core::kv::{self, MemoCache};
 
 use super::{Asked, Content, ObjectPut, render};
 use crate::account::Caller;
@@ -30,7 +30,7 @@ const OWN_PASSING: [&str; 4] = ["date", "content-sha256", "security-token", "use
 
 /// Answers by what they follow from.
 #[derive(Debug)]
-pub(super) struct Answers(Kept<Vec<u8>, Given>);
+pub(super) struct Answers(MemoCache<Vec<u8>, Given>);
 
 /// An answer that was given, and will be again.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ struct Given {
 impl Answers {
     /// None yet.
     pub(super) fn new() -> Self {
-        Self(Kept::new(BYTES_MAX))
+        Self(MemoCache::new(BYTES_MAX))
     }
 }
 
@@ -92,7 +92,7 @@ impl ObjectPut {
     ) -> Result<Response<Content>, Error> {
         let (store, answers) = (&*self.0.store, &self.0.answers.0);
         let key = key_of(asked);
-        if let Some(given) = answers.find(&key, store)
+        if let Some(given) = answers.get(&key, store)
             && given.to == asked.caller
         {
             return Ok(given.response.clone());
@@ -111,7 +111,7 @@ impl ObjectPut {
         if let Some(basis) = basis.filter(|_| !is_governed) {
             let values: usize = response.headers().values().map(HeaderValue::len).sum();
             let bytes = ANSWER_BYTES + values + response.body().bytes();
-            answers.keep(key, basis, bytes, || {
+            answers.insert(key, basis, bytes, || {
                 let mut response = response.clone();
                 // With what each answer has of its own, so that their places are there.
                 render::identify(&mut response, dialect, &RequestId("".into()), asked.now);

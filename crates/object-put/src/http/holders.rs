@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use triptych_core::kv::{Basis, KeyValue, StoreError, Tx};
+use triptych_core::kv::{KeyValue, ReadSet, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Holder;
@@ -22,7 +22,7 @@ pub(super) struct Holders(RwLock<HashMap<String, Arc<Kept>>>);
 /// The holder of a key.
 pub(super) struct Kept {
     /// The rows that say so.
-    basis: Option<Basis>,
+    basis: Option<ReadSet>,
     pub(super) holder: Arc<Holder>,
     signing: Mutex<Option<Arc<SigningKey>>>,
 }
@@ -38,11 +38,11 @@ impl Holders {
         id: &str,
     ) -> Result<Option<Arc<Kept>>, StoreError> {
         if let Some(kept) = self.known(id)
-            && kept.basis.as_ref().is_some_and(|basis| basis.holds(store))
+            && kept.basis.as_ref().is_some_and(|basis| basis.is_current(store))
         {
             return Ok(Some(kept));
         }
-        let mut tx = Tx::noting(store);
+        let mut tx = Tx::tracking_reads(store);
         let Some(key) = ACCESS_KEYS.peek(&mut tx, &id.to_owned())? else {
             return Ok(None);
         };
@@ -50,7 +50,7 @@ impl Holders {
             return Ok(None);
         };
         let kept = Arc::new(Kept {
-            basis: tx.basis(),
+            basis: tx.read_set(),
             holder: Arc::new(Holder { account, key }),
             signing: Mutex::default(),
         });

@@ -173,7 +173,7 @@ fn take_all(
     }
     let digested = verifier.finish()?;
     writer.write_blocking(sealer.finish())?;
-    writer.settle_blocking()?;
+    writer.sync_blocking()?;
     Ok((digested, writer))
 }
 

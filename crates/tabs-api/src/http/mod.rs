@@ -31,7 +31,7 @@ use serde::Serialize;
 use serde_json::json;
 use triptych_core::error::Coded;
 use triptych_core::host::{
-    BoxError, Operation as OperationName, Received, ReplyBody, Stopping, Streaming,
+    BoxError, Operation as OperationName, ReplyBody, RequestContext, Stopping, Streaming,
 };
 use triptych_core::id::{Ids, SharedIds, SystemIds};
 use triptych_core::kv::KeyValue;
@@ -459,7 +459,7 @@ fn since(head: &Head) -> Since {
 }
 
 fn stopping(head: &Head) -> Stopping {
-    let received = head.extensions.get::<Received>();
+    let received = head.extensions.get::<RequestContext>();
     received.map_or_else(Stopping::never, |received| received.stopping.clone())
 }
 

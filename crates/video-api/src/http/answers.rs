@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{self, Held, Kept, KeyValue};
+use triptych_core::kv::{self, KeyValue, Memo, MemoCache};
 use triptych_core::time::Timestamp;
 
 use super::reply::{Answer, Said};
@@ -22,7 +22,7 @@ const BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Answers by what they follow from.
 #[derive(Debug)]
-pub(super) struct Answers(Kept<[u8; 32], Given>);
+pub(super) struct Answers(MemoCache<[u8; 32], Given>);
 
 /// An answer that was given, and will be again.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ struct Given {
 impl Answers {
     /// None yet.
     pub(super) fn new() -> Self {
-        Self(Kept::new(BYTES_MAX))
+        Self(MemoCache::new(BYTES_MAX))
     }
 
     fn find(
@@ -43,8 +43,8 @@ impl Answers {
         key: &[u8; 32],
         now: Timestamp,
         store: &dyn KeyValue,
-    ) -> Option<Arc<Held<Given>>> {
-        self.0.find(key, store).filter(|given| given.since <= now)
+    ) -> Option<Arc<Memo<Given>>> {
+        self.0.get(key, store).filter(|given| given.since <= now)
     }
 }
 
@@ -87,7 +87,7 @@ impl VideoApi {
         let said = Said::of(reply, asked);
         if let Some(basis) = basis {
             let given = || Given { said: said.clone(), since };
-            answers.0.keep(key, basis, said.bytes(), given);
+            answers.0.insert(key, basis, said.bytes(), given);
         }
         Ok(said.answer(asked, operation.name))
     }
@@ -107,8 +107,8 @@ mod tests {
         let key = key_of(&asked, &Caller::default());
         let at = Timestamp::from_millis;
         for _ in 0..2 {
-            let basis = Tx::noting(&store).basis().unwrap();
-            answers.0.keep(key, basis, 1, || Given {
+            let basis = Tx::tracking_reads(&store).read_set().unwrap();
+            answers.0.insert(key, basis, 1, || Given {
                 said: Said::of(Reply::default(), &asked),
                 since: at(5),
             });

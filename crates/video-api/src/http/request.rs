@@ -6,7 +6,7 @@ use http::header::{self, HeaderName};
 use http::request::Parts as Head;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use triptych_core::host::Received;
+use triptych_core::host::RequestContext;
 
 use super::reply::{Answer, Said};
 use crate::envelope::Reply;
@@ -75,7 +75,7 @@ impl Asked {
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         let named = |name: &'static str| text(HeaderName::from_static(name));
         let authority = head.uri.authority().map(http::uri::Authority::as_str);
-        let received = head.extensions.get::<Received>();
+        let received = head.extensions.get::<RequestContext>();
         let seen = Seen {
             host: text(header::HOST).or(authority),
             forwarded_host: named("x-forwarded-host"),

@@ -394,7 +394,7 @@ impl BlobWriter for Writer {
         self.take(bytes).map_or(Ok(()), Pieces::write)
     }
 
-    fn settle_blocking(&mut self) -> Result<(), BlobError> {
+    fn sync_blocking(&mut self) -> Result<(), BlobError> {
         let Some(slot) = &self.large else {
             return Ok(());
         };

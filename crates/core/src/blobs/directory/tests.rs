@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::blobs::conformance;
+use crate::disk::SystemDisk;
 
 fn open(path: &Path) -> Directory {
     Directory::open(path, Arc::new(SystemDisk), SeededIds::from_number(1)).unwrap()

@@ -59,7 +59,7 @@ pub enum LaunchError {
     Service(String),
 }
 
-/// Everything a service is made of, before it is made.
+/// Everything a service is made of, before it is built.
 #[derive(Debug)]
 pub struct Start {
     /// The common flags.
@@ -76,9 +76,9 @@ pub struct Start {
     pub url: String,
 }
 
-/// A service that is made, and the lines of its banner: a label and a text each. Secrets go into `secrets`, which only a terminal shows.
+/// A service that is built, and the lines of its banner: a label and a text each. Secrets go into `secrets`, which only a terminal shows.
 #[derive(Debug)]
-pub struct Made<S> {
+pub struct BuiltService<S> {
     /// The service.
     pub service: S,
     /// What the banner shows, beside name, URL and data.
@@ -112,7 +112,7 @@ pub fn run<S, F>(
 where
     S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
     S::Future: Send,
-    F: Future<Output = Result<Made<S>, LaunchError>>,
+    F: Future<Output = Result<BuiltService<S>, LaunchError>>,
 {
     let (name, inner) = matches.subcommand().unwrap_or(("serve", matches));
     let flags = Flags::from_matches(inner);
@@ -181,7 +181,7 @@ async fn start<S, F>(
 where
     S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
     S::Future: Send,
-    F: Future<Output = Result<Made<S>, LaunchError>>,
+    F: Future<Output = Result<BuiltService<S>, LaunchError>>,
 {
     let _log = Log::start(flags.log.as_deref(), flags.log_json).map_err(LaunchError::Log)?;
     let asked = SocketAddr::new(flags.listen, flags.port);
@@ -202,8 +202,8 @@ where
         flags.external_url.clone().unwrap_or_else(|| format!("{}://{address}", scheme(&config)));
     let mut storage = storage::open(&flags)?;
     #[cfg(feature = "sled")]
-    if let Some(figures) = storage.figures.take() {
-        config.metrics.collect(figures);
+    if let Some(metrics) = storage.metrics.take() {
+        config.metrics.collect(metrics);
     }
     let (directory, failure) = (storage.directory.clone(), storage.failure.take());
     let start = Start {
@@ -214,15 +214,15 @@ where
         url: url.clone(),
         flags: flags.clone(),
     };
-    let made = make(start, matches).await?;
-    if !flags.listen.is_loopback() && !made.has_own_credentials {
+    let built = make(start, matches).await?;
+    if !flags.listen.is_loopback() && !built.has_own_credentials {
         return Err(LaunchError::Exposed(
             address,
             "explicit credentials: give a --seed file that names them".into(),
         ));
     }
     let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
-    banner(product, &url, &data, &made);
+    banner(product, &url, &data, &built);
     let asked_to_stop = signals();
     if let Some(path) = &flags.ready_file {
         write_ready_file(path, product, &url, &data).map_err(LaunchError::ReadyFile)?;
@@ -241,7 +241,7 @@ where
             reason = until_failure(failure) => failed = Some(reason),
         }
     };
-    let report = serve(listener, made.service, config, stop).await;
+    let report = serve(listener, built.service, config, stop).await;
     if !report.drained {
         tracing::warn!("requests were still running at the deadline and were cut");
     }
@@ -285,11 +285,11 @@ fn admin_token(flags: &Flags) -> Result<Option<String>, LaunchError> {
     Ok(Some(storage::secret(directory, "admin-token")?))
 }
 
-fn banner<S>(product: &Product, url: &str, data: &str, made: &Made<S>) {
+fn banner<S>(product: &Product, url: &str, data: &str, built: &BuiltService<S>) {
     use std::io::IsTerminal;
     say(&format!("{} {}   {url}   data {data}", product.name, product.version));
-    let secrets = made.secrets.iter().filter(|_| std::io::stdout().is_terminal());
-    for (label, text) in secrets.chain(&made.banner) {
+    let secrets = built.secrets.iter().filter(|_| std::io::stdout().is_terminal());
+    for (label, text) in secrets.chain(&built.banner) {
         say(&format!("  {label:<8} {text}"));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::flags::Flags;
 use crate::blobs::{Blobs, MemoryBlobs};
 #[cfg(feature = "sled")]
-use crate::host::ops::store_metrics::Figures;
+use crate::host::ops::store_metrics::StoreMetrics;
 use crate::id::{Ids, SystemIds};
 use crate::kv::{KeyValue, Memory};
 use crate::pending::Pending;
@@ -22,7 +22,7 @@ pub struct Storage {
     /// Answers once the disk has failed, with the reason; the service then stops.
     pub failure: Option<Pending<String>>,
     #[cfg(feature = "sled")]
-    pub(in crate::host) figures: Option<Figures>,
+    pub(in crate::host) metrics: Option<StoreMetrics>,
 }
 
 /// Why the stores cannot be opened. Each says what to do.
@@ -67,13 +67,14 @@ pub fn memory() -> Storage {
         directory: None,
         failure: None,
         #[cfg(feature = "sled")]
-        figures: None,
+        metrics: None,
     }
 }
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
-    use crate::blobs::{Directory, SystemDisk};
+    use crate::blobs::Directory;
+    use crate::disk::SystemDisk;
     use crate::kv::{Sled, SledConfig};
     let settings = SledConfig {
         cache_bytes: flags.cache_bytes,
@@ -89,7 +90,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         })?;
     let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
     Ok(Storage {
-        figures: Some(Figures { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
+        metrics: Some(StoreMetrics { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
         kv,
         blobs,
         directory: Some(directory.to_owned()),

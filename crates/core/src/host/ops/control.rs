@@ -107,9 +107,11 @@ where
                 Ok(text(status, word))
             }
             ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, host.metrics.text())),
-            ("/_ops/requests", &Method::GET) => json(&json!({ "requests": host.requests.list() })),
+            ("/_ops/requests", &Method::GET) => {
+                json(&json!({ "requests": host.request_log.list() }))
+            }
             ("/_ops/requests", &Method::DELETE) => {
-                host.requests.clear();
+                host.request_log.clear();
                 Ok(no_content())
             }
             ("/_ops/faults", &Method::GET) => json(&json!({ "faults": host.faults.list() })),

@@ -34,7 +34,7 @@ const QUERY_SECRETS: &[&str] = &[
 /// One answered request.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::host) struct Seen {
+pub(in crate::host) struct LoggedRequest {
     #[serde(serialize_with = "shown")]
     pub(in crate::host) time: Timestamp,
     pub(in crate::host) id: String,
@@ -52,29 +52,29 @@ fn shown<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S:
 }
 
 #[derive(Debug, Default)]
-pub(in crate::host) struct Requests(Mutex<VecDeque<Seen>>);
+pub(in crate::host) struct RequestLog(Mutex<VecDeque<LoggedRequest>>);
 
-impl Requests {
-    fn ring(&self) -> MutexGuard<'_, VecDeque<Seen>> {
+impl RequestLog {
+    fn ring(&self) -> MutexGuard<'_, VecDeque<LoggedRequest>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a request, which `fill` writes over the oldest: each keeps its room, so that a busy service allocates nothing here.
-    pub(in crate::host) fn push(&self, fill: impl FnOnce(&mut Seen)) {
+    pub(in crate::host) fn push(&self, fill: impl FnOnce(&mut LoggedRequest)) {
         let mut ring = self.ring();
         let oldest = (ring.len() == KEPT).then(|| ring.pop_front()).flatten();
-        let mut seen = oldest.unwrap_or_default();
-        fill(&mut seen);
+        let mut request = oldest.unwrap_or_default();
+        fill(&mut request);
         // A host name may be as long as a head.
-        seen.host.shrink_to(TARGET_BYTES_MAX);
-        ring.push_back(seen);
+        request.host.shrink_to(TARGET_BYTES_MAX);
+        ring.push_back(request);
     }
 
     pub(in crate::host) fn clear(&self) {
         self.ring().clear();
     }
 
-    pub(in crate::host) fn list(&self) -> Vec<Seen> {
+    pub(in crate::host) fn list(&self) -> Vec<LoggedRequest> {
         self.ring().iter().cloned().collect()
     }
 }
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn only_the_last_thousand_are_kept() {
-        let requests = Requests::default();
+        let requests = RequestLog::default();
         for number in 0..1_500_u64 {
-            requests.push(|seen| seen.micros = number);
+            requests.push(|request| request.micros = number);
         }
         let list = requests.list();
         assert_eq!((list.len(), list[0].micros), (1_000, 500));

@@ -12,12 +12,12 @@ use crate::blobs::Directory;
 use crate::kv::Sled;
 
 /// What the stores of a service say of themselves, as long as the service holds them.
-pub(in crate::host) struct Figures {
+pub(in crate::host) struct StoreMetrics {
     pub(in crate::host) kv: Weak<Sled>,
     pub(in crate::host) blobs: Weak<Directory>,
 }
 
-impl Collector for Figures {
+impl Collector for StoreMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let (Some(kv), Some(blobs)) = (self.kv.upgrade(), self.blobs.upgrade()) else {
             return Ok(());
@@ -63,9 +63,9 @@ impl<M: EncodeMetric> Encoded for M {
     }
 }
 
-impl fmt::Debug for Figures {
+impl fmt::Debug for StoreMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Figures").finish_non_exhaustive()
+        f.debug_struct("StoreMetrics").finish_non_exhaustive()
     }
 }
 
@@ -74,7 +74,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::blobs::{Blobs, SystemDisk, sweep};
+    use crate::blobs::{Blobs, sweep};
+    use crate::disk::SystemDisk;
     use crate::host::Metrics;
     use crate::id::SeededIds;
     use crate::kv::SledConfig;
@@ -88,7 +89,7 @@ mod tests {
         let blobs = folder.path().join("blobs");
         let blobs = Arc::new(Directory::open(blobs, disk, SeededIds::from_seed([1; 32])).unwrap());
         let metrics = Metrics::new();
-        metrics.collect(Figures { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) });
+        metrics.collect(StoreMetrics { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) });
         let made = Timestamp::from_millis(1_000);
         let mut writer = blobs.create(made, None);
         writer.write(b"orphan".as_slice().into()).wait().unwrap();

@@ -19,13 +19,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
-use super::body::Pace;
+use super::body::BodyTimeouts;
 use super::shutdown::{self, Stopping};
-use super::{Body, Hosted, Operation, Peer, Received, Refusal, ReplyBody, RequestHead, RequestId};
+use super::{
+    Body, Hosted, Operation, Peer, Refusal, ReplyBody, RequestContext, RequestHead, RequestId,
+};
 use crate::host::ops::Metrics;
 use crate::host::ops::control::Control;
 use crate::host::ops::faults::Faults;
-use crate::host::ops::request_log::{Requests, redact};
+use crate::host::ops::request_log::{RequestLog, redact};
 use crate::id::{Ids, SystemIds};
 use crate::time::{Clock, SystemClock};
 
@@ -222,7 +224,7 @@ where
 pub(in crate::host) struct Host<S> {
     pub(in crate::host) service: S,
     pub(in crate::host) metrics: Metrics,
-    pub(in crate::host) requests: Requests,
+    pub(in crate::host) request_log: RequestLog,
     pub(in crate::host) faults: Faults,
     pub(in crate::host) clock: Arc<SystemClock>,
     pub(in crate::host) stopping: Stopping,
@@ -240,7 +242,7 @@ impl<S: Hosted> Host<S> {
         Self {
             service,
             metrics: config.metrics,
-            requests: Requests::default(),
+            request_log: RequestLog::default(),
             faults: Faults::default(),
             clock: config.clock,
             stopping,
@@ -264,8 +266,8 @@ impl<S: Hosted> Host<S> {
         }
     }
 
-    const fn pace(&self) -> Pace {
-        Pace {
+    const fn body_timeouts(&self) -> BodyTimeouts {
+        BodyTimeouts {
             idle: Duration::from_millis(self.limits.body_idle_ms_max),
             rate_min: self.limits.body_rate_min,
             grace: Duration::from_millis(self.limits.body_grace_ms),
@@ -305,12 +307,12 @@ where
         );
         if !target.starts_with("/_ops/") {
             let time = self.clock.now();
-            self.requests.push(|seen| {
-                (*id.0).clone_into(&mut seen.id);
-                host.clone_into(&mut seen.host);
-                target.clone_into(&mut seen.target);
-                (seen.time, seen.method) = (time, method);
-                (seen.operation, seen.status, seen.micros) = (operation, status, micros);
+            self.request_log.push(|logged| {
+                (*id.0).clone_into(&mut logged.id);
+                host.clone_into(&mut logged.host);
+                target.clone_into(&mut logged.target);
+                (logged.time, logged.method) = (time, method);
+                (logged.operation, logged.status, logged.micros) = (operation, status, micros);
             });
         }
         response
@@ -324,8 +326,8 @@ where
         id: &RequestId,
         target: &str,
     ) -> Response<ReplyBody> {
-        let pace = self.pace();
-        let mut request = request.map(|incoming| Body::new(incoming, pace));
+        let timeouts = self.body_timeouts();
+        let mut request = request.map(|incoming| Body::new(incoming, timeouts));
         // hyper's own limit is that of a buffer, which one read can pass.
         let head_max = self.limits.head_bytes_max;
         if head_bytes(&request) > head_max {
@@ -346,7 +348,7 @@ where
                 return self.refuse(&Refusal::FaultInjected { status, reason }, &request, id);
             }
         }
-        request.extensions_mut().insert(Received {
+        request.extensions_mut().insert(RequestContext {
             id: id.clone(),
             peer,
             stopping: self.stopping.clone(),

@@ -23,21 +23,21 @@ pub enum BodyError {
     Broken(#[source] hyper::Error),
 }
 
-/// How long a body may take.
+/// Time limits of a body.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::host) struct Pace {
+pub(in crate::host) struct BodyTimeouts {
     /// The longest time without any byte.
     pub(in crate::host) idle: Duration,
     /// Bytes a second that must have arrived on average, once `grace` is over.
     pub(in crate::host) rate_min: u64,
-    /// How long the rate is not looked at.
+    /// Time in which the rate is not looked at.
     pub(in crate::host) grace: Duration,
 }
 
 /// The body of a request. Its data comes as it arrived; it fails with a [`BodyError`] where the sender stalls.
 pub struct Body {
     incoming: Incoming,
-    pace: Pace,
+    timeouts: BodyTimeouts,
     arrived: u64,
     begun: Option<Instant>,
     /// Made only once the body has to be waited for, which most never have.
@@ -45,8 +45,8 @@ pub struct Body {
 }
 
 impl Body {
-    pub(in crate::host) fn new(incoming: Incoming, pace: Pace) -> Self {
-        Self { incoming, pace, arrived: 0, begun: None, timer: None }
+    pub(in crate::host) fn new(incoming: Incoming, timeouts: BodyTimeouts) -> Self {
+        Self { incoming, timeouts, arrived: 0, begun: None, timer: None }
     }
 
     /// Gives the connection's own body, without time limits: for protocol upgrades.
@@ -55,12 +55,12 @@ impl Body {
     }
 
     fn deadline(&self, now: Instant) -> Instant {
-        let idle = now + self.pace.idle;
+        let idle = now + self.timeouts.idle;
         let begun = self.begun.unwrap_or(now);
         let earned = Duration::from_secs(
-            self.arrived.checked_div(self.pace.rate_min).unwrap_or(u64::from(u32::MAX)),
+            self.arrived.checked_div(self.timeouts.rate_min).unwrap_or(u64::from(u32::MAX)),
         );
-        idle.min(begun + self.pace.grace + earned)
+        idle.min(begun + self.timeouts.grace + earned)
     }
 }
 

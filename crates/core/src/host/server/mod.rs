@@ -9,5 +9,5 @@ mod shutdown;
 pub use accept::{Config, Limits, Report, serve};
 pub use body::{Body, BodyError, ReplyBody, drain_refused};
 pub use refusal::{Refusal, RequestHead};
-pub use service::{Hosted, Operation, Peer, Received, RequestId, Streaming};
+pub use service::{Hosted, Operation, Peer, RequestContext, RequestId, Streaming};
 pub use shutdown::{Stopping, signals};

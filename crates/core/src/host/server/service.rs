@@ -103,7 +103,7 @@ pub struct Peer {
 
 /// What the host knows of a request beside its head. A request extension, which a service that runs without the host misses.
 #[derive(Debug, Clone)]
-pub struct Received {
+pub struct RequestContext {
     /// Its id.
     pub id: RequestId,
     /// Who sent it.

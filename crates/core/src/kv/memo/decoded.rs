@@ -1,4 +1,4 @@
-//! Records that were read lately: what many requests ask for is decoded once, and made into text once.
+//! Decoded records: what many requests ask for is decoded once, and made into text once.
 //!
 //! The engine is asked each time, and says which bytes hold now; here stands what they mean. So nothing here can be out of date, and a
 //! transaction depends on what it reads as if this were not there.
@@ -8,20 +8,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cache::Shared;
+use crate::cache::ShardedCache;
 use crate::kv::StoreError;
 
 /// Bytes of the values whose records are kept. A record takes about three times as much as its value, once it was served.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
-/// What a record costs beside that, counted as bytes of its value.
+/// Cost of a record beside that, counted as bytes of its value.
 const RECORD_BYTES: usize = 256;
 
-/// Records by their keys. An engine has one of its own, for [`Table::get_shared`](crate::kv::Table::get_shared).
-pub struct Records {
-    kept: Shared<Bytes, Decoded>,
-}
+/// Decoded records by their keys. An engine has one of its own, for [`Table::get_shared`](crate::kv::Table::get_shared).
+pub struct DecodedCache(ShardedCache<Bytes, Decoded>);
 
-/// A value and what it means.
+/// A value and its record.
 #[derive(Clone)]
 struct Decoded {
     value: Bytes,
@@ -29,28 +27,28 @@ struct Decoded {
 }
 
 impl Decoded {
-    /// The record, if it is of this value. An engine that keeps what was read gives the same bytes, which need not be compared.
+    /// The record, if it is of this value. An engine with a row cache gives the same bytes, which need not be compared.
     fn of(self, value: &Bytes) -> Option<Arc<dyn Any + Send + Sync>> {
         let is_same = std::ptr::eq(self.value.as_ref(), value.as_ref()) || self.value == value;
         is_same.then_some(self.record)
     }
 }
 
-impl Records {
-    /// No records yet.
+impl DecodedCache {
+    /// An empty cache.
     #[must_use]
     pub fn new() -> Self {
-        Self { kept: Shared::new(BYTES_MAX) }
+        Self(ShardedCache::new(BYTES_MAX))
     }
 
-    /// What `value`, the row at `key` now, means: as it was decoded before, or as `decode` says.
-    pub(in crate::kv) fn of<V: Send + Sync + 'static>(
+    /// The record of `value`, the row at `key` now: as it was decoded before, or as `decode` makes it.
+    pub(in crate::kv) fn get_or_decode<V: Send + Sync + 'static>(
         &self,
         key: Bytes,
         value: Bytes,
         decode: impl FnOnce(Bytes) -> Result<V, StoreError>,
     ) -> Result<Arc<V>, StoreError> {
-        let known = self.kept.get(&key).and_then(|known| known.of(&value));
+        let known = self.0.get(&key).and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(record);
@@ -58,20 +56,20 @@ impl Records {
         let record = Arc::new(decode(value.clone())?);
         let cost = value.len() + RECORD_BYTES;
         let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
-        self.kept.put(key, decoded, cost);
+        self.0.insert(key, decoded, cost);
         Ok(record)
     }
 }
 
-impl Default for Records {
+impl Default for DecodedCache {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl std::fmt::Debug for Records {
+impl std::fmt::Debug for DecodedCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Records").finish_non_exhaustive()
+        f.debug_struct("DecodedCache").finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,4 @@
-//! When rows were last written, in a table of fixed size: what was made of rows is known to hold without reading them again.
+//! Versions of the last writes, in a table of fixed size: what was made of rows is known to be current without reading them again.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,23 +7,23 @@ use bytes::Bytes;
 
 use crate::kv::{KeyValue, Version};
 
-/// Places of the table. Keys share them, so a row can look written that was not; never the other way round.
-const PLACES: usize = 1 << 16;
+/// Slots of the table. Keys share them, so a row can look written that was not; never the other way round.
+const SLOTS: usize = 1 << 16;
 
-/// When rows were last written, as the engine notes through which all writes of its rows pass.
+/// Versions of the last writes to rows, noted by the engine through which all writes of its rows pass.
 #[derive(Debug)]
-pub struct Changes {
-    /// The version of the last write to any key of the place.
-    places: Box<[AtomicU64]>,
+pub struct WriteVersions {
+    /// The version of the last write to any key of the slot.
+    slots: Box<[AtomicU64]>,
     last: AtomicU64,
 }
 
-impl Changes {
-    /// Nothing was written since `last`.
+impl WriteVersions {
+    /// A table in which nothing was written since `last`.
     #[must_use]
     pub fn new(last: Version) -> Self {
         Self {
-            places: std::iter::repeat_with(AtomicU64::default).take(PLACES).collect(),
+            slots: std::iter::repeat_with(AtomicU64::default).take(SLOTS).collect(),
             last: AtomicU64::new(last.0),
         }
     }
@@ -32,52 +32,52 @@ impl Changes {
     /// not show the batch, and before it is acknowledged.
     pub fn note<'k>(&self, keys: impl IntoIterator<Item = &'k Bytes>, version: Version) {
         for key in keys {
-            if let Some(place) = self.places.get(usize::from(place_of(key))) {
-                place.store(version.0, Ordering::Release);
+            if let Some(slot) = self.slots.get(usize::from(slot_of(key))) {
+                slot.store(version.0, Ordering::Release);
             }
         }
         self.last.store(version.0, Ordering::Release);
     }
 
-    /// The beginning of what is read from now on.
-    pub(in crate::kv) fn basis(&self) -> Basis {
-        Basis { at: Version(self.last.load(Ordering::Acquire)), places: Vec::new() }
+    /// An empty set for what is read from now on.
+    pub(in crate::kv) fn read_set(&self) -> ReadSet {
+        ReadSet { begun: Version(self.last.load(Ordering::Acquire)), slots: Vec::new() }
     }
 }
 
-fn place_of(key: &[u8]) -> u16 {
+fn slot_of(key: &[u8]) -> u16 {
     #[expect(clippy::cast_possible_truncation, reason = "any bits of a hash are as good as others")]
-    let place = BuildHasherDefault::<DefaultHasher>::new().hash_one(key) as u16;
-    place
+    let slot = BuildHasherDefault::<DefaultHasher>::new().hash_one(key) as u16;
+    slot
 }
 
-/// Which rows something was made of, and when.
+/// The rows that something was made of, and the version at which reading them began.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Basis {
-    at: Version,
-    places: Vec<u16>,
+pub struct ReadSet {
+    begun: Version,
+    slots: Vec<u16>,
 }
 
-impl Basis {
-    pub(in crate::kv) fn read(&mut self, key: &[u8]) {
-        self.places.push(place_of(key));
+impl ReadSet {
+    pub(in crate::kv) fn add(&mut self, key: &[u8]) {
+        self.slots.push(slot_of(key));
     }
 
-    /// Whether none of the rows was written since in `store`, where they were read. It costs no look at a row.
-    pub fn holds(&self, store: &dyn KeyValue) -> bool {
-        let Some(changes) = store.changes() else {
+    /// Returns whether none of the rows was written since in `store`, where they were read. It costs no look at a row.
+    pub fn is_current(&self, store: &dyn KeyValue) -> bool {
+        let Some(writes) = store.write_versions() else {
             return false;
         };
-        let is_same = |place: &u16| {
-            let last = changes.places.get(usize::from(*place));
-            last.is_some_and(|last| last.load(Ordering::Acquire) <= self.at.0)
+        let is_same = |slot: &u16| {
+            let last = writes.slots.get(usize::from(*slot));
+            last.is_some_and(|last| last.load(Ordering::Acquire) <= self.begun.0)
         };
-        self.places.iter().all(is_same)
+        self.slots.iter().all(is_same)
     }
 
-    /// About how many bytes it takes.
+    /// Bytes that it takes, about.
     #[must_use]
     pub const fn bytes(&self) -> usize {
-        size_of::<Self>() + self.places.len() * size_of::<u16>()
+        size_of::<Self>() + self.slots.len() * size_of::<u16>()
     }
 }

@@ -70,7 +70,7 @@ impl Shared {
         let applied = std::panic::catch_unwind(AssertUnwindSafe(|| {
             let applying = self.applying.write().unwrap_or_else(PoisonError::into_inner);
             self.insert(rows, names, last, replaced)?;
-            self.cache.forget(rows);
+            self.row_cache.invalidate(rows);
             drop(applying);
             self.tree.flush()
         }));

@@ -28,7 +28,9 @@ use self::row_cache::RowCache;
 use self::scan::Bounds;
 use self::value_log::{Row, Values};
 use self::wal::Journal;
-use super::{Batch, Changes, Found, KeyValue, Page, Records, Span, StoreError, Version, check_key};
+use super::{
+    Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
+};
 use crate::pending::Pending;
 
 /// How often a value is read that is replaced between the reading of its row and its own.
@@ -49,9 +51,9 @@ struct Shared {
     file: File,
     /// Long values; none where all stand in their rows.
     values: Option<Values>,
-    cache: RowCache,
-    changes: Changes,
-    records: Records,
+    row_cache: RowCache,
+    write_versions: WriteVersions,
+    decoded_cache: DecodedCache,
     state: RwLock<State>,
     /// Held for writing while a layer is applied, for reading by a scan that found no moment between two layers.
     applying: RwLock<()>,
@@ -148,12 +150,12 @@ impl Shared {
 
     /// What the tree holds at `key`.
     fn stored(&self, key: &[u8]) -> Result<Found, StoreError> {
-        let missed = match self.cache.get(key) {
+        let miss = match self.row_cache.get(key) {
             Ok(found) => return Ok(found),
-            Err(missed) => missed,
+            Err(miss) => miss,
         };
         let found = self.read_tree(key)?;
-        self.cache.put(key, &found, &missed);
+        self.row_cache.fill(key, &found, miss);
         Ok(found)
     }
 
@@ -185,7 +187,7 @@ impl Shared {
         if let Some((_, version)) = state.waiting(key) {
             return Ok(*version);
         }
-        if let Ok(found) = self.cache.get(key) {
+        if let Ok(found) = self.row_cache.get(key) {
             return Ok(found.version);
         }
         let stored = self.tree.get(key).map_err(unavailable)?;
@@ -204,7 +206,7 @@ impl Shared {
         }
         let (resolver, pending) = Pending::new(Err(StoreError::OutcomeUnknown));
         let keys = batch.writes.iter().map(|(key, _)| key);
-        self.changes.note(keys, state.next());
+        self.write_versions.note(keys, state.next());
         state.join(batch.writes, batch.durability, resolver);
         Ok(pending)
     }
@@ -273,7 +275,7 @@ impl KeyValue for Sled {
         }
     }
 
-    fn settled(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+    fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>> {
         if seen <= self.shared.read().settled {
             return None;
         }
@@ -287,12 +289,12 @@ impl KeyValue for Sled {
         Some(pending)
     }
 
-    fn changes(&self) -> Option<&Changes> {
-        Some(&self.shared.changes)
+    fn write_versions(&self) -> Option<&WriteVersions> {
+        Some(&self.shared.write_versions)
     }
 
-    fn records(&self) -> Option<&Records> {
-        Some(&self.shared.records)
+    fn decoded_cache(&self) -> Option<&DecodedCache> {
+        Some(&self.shared.decoded_cache)
     }
 }
 

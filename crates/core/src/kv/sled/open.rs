@@ -10,8 +10,8 @@ use super::row_cache::RowCache;
 use super::value_log::{LastVersion, Values};
 use super::wal::{Journal, JournalError, Recovered};
 use super::{Shared, Sled, VERSION_KEY};
-use crate::blobs::{Disk, SystemDisk};
-use crate::kv::{Changes, Records, VALUE_BYTES_MAX, Version};
+use crate::disk::{Disk, SystemDisk};
+use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
 const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
@@ -159,9 +159,9 @@ impl Sled {
             tree,
             file,
             values,
-            cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
-            changes: Changes::new(last.version),
-            records: Records::new(),
+            row_cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
+            write_versions: WriteVersions::new(last.version),
+            decoded_cache: DecodedCache::new(),
             state: RwLock::new(State::new(last.version)),
             applying: RwLock::new(()),
             journal_thread: OnceLock::new(),

@@ -1,6 +1,7 @@
 use super::memtable::Rows;
 use super::*;
-use crate::blobs::{BlobId, SystemDisk};
+use crate::blobs::BlobId;
+use crate::disk::SystemDisk;
 use crate::kv::{Durability, Order, Span, conformance};
 
 fn open(directory: &std::path::Path) -> Sled {
@@ -262,8 +263,8 @@ fn a_batch_of_the_process_level_is_acknowledged_and_then_kept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let version = store.commit(put("a", b"1".to_vec(), Durability::Process)).wait().unwrap();
-    if let Some(settled) = store.settled(version) {
-        settled.wait().unwrap();
+    if let Some(durable) = store.durable(version) {
+        durable.wait().unwrap();
     }
     drop(store);
     assert_eq!(open(directory.path()).get(b"a").unwrap().value, Some(Bytes::from("1")));

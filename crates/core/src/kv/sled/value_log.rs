@@ -14,8 +14,9 @@ use bytes::Bytes;
 use super::memtable::Rows;
 use super::row_cache::ENTRY_BYTES;
 use super::{StoreError, Version};
-use crate::blobs::{BlobError, BlobId, Blobs, Directory, SystemDisk};
-use crate::cache::Recent;
+use crate::blobs::{BlobError, BlobId, Blobs, Directory};
+use crate::cache::Cache;
+use crate::disk::SystemDisk;
 use crate::id::SeededIds;
 use crate::time::Timestamp;
 
@@ -95,7 +96,7 @@ pub(super) struct Values {
     /// Values up to this many bytes stand in their rows.
     record_bytes_max: usize,
     /// A name never comes to mean another value, so nothing here grows stale.
-    cache: Mutex<Recent<BlobId, Bytes>>,
+    cache: Mutex<Cache<BlobId, Bytes>>,
 }
 
 impl Values {
@@ -110,7 +111,7 @@ impl Values {
         let packs = Directory::open(path, Arc::new(SystemDisk), chance)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
-        let values = Self { packs, record_bytes_max, cache: Mutex::new(Recent::new(CACHE_BYTES)) };
+        let values = Self { packs, record_bytes_max, cache: Mutex::new(Cache::new(CACHE_BYTES)) };
         let lost: Vec<_> = unknown.chain(last.replaced.iter().copied()).collect();
         values.bury(&lost)?;
         Ok(values)
@@ -135,7 +136,7 @@ impl Values {
         }
         match self.packs.read_named(name) {
             Ok(value) => {
-                self.cache().put(name, value.clone(), value.len() + ENTRY_BYTES);
+                self.cache().insert(name, value.clone(), value.len() + ENTRY_BYTES);
                 Ok(Some(value))
             }
             Err(BlobError::Absent) => Ok(None),
@@ -144,7 +145,7 @@ impl Values {
         }
     }
 
-    fn cache(&self) -> MutexGuard<'_, Recent<BlobId, Bytes>> {
+    fn cache(&self) -> MutexGuard<'_, Cache<BlobId, Bytes>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,7 +157,7 @@ impl Values {
     /// Gives back the space of values that no row on disk names any more.
     pub(super) fn bury(&self, replaced: &[BlobId]) -> Result<(), BlobError> {
         for name in replaced {
-            self.cache().forget(name);
+            self.cache().remove(name);
         }
         let burials: Vec<_> = replaced.iter().map(|name| self.packs.delete(*name)).collect();
         burials.into_iter().try_for_each(crate::pending::Pending::wait)

@@ -14,7 +14,7 @@ use bytes::{Buf, Bytes};
 
 use super::Version;
 use super::memtable::Rows;
-use crate::blobs::{Disk, DiskFile};
+use crate::disk::{Disk, DiskFile};
 
 const NAMES: [&str; 2] = ["journal-0", "journal-1"];
 const MAGIC: [u8; 8] = *b"kvjrnl01";

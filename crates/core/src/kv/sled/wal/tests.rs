@@ -2,7 +2,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use super::*;
-use crate::blobs::SystemDisk;
+use crate::disk::SystemDisk;
 
 /// Keys of one byte, and what they get.
 type Group = Vec<(u8, Option<Vec<u8>>)>;
