@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 use triptych_core::kv::{JsonRecord, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::error::Error;
-use crate::tables::{ACCOUNTS, KEYS, TOKENS};
+use crate::api::error::Error;
+use crate::record::tables::{ACCOUNTS, KEYS, TOKENS};
 
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

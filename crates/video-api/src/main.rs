@@ -1,9 +1,6 @@
 //! The `video-api` binary: flags to a service under the host.
 
-#[path = "main/offline.rs"]
-mod offline;
-#[path = "main/spill.rs"]
-mod spill;
+mod commands;
 
 use std::process::ExitCode;
 
@@ -25,9 +22,10 @@ const PRODUCT: Product = Product {
 
 fn main() -> ExitCode {
     let about = "A video-platform data service that unmodified Data API v3 clients drive";
-    let command = launch::command(&PRODUCT, about, offline::augment);
+    let command = launch::command(&PRODUCT, about, commands::augment);
     let matches = command.clone().get_matches();
-    if let Some(code) = matches.subcommand().and_then(|(name, matches)| offline::run(name, matches))
+    if let Some(code) =
+        matches.subcommand().and_then(|(name, matches)| commands::run(name, matches))
     {
         return code;
     }

@@ -10,7 +10,7 @@ use triptych_core::error::{Coded, Row};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, StoreError, Table, Tx};
 
-use crate::tables;
+use crate::record::tables;
 use crate::upload::media::{MediaError, Piece};
 
 /// A size that a resource names.

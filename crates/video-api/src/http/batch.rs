@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 
-use super::reply::{Answer, Body};
-use super::{Asked, VideoApi, route, whole};
-use crate::error::Error;
+use crate::api::error::Error;
+use crate::http::response::{Answer, Body};
+use crate::http::{Asked, VideoApi, router, whole};
 use crate::upload::related::boundary;
 
 /// Requests of one batch (facts: clients send up to 1,000).
@@ -35,7 +35,7 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         if asked.method != "POST" {
-            return asked.refuse(&asked.not_allowed(route::POSTS), "batch");
+            return asked.refuse(&asked.not_allowed(router::POSTS), "batch");
         }
         let inner = match whole(body, BATCH_BYTES_MAX).await.and_then(|bytes| read(asked, &bytes)) {
             Ok(inner) => inner,
@@ -215,7 +215,7 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
         (inner.key, inner.token) = (asked.key.clone(), asked.token.clone());
     }
     inner.override_method();
-    if route::BATCH_PATHS.contains(&&*inner.path) || route::under_upload(&inner.path).is_some() {
+    if router::BATCH_PATHS.contains(&&*inner.path) || router::under_upload(&inner.path).is_some() {
         return Err(Error::NotInBatch);
     }
     // The line break before the delimiter is the delimiter's.

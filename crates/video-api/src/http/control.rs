@@ -8,11 +8,11 @@ use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, Tx, run};
 
-use super::reply::{Answer, Body, error_body, response};
 use super::{ATTEMPTS_MAX, Asked, JSON_BYTES_MAX, VideoApi, whole};
-use crate::error::{Error, Place};
-use crate::model::play::{self, Plays};
-use crate::quota;
+use crate::api::error::{Error, Place};
+use crate::api::quota;
+use crate::http::response::{Answer, Body, error_body, response};
+use crate::resource::videos::play::{self, Plays};
 
 /// How many rows or blobs a step of the wipe takes.
 const WIPE_STEP: usize = 500;

@@ -8,13 +8,13 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use triptych_core::host::RequestContext;
 
-use super::reply::{Answer, Said};
-use crate::envelope::Reply;
-use crate::error::Error;
-use crate::fields::Mask;
-use crate::operation::Operation;
-use crate::parameter::check_global;
-use crate::schema::Shape;
+use crate::api::error::Error;
+use crate::api::fields::Mask;
+use crate::api::operation::Operation;
+use crate::api::parameter::check_global;
+use crate::api::response::Reply;
+use crate::api::schema::Shape;
+use crate::http::response::{Answer, Said};
 use crate::upload::location::{Seen, base_url};
 
 /// A request, without its body while that is still on its way.

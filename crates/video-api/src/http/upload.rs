@@ -9,15 +9,16 @@ use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 use triptych_core::kv::{Tx, run};
 
-use super::intake::{self, Taken};
-use super::reply::{Answer, Body};
-use super::route::{UPLOADS, upload_at};
 use super::{ATTEMPTS_MAX, Admitted, Asked, VideoApi, whole};
 use crate::account::{Account, Caller, Scopes};
-use crate::envelope::Reply;
-use crate::error::Error;
+use crate::api::error::Error;
+use crate::api::operation::{self, Operation, Upload};
+use crate::api::response::Reply;
+use crate::api::validate;
+use crate::http::response::{Answer, Body};
+use crate::http::router::{UPLOADS, upload_at};
+use crate::http::upload_body::{self, Taken};
 use crate::media::{Made, Media, Reason, Treatment};
-use crate::operation::{self, Operation, Upload};
 use crate::upload::location::session_target;
 use crate::upload::media::{self, MediaId};
 use crate::upload::range::received_range;
@@ -115,7 +116,7 @@ impl VideoApi {
         };
         let mut id: MediaId = [0; 16];
         self.draw().fill(&mut id);
-        let made = self.treat(upload.treatment, intake::Source::Piece(piece)).await?;
+        let made = self.treat(upload.treatment, upload_body::Source::Piece(piece)).await?;
         let sent = Media { id, bytes: piece.bytes, content_type, made };
         let outcome = self
             .carry_out(asked, admitted, Some(sent), taken.metadata, move |tx, _| {
@@ -231,7 +232,7 @@ impl VideoApi {
             }
             Decision::Report { received } => {
                 // What was sent with it is thrown away, and read so far that the client gets to read the answer.
-                intake::discard(body, upload.bytes_max.min(session::STEP_BYTES)).await;
+                upload_body::discard(body, upload.bytes_max.min(session::STEP_BYTES)).await;
                 return Ok(report(id, received, operation.name));
             }
             Decision::Finish => session.received,
@@ -259,7 +260,7 @@ impl VideoApi {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let mut steps = intake::Steps::new(intake.bytes_max);
+        let mut steps = upload_body::Steps::new(intake.bytes_max);
         let mut first = intake.first;
         let declared = session.total.or(intake.total);
         loop {
@@ -324,14 +325,15 @@ impl VideoApi {
             http::HeaderMap::new(),
             asked.base.clone(),
         );
-        let (params, parts) = operation::check(operation, &opened.pairs, false)?;
+        let (params, parts) = validate::check(operation, &opened.pairs, false)?;
         let caller =
             Caller { account: opener.account, project: opener.project, scopes: opener.scopes };
         let admitted = Admitted { operation, caller, params, parts, now: self.0.clock.now() };
         let reader =
             media::Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), session.media);
-        let made =
-            self.treat(upload.treatment, intake::Source::Rows(reader, session.received)).await?;
+        let made = self
+            .treat(upload.treatment, upload_body::Source::Rows(reader, session.received))
+            .await?;
         let sent = Media {
             id: session.media,
             bytes: session.received,

@@ -10,7 +10,7 @@ use super::grant::{self, ACCESS_SECONDS, CLIENTS, Grant, Issued, SERVICE_ACCOUNT
 use super::jwt::{Assertion, IdentityKey, RsaKey};
 use super::{Form, OauthError};
 use crate::account::{Account, digest};
-use crate::tables::{self, ACCOUNTS, TOKENS};
+use crate::record::tables::{self, ACCOUNTS, TOKENS};
 
 /// Paths of the token endpoint: today's and those that older clients know.
 pub const TOKEN_PATHS: &[&str] =

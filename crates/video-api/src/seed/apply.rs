@@ -10,19 +10,22 @@ use super::{
     SeedServiceAccount, SeedVideo,
 };
 use crate::account::{Account, KeyRow, Scope, Scopes, TokenRow, digest};
-use crate::error::{Absent, Error};
+use crate::api::error::{Absent, Error};
+use crate::api::quota::Project;
 use crate::media::Facts;
-use crate::model::channel::Channel;
-use crate::model::playlist_item::{Order, PlaylistItem};
-use crate::model::stored::Stored;
-use crate::model::text::Body;
-use crate::model::video::Writing;
-use crate::model::{self, id, play};
 use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
-use crate::quota::Project;
-use crate::tables::{
+use crate::record::id;
+use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
+use crate::record::tables::{
     ACCOUNTS, CHANNELS, KEYS, PLAYLISTS, PROJECTS, RATINGS, TOKENS, VIDEO_COUNTS, VIDEOS,
 };
+use crate::resource::channels::record::{self as channel, Channel};
+use crate::resource::playlist_items::record::{Order, PlaylistItem};
+use crate::resource::playlists::record as playlist;
+use crate::resource::videos::patch::Writing;
+use crate::resource::videos::play;
+use crate::resource::videos::record as video;
 
 pub(super) fn project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
     let mut new = false;
@@ -148,8 +151,8 @@ fn channel(
     let branding = json!({"brandingSettings": {"channel": settings}});
     let empty = Map::new();
     let body = Body::of(branding.as_object().unwrap_or(&empty));
-    model::channel::write(tx, &id, &mut made, body, &["brandingSettings"])?;
-    model::channel::insert(tx, &id, seed.username.as_deref(), &mut made)?;
+    channel::write(tx, &id, &mut made, body, &["brandingSettings"])?;
+    channel::insert(tx, &id, seed.username.as_deref(), &mut made)?;
     Ok(id)
 }
 
@@ -182,7 +185,7 @@ pub(super) fn video(
         return Ok(false);
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
-    let title = model::channel::title(tx, &owner)?;
+    let title = channel::title(tx, &owner)?;
     let published = moment(seed.published_at.as_deref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
     if let Some(duration_ms) = seed.duration_ms {
@@ -212,9 +215,9 @@ pub(super) fn video(
         given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
     Writing { body: Body::of(&body), parts: &parts, now, is_new: true }
         .apply(&id, &title, &mut made)?;
-    model::video::insert(tx, &id, &made)?;
+    video::insert(tx, &id, &made)?;
     if let Some(views) = seed.view_count {
-        model::video::add_views(tx, &id, &made.head, views)?;
+        video::add_views(tx, &id, &made.head, views)?;
     }
     debug_assert!(VIDEO_COUNTS.get(tx, &id)?.is_some(), "a video has counts");
     Ok(true)
@@ -230,7 +233,7 @@ pub(super) fn playlist(
         return Ok(false);
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
-    let title = model::channel::title(tx, &owner)?;
+    let title = channel::title(tx, &owner)?;
     let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
     let given = [
         ("snippet", Some(&seed.snippet)),
@@ -243,8 +246,8 @@ pub(super) fn playlist(
         .collect();
     let parts: Vec<_> =
         given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
-    model::playlist::write(&mut made, &title, Body::of(&body), &parts)?;
-    model::playlist::insert(tx, &id, &made)?;
+    playlist::write(&mut made, &title, Body::of(&body), &parts)?;
+    playlist::insert(tx, &id, &made)?;
     Ok(true)
 }
 
@@ -275,7 +278,7 @@ pub(super) fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Resu
     if old.is_some_and(|rating| rating.likes == likes) {
         return Ok(false);
     }
-    model::video::rate(tx, &channel, &seed.video, Some(likes), now)?;
+    video::rate(tx, &channel, &seed.video, Some(likes), now)?;
     Ok(true)
 }
 

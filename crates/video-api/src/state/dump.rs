@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use triptych_core::kv::{Key, Record, Table};
 
-use crate::model::stored;
+use crate::index::{self, indexer, postings, summary};
 use crate::oauth::{grant, token};
-use crate::search::{self, index, postings, summary};
+use crate::picture;
+use crate::record::stored;
+use crate::record::tables;
 use crate::upload::{media, session};
-use crate::{picture, tables};
 
 /// What the first line says that the file is.
 pub const FORMAT: &str = "video-api-export";
@@ -119,13 +120,13 @@ pub static TABLES: &[Named] = &[
     named("mediaGarbage", &media::GARBAGE, Form::Bytes),
     named("pictures", &picture::PICTURES, Form::Body),
     named("pictureGarbage", &picture::GARBAGE, Form::Bytes),
-    named("searchDocuments", &search::DOCUMENTS, Form::Json),
-    named("searchChanged", &search::CHANGED, Form::Json),
+    named("searchDocuments", &index::DOCUMENTS, Form::Json),
+    named("searchChanged", &index::CHANGED, Form::Json),
     named("searchPostings", &postings::POSTINGS, Form::Bytes),
-    named("searchEntries", &index::ENTRIES, Form::Json),
-    named("searchNumbers", &index::NUMBERS, Form::Json),
-    named("searchOrdered", &index::ORDERED, Form::Json),
-    named("searchTotals", &index::TOTALS, Form::Json),
+    named("searchEntries", &indexer::ENTRIES, Form::Json),
+    named("searchNumbers", &indexer::NUMBERS, Form::Json),
+    named("searchOrdered", &indexer::ORDERED, Form::Json),
+    named("searchTotals", &indexer::TOTALS, Form::Json),
     named("searchSummaries", &summary::SUMMARIES, Form::Bytes),
     named("oauthClients", &grant::CLIENTS, Form::Json),
     named("oauthServiceAccounts", &grant::SERVICE_ACCOUNTS, Form::Json),

@@ -13,17 +13,20 @@ use triptych_core::time::Timestamp;
 use super::StateError;
 use super::vocabulary::{name, phrase, sentence, tag};
 use crate::account::{self, Account};
-use crate::error::Error;
+use crate::api::error::Error;
+use crate::index::bulk::Bulk;
+use crate::index::{CHANGED, DOCUMENTS, Kind};
 use crate::media::{AudioStream, Facts, VideoStream};
-use crate::model::channel::{self, Channel};
-use crate::model::playlist_item::{Order, PlaylistItem};
-use crate::model::stored::Stored;
-use crate::model::text::Body;
-use crate::model::video::{self, Writing};
-use crate::model::{findable, id, playlist};
-use crate::search::bulk::Bulk;
-use crate::search::{CHANGED, DOCUMENTS, Kind};
-use crate::tables::{CHANNEL_COUNTS, CHANNELS, PLAYLIST_COUNT, RATED_COUNT};
+use crate::record::id;
+use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
+use crate::record::tables::{CHANNEL_COUNTS, CHANNELS, PLAYLIST_COUNT, RATED_COUNT};
+use crate::resource::channels::record::{self as channel, Channel};
+use crate::resource::playlist_items::record::{Order, PlaylistItem};
+use crate::resource::playlists::record as playlist;
+use crate::resource::search_document as findable;
+use crate::resource::videos::patch::Writing;
+use crate::resource::videos::record as video;
 
 /// What is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,11 +12,13 @@ use super::generate::{Generator, Plan, SERIES_VIDEOS};
 use super::import::import;
 use super::load::Loader;
 use super::vocabulary::name;
+use crate::index::indexer;
+use crate::index::query::{self, Query};
+use crate::index::tokenizer::Wanted;
 use crate::picture::{self, VIDEO};
-use crate::search::index;
-use crate::search::query::{self, Query};
-use crate::search::words::Wanted;
-use crate::tables::{CHANNEL_COUNTS, CHART, ORDER, PLAYLISTS, UPLOADS, VIDEO_COUNTS, VIDEOS};
+use crate::record::tables::{
+    CHANNEL_COUNTS, CHART, ORDER, PLAYLISTS, UPLOADS, VIDEO_COUNTS, VIDEOS,
+};
 use crate::upload::media::{PIECES, Piece};
 
 const ALL: usize = 1_000_000;
@@ -89,7 +91,7 @@ fn every_table_has_a_name_and_they_stand_in_the_order_of_their_keys() {
     let names: BTreeSet<_> = TABLES.iter().map(|table| table.name).collect();
     assert_eq!(names.len(), TABLES.len());
     // The source is the list of all tables: a new one must not be forgotten here.
-    let source = include_str!("../tables.rs");
+    let source = include_str!("../record/tables.rs");
     let written: BTreeSet<u8> = source
         .lines()
         .filter(|line| line.starts_with("pub const"))
@@ -164,7 +166,7 @@ fn what_is_generated_is_what_requests_would_have_made() {
     let plan = Plan { channels: 1, videos: 1_203, seed: 3 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
-    index::verify(&mut tx).unwrap();
+    indexer::verify(&mut tx).unwrap();
     let (videos, _) = VIDEOS.scan(&mut tx, &VIDEOS.span(&()), ALL).unwrap();
     assert_eq!(videos.len(), 1_203);
     let (mut public, mut views) = (0, 0);

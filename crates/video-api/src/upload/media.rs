@@ -7,7 +7,7 @@ use triptych_core::blobs::{BlobError, BlobId, Blobs};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, Order, Record, Span, StoreError, Table, Tx};
 
-use crate::tables;
+use crate::record::tables;
 
 /// The name of an uploaded body: 16 random bytes.
 pub type MediaId = [u8; 16];

@@ -5,9 +5,9 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use video_api::fields::Mask;
+use video_api::api::fields::Mask;
+use video_api::api::page_token::{Binding, PageToken};
 use video_api::media;
-use video_api::page_token::{Binding, PageToken};
 use video_api::picture::Picture;
 use video_api::upload::range::ContentRange;
 use video_api::upload::related::{Event, Related};

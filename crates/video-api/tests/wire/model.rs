@@ -15,8 +15,8 @@ use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, OpenError, Sled, SledConfig, run_blocking};
 use triptych_core::time::Clock;
-use video_api::error::Error;
-use video_api::model::play::{self, Plays};
+use video_api::api::error::Error;
+use video_api::resource::videos::play::{self, Plays};
 
 use crate::service::Service;
 use check::pages;

@@ -1,9 +1,9 @@
 //! Every parameter of every operation: missing, of the wrong type, out of its range, unknown, repeated.
 
 use triptych_core::error::Coded;
-use video_api::error::{Error, Rule};
-use video_api::operation::{OPERATIONS, Operation, Run};
-use video_api::parameter::{GLOBAL, Kind, Param};
+use video_api::api::error::{Error, Rule};
+use video_api::api::operation::{OPERATIONS, Operation, Run};
+use video_api::api::parameter::{GLOBAL, Kind, Param};
 
 use crate::service::Service;
 
@@ -193,7 +193,7 @@ async fn filters_are_exactly_one() {
 fn the_page_of_operations_is_the_table() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
     let told = std::fs::read_to_string(&page).unwrap_or_default();
-    let made = video_api::discovery::page();
+    let made = video_api::api::discovery::page();
     assert!(
         told == made,
         "docs/operations.md is not the table any more; this is its text:\n{made}"

@@ -1,7 +1,7 @@
 //! What `part` means in a write: what is written, and what is answered.
 
 use serde_json::{Value, json};
-use video_api::operation::{Method, OPERATIONS, Run};
+use video_api::api::operation::{Method, OPERATIONS, Run};
 
 use crate::service::Service;
 

@@ -1,7 +1,7 @@
 //! Every answer has the form that the discovery document promises: known fields, of their types, with values of their lists.
 
 use serde_json::{Value, json};
-use video_api::operation::{Method, OPERATIONS, Operation, Run};
+use video_api::api::operation::{Method, OPERATIONS, Operation, Run};
 
 use crate::service::Service;
 
@@ -10,7 +10,7 @@ struct Schemas(Value);
 
 impl Schemas {
     fn new() -> Self {
-        let text = String::from_utf8(video_api::discovery::text().to_vec()).unwrap();
+        let text = String::from_utf8(video_api::api::discovery::text().to_vec()).unwrap();
         let document: Value = serde_json::from_str(&text.replace('\u{1}', "http://h")).unwrap();
         Self(document["schemas"].clone())
     }

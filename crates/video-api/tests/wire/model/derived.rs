@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use triptych_core::kv::{Key, KeyValue, Record, Table, Tx};
-use video_api::model::channel::ChannelCounts;
-use video_api::model::count::Count;
-use video_api::model::page::latest_first;
-use video_api::model::video::{Privacy, VideoCounts};
-use video_api::tables::{
+use video_api::api::paginate::latest_first;
+use video_api::record::counter::Count;
+use video_api::record::tables::{
     CHANNEL_COUNTS, CHANNEL_PLAYLISTS, CHART, CHUNKS, HISTORY, HISTORY_COUNT, ITEMS,
     ITEMS_OF_VIDEO, ORDER, PLAYLIST_COUNT, PLAYLISTS, RATED, RATED_COUNT, RATINGS, SCHEDULE,
     UPLOADS, VIDEO_COUNTS, VIDEOS,
 };
+use video_api::resource::channels::record::ChannelCounts;
+use video_api::resource::videos::record::{Privacy, VideoCounts};
 
 /// Everything of a table.
 fn all<K: Key + Ord, V: Record>(tx: &mut Tx<'_>, table: &Table<K, V>) -> BTreeMap<K, V> {

@@ -1,0 +1,15 @@
+//! The interface: rows of operations, the checks of a request by its row, and the form of replies.
+
+pub mod discovery;
+pub mod error;
+pub mod fields;
+pub mod id_list;
+pub mod language;
+pub mod operation;
+pub mod page_token;
+pub mod paginate;
+pub mod parameter;
+pub mod quota;
+pub mod response;
+pub mod schema;
+pub mod validate;

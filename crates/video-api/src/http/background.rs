@@ -1,0 +1,104 @@
+//! What goes on beside the requests: upload sessions end when their week is over, and space is given back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use triptych_core::kv::run_blocking;
+
+use super::{ATTEMPTS_MAX, VideoApi};
+use crate::api::error::Error;
+use crate::resource::playlist_items::record as playlist_item;
+use crate::upload::{media, orphan, session};
+
+/// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
+const EVERY: Duration = Duration::from_secs(2);
+/// Sessions that one transaction ends: each has a few dozen rows at the most.
+const SESSIONS_PER_STEP: usize = 8;
+
+impl VideoApi {
+    /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
+    pub fn tend(&self) {
+        let service = Arc::downgrade(&self.0);
+        // What an earlier process deleted and did not free.
+        self.sweep_soon();
+        let sweeper = self.clone();
+        tokio::task::spawn_blocking(move || sweeper.sweep_orphans());
+        tokio::spawn(async move {
+            while let Some(inner) = service.upgrade() {
+                let service = Self(inner);
+                if let Ok(Err(error)) =
+                    tokio::task::spawn_blocking(move || service.end_sessions()).await
+                {
+                    tracing::warn!(%error, "expired upload sessions are ended later");
+                }
+                tokio::time::sleep(EVERY).await;
+            }
+        });
+    }
+
+    /// Frees what uploads left that an earlier process did not come to name.
+    fn sweep_orphans(&self) {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        match orphan::sweep(store, blobs, self.0.started) {
+            Ok(0) => {}
+            Ok(orphans) => tracing::info!(orphans, "bodies without a record were freed"),
+            Err(error) => tracing::warn!(%error, "bodies without a record are freed later"),
+        }
+    }
+
+    /// Ends the sessions whose week is over, and frees what had arrived for them.
+    fn end_sessions(&self) -> Result<(), Error> {
+        let now = self.0.clock.now();
+        let mut ended = false;
+        loop {
+            let (any, more) =
+                run_blocking(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
+                    let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
+                    Ok::<_, Error>((!tx.is_read_only(), more))
+                })?;
+            ended |= any;
+            if !more {
+                break;
+            }
+        }
+        if ended {
+            self.sweep();
+        }
+        Ok(())
+    }
+
+    /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
+    pub(crate) fn sweep_soon(&self) {
+        use std::sync::atomic::Ordering;
+        if self.0.sweeping.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let service = self.clone();
+        tokio::task::spawn_blocking(move || {
+            service.sweep();
+            service.0.sweeping.store(false, Ordering::Release);
+        });
+    }
+
+    /// Frees the space of what was deleted or replaced. It blocks.
+    fn sweep(&self) {
+        let (store, blobs) = (&*self.0.store, &*self.0.blobs);
+        let swept = media::sweep(store, blobs, &mut self.draw())
+            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.draw()));
+        if let Err(error) = self.sweep_playlists() {
+            tracing::warn!(%error, "rows of deleted playlists are swept again later");
+        }
+        if let Err(error) = swept {
+            tracing::warn!(%error, "space could not be freed and is swept again later");
+        }
+    }
+
+    /// Removes the rows of playlists that are gone, in steps that a restart continues.
+    fn sweep_playlists(&self) -> Result<(), Error> {
+        let store = &*self.0.store;
+        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| playlist_item::sweep(tx))?
+        {
+        }
+        Ok(())
+    }
+}

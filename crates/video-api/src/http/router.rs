@@ -1,0 +1,137 @@
+//! What lies at a path: an operation, an upload, a document, and the methods that each takes.
+
+use crate::api::discovery;
+use crate::api::error::Error;
+use crate::api::operation::{self, Fit, OPERATIONS, Operation, VERSION_PATH};
+use crate::api::response::Reply;
+use crate::http::response::Answer;
+use crate::http::{Asked, oauth, pictures};
+
+/// Where the discovery document lies.
+pub(super) const DISCOVERY_PATHS: &[&str] =
+    &["/$discovery/rest", "/discovery/v1/apis/youtube/v3/rest"];
+/// Where batches go.
+pub(super) const BATCH_PATHS: &[&str] = &["/batch", "/batch/youtube/v3"];
+/// The methods of what is only read.
+pub(super) const READS: &str = "GET, HEAD, OPTIONS";
+/// The methods of what is only posted to.
+pub(super) const POSTS: &str = "POST, OPTIONS";
+/// The methods of uploads: a session takes pieces with PUT too, and ends with DELETE.
+pub(super) const UPLOADS: &str = "POST, PUT, DELETE, OPTIONS";
+
+/// A row, and the values of its path.
+pub(super) type Routed = (&'static Operation, Vec<(String, String)>);
+
+/// The row of `method` at `path`, which starts with [`VERSION_PATH`].
+pub(super) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
+    let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
+    match operation::find(method, rest) {
+        Fit::Operation(operation, values) => Ok((operation, values)),
+        Fit::OtherMethod(served) => {
+            Err(Error::MethodNotAllowed { method: method.to_owned(), allowed: allowed(&served) })
+        }
+        Fit::None => Err(Error::UnknownPath),
+    }
+}
+
+/// The path behind what the paths of uploads start with.
+pub(super) fn under_upload(path: &str) -> Option<&str> {
+    path.strip_prefix("/upload")
+        .or_else(|| path.strip_prefix("/resumable/upload"))
+        .filter(|rest| rest.starts_with('/'))
+}
+
+/// The row of `method` that takes media at `path`, which is behind what the paths of uploads start with.
+pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, Error> {
+    let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
+    let uploads: Vec<_> = OPERATIONS
+        .iter()
+        .filter(|operation| operation.path == rest && operation.upload.is_some())
+        .collect();
+    if let Some(operation) = uploads.iter().find(|operation| operation.method.name() == method) {
+        return Ok(operation);
+    }
+    if uploads.is_empty() {
+        return Err(match operation_at(method, path) {
+            Err(Error::UnknownPath) => Error::UnknownPath,
+            _ => Error::NotUpload,
+        });
+    }
+    let served: Vec<_> = uploads.iter().map(|operation| operation.method.name()).collect();
+    Err(Error::MethodNotAllowed { method: method.to_owned(), allowed: allowed(&served) })
+}
+
+/// The methods that a path takes, as `Allow` names them; `None` where nothing is served.
+pub(super) fn methods_of(path: &str) -> Option<String> {
+    if pictures::is_picture(path) || DISCOVERY_PATHS.contains(&path) {
+        return Some(READS.to_owned());
+    }
+    if BATCH_PATHS.contains(&path) {
+        return Some(POSTS.to_owned());
+    }
+    if oauth::is_issuer(path) {
+        return Some(allowed(&["GET", "POST"]));
+    }
+    match under_upload(path) {
+        Some(rest) => match upload_at("", rest) {
+            Err(Error::MethodNotAllowed { .. }) => Some(UPLOADS.to_owned()),
+            _ => None,
+        },
+        None => match operation_at("", path) {
+            Err(Error::MethodNotAllowed { allowed, .. }) => Some(allowed),
+            _ => None,
+        },
+    }
+}
+
+/// A list of methods, with those that come with every other one.
+fn allowed(served: &[&str]) -> String {
+    let mut all = served.to_vec();
+    if served.contains(&"GET") {
+        all.push("HEAD");
+    }
+    all.push("OPTIONS");
+    all.join(", ")
+}
+
+/// The discovery document.
+pub(super) fn discover(asked: &Asked) -> Answer {
+    if asked.method != "GET" {
+        return asked.refuse(&asked.not_allowed(READS), "discovery");
+    }
+    if asked.value("version").is_some_and(|version| version != "v3") {
+        return asked.refuse(&Error::UnknownPath, "discovery");
+    }
+    asked.reply(Reply { json: Some(discovery::text().to_vec()), ..Reply::default() }, "discovery")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_path_names_the_methods_that_it_takes() {
+        for (path, methods) in [
+            ("/youtube/v3/search", Some("GET, HEAD, OPTIONS")),
+            ("/youtube/v3/videos/rate", Some("POST, OPTIONS")),
+            ("/youtube/v3/playlists", Some("DELETE, GET, POST, PUT, HEAD, OPTIONS")),
+            ("/upload/youtube/v3/videos", Some("POST, PUT, DELETE, OPTIONS")),
+            ("/upload/youtube/v3/search", None),
+            ("/batch", Some("POST, OPTIONS")),
+            ("/vi/x/default.jpg", Some("GET, HEAD, OPTIONS")),
+            ("/youtube/v3/nothing", None),
+        ] {
+            assert_eq!(methods_of(path).as_deref(), methods, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_upload_path_serves_what_takes_media_alone() {
+        let at = |method, path| upload_at(method, path).map(|operation| operation.name);
+        assert_eq!(at("POST", "/youtube/v3/videos"), Ok("videos.insert"));
+        assert_eq!(at("PUT", "/youtube/v3/captions"), Ok("captions.update"));
+        assert!(matches!(at("GET", "/youtube/v3/videos"), Err(Error::MethodNotAllowed { .. })));
+        assert_eq!(at("GET", "/youtube/v3/search"), Err(Error::NotUpload));
+        assert_eq!(at("GET", "/youtube/v3/nothing"), Err(Error::UnknownPath));
+    }
+}

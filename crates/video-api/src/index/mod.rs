@@ -1,0 +1,188 @@
+//! Search: what can be found, how it is indexed, and how a query is answered.
+//!
+//! A handler only notes a document that changed ([`put`], [`remove`]); the index follows in groups ([`index::drain`]), and every query
+//! drains first, so that whoever wrote a thing finds it. So no two handlers ever meet at a popular word.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`words`] | texts and queries as words |
+//! | [`postings`] | the documents of a word, in blocks |
+//! | [`bulk`] | an index that is made at once |
+//! | [`index`] | bringing the index to what the documents say |
+//! | [`summary`] | what queries need of each document at first sight |
+//! | [`query`] | filters, orders, ranks, pages and totals |
+
+pub mod bulk;
+pub mod indexer;
+pub mod postings;
+pub mod query;
+pub mod summary;
+pub mod tokenizer;
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+
+use crate::record::tables;
+
+/// What a document is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A video.
+    Video,
+    /// A channel.
+    Channel,
+    /// A playlist.
+    Playlist,
+}
+
+impl Kind {
+    /// All kinds, in the order of their numbers in keys.
+    pub const ALL: [Self; 3] = [Self::Video, Self::Channel, Self::Playlist];
+
+    /// `video`, `channel` or `playlist`, as the parameter `type` says it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Video => "video",
+            Self::Channel => "channel",
+            Self::Playlist => "playlist",
+        }
+    }
+}
+
+/// What can be found of a resource. Its truth is the resource; a handler that changes one puts the other.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Document {
+    /// The channel that it belongs to; its own id for a channel.
+    pub channel: String,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Everything else that a query can ask for.
+    pub facets: Facets,
+}
+
+/// What queries filter and order by.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Facets {
+    /// When it was published, in microseconds since 1970.
+    pub published: i64,
+    /// Whether everybody may find it. What is unlisted or private is found by its owner alone.
+    pub public: bool,
+    /// How often it was viewed.
+    pub views: u64,
+    /// How many like it.
+    pub likes: u64,
+    /// How many dislike it.
+    pub dislikes: u64,
+    /// How many public videos it has (channels and playlists).
+    pub videos: u64,
+    /// `snippet.categoryId`.
+    pub category: String,
+    /// Its length in milliseconds.
+    pub duration_ms: u64,
+    /// Whether it has 720 lines or more.
+    pub high_definition: bool,
+    /// Whether it has captions.
+    pub captions: bool,
+    /// Whether it is in 3D.
+    pub three_d: bool,
+    /// Whether its licence is Creative Commons.
+    pub creative_commons: bool,
+    /// Whether it can be embedded.
+    pub embeddable: bool,
+    /// Whether it can be played outside the site.
+    pub syndicated: bool,
+    /// Whether its owner says that somebody paid for what is shown.
+    pub sponsored: bool,
+    /// `live`, `upcoming` or `completed` for broadcasts, else empty.
+    pub broadcast: String,
+    /// Where it was made: degrees north and east.
+    pub location: Option<(f64, f64)>,
+    /// The language of its default texts, if it has one.
+    pub language: String,
+    /// Topics.
+    pub topics: Vec<String>,
+    /// Regions where it cannot be viewed.
+    pub blocked: Vec<String>,
+    /// Whether it is for adults.
+    pub restricted: bool,
+}
+
+impl JsonRecord for Document {}
+
+/// What the index may hold of a document that changed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Held {
+    /// The version that it was brought to last, if there was one.
+    pub settled: Option<Document>,
+    /// Versions that it was being brought to when something stopped it: any of their words may be there.
+    pub begun: Vec<Document>,
+}
+
+impl JsonRecord for Held {}
+
+/// Documents as the resources say.
+pub const DOCUMENTS: Table<(u8, String), Document> = Table::new(tables::SEARCH_DOCUMENTS);
+/// Documents that the index has to follow.
+pub const CHANGED: Table<(u8, String), Held> = Table::new(tables::SEARCH_CHANGED);
+
+/// Notes what can be found of `id` from now on, in the transaction that changes the resource.
+///
+/// # Errors
+/// As [`Tx::get`].
+pub fn put(tx: &mut Tx<'_>, kind: Kind, id: &str, document: &Document) -> Result<(), StoreError> {
+    let key = (kind as u8, id.to_owned());
+    let before = DOCUMENTS.get(tx, &key)?;
+    if before.as_ref() == Some(document) {
+        return Ok(());
+    }
+    note(tx, &key, before)?;
+    DOCUMENTS.put(tx, &key, document);
+    Ok(())
+}
+
+/// Notes that `id` can no longer be found.
+///
+/// # Errors
+/// As [`Tx::get`].
+pub fn remove(tx: &mut Tx<'_>, kind: Kind, id: &str) -> Result<(), StoreError> {
+    let key = (kind as u8, id.to_owned());
+    if let Some(before) = DOCUMENTS.get(tx, &key)? {
+        note(tx, &key, Some(before))?;
+        DOCUMENTS.delete(tx, &key);
+    }
+    Ok(())
+}
+
+/// Changes the facets of `id`, if it can be found: counts that move often.
+///
+/// # Errors
+/// As [`Tx::get`].
+pub fn touch(
+    tx: &mut Tx<'_>,
+    kind: Kind,
+    id: &str,
+    change: impl FnOnce(&mut Facets),
+) -> Result<(), StoreError> {
+    let Some(mut document) = DOCUMENTS.get(tx, &(kind as u8, id.to_owned()))? else {
+        return Ok(());
+    };
+    change(&mut document.facets);
+    put(tx, kind, id, &document)
+}
+
+fn note(tx: &mut Tx<'_>, key: &(u8, String), before: Option<Document>) -> Result<(), StoreError> {
+    if CHANGED.get(tx, key)?.is_none() {
+        let held = Held { settled: before, begun: Vec::new() };
+        CHANGED.put(tx, key, &held);
+    }
+    Ok(())
+}

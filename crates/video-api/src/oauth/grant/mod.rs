@@ -1,0 +1,391 @@
+//! Grants: what a user allowed a client, the secrets that stand for it, and their end. Secrets are stored as digests alone.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use super::OauthError;
+use crate::account::{Account, Scope, Scopes, TokenRow, digest};
+use crate::record::tables::{self, ACCOUNTS, TOKENS};
+
+/// How long an access token lasts, in seconds.
+pub const ACCESS_SECONDS: u32 = 3_600;
+/// How long a code lasts, in seconds.
+const CODE_SECONDS: i64 = 600;
+/// Ended access tokens that one refresh clears away.
+const CLEARED_MAX: usize = 100;
+/// Accounts that a lookup by address reads at most.
+const ACCOUNTS_MAX: usize = 100_000;
+
+/// The name of a grant.
+pub type GrantId = [u8; 16];
+
+/// A program that asks for grants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// The digest of its secret; an installed program may have none.
+    pub secret: Option<[u8; 32]>,
+    /// Where users may be sent back to. Loopback addresses are allowed with any port and path (RFC 8252 §7.3).
+    pub redirects: Vec<String>,
+    /// The project that its use counts for.
+    pub project: Option<String>,
+}
+
+impl JsonRecord for Client {}
+
+/// A program that is an account of its own and proves it with a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceAccount {
+    /// The account that it acts as.
+    pub account: String,
+    /// Its public key in PEM.
+    pub key: String,
+    /// The project that its use counts for.
+    pub project: Option<String>,
+}
+
+impl JsonRecord for ServiceAccount {}
+
+/// What was granted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// To which client.
+    pub client: String,
+    /// On which account.
+    pub account: String,
+    /// Which scopes, as they were asked for.
+    pub scope: String,
+    /// The project that its use counts for.
+    pub project: Option<String>,
+}
+
+impl JsonRecord for Grant {}
+
+/// What a secret stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Secret {
+    /// An authorization code.
+    Code(Code),
+    /// A refresh token of this grant.
+    Refresh(GrantId),
+    /// An access token of this grant.
+    Access(GrantId),
+}
+
+impl JsonRecord for Secret {}
+
+/// What an authorization code stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Code {
+    /// The grant that it becomes.
+    pub id: GrantId,
+    /// That grant.
+    pub grant: Grant,
+    /// Where the user was sent back to.
+    pub redirect: String,
+    /// The challenge of RFC 7636, if the client made one.
+    pub challenge: Option<Challenge>,
+    /// Whether a refresh token was asked for.
+    pub offline: bool,
+    /// The client's value for the identity token.
+    pub nonce: Option<String>,
+    /// When it ends, in seconds since 1970.
+    pub expires: i64,
+    /// Whether it was used: a second use ends the grant.
+    pub used: bool,
+}
+
+/// A challenge of RFC 7636.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// As the client sent it.
+    pub text: String,
+    /// Whether it is the verifier's digest (S256) or the verifier itself (plain).
+    pub hashed: bool,
+}
+
+impl Challenge {
+    /// Whether `verifier` answers the challenge.
+    #[must_use]
+    pub fn is_met_by(&self, verifier: &str) -> bool {
+        let fits = (43..=128).contains(&verifier.len());
+        let answer = if self.hashed {
+            URL_SAFE_NO_PAD.encode(digest(verifier))
+        } else {
+            verifier.to_owned()
+        };
+        fits && bool::from(answer.as_bytes().ct_eq(self.text.as_bytes()))
+    }
+}
+
+/// Clients by their id.
+pub const CLIENTS: Table<String, Client> = Table::new(tables::OAUTH_CLIENTS);
+/// Service accounts by their address.
+pub const SERVICE_ACCOUNTS: Table<String, ServiceAccount> =
+    Table::new(tables::OAUTH_SERVICE_ACCOUNTS);
+/// Grants by their id.
+pub const GRANTS: Table<GrantId, Grant> = Table::new(tables::OAUTH_GRANTS);
+/// Secrets by their digest.
+pub const SECRETS: Table<[u8; 32], Secret> = Table::new(tables::OAUTH_SECRETS);
+/// The digests of a grant's secrets.
+pub const SECRETS_OF: Table<(GrantId, [u8; 32]), ()> = Table::new(tables::OAUTH_SECRETS_OF);
+
+/// The tokens of an answer. They are shown once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issued {
+    /// The access token.
+    pub access: String,
+    /// The refresh token, where one is given.
+    pub refresh: Option<String>,
+    /// The granted scopes.
+    pub scope: String,
+    /// The account, for the identity token.
+    pub account: String,
+    /// The client, for the identity token.
+    pub client: String,
+    /// The client's value for the identity token.
+    pub nonce: Option<String>,
+}
+
+/// The scopes of this service among `scope`.
+///
+/// # Errors
+/// `InvalidScope` for one that is neither ours nor one of OpenID Connect.
+pub fn scopes_of(scope: &str) -> Result<Scopes, OauthError> {
+    let mut scopes = Scopes::of(&[]);
+    for name in scope.split_ascii_whitespace() {
+        let identity = ["openid", "email", "profile"].contains(&name)
+            || ["userinfo.email", "userinfo.profile"]
+                .iter()
+                .any(|end| name.strip_prefix(Scope::PREFIX) == Some(end));
+        match Scope::named(name) {
+            Some(scope) => scopes = scopes.with(scope),
+            None if identity => {}
+            None => return Err(OauthError::InvalidScope(name.to_owned())),
+        }
+    }
+    Ok(scopes)
+}
+
+/// The account with this id or address.
+///
+/// # Errors
+/// As the store.
+pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, StoreError> {
+    if let Some(account) = ACCOUNTS.peek(tx, &name.to_owned())? {
+        return Ok(Some(account));
+    }
+    let accounts = ACCOUNTS.all(tx, &(), ACCOUNTS_MAX)?;
+    Ok(accounts
+        .into_iter()
+        .map(|(_, account)| account)
+        .find(|account| account.email.eq_ignore_ascii_case(name)))
+}
+
+/// Makes a code for what the user allowed.
+pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code) -> String {
+    let secret = draw(ids, "4/0A");
+    let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
+    SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
+    SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
+    secret
+}
+
+/// Exchanges a code for tokens. A code that is used a second time ends the grant (RFC 6749 §4.1.2): then the answer is `Ok(None)`, for its
+/// end has to be committed.
+///
+/// # Errors
+/// `InvalidGrant`, `Store`.
+pub fn redeem(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    client: &str,
+    secret: &str,
+    redirect: Option<&str>,
+    verifier: Option<&str>,
+) -> Result<Option<Issued>, OauthError> {
+    let Some(Secret::Code(code)) = SECRETS.get(tx, &digest(secret))? else {
+        return Err(OauthError::InvalidGrant("Malformed auth code."));
+    };
+    if code.grant.client != client {
+        return Err(OauthError::InvalidGrant("The code was made for another client."));
+    }
+    if code.used {
+        end(tx, code.id)?;
+        return Ok(None);
+    }
+    if now.seconds() >= code.expires {
+        return Err(OauthError::InvalidGrant("The code has expired."));
+    }
+    if redirect != Some(code.redirect.as_str()) {
+        return Err(OauthError::RedirectMismatch);
+    }
+    match (&code.challenge, verifier) {
+        (None, _) => {}
+        (Some(challenge), Some(verifier)) if challenge.is_met_by(verifier) => {}
+        (Some(_), None) => return Err(OauthError::InvalidGrant("Missing code verifier.")),
+        (Some(_), Some(_)) => return Err(OauthError::InvalidGrant("Invalid code verifier.")),
+    }
+    GRANTS.put(tx, &code.id, &code.grant);
+    let refresh = code.offline.then(|| {
+        let refresh = draw(ids, "1//0");
+        SECRETS.put(tx, &digest(&refresh), &Secret::Refresh(code.id));
+        SECRETS_OF.put(tx, &(code.id, digest(&refresh)), &());
+        refresh
+    });
+    let access = make_access(tx, ids, now, Some(code.id), &code.grant)?;
+    SECRETS.put(tx, &digest(secret), &Secret::Code(Code { used: true, ..code.clone() }));
+    Ok(Some(Issued {
+        access,
+        refresh,
+        scope: code.grant.scope,
+        account: code.grant.account,
+        client: code.grant.client,
+        nonce: code.nonce,
+    }))
+}
+
+/// The client that an access token was given to; none for a token of the seed file, or of a service account.
+///
+/// # Errors
+/// As the store.
+pub fn client_of(tx: &mut Tx<'_>, token: &str) -> Result<Option<String>, StoreError> {
+    let Some(Secret::Access(id)) = SECRETS.peek(tx, &digest(token))? else {
+        return Ok(None);
+    };
+    Ok(GRANTS.peek(tx, &id)?.map(|grant| grant.client))
+}
+
+/// Gives a new access token for a refresh token, with the same scopes or fewer.
+///
+/// # Errors
+/// `InvalidGrant`, `InvalidScope`, `Store`.
+pub fn refresh(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    client: &str,
+    secret: &str,
+    scope: Option<&str>,
+) -> Result<Issued, OauthError> {
+    let revoked = OauthError::InvalidGrant("Token has been expired or revoked.");
+    let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else {
+        return Err(revoked);
+    };
+    let grant = GRANTS.get(tx, &id)?.filter(|grant| grant.client == client).ok_or(revoked)?;
+    let scope = match scope {
+        None => grant.scope.clone(),
+        Some(fewer) => {
+            let granted =
+                |name: &&str| grant.scope.split_ascii_whitespace().any(|granted| granted == *name);
+            if let Some(more) = fewer.split_ascii_whitespace().find(|name| !granted(name)) {
+                return Err(OauthError::InvalidScope(more.to_owned()));
+            }
+            fewer.to_owned()
+        }
+    };
+    clear_ended(tx, now, id)?;
+    let access =
+        make_access(tx, ids, now, Some(id), &Grant { scope: scope.clone(), ..grant.clone() })?;
+    Ok(Issued {
+        access,
+        refresh: None,
+        scope,
+        account: grant.account,
+        client: grant.client,
+        nonce: None,
+    })
+}
+
+/// An access token for `grant`, under the grant `id` if it has one that lasts.
+///
+/// # Errors
+/// `InvalidScope`, `Store`.
+pub fn make_access(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    id: Option<GrantId>,
+    grant: &Grant,
+) -> Result<String, OauthError> {
+    let access = draw(ids, "ya29.");
+    let key = digest(&access);
+    let row = TokenRow {
+        account: grant.account.clone(),
+        scopes: scopes_of(&grant.scope)?,
+        project: grant.project.clone(),
+        expires: Some(now.plus(std::time::Duration::from_secs(u64::from(ACCESS_SECONDS)))),
+    };
+    TOKENS.put(tx, &key, &row);
+    if let Some(id) = id {
+        SECRETS.put(tx, &key, &Secret::Access(id));
+        SECRETS_OF.put(tx, &(id, key), &());
+    }
+    Ok(access)
+}
+
+/// Ends the grant of a token, whichever of its tokens it is (RFC 7009); says whether there was one.
+///
+/// # Errors
+/// As the store.
+pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
+    let key = digest(token);
+    match SECRETS.get(tx, &key)? {
+        Some(Secret::Refresh(id) | Secret::Access(id)) => end(tx, id).map(|()| true),
+        Some(Secret::Code(_)) => Ok(false),
+        None => {
+            let known = TOKENS.get(tx, &key)?.is_some();
+            TOKENS.delete(tx, &key);
+            Ok(known)
+        }
+    }
+}
+
+/// Removes a grant and every secret that stands for it.
+fn end(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
+    for ((_, key), ()) in SECRETS_OF.all(tx, &id, 2 * CLEARED_MAX)? {
+        TOKENS.delete(tx, &key);
+        SECRETS.delete(tx, &key);
+        SECRETS_OF.delete(tx, &(id, key));
+    }
+    GRANTS.delete(tx, &id);
+    Ok(())
+}
+
+/// Removes access tokens of the grant that have ended, so that a grant that is refreshed for years stays small.
+fn clear_ended(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), StoreError> {
+    let (secrets, _) = SECRETS_OF.scan(tx, &SECRETS_OF.span(&id), CLEARED_MAX)?;
+    for ((_, key), ()) in secrets {
+        let ended = match SECRETS.peek(tx, &key)? {
+            Some(Secret::Access(_)) => TOKENS
+                .peek(tx, &key)?
+                .and_then(|row| row.expires)
+                .is_none_or(|expires| expires <= now),
+            // A used code is kept as long as its grant, so that a second use of it is seen.
+            Some(Secret::Code(_) | Secret::Refresh(_)) => false,
+            None => true,
+        };
+        if ended {
+            TOKENS.delete(tx, &key);
+            SECRETS.delete(tx, &key);
+            SECRETS_OF.delete(tx, &(id, key));
+        }
+    }
+    Ok(())
+}
+
+/// 256 unguessable bits as text.
+fn draw(ids: &mut dyn Ids, prefix: &str) -> String {
+    let mut bytes = [0; 32];
+    ids.fill(&mut bytes);
+    format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests;

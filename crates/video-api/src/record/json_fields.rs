@@ -1,0 +1,193 @@
+//! Reading a resource that a client wrote: typed fields at their paths, and the rules that texts share.
+
+use serde_json::{Map, Value};
+
+use crate::api::error::Error;
+
+/// An object of a body, and its path for messages.
+#[derive(Debug, Clone, Copy)]
+pub struct Body<'b> {
+    map: &'b Map<String, Value>,
+    path: &'static str,
+}
+
+impl<'b> Body<'b> {
+    /// The whole body.
+    #[must_use]
+    pub const fn of(map: &'b Map<String, Value>) -> Self {
+        Self { map, path: "" }
+    }
+
+    fn invalid(&self, name: &str, expected: &'static str) -> Error {
+        let path =
+            if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) };
+        Error::InvalidField { path, expected }
+    }
+
+    /// The value, if it is there and not null.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'b Value> {
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// All members that are there and not null.
+    pub fn members(&self) -> impl Iterator<Item = (String, Value)> + 'b {
+        let given = self.map.iter().filter(|(_, value)| !value.is_null());
+        given.map(|(name, value)| (name.clone(), value.clone()))
+    }
+
+    /// An object; `path` is its own for messages.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn object(&self, name: &str, path: &'static str) -> Result<Option<Self>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Body { map, path })),
+            Some(_) => Err(self.invalid(name, "an object")),
+        }
+    }
+
+    /// A text. Numbers count as text, as the real service reads them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn text(&self, name: &str) -> Result<Option<String>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(_) => Err(self.invalid(name, "TYPE_STRING")),
+        }
+    }
+
+    /// The id of the resource; an empty one is none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`].
+    pub fn id(&self) -> Result<Option<String>, Error> {
+        Ok(self.text("id")?.filter(|id| !id.is_empty()))
+    }
+
+    /// A yes or no.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn flag(&self, name: &str) -> Result<Option<bool>, Error> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(Value::String(text)) if text == "true" => Ok(Some(true)),
+            Some(Value::String(text)) if text == "false" => Ok(Some(false)),
+            Some(_) => Err(self.invalid(name, "TYPE_BOOL")),
+        }
+    }
+
+    /// A whole number that is not negative, as a number or as text.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn number(&self, name: &str) -> Result<Option<u64>, Error> {
+        let number = match self.get(name) {
+            None => return Ok(None),
+            Some(Value::Number(number)) => number.as_u64(),
+            Some(Value::String(text)) => text.parse().ok(),
+            Some(_) => None,
+        };
+        number.map(Some).ok_or_else(|| self.invalid(name, "TYPE_UINT64"))
+    }
+
+    /// A list of texts.
+    ///
+    /// # Errors
+    /// [`Error::InvalidField`] if it is something else.
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, Error> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        let list = value.as_array().ok_or_else(|| self.invalid(name, "a list of texts"))?;
+        let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
+        texts
+            .collect::<Option<Vec<_>>>()
+            .map(Some)
+            .ok_or_else(|| self.invalid(name, "a list of texts"))
+    }
+}
+
+/// Whether a text may be shown in a page as it is.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    !text.contains(['<', '>'])
+}
+
+/// Whether a text is a title: not blank, at most `most` characters, no `<` or `>`.
+#[must_use]
+pub fn is_title(text: &str, most: usize) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= most && is_plain(text)
+}
+
+/// A description has at most this many bytes.
+pub const DESCRIPTION_BYTES_MAX: usize = 5_000;
+
+/// Whether a text is a description.
+#[must_use]
+pub fn is_description(text: &str) -> bool {
+    text.len() <= DESCRIPTION_BYTES_MAX && is_plain(text)
+}
+
+/// Localizations have at most this many bytes together, so that a resource stays one record.
+pub const LOCALIZATIONS_BYTES_MAX: usize = 40 * 1024;
+
+/// Localizations as they are stored: language to title and description. `None` if one of them is none.
+#[must_use]
+pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<String, Value>> {
+    let mut out = Map::new();
+    let mut bytes = 0;
+    for (language, value) in map {
+        let value = value.as_object()?;
+        let title = value.get("title").map_or(Some(""), Value::as_str)?;
+        let description = value.get("description").map_or(Some(""), Value::as_str)?;
+        if !crate::api::language::is_tag(language)
+            || !is_title(title, title_max)
+            || !is_description(description)
+        {
+            return None;
+        }
+        bytes += language.len() + title.len() + description.len() + 40;
+        out.insert(
+            language.clone(),
+            serde_json::json!({"title": title, "description": description}),
+        );
+    }
+    (bytes <= LOCALIZATIONS_BYTES_MAX).then_some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_read_as_their_types_or_refused_with_their_path() {
+        let value =
+            json!({"snippet": {"title": 7, "flag": "true", "offsetMs": "12", "tags": ["a", 1]}});
+        let snippet =
+            Body::of(value.as_object().unwrap()).object("snippet", "snippet").unwrap().unwrap();
+        assert_eq!(snippet.text("title").unwrap().as_deref(), Some("7"));
+        assert_eq!(snippet.flag("flag").unwrap(), Some(true));
+        assert_eq!(snippet.number("offsetMs").unwrap(), Some(12));
+        let error = snippet.texts("tags").unwrap_err();
+        assert_eq!(
+            error,
+            Error::InvalidField { path: "snippet.tags".into(), expected: "a list of texts" }
+        );
+    }
+
+    #[test]
+    fn a_title_is_counted_in_characters_and_a_description_in_bytes() {
+        assert!(is_title(&"ä".repeat(100), 100));
+        assert!(!is_title(&"ä".repeat(101), 100));
+        assert!(!is_title(" ", 100) && !is_title("a<b", 100));
+        assert!(is_description(&"ä".repeat(2_500)) && !is_description(&"ä".repeat(2_501)));
+    }
+}

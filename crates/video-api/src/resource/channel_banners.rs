@@ -1,0 +1,55 @@
+//! Banners: the first two of the three steps by which a channel gets one. The third is channels.update.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::account::{Scope, Scopes};
+use crate::api::error::{Error, Forbidden, Rule};
+use crate::api::operation::{Call, OWNER, OWNER_CHANNEL, Operation, Run, Upload};
+use crate::api::parameter::Param;
+use crate::api::response::{Item, Reply, etag};
+use crate::media::{Made, Treatment};
+use crate::picture;
+use crate::record::id;
+use crate::record::tables::BANNERS;
+use crate::resource::channels::record::Id;
+use crate::upload::media;
+
+/// The least width and height of a banner.
+const BANNER_MIN: (u32, u32) = (2_048, 1_152);
+
+/// `channelBanners.insert`.
+pub(crate) const INSERT: Operation = Operation {
+    doc: "Upload a banner image; is the first two steps of a three-step banner update and returns the URL for the last step.",
+    params: &[Param::text("channelId", "The id of a channel."), OWNER, OWNER_CHANNEL],
+    scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload]),
+    request: Some("ChannelBannerResource"),
+    response: Some("ChannelBannerResource"),
+    upload: Some(Upload {
+        accept: &["image/jpeg", "image/png", "application/octet-stream"],
+        bytes_max: 6_291_456,
+        required: true,
+        treatment: Treatment::Render { sizes: picture::BANNER, least: BANNER_MIN },
+    }),
+    ..Operation::insert("channelBanners.insert", "/channelBanners/insert", Run::Call(insert))
+};
+
+fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let channel = call.caller.channel()?;
+    if call.params.get("channelId").is_some_and(|wanted| wanted != channel) {
+        return Err(Forbidden::Banner.into());
+    }
+    let sent = call.media.ok_or(Error::MediaBodyRequired)?;
+    let Made::Pictures(Ok(pictures)) = &sent.made else {
+        return Err(Rule::BannerShape.into());
+    };
+    let banner = id::picture(ids);
+    picture::set(tx, &format!("banner/{banner}"), pictures)?;
+    // What is shown are the renderings; the file itself is not needed again.
+    media::discard(tx, sent.id);
+    BANNERS.put(tx, &banner, &Id(channel.to_owned()));
+    let url = format!("\"\u{1}/banner/{banner}\"");
+    let mut item = Item::begin("channelBannerResource", &etag(url.as_bytes()), None);
+    item.part("url", url.as_bytes());
+    Ok(Reply::resource(&item.end()))
+}

@@ -1,0 +1,167 @@
+//! Channels: read by everyone, written by their owner.
+
+pub mod promotion;
+pub mod record;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::account::{Scope, Scopes};
+use crate::api::error::{Absent, Error, Forbidden};
+use crate::api::id_list;
+use crate::api::operation::{
+    Call, Filters, HL, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Part, Run, WRITE,
+};
+use crate::api::page_token::Binding;
+use crate::api::parameter::{Kind, Param};
+use crate::api::response::{List, Paging, Reply};
+use crate::api::{language, paginate};
+use crate::record::json_fields::Body;
+use crate::record::tables::{CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES};
+use crate::resource::channels::record as channel;
+use crate::resource::search_document as findable;
+
+/// The parts of a channel.
+const CHANNEL_PARTS: &[Part] = &[
+    Part::written("id"),
+    Part::read("snippet"),
+    Part::owner("auditDetails"),
+    Part::written("brandingSettings"),
+    Part::read("contentDetails"),
+    Part::read("contentOwnerDetails"),
+    Part::read("conversionPings"),
+    Part::written("invideoPromotion"),
+    Part::written("localizations"),
+    Part::read("statistics"),
+    Part::read("status"),
+    Part::read("topicDetails"),
+];
+
+/// `channels.list`.
+pub(crate) const LIST: Operation = Operation {
+    doc: "Zero or more channels matching criteria.",
+    params: &[
+        PART,
+        Param::text("categoryId", "The id of a guide category."),
+        Param::text("forHandle", "The handle of a channel, with or without @."),
+        Param::text("forUsername", "The user name of a channel."),
+        HL,
+        IDS,
+        Param::of("managedByMe", Kind::Boolean, "Channels that the content owner manages.")
+            .private(),
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        Param::of("mySubscribers", Kind::Boolean, "Channels that subscribe to the caller's.")
+            .private(),
+        OWNER,
+        PAGE_TOKEN,
+    ],
+    filters: Filters::One(&[
+        "categoryId",
+        "forHandle",
+        "forUsername",
+        "id",
+        "managedByMe",
+        "mine",
+        "mySubscribers",
+    ]),
+    parts: CHANNEL_PARTS,
+    scopes: Scopes::of(&[
+        Scope::Full,
+        Scope::ForceSsl,
+        Scope::ReadOnly,
+        Scope::Partner,
+        Scope::PartnerAudit,
+    ]),
+    response: Some("ChannelListResponse"),
+    ..Operation::list("channels.list", "/channels", Run::Call(list))
+};
+
+/// `channels.update`.
+pub(crate) const UPDATE: Operation = Operation {
+    doc: "Update metadata; only brandingSettings and invideoPromotion (and their children) are updatable.",
+    params: &[PART, OWNER],
+    parts: CHANNEL_PARTS,
+    written_parts_only: true,
+    scopes: WRITE,
+    request: Some("Channel"),
+    response: Some("Channel"),
+    ..Operation::update("channels.update", "/channels", Run::Call(update))
+};
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    crate::resource::i18n::check_language(call)?;
+    let params = call.params;
+    let size = call.page_size(5);
+    let mut paging = Paging { size, ..Paging::default() };
+    let ids: Vec<String> = if params.has("id") {
+        params.list("id").to_vec()
+    } else if let Some(handle) = params.get("forHandle") {
+        HANDLES.peek(tx, &channel::handle_key(handle))?.map(|id| id.0).into_iter().collect()
+    } else if let Some(name) = params.get("forUsername") {
+        USERNAMES.peek(tx, &name.to_lowercase())?.map(|id| id.0).into_iter().collect()
+    } else if let Some(category) = params.get("categoryId") {
+        if !language::GUIDE_CATEGORIES.iter().any(|(known, _)| *known == category) {
+            return Err(Absent::Category.into());
+        }
+        let binding = Binding::of(&[call.operation.name, category]);
+        let token = call.page_token(binding)?;
+        let rows = paginate::read(
+            tx,
+            &CATEGORY_CHANNELS,
+            &category.to_owned(),
+            token.as_ref(),
+            size,
+            binding,
+        )?;
+        paging = rows.paging(0, size);
+        rows.keys.into_iter().map(|(_, id)| id).collect()
+    } else if params.flag("mySubscribers") {
+        // Subscriptions are not kept yet, so nobody has subscribed.
+        call.caller.channel()?;
+        Vec::new()
+    } else {
+        // An account without a channel owns none: that is an answer and no fault.
+        call.caller.channel().ok().map(str::to_owned).into_iter().collect()
+    };
+    let mut items = Vec::new();
+    for id in &ids {
+        let Some(found) = CHANNELS.peek(tx, id)? else {
+            continue;
+        };
+        if call.wants("auditDetails")
+            && !(call.caller.owns(id) && call.caller.scopes.has(Scope::PartnerAudit))
+        {
+            return Err(Forbidden::Channel.into());
+        }
+        let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
+        items.push(channel::render(id, &found, counts, &call.parts, call.language(), call.caller));
+    }
+    if let Some(category) = params.get("categoryId") {
+        let span = CATEGORY_CHANNELS.span(&category.to_owned());
+        paging.total = CATEGORY_CHANNELS.scan(tx, &span, 10_000)?.0.len() as u64;
+    } else {
+        (items, paging) = id_list::page(call, items)?;
+    }
+    let mut list = List::new("channelListResponse");
+    items.iter().for_each(|item| list.push(item));
+    Ok(list.end(Some(&paging)))
+}
+
+fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let body = Body::of(call.body);
+    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
+    let old = CHANNELS.get(tx, &id)?.ok_or(Absent::Channel)?;
+    if !call.caller.owns(&id) {
+        return Err(Forbidden::Channel.into());
+    }
+    call.expect(&old.etag())?;
+    let mut new = old.clone();
+    channel::write(tx, &id, &mut new, body, &call.parts)?;
+    if new != old {
+        CHANNELS.put(tx, &id, &new);
+        findable::channel(tx, &id, &new)?;
+    }
+    let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
+    Ok(Reply::resource(&channel::render(&id, &new, counts, &call.parts, None, call.caller)))
+}

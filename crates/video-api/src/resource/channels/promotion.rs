@@ -1,0 +1,123 @@
+//! What a channel promotes in its videos (`invideoPromotion`), and when and where something is shown over a video.
+
+use serde_json::{Map, Value, json};
+use triptych_core::kv::Tx;
+
+use crate::api::error::{Error, Rule};
+use crate::record::json_fields::{Body, is_plain};
+use crate::record::tables::VIDEOS;
+
+/// A message has at most this many characters. Ours.
+const MESSAGE_CHARS_MAX: usize = 500;
+/// A channel promotes at most so many things. Ours.
+const ITEMS_MAX: usize = 20;
+
+/// Reads `invideoPromotion` of the channel `id`.
+///
+/// # Errors
+/// The rule that a value breaks, in the order defaultTiming, position, items.
+pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Value>, Error> {
+    let mut out = Map::new();
+    let Some(given) = body.object("invideoPromotion", "invideoPromotion")? else {
+        return Ok(out);
+    };
+    if let Some(timing) = given.object("defaultTiming", "invideoPromotion.defaultTiming")? {
+        out.insert("defaultTiming".into(), self::timing(timing)?);
+    }
+    if let Some(position) = given.object("position", "invideoPromotion.position")? {
+        out.insert("position".into(), corner(position).ok_or(Rule::Promotion)?);
+    }
+    if let Some(smart) = given.flag("useSmartTiming")? {
+        out.insert("useSmartTiming".into(), smart.into());
+    }
+    if let Some(items) = given.get("items") {
+        let items =
+            items.as_array().filter(|items| items.len() <= ITEMS_MAX).ok_or(Rule::Promotion)?;
+        let items = items.iter().map(|value| {
+            let map = value.as_object().ok_or(Rule::Promotion)?;
+            item(tx, id, Body::of(map))
+        });
+        out.insert("items".into(), items.collect::<Result<Vec<_>, _>>()?.into());
+    }
+    Ok(out)
+}
+
+fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error> {
+    let id = given.object("id", "invideoPromotion.items.id")?.ok_or(Rule::PromotionItem)?;
+    let kind = id.text("type")?.ok_or(Rule::PromotionItem)?;
+    let mut name = json!({"type": kind});
+    let mut out = Map::new();
+    let (member, value) = match kind.as_str() {
+        "video" => {
+            let video = id.text("videoId")?.unwrap_or_default();
+            let found = VIDEOS.peek(tx, &video)?;
+            if found.is_none_or(|found| found.head.channel != channel) {
+                return Err(Rule::PromotedVideo.into());
+            }
+            ("videoId", video)
+        }
+        "website" => {
+            let url = id.text("websiteUrl")?.unwrap_or_default();
+            if !is_website(&url) {
+                return Err(Rule::PromotedWebsite.into());
+            }
+            ("websiteUrl", url)
+        }
+        "recentUpload" => {
+            let by = id.text("recentlyUploadedBy")?;
+            ("recentlyUploadedBy", by.unwrap_or_else(|| channel.into()))
+        }
+        _ => return Err(Rule::PromotionItem.into()),
+    };
+    if let Some(map) = name.as_object_mut() {
+        map.insert(member.into(), value.into());
+    }
+    out.insert("id".into(), name);
+    if let Some(timing) = given.object("timing", "invideoPromotion.items.timing")? {
+        out.insert("timing".into(), self::timing(timing)?);
+    }
+    if let Some(message) = given.text("customMessage")? {
+        if message.chars().count() > MESSAGE_CHARS_MAX || !is_plain(&message) {
+            return Err(Rule::PromotionMessage.into());
+        }
+        out.insert("customMessage".into(), message.into());
+    }
+    if let Some(flag) = given.flag("promotedByContentOwner")? {
+        out.insert("promotedByContentOwner".into(), flag.into());
+    }
+    Ok(Value::Object(out))
+}
+
+fn is_website(url: &str) -> bool {
+    let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
+}
+
+/// When a promotion or a watermark is shown: type, offset and duration, numbers as text.
+///
+/// # Errors
+/// [`Rule::TimingType`], [`Rule::TimingOffset`], [`Rule::TimingOffsetRequired`], [`Rule::TimingDuration`].
+pub fn timing(given: Body<'_>) -> Result<Value, Rule> {
+    let kind = given.text("type").map_err(|_| Rule::TimingType)?;
+    let kind = kind
+        .filter(|kind| ["offsetFromStart", "offsetFromEnd"].contains(&kind.as_str()))
+        .ok_or(Rule::TimingType)?;
+    let offset = given.number("offsetMs").map_err(|_| Rule::TimingOffset)?;
+    let offset = offset.ok_or(Rule::TimingOffsetRequired)?;
+    let duration = given.number("durationMs").map_err(|_| Rule::TimingDuration)?;
+    let mut out = json!({"type": kind, "offsetMs": offset.to_string()});
+    if let (Some(duration), Some(map)) = (duration, out.as_object_mut()) {
+        map.insert("durationMs".into(), duration.to_string().into());
+    }
+    Ok(out)
+}
+
+/// Where a promotion or a watermark is shown; `None` if that is no corner.
+#[must_use]
+pub fn corner(given: Body<'_>) -> Option<Value> {
+    let text = |name| given.text(name).ok();
+    let kind = text("type")?.unwrap_or_else(|| "corner".into());
+    let corner = text("cornerPosition")?.unwrap_or_else(|| "topRight".into());
+    let known = ["topLeft", "topRight", "bottomLeft", "bottomRight"].contains(&corner.as_str());
+    (kind == "corner" && known).then(|| json!({"type": kind, "cornerPosition": corner}))
+}

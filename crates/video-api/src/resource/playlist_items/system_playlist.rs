@@ -1,0 +1,229 @@
+//! The special playlists that time orders: uploads, likes, watch history. They have no order of their own and no limit;
+//! the latest comes first.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::api::error::Error;
+use crate::api::page_token::{Binding, PageToken};
+use crate::api::paginate::{self, latest_first, moment_of};
+use crate::record::counter;
+use crate::record::id::Special;
+use crate::record::tables::{
+    CHANNEL_COUNTS, HISTORY, HISTORY_COUNT, RATED, RATED_COUNT, RATINGS, UPLOADS, VIDEOS,
+};
+use crate::resource::playlist_items::record::{ITEMS_MAX, PlaylistItem};
+use crate::resource::videos::record as video;
+
+/// One entry: the part of its id that tells it from others, and the item that it is shown as.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The entry's part of an item id.
+    pub number: String,
+    /// The item.
+    pub item: PlaylistItem,
+}
+
+/// A page of entries.
+#[derive(Debug)]
+pub struct Entries {
+    /// How many come before.
+    pub position: u32,
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// The token of the next page.
+    pub next: Option<String>,
+    /// The token of the previous page.
+    pub previous: Option<String>,
+    /// How many entries all pages have together.
+    pub total: u64,
+}
+
+/// Which rows of a list are meant.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeList<'l> {
+    /// Which list.
+    pub special: Special,
+    /// Whose.
+    pub channel: &'l str,
+    /// Whether the owner asks: then uploads that not everyone sees are among them.
+    pub owner: bool,
+}
+
+fn entry(number: String, video: String, micros: i64) -> Entry {
+    let added = Timestamp::from_micros(micros);
+    Entry {
+        number,
+        item: PlaylistItem { video, added, chunk: 0, note: None, start_at: None, end_at: None },
+    }
+}
+
+fn history_number(time: u64, drawn: u64, video: &str) -> String {
+    format!("{time:x}-{drawn:x}-{video}")
+}
+
+fn parse_history(number: &str) -> Option<(u64, u64, String)> {
+    let mut pieces = number.splitn(3, '-');
+    let time = u64::from_str_radix(pieces.next()?, 16).ok()?;
+    let drawn = u64::from_str_radix(pieces.next()?, 16).ok()?;
+    Some((time, drawn, pieces.next()?.to_owned()))
+}
+
+impl TimeList<'_> {
+    fn audience(&self) -> u8 {
+        u8::from(self.owner)
+    }
+
+    /// A page of the list.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn page(
+        &self,
+        tx: &mut Tx<'_>,
+        token: Option<&PageToken>,
+        size: u32,
+        binding: Binding,
+    ) -> Result<Entries, Error> {
+        let channel = self.channel.to_owned();
+        let by_time = |(_, _, time, video): (String, u8, u64, String)| {
+            entry(video.clone(), video, moment_of(time))
+        };
+        match self.special {
+            Special::Uploads | Special::Later => {
+                let rows = paginate::read(
+                    tx,
+                    &UPLOADS,
+                    &(channel.clone(), self.audience()),
+                    token,
+                    size,
+                    binding,
+                )?;
+                let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
+                let total = if self.owner { counts.uploads } else { counts.videos };
+                Ok(entries(rows, total, by_time))
+            }
+            Special::Likes => {
+                let rows =
+                    paginate::read(tx, &RATED, &(channel.clone(), 1_u8), token, size, binding)?;
+                let total = counter::of(tx, &RATED_COUNT, &(channel, 1))?;
+                Ok(entries(rows, total, by_time))
+            }
+            Special::History => {
+                let rows = paginate::read(tx, &HISTORY, &channel, token, size, binding)?;
+                let total = counter::of(tx, &HISTORY_COUNT, &channel)?;
+                Ok(entries(rows, total, |(_, time, drawn, video)| {
+                    entry(history_number(time, drawn, &video), video, moment_of(time))
+                }))
+            }
+        }
+    }
+
+    /// The entry with this number.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn find(&self, tx: &mut Tx<'_>, number: &str) -> Result<Option<Entry>, Error> {
+        let channel = self.channel.to_owned();
+        Ok(match self.special {
+            Special::Uploads | Special::Later => VIDEOS
+                .peek(tx, &number.to_owned())?
+                .filter(|video| {
+                    video.head.channel == channel && (self.owner || video.head.is_listed())
+                })
+                .map(|video| {
+                    entry(number.to_owned(), number.to_owned(), video.head.published.micros())
+                }),
+            Special::Likes => RATINGS
+                .get(tx, &(channel, number.to_owned()))?
+                .filter(|rating| rating.likes)
+                .map(|rating| entry(number.to_owned(), number.to_owned(), rating.since.micros())),
+            Special::History => match parse_history(number) {
+                None => None,
+                Some((time, drawn, video)) => {
+                    let row = HISTORY.get(tx, &(channel, time, drawn, video.clone()))?;
+                    row.map(|()| entry(number.to_owned(), video, moment_of(time)))
+                }
+            },
+        })
+    }
+
+    /// The entries of this video with their positions; of a watch history, those among its latest 5,000 entries.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn of_video(&self, tx: &mut Tx<'_>, video: &str) -> Result<Vec<(u32, Entry)>, Error> {
+        if self.special == Special::History {
+            let latest = self.page(tx, None, ITEMS_MAX, Binding::of(&[]))?;
+            let entries = (0..).zip(latest.entries);
+            return Ok(entries.filter(|(_, entry)| entry.item.video == video).collect());
+        }
+        let Some(entry) = self.find(tx, video)? else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![(self.position(tx, &entry.number)?, entry)])
+    }
+
+    /// How many entries come before this one, up to 1,000: further than that nobody counts for one item.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn position(&self, tx: &mut Tx<'_>, number: &str) -> Result<u32, Error> {
+        let page = self.page(tx, None, 1_000, Binding::of(&[]))?;
+        let at = page.entries.iter().position(|entry| entry.number == number);
+        Ok(u32::try_from(at.unwrap_or_default()).unwrap_or(u32::MAX))
+    }
+
+    /// Removes an entry: a like that is removed is no like any more.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn remove(&self, tx: &mut Tx<'_>, entry: &Entry, now: Timestamp) -> Result<(), Error> {
+        match self.special {
+            Special::Likes => video::rate(tx, self.channel, &entry.item.video, None, now),
+            Special::History => {
+                if let Some((time, drawn, video)) = parse_history(&entry.number) {
+                    HISTORY.delete(tx, &(self.channel.to_owned(), time, drawn, video));
+                    counter::change(tx, &HISTORY_COUNT, &self.channel.to_owned(), false)?;
+                }
+                Ok(())
+            }
+            Special::Uploads | Special::Later => Ok(()),
+        }
+    }
+}
+
+/// Records that the account of `channel` watched a video.
+///
+/// # Errors
+/// As the store.
+pub fn watch(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    channel: &str,
+    video: &str,
+    now: Timestamp,
+) -> Result<Entry, Error> {
+    let (time, drawn) = (latest_first(now.micros()), ids.next());
+    HISTORY.put(tx, &(channel.to_owned(), time, drawn, video.to_owned()), &());
+    counter::change(tx, &HISTORY_COUNT, &channel.to_owned(), true)?;
+    Ok(entry(history_number(time, drawn, video), video.to_owned(), now.micros()))
+}
+
+fn entries<K>(rows: paginate::Rows<K>, total: u64, of: impl FnMut(K) -> Entry) -> Entries {
+    let paginate::Rows { position, keys, next, previous } = rows;
+    Entries { position, entries: keys.into_iter().map(of).collect(), next, previous, total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_history_read_back_whatever_the_video_is_called() {
+        let number = history_number(7, 255, "a-b-c");
+        assert_eq!(parse_history(&number), Some((7, 255, "a-b-c".into())));
+        assert_eq!(parse_history("zz"), None);
+    }
+}

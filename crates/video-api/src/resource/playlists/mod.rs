@@ -1,0 +1,226 @@
+//! Playlists: made, listed, changed and removed by their owner.
+
+pub mod record;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::api::error::{Absent, Error, Forbidden, Rule};
+use crate::api::id_list;
+use crate::api::operation::{
+    Call, Filters, HL, ID, IDS, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART,
+    Part, READ, Run, WRITE,
+};
+use crate::api::page_token::Binding;
+use crate::api::paginate;
+use crate::api::parameter::{Kind, Param};
+use crate::api::response::{Item, List, Reply};
+use crate::record::counter;
+use crate::record::id::{self, PlaylistName, Special};
+use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
+use crate::record::tables::{CHANNEL_PLAYLISTS, CHANNELS, PLAYLIST_COUNT, PLAYLISTS};
+use crate::resource::channels::record as channel;
+use crate::resource::playlist_items::system_playlist::TimeList;
+use crate::resource::playlists::record::{self as playlist, Contents, Playlist};
+
+/// The parts of a playlist.
+const PLAYLIST_PARTS: &[Part] = &[
+    Part::written("id"),
+    Part::written("snippet"),
+    Part::read("contentDetails"),
+    Part::written("localizations"),
+    Part::read("player"),
+    Part::written("status"),
+];
+
+/// `playlists.delete`.
+pub(crate) const DELETE: Operation = Operation {
+    doc: "Delete a playlist.",
+    params: &[ID, OWNER],
+    scopes: WRITE,
+    ..Operation::delete("playlists.delete", "/playlists", Run::Call(delete))
+};
+
+/// `playlists.list`.
+pub(crate) const LIST: Operation = Operation {
+    doc: "Playlists owned by the authenticated user, or by unique ids.",
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        HL,
+        IDS,
+        MAX_RESULTS,
+        Param::of("mine", Kind::Boolean, "The caller's own.").private(),
+        OWNER,
+        OWNER_CHANNEL,
+        PAGE_TOKEN,
+    ],
+    filters: Filters::One(&["channelId", "id", "mine"]),
+    parts: PLAYLIST_PARTS,
+    scopes: READ,
+    response: Some("PlaylistListResponse"),
+    ..Operation::list("playlists.list", "/playlists", Run::Call(list))
+};
+
+/// `playlists.insert`.
+pub(crate) const INSERT: Operation = Operation {
+    doc: "Create a playlist.",
+    params: &[PART, OWNER, OWNER_CHANNEL],
+    parts: PLAYLIST_PARTS,
+    scopes: WRITE,
+    request: Some("Playlist"),
+    response: Some("Playlist"),
+    ..Operation::insert("playlists.insert", "/playlists", Run::Call(insert))
+};
+
+/// `playlists.update`.
+pub(crate) const UPDATE: Operation = Operation {
+    doc: "Modify title, description, privacy status, etc.",
+    params: &[PART, OWNER],
+    parts: PLAYLIST_PARTS,
+    scopes: WRITE,
+    request: Some("Playlist"),
+    response: Some("Playlist"),
+    ..Operation::update("playlists.update", "/playlists", Run::Call(update))
+};
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    crate::resource::i18n::check_language(call)?;
+    let mut list = List::new("playlistListResponse");
+    let size = call.page_size(5);
+    let language = call.language();
+    if call.params.has("id") {
+        let mut found = Vec::new();
+        for id in call.params.list("id") {
+            found.extend(visible(call, tx, id)?);
+        }
+        let (page, paging) = id_list::page(call, found)?;
+        page.iter().for_each(|item| list.push(item));
+        return Ok(list.end(Some(&paging)));
+    }
+    let (owner, audience) = match call.params.get("channelId") {
+        Some(channel) => {
+            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(Absent::PlaylistChannel)?;
+            (channel.to_owned(), 0)
+        }
+        None => (call.caller.channel()?.to_owned(), 1_u8),
+    };
+    let binding = Binding::of(&[
+        call.operation.name,
+        &owner,
+        if audience == 1 { "owner" } else { "everyone" },
+    ]);
+    let token = call.page_token(binding)?;
+    let rows = paginate::read(
+        tx,
+        &CHANNEL_PLAYLISTS,
+        &(owner.clone(), audience),
+        token.as_ref(),
+        size,
+        binding,
+    )?;
+    let paging = rows.paging(counter::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
+    for (_, _, _, id) in &rows.keys {
+        if let Some(found) = PLAYLISTS.peek(tx, id)? {
+            list.push(&playlist::render(tx, id, &found, &call.parts, language)?);
+        }
+    }
+    Ok(list.end(Some(&paging)))
+}
+
+/// The playlist with this id as the caller sees it; the special ones are resources too.
+fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
+    let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
+    match id::playlist_name(id, caller) {
+        PlaylistName::Made(id) => {
+            let Some(found) =
+                PLAYLISTS.peek(tx, &id)?.filter(|found| found.head.is_visible(call.caller))
+            else {
+                return Ok(None);
+            };
+            playlist::render(tx, &id, &found, &call.parts, call.language()).map(Some)
+        }
+        PlaylistName::Special(special, owner) => {
+            let is_owner = call.caller.owns(&owner);
+            let Some(channel) =
+                CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special == Special::Uploads)
+            else {
+                return Ok(None);
+            };
+            let body = serde_json::json!({
+                "snippet": {"title": special.title()},
+                "status": {"privacyStatus": if special == Special::Uploads { "public" } else { "private" }},
+            });
+            let list = TimeList { special, channel: &owner, owner: is_owner };
+            let id = special.of(&owner);
+            let mut made = Stored::made(owner.clone(), channel.head.published);
+            let empty = serde_json::Map::new();
+            let body = Body::of(body.as_object().unwrap_or(&empty));
+            playlist::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
+            if special == Special::Later {
+                return playlist::render(tx, &id, &made, &call.parts, None).map(Some);
+            }
+            let page = list.page(tx, None, 1, Binding::of(&[]))?;
+            let contents = Contents {
+                total: page.total,
+                first_video: page.entries.into_iter().next().map(|entry| entry.item.video),
+            };
+            Ok(Some(playlist::show(&id, &made, &contents, &call.parts, None)))
+        }
+    }
+}
+
+fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let owner = call.caller.channel()?.to_owned();
+    let title = channel::title(tx, &owner)?;
+    let body = Body::of(call.body);
+    let mut new = Stored::made(owner, call.now);
+    // A playlist has a title, whichever parts are named.
+    let mut parts = call.parts.clone();
+    if !parts.contains(&"snippet") {
+        parts.push("snippet");
+    }
+    playlist::write(&mut new, &title, body, &parts)?;
+    let id = loop {
+        let id = id::playlist(ids);
+        if PLAYLISTS.get(tx, &id)?.is_none() {
+            break id;
+        }
+    };
+    playlist::insert(tx, &id, &new)?;
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+}
+
+/// The playlist that the caller may change.
+fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
+    if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
+        return Err(Rule::PlaylistUnsupported.into());
+    }
+    let found =
+        PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));
+    let found = found.ok_or(Absent::Playlist)?;
+    if !call.caller.owns(&found.head.channel) {
+        return Err(Forbidden::Playlist.into());
+    }
+    call.expect(&found.etag())?;
+    Ok(found)
+}
+
+fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let body = Body::of(call.body);
+    let id = body.id()?.ok_or(Error::RequiredField("id"))?;
+    let old = owned(call, tx, &id)?;
+    let title = channel::title(tx, &old.head.channel)?;
+    let mut new = old.clone();
+    playlist::write(&mut new, &title, body, &call.parts)?;
+    playlist::replace(tx, &id, &old, &new)?;
+    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+}
+
+fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = call.params.get("id").unwrap_or_default();
+    let found = owned(call, tx, id)?;
+    playlist::remove(tx, id, &found)?;
+    Ok(Reply::empty())
+}

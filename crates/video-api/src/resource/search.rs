@@ -1,0 +1,427 @@
+//! Search: resources that fit words and filters.
+
+use bytes::Bytes;
+use triptych_core::id::Ids;
+use triptych_core::kv::{Key, Tx};
+
+use crate::api::error::{Error, Rule};
+use crate::api::operation::{
+    Call, Cost, Filters, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Part, READ, Run,
+};
+use crate::api::page_token::{Binding, Direction, PageToken};
+use crate::api::parameter::{Kind, Param};
+use crate::api::response::{Item, List, Paging, Reply, Served, etag};
+use crate::index;
+use crate::index::query::{self, Around, Cursor, Hit, Length, Order, Query};
+use crate::index::tokenizer::Wanted;
+use crate::record::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
+use crate::resource::search_document as findable;
+use crate::resource::videos::render;
+
+/// The parts of a searchResult.
+const SEARCH_RESULT_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
+
+/// `search.list`.
+pub(crate) const LIST: Operation = Operation {
+    doc: "Results for query parameters; by default video, channel and playlist results; can be restricted to one type; accepts regionCode.",
+    params: &[
+        PART,
+        Param::text("channelId", "The id of a channel."),
+        Param::of(
+            "channelType",
+            Kind::OneOf(&["channelTypeUnspecified", "any", "show"]),
+            "Narrows the answer: channelType.",
+        ),
+        Param::of(
+            "eventType",
+            Kind::OneOf(&["none", "upcoming", "live", "completed"]),
+            "Narrows the answer: eventType.",
+        ),
+        Param::of("forContentOwner", Kind::Boolean, "Narrows the answer: forContentOwner.")
+            .private(),
+        Param::of("forDeveloper", Kind::Boolean, "Narrows the answer: forDeveloper.").private(),
+        Param::of("forMine", Kind::Boolean, "Narrows the answer: forMine.").private(),
+        Param::text("location", "Narrows the answer: location."),
+        Param::text("locationRadius", "Narrows the answer: locationRadius."),
+        MAX_RESULTS,
+        OWNER,
+        Param::of(
+            "order",
+            Kind::OneOf(&[
+                "searchSortUnspecified",
+                "date",
+                "rating",
+                "viewCount",
+                "relevance",
+                "title",
+                "videoCount",
+            ]),
+            "The order of the answer.",
+        )
+        .default("relevance"),
+        PAGE_TOKEN,
+        Param::of(
+            "publishedAfter",
+            Kind::Moment,
+            "Only what was published at or after this moment.",
+        ),
+        Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
+        Param::text("q", "The words to look for."),
+        Param::text("regionCode", "A country (i18nRegions.list)."),
+        Param::text("relevanceLanguage", "Narrows the answer: relevanceLanguage."),
+        Param::of(
+            "safeSearch",
+            Kind::OneOf(&["safeSearchSettingUnspecified", "none", "moderate", "strict"]),
+            "Narrows the answer: safeSearch.",
+        )
+        .default("moderate"),
+        Param::text("topicId", "Narrows the answer: topicId."),
+        Param::text("type", "The types of resource: video, channel, playlist.").repeated(),
+        Param::of(
+            "videoCaption",
+            Kind::OneOf(&["videoCaptionUnspecified", "any", "closedCaption", "none"]),
+            "Narrows the answer: videoCaption.",
+        ),
+        Param::text("videoCategoryId", "Only this category of videos."),
+        Param::of(
+            "videoDefinition",
+            Kind::OneOf(&["any", "standard", "high"]),
+            "Narrows the answer: videoDefinition.",
+        ),
+        Param::of(
+            "videoDimension",
+            Kind::OneOf(&["any", "2d", "3d"]),
+            "Narrows the answer: videoDimension.",
+        ),
+        Param::of(
+            "videoDuration",
+            Kind::OneOf(&["videoDurationUnspecified", "any", "short", "medium", "long"]),
+            "Narrows the answer: videoDuration.",
+        ),
+        Param::of(
+            "videoEmbeddable",
+            Kind::OneOf(&["videoEmbeddableUnspecified", "any", "true"]),
+            "Narrows the answer: videoEmbeddable.",
+        ),
+        Param::of(
+            "videoLicense",
+            Kind::OneOf(&["any", "youtube", "creativeCommon"]),
+            "Narrows the answer: videoLicense.",
+        ),
+        Param::of(
+            "videoPaidProductPlacement",
+            Kind::OneOf(&["videoPaidProductPlacementUnspecified", "any", "true"]),
+            "Narrows the answer: videoPaidProductPlacement.",
+        ),
+        Param::of(
+            "videoSyndicated",
+            Kind::OneOf(&["videoSyndicatedUnspecified", "any", "true"]),
+            "Narrows the answer: videoSyndicated.",
+        ),
+        Param::of(
+            "videoType",
+            Kind::OneOf(&["videoTypeUnspecified", "any", "movie", "episode"]),
+            "Narrows the answer: videoType.",
+        ),
+    ],
+    filters: Filters::AtMostOne(&["forContentOwner", "forDeveloper", "forMine"]),
+    parts: SEARCH_RESULT_PARTS,
+    scopes: READ,
+    cost: Cost { units: 100, own_bucket: true },
+    response: Some("SearchListResponse"),
+    heavy: true,
+    ..Operation::list("search.list", "/search", Run::Call(list))
+};
+
+/// The region of an answer where the request names none.
+const DEFAULT_REGION: &str = "US";
+/// Parameters that only videos have, and so need `type=video`.
+const VIDEO_FILTERS: &[&str] = &[
+    "eventType",
+    "location",
+    "locationRadius",
+    "videoCaption",
+    "videoCategoryId",
+    "videoDefinition",
+    "videoDimension",
+    "videoDuration",
+    "videoEmbeddable",
+    "videoLicense",
+    "videoPaidProductPlacement",
+    "videoSyndicated",
+    "videoType",
+];
+/// Parameters that a search for the caller's own videos does not take (facts: search.list, forMine and forContentOwner).
+const NOT_OF_OWN: &[&str] = &[
+    "videoDefinition",
+    "videoDimension",
+    "videoDuration",
+    "videoEmbeddable",
+    "videoLicense",
+    "videoPaidProductPlacement",
+    "videoSyndicated",
+    "videoType",
+];
+/// Parameters that shape the answer and not the list, so that a page token holds when they change.
+const NOT_BINDING: &[&str] = &["pageToken", "maxResults", "part"];
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let query = read(call, tx)?;
+    let size = call.page_size(5);
+    let binding = binding(call, query.mine.as_deref());
+    let token = call.page_token(binding)?;
+    let cursor = token.as_ref().map(|token| cursor_of(&token.key, token.position)).transpose()?;
+    let backwards = token.as_ref().is_some_and(|token| token.direction == Direction::Previous);
+    let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
+    let mut list = List::of("searchListResponse", call.form());
+    for hit in &found.hits {
+        if let Some(item) = result(call, tx, hit)? {
+            list.push(&item);
+        }
+    }
+    let print = |direction, hit: Option<&Hit>| {
+        hit.map(|hit| PageToken::print(direction, hit.cursor.at, &key_of(&hit.cursor), binding))
+    };
+    let paging = Paging {
+        next: print(Direction::Next, found.hits.last().filter(|_| found.more)),
+        previous: print(Direction::Previous, found.hits.first().filter(|_| found.earlier)),
+        total: found.total,
+        size,
+    };
+    let region = crate::resource::i18n::check_region(call)?.unwrap_or(DEFAULT_REGION);
+    Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
+}
+
+/// What a page token of this list is bound to: everything that decides what is in the list.
+fn binding(call: &Call<'_>, mine: Option<&str>) -> Binding {
+    let mut names = vec![call.operation.name, mine.unwrap_or_default()];
+    for param in call.operation.params.iter().filter(|param| !NOT_BINDING.contains(&param.name)) {
+        let values = call.params.list(param.name);
+        if !values.is_empty() {
+            names.push(param.name);
+            names.extend(values.iter().map(String::as_str));
+        }
+    }
+    Binding::of(&names)
+}
+
+fn key_of(cursor: &Cursor) -> Vec<u8> {
+    let mut key = vec![cursor.kind as u8];
+    cursor.id.write(&mut key);
+    key.extend_from_slice(&cursor.key);
+    key
+}
+
+fn cursor_of(mut bytes: &[u8], at: u32) -> Result<Cursor, Error> {
+    let kind =
+        u8::read(&mut bytes).and_then(|kind| index::Kind::ALL.get(usize::from(kind)).copied());
+    let id = String::read(&mut bytes);
+    let (Some(kind), Some(id)) = (kind, id) else {
+        return Err(Error::InvalidPageToken);
+    };
+    Ok(Cursor { key: bytes.to_vec(), kind, id, at })
+}
+
+/// The query that the parameters stand for.
+fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
+    let params = call.params;
+    let mut kinds = kinds(params.list("type"))?;
+    let only_videos = kinds == [index::Kind::Video];
+    let sets = |name: &str| params.get(name).is_some_and(|value| !value.ends_with("Unspecified"));
+    let asks = |name: &str| sets(name) && params.get(name) != Some("any");
+    let owned = ["forMine", "forContentOwner"].into_iter().any(|name| params.flag(name));
+    let own = owned || params.flag("forDeveloper");
+    let needs_videos = owned || VIDEO_FILTERS.iter().any(|name| sets(name));
+    let clash = owned && NOT_OF_OWN.iter().any(|name| sets(name));
+    if needs_videos && !only_videos || clash {
+        return Err(Rule::SearchFilter.into());
+    }
+    if own && !only_videos {
+        // What a developer uploaded is videos, whatever the type.
+        kinds = vec![index::Kind::Video];
+    }
+    let region = crate::resource::i18n::check_region(call)?;
+    if params.get("relevanceLanguage").is_some_and(|tag| !is_language(tag)) {
+        return Err(Rule::SearchLanguage.into());
+    }
+    let channel = params.get("channelId").map(str::to_owned);
+    if let Some(channel) = &channel {
+        CHANNELS.peek(tx, channel)?.ok_or(Rule::SearchChannel)?;
+    }
+    let is =
+        |name: &str, yes: &str| params.get(name).filter(|_| asks(name)).map(|value| value == yes);
+    Ok(Query {
+        wanted: Wanted::parse(params.get("q").unwrap_or_default()),
+        kinds,
+        channel,
+        mine: if own { Some(call.caller.channel()?.to_owned()) } else { None },
+        published_after: params.moment("publishedAfter").map(|moment| moment.micros()),
+        published_before: params.moment("publishedBefore").map(|moment| moment.micros()),
+        category: params.get("videoCategoryId").map(str::to_owned),
+        length: match params.get("videoDuration") {
+            Some("short") => Some(Length::Short),
+            Some("medium") => Some(Length::Medium),
+            Some("long") => Some(Length::Long),
+            _ => None,
+        },
+        high_definition: is("videoDefinition", "high"),
+        captions: is("videoCaption", "closedCaption"),
+        three_d: is("videoDimension", "3d"),
+        creative_commons: is("videoLicense", "creativeCommon"),
+        embeddable: is("videoEmbeddable", "true").unwrap_or_default(),
+        syndicated: is("videoSyndicated", "true").unwrap_or_default(),
+        broadcast: params.get("eventType").filter(|kind| *kind != "none").map(str::to_owned),
+        around: around(params.get("location"), params.get("locationRadius"))?,
+        topic: params.get("topicId").map(str::to_owned),
+        region: region.map(str::to_owned),
+        language: params.get("relevanceLanguage").map(str::to_owned),
+        strict: params.get("safeSearch") == Some("strict"),
+        sponsored: is("videoPaidProductPlacement", "true").unwrap_or_default(),
+        nothing: asks("videoType") || params.get("channelType") == Some("show"),
+        order: order(params.get("order")),
+    })
+}
+
+fn kinds(names: &[String]) -> Result<Vec<index::Kind>, Error> {
+    let kind = |name: &String| {
+        let found = index::Kind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| Error::UnknownValue {
+            name: "type",
+            value: name.clone(),
+            allowed: &["video", "channel", "playlist"],
+        })
+    };
+    names.iter().map(kind).collect()
+}
+
+fn order(name: Option<&str>) -> Order {
+    match name {
+        Some("date") => Order::Date,
+        Some("rating") => Order::Rating,
+        Some("title") => Order::Title,
+        Some("videoCount") => Order::VideoCount,
+        Some("viewCount") => Order::ViewCount,
+        _ => Order::Relevance,
+    }
+}
+
+/// An ISO 639-1 code, or Chinese in one of its scripts.
+fn is_language(tag: &str) -> bool {
+    (tag.len() == 2 && tag.bytes().all(|byte| byte.is_ascii_lowercase()))
+        || ["zh-Hans", "zh-Hant"].contains(&tag)
+}
+
+/// `latitude,longitude` and a radius with its unit; both or neither.
+fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>, Error> {
+    const RADIUS_METRES_MAX: f64 = 1_000_000.0;
+    let (location, radius) = match (location, radius) {
+        (None, None) => return Ok(None),
+        (Some(location), Some(radius)) => (location, radius),
+        _ => return Err(Rule::SearchLocation.into()),
+    };
+    let read = || {
+        let (latitude, longitude) = location.trim_matches(['(', ')']).split_once(',')?;
+        let (latitude, longitude): (f64, f64) =
+            (latitude.trim().parse().ok()?, longitude.trim().parse().ok()?);
+        let units = [("km", 1_000.0), ("mi", 1_609.344), ("ft", 0.304_8), ("m", 1.0)];
+        let (number, metres) =
+            units.iter().find_map(|(unit, metres)| Some((radius.strip_suffix(unit)?, *metres)))?;
+        let metres = number.trim().parse::<f64>().ok()? * metres;
+        let sound = latitude.abs() <= 90.0
+            && longitude.abs() <= 180.0
+            && (0.0..=RADIUS_METRES_MAX).contains(&metres);
+        sound.then_some(Around { latitude, longitude, metres })
+    };
+    read().map(Some).ok_or_else(|| Rule::SearchLocation.into())
+}
+
+/// A result as it is shown; nothing if the resource went meanwhile.
+fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, Error> {
+    let id = hit.id.clone();
+    // With the snippet, what it follows from: a video's version is shorter than its text.
+    let unknown = |text: Bytes| {
+        let version = text.to_vec();
+        let indented = Bytes::new();
+        (Served { text, indented }, version)
+    };
+    let snippet = match hit.kind {
+        index::Kind::Video => {
+            let video = LISTED_VIDEOS.peek_shared(tx, &id)?;
+            let video = video.filter(|video| video.record.head.is_visible(call.caller));
+            video.map(|video| {
+                let version = video.record.etag().into_bytes();
+                (render::as_result(&video.record), version)
+            })
+        }
+        index::Kind::Channel => CHANNELS
+            .peek_shared(tx, &id)?
+            .map(|channel| unknown(findable::channel_result(&id, &channel))),
+        index::Kind::Playlist => {
+            let playlist = PLAYLISTS.peek_shared(tx, &id)?;
+            match playlist.filter(|playlist| playlist.head.is_visible(call.caller)) {
+                Some(playlist) => Some(unknown(findable::playlist_result(tx, &id, &playlist)?)),
+                None => None,
+            }
+        }
+    };
+    let Some((snippet, version)) = snippet else {
+        return Ok(None);
+    };
+    let kind = hit.kind.name();
+    let names = format!("{{\"kind\":\"youtube#{kind}\",\"{kind}Id\":\"{id}\"}}");
+    let etag = etag(&[names.as_bytes(), &version].concat());
+    let mut item = Item::begin("searchResult", &etag, None);
+    item.part("id", names.as_bytes());
+    if call.wants("snippet") {
+        item.served_part("snippet", &snippet);
+    }
+    // All that the item shows follows from its etag.
+    Ok(Some(item.end().sealed(())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_needs_its_radius_and_both_their_form() {
+        let read = |location, radius| around(location, radius);
+        assert_eq!(read(None, None), Ok(None));
+        let found = read(Some("37.42307,-122.08427"), Some("5km")).unwrap().unwrap();
+        assert!((found.latitude - 37.42307).abs() < 1e-9 && (found.metres - 5_000.0).abs() < 1e-9);
+        assert!(
+            (read(Some("1,2"), Some("10mi")).unwrap().unwrap().metres - 16_093.44).abs() < 1e-6
+        );
+        for (location, radius) in [
+            (Some("1,2"), None),
+            (None, Some("5km")),
+            (Some("1"), Some("5km")),
+            (Some("91,0"), Some("5km")),
+            (Some("0,181"), Some("5km")),
+            (Some("1,2"), Some("5")),
+            (Some("1,2"), Some("1001km")),
+            (Some("1,2"), Some("-1km")),
+            (Some("NaN,0"), Some("1km")),
+        ] {
+            assert_eq!(
+                read(location, radius),
+                Err(Rule::SearchLocation.into()),
+                "{location:?} {radius:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cursor_survives_its_token_and_other_bytes_are_refused() {
+        let cursor = Cursor {
+            key: vec![0, 255, 1],
+            kind: index::Kind::Playlist,
+            id: "PL\u{0}x".to_owned(),
+            at: 7,
+        };
+        assert_eq!(cursor_of(&key_of(&cursor), 7), Ok(cursor));
+        for bytes in [b"".as_slice(), &[9, 0, 1], &[0, b'a']] {
+            assert_eq!(cursor_of(bytes, 0), Err(Error::InvalidPageToken));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Custom pictures of videos.
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::api::error::{Absent, Error, Forbidden, Rule};
+use crate::api::operation::{Call, OWNER, Operation, Run, UPLOAD, Upload};
+use crate::api::parameter::Param;
+use crate::api::response::{List, Reply};
+use crate::media::{Made, Treatment};
+use crate::picture;
+use crate::record::tables::VIDEOS;
+use crate::record::thumbnail;
+use crate::resource::videos::patch;
+use crate::resource::videos::record as video;
+use crate::upload::media;
+
+/// `thumbnails.set`.
+pub(crate) const SET: Operation = Operation {
+    doc: "Upload a custom video thumbnail and set it for a video.",
+    params: &[Param::text("videoId", "The id of a video.").required(), OWNER],
+    scopes: UPLOAD,
+    response: Some("ThumbnailSetResponse"),
+    upload: Some(Upload {
+        accept: &["image/jpeg", "image/png", "application/octet-stream"],
+        bytes_max: 52_428_800,
+        required: true,
+        treatment: Treatment::Render { sizes: picture::VIDEO, least: (1, 1) },
+    }),
+    ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
+};
+
+fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = call.params.get("videoId").unwrap_or_default().to_owned();
+    let old = VIDEOS
+        .get(tx, &id)?
+        .filter(|video| video.head.is_visible(call.caller))
+        .ok_or(Absent::ThumbnailVideo)?;
+    if !call.caller.owns(&old.head.channel) {
+        return Err(Forbidden::Thumbnail.into());
+    }
+    let sent = call.media.ok_or(Error::MediaBodyRequired)?;
+    let Made::Pictures(Ok(pictures)) = &sent.made else {
+        return Err(Rule::Image.into());
+    };
+    picture::set(tx, &format!("vi/{id}"), pictures)?;
+    // What is shown are the renderings; the file itself is not needed again.
+    media::discard(tx, sent.id);
+    let mut new = old.clone();
+    new.head.has_thumbnail = true;
+    patch::refresh(&id, &mut new);
+    video::replace(tx, &id, &old, &new)?;
+    let mut list = List::new("thumbnailSetResponse");
+    let details = serde_json::Map::from_iter([("t".to_owned(), thumbnail::of_video(&id, true))]);
+    let text = crate::record::print(&details);
+    list.push_text(text.get(5..text.len().saturating_sub(1)).unwrap_or_default());
+    Ok(list.end(None))
+}

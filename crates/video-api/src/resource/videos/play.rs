@@ -1,0 +1,56 @@
+//! Plays: what `POST /_ops/plays` says that somebody watched, counted and put into the history of whoever it was.
+
+use serde::Deserialize;
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::api::error::{Absent, Error};
+use crate::record::tables::{ACCOUNTS, VIDEOS};
+use crate::resource::playlist_items::system_playlist as time_list;
+use crate::resource::videos::record::{self as video, VideoCounts};
+
+/// Entries of the history that one call adds at most.
+const HISTORY_MAX: u64 = 50;
+
+/// Somebody watched a video.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Plays {
+    /// What.
+    pub video: String,
+    /// Who; nobody known if absent, and then no history holds it.
+    pub account: Option<String>,
+    /// How often.
+    #[serde(default = "one")]
+    pub count: u64,
+    /// How many seconds each.
+    #[serde(default)]
+    pub seconds: u64,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// Counts plays, and gives what is counted of the video then.
+///
+/// # Errors
+/// [`Absent::Video`], [`Absent::Channel`] for an account that is none, [`Error::NoChannel`].
+pub fn record(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    plays: &Plays,
+    now: Timestamp,
+) -> Result<VideoCounts, Error> {
+    let found = VIDEOS.get(tx, &plays.video)?.ok_or(Absent::Video)?;
+    if let Some(account) = &plays.account {
+        let account = ACCOUNTS.peek(tx, account)?.ok_or(Absent::Channel)?;
+        let channel = account.channel.ok_or(Error::NoChannel)?;
+        for _ in 0..plays.count.min(HISTORY_MAX) {
+            time_list::watch(tx, ids, &channel, &plays.video, now)?;
+        }
+    }
+    video::add_views(tx, &plays.video, &found.head, plays.count)?;
+    video::add_seconds(tx, &plays.video, plays.seconds.saturating_mul(plays.count))
+}

@@ -1,0 +1,93 @@
+//! Watermarks: a picture over a channel's videos, and when and where it is shown.
+
+use serde_json::Map;
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::api::error::{Absent, Error, Forbidden, Rule};
+use crate::api::operation::{Call, OWNER, Operation, Run, UPLOAD, Upload, WRITE};
+use crate::api::parameter::Param;
+use crate::api::response::Reply;
+use crate::media::{Made, Treatment};
+use crate::picture::{self, PictureError};
+use crate::record::json_fields::Body;
+use crate::record::tables::{CHANNELS, WATERMARKS};
+use crate::resource::channels::promotion;
+use crate::upload::media;
+
+/// `watermarks.set`.
+pub(crate) const SET: Operation = Operation {
+    doc: "Upload a watermark image and set it for a channel.",
+    params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
+    scopes: UPLOAD,
+    request: Some("InvideoBranding"),
+    upload: Some(Upload {
+        accept: &["image/jpeg", "image/png", "application/octet-stream"],
+        bytes_max: 10_485_760,
+        required: true,
+        treatment: Treatment::Render { sizes: picture::WATERMARK, least: (1, 1) },
+    }),
+    ..Operation::insert("watermarks.set", "/watermarks/set", Run::Call(set))
+};
+
+/// `watermarks.unset`.
+pub(crate) const UNSET: Operation = Operation {
+    doc: "Delete a channel's watermark image.",
+    params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
+    scopes: WRITE,
+    ..Operation::insert("watermarks.unset", "/watermarks/unset", Run::Call(unset))
+};
+
+fn owned(call: &Call<'_>) -> Result<String, Error> {
+    let id = call.params.get("channelId").unwrap_or_default().to_owned();
+    // A channel that is not there is as forbidden as somebody else's: the documented error has both reasons.
+    if call.caller.owns(&id) { Ok(id) } else { Err(Forbidden::Watermark.into()) }
+}
+
+fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = owned(call)?;
+    let sent = call.media.ok_or(Error::MediaBodyRequired)?;
+    let body = Body::of(call.body);
+    let mut resource = Map::new();
+    if call.body.is_empty() {
+        return Err(Error::NoFilter(&["resource"]));
+    }
+    let timing = body.object("timing", "timing")?.ok_or(Rule::WatermarkResource)?;
+    // Without type or offset a watermark is shown from the start (facts: probes of the real service).
+    let mut given = Map::from_iter([
+        ("type".to_owned(), "offsetFromStart".into()),
+        ("offsetMs".to_owned(), 0.into()),
+    ]);
+    given.extend(timing.members());
+    let timing = promotion::timing(Body::of(&given)).map_err(|_| Rule::WatermarkTiming)?;
+    if timing.get("durationMs").is_some_and(|duration| duration == "0") {
+        return Err(Rule::WatermarkTiming.into());
+    }
+    resource.insert("timing".into(), timing);
+    if let Some(position) = body.object("position", "position")? {
+        let corner = promotion::corner(position).ok_or(Rule::WatermarkTiming)?;
+        resource.insert("position".into(), corner);
+    }
+    if let Some(target) = body.text("targetChannelId")? {
+        CHANNELS.peek(tx, &target)?.ok_or(Absent::TargetChannel)?;
+        resource.insert("targetChannelId".into(), target.into());
+    }
+    let pictures = match &sent.made {
+        Made::Pictures(Ok(pictures)) => pictures,
+        Made::Pictures(Err(PictureError::TooWide { .. })) => return Err(Rule::WatermarkWide.into()),
+        Made::Pictures(Err(PictureError::TooTall { .. })) => return Err(Rule::WatermarkTall.into()),
+        _ => return Err(Rule::WatermarkFormat.into()),
+    };
+    picture::set(tx, &format!("watermark/{id}"), pictures)?;
+    // What is shown are the renderings; the file itself is not needed again.
+    media::discard(tx, sent.id);
+    WATERMARKS.put(tx, &id, &crate::record::print(&resource));
+    Ok(Reply::empty())
+}
+
+fn unset(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let id = owned(call)?;
+    picture::unset(tx, &format!("watermark/{id}"))?;
+    WATERMARKS.delete(tx, &id);
+    Ok(Reply::empty())
+}

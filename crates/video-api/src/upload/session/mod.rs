@@ -1,0 +1,428 @@
+//! Resumable sessions: opened with the metadata, filled piece by piece, finished once. All of it is rows, so a restart loses nothing
+//! that was acknowledged.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use triptych_core::error::{Coded, Row};
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use super::PIECE_BYTES_MULTIPLE;
+use super::media::{self, MediaId, PIECES, Piece};
+use super::range::ContentRange;
+use crate::record::tables;
+
+/// A session ends one week after it was opened.
+pub const LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
+/// A long piece is made durable in steps of this many bytes, so that an interruption costs no more than one of them.
+pub const STEP_BYTES: u64 = 8 * 1024 * 1024;
+/// Texts are stored in slices of this many bytes, well under the longest value of a store.
+const SLICE_BYTES: usize = 48 * 1024;
+/// More slices than this make no text.
+const SLICES_MAX: usize = 64;
+
+/// Why a request to a session was refused. In the order of the checks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SessionError {
+    /// There is no such session, or its week is over. The client has to start again.
+    #[error("there is no upload session with this id; it may have expired")]
+    Absent,
+    /// The `Content-Range` header is none.
+    #[error("Content-Range is not of the form `bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`")]
+    ContentRange,
+    /// `X-Upload-Content-Length` is no number.
+    #[error("X-Upload-Content-Length is not a number of bytes")]
+    DeclaredLength,
+    /// The total differs from the one that was said before.
+    #[error(
+        "the upload was {before} bytes long in an earlier request and is {now} bytes long in this one"
+    )]
+    TotalChanged {
+        /// As it was said before.
+        before: u64,
+        /// As this request says.
+        now: u64,
+    },
+    /// Longer than the operation takes.
+    #[error("the upload is longer than the {bytes_max} bytes that this operation takes")]
+    TooLarge {
+        /// The operation's limit.
+        bytes_max: u64,
+    },
+    /// The body is not as long as its range says.
+    #[error("a body of {range} bytes was announced, and {body} came")]
+    LengthMismatch {
+        /// What the range says.
+        range: u64,
+        /// How long the body is.
+        body: u64,
+    },
+    /// A piece that is not the last has a length that is no multiple of 256 KiB.
+    #[error(
+        "a piece that is not the last must be a multiple of {PIECE_BYTES_MULTIPLE} bytes long, and this one has {bytes}"
+    )]
+    NotAMultiple {
+        /// Its length.
+        bytes: u64,
+    },
+    /// The store failed.
+    #[error("the upload could not be recorded")]
+    Store(#[from] StoreError),
+}
+
+impl Coded for SessionError {
+    fn row(&self) -> Row {
+        match self {
+            Self::Absent => Row::of(404, "notFound"),
+            Self::ContentRange | Self::DeclaredLength => Row::of(400, "invalidHeader"),
+            Self::TotalChanged { .. } | Self::LengthMismatch { .. } | Self::NotAMultiple { .. } => {
+                Row::of(400, "badContent")
+            }
+            Self::TooLarge { .. } => Row::of(413, "uploadTooLarge"),
+            Self::Store(_) => Row::of(503, "backendError"),
+        }
+    }
+}
+
+/// A session as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// The operation that the upload is for: `videos.insert`.
+    pub operation: String,
+    /// The query of the request that opened it, without secrets.
+    pub query: String,
+    /// Who opened it, as the shell writes it: a session carries its own authorization, as its id does.
+    pub caller: String,
+    /// What the media is said to be (`X-Upload-Content-Type`).
+    pub media_type: Option<String>,
+    /// How long the whole is, once that is known.
+    pub total: Option<u64>,
+    /// How many bytes are on disk.
+    pub received: u64,
+    /// The body that is growing.
+    pub media: MediaId,
+    /// When it was opened, in microseconds since 1970.
+    pub opened: i64,
+    /// The status of the final answer, once there is one.
+    pub finished: Option<u16>,
+}
+
+impl JsonRecord for Session {}
+
+/// Sessions by their id.
+pub const SESSIONS: Table<String, Session> = Table::new(tables::UPLOAD_SESSIONS);
+/// Slices of a session's texts: its id, which text, which slice.
+pub(crate) const TEXTS: Table<(String, u8, u16), Bytes> = Table::new(tables::UPLOAD_TEXTS);
+/// Sessions by when they were opened.
+pub(crate) const AGES: Table<(u64, String), ()> = Table::new(tables::UPLOAD_AGES);
+
+/// A text that belongs to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text {
+    /// The metadata that opened it.
+    Metadata = 0,
+    /// The body of the final answer.
+    Answer = 1,
+}
+
+/// What a request to a session comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The session is finished: repeat its answer.
+    Repeat {
+        /// The status of that answer.
+        status: u16,
+    },
+    /// Take nothing; answer 308 with what has arrived. A probe, an overlap or a gap.
+    Report {
+        /// How many bytes are on disk.
+        received: u64,
+    },
+    /// Take the body from here on.
+    Take(Intake),
+    /// All bytes are here: finish.
+    Finish,
+}
+
+/// A body that a session takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Intake {
+    /// Offset of its first byte.
+    pub first: u64,
+    /// How many bytes it may have.
+    pub bytes_max: u64,
+    /// Whether it must have exactly that many; otherwise the end of the body is the end of the whole.
+    pub exact: bool,
+    /// Length of the whole as far as it is known once this body has arrived.
+    pub total: Option<u64>,
+}
+
+/// What opens a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<'r> {
+    /// The operation.
+    pub operation: &'r str,
+    /// The query, without secrets.
+    pub query: &'r str,
+    /// Who asks.
+    pub caller: &'r str,
+    /// The metadata, at most [`super::related::METADATA_BYTES_MAX`] long.
+    pub metadata: &'r [u8],
+    /// `X-Upload-Content-Type`.
+    pub media_type: Option<&'r str>,
+    /// `X-Upload-Content-Length`.
+    pub total: Option<u64>,
+    /// What the operation takes at the most.
+    pub bytes_max: u64,
+}
+
+/// Opens a session and gives its id: 160 unguessable bits, for it is the only credential of the requests that follow.
+///
+/// # Errors
+/// `TooLarge`.
+pub fn open(
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+    opening: &Opening<'_>,
+) -> Result<String, SessionError> {
+    if opening.total.is_some_and(|total| total > opening.bytes_max) {
+        return Err(SessionError::TooLarge { bytes_max: opening.bytes_max });
+    }
+    let mut name = [0; 20];
+    ids.fill(&mut name);
+    let id: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut media = [0; 16];
+    ids.fill(&mut media);
+    let session = Session {
+        operation: opening.operation.to_owned(),
+        query: opening.query.to_owned(),
+        caller: opening.caller.to_owned(),
+        media_type: opening.media_type.map(str::to_owned),
+        total: opening.total,
+        received: 0,
+        media,
+        opened: now.micros(),
+        finished: None,
+    };
+    SESSIONS.put(tx, &id, &session);
+    AGES.put(tx, &(age(session.opened), id.clone()), &());
+    put_text(tx, &id, Text::Metadata, opening.metadata);
+    Ok(id)
+}
+
+/// The session `id`, if its week is not over.
+///
+/// # Errors
+/// `Absent`, `Store`.
+pub fn load(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Session, SessionError> {
+    let session = SESSIONS.get(tx, &id.to_owned())?.ok_or(SessionError::Absent)?;
+    let open = now.since(Timestamp::from_micros(session.opened)) < LIFETIME;
+    open.then_some(session).ok_or(SessionError::Absent)
+}
+
+impl Session {
+    /// What a request with this `Content-Range` (as it came) and `Content-Length` comes to.
+    ///
+    /// # Errors
+    /// `ContentRange`, `TotalChanged`, `TooLarge`, `LengthMismatch`, `NotAMultiple`.
+    pub fn decide(
+        &self,
+        content_range: Option<&str>,
+        content_length: Option<u64>,
+        bytes_max: u64,
+    ) -> Result<Decision, SessionError> {
+        if let Some(status) = self.finished {
+            return Ok(Decision::Repeat { status });
+        }
+        let range = content_range
+            .map(|text| ContentRange::parse(text).ok_or(SessionError::ContentRange))
+            .transpose()?;
+        let said = match range {
+            Some(ContentRange::Piece { total, .. } | ContentRange::Probe { total }) => total,
+            None => None,
+        };
+        let total = self.agreed_total(said, bytes_max)?;
+        match range {
+            None => self.decide_whole(content_length, total, bytes_max),
+            Some(ContentRange::Probe { .. }) if total == Some(self.received) => {
+                Ok(Decision::Finish)
+            }
+            Some(ContentRange::Probe { .. }) => Ok(self.report()),
+            Some(ContentRange::Piece { first, last, .. }) => {
+                self.decide_piece(first, last, total, content_length, bytes_max)
+            }
+        }
+    }
+
+    const fn report(&self) -> Decision {
+        Decision::Report { received: self.received }
+    }
+
+    fn agreed_total(&self, said: Option<u64>, bytes_max: u64) -> Result<Option<u64>, SessionError> {
+        match (self.total, said) {
+            (Some(before), Some(now)) if before != now => {
+                Err(SessionError::TotalChanged { before, now })
+            }
+            (_, Some(now)) if now > bytes_max => Err(SessionError::TooLarge { bytes_max }),
+            (known, said) => Ok(known.or(said)),
+        }
+    }
+
+    /// A body without a range is the whole.
+    fn decide_whole(
+        &self,
+        content_length: Option<u64>,
+        total: Option<u64>,
+        bytes_max: u64,
+    ) -> Result<Decision, SessionError> {
+        if self.received > 0 {
+            return Ok(self.report());
+        }
+        match (total, content_length) {
+            (Some(range), Some(body)) if range != body => {
+                return Err(SessionError::LengthMismatch { range, body });
+            }
+            (None, Some(body)) if body > bytes_max => {
+                return Err(SessionError::TooLarge { bytes_max });
+            }
+            _ => {}
+        }
+        let total = total.or(content_length);
+        if total == Some(0) {
+            return Ok(Decision::Finish);
+        }
+        Ok(Decision::Take(Intake {
+            first: 0,
+            bytes_max: total.unwrap_or(bytes_max),
+            exact: total.is_some(),
+            total,
+        }))
+    }
+
+    fn decide_piece(
+        &self,
+        first: u64,
+        last: u64,
+        total: Option<u64>,
+        content_length: Option<u64>,
+        bytes_max: u64,
+    ) -> Result<Decision, SessionError> {
+        if last >= bytes_max {
+            return Err(SessionError::TooLarge { bytes_max });
+        }
+        if let Some(before) = total.filter(|total| last >= *total) {
+            return Err(SessionError::TotalChanged { before, now: last + 1 });
+        }
+        if first != self.received {
+            return Ok(self.report());
+        }
+        let bytes = last - first + 1;
+        if let Some(body) = content_length.filter(|body| *body != bytes) {
+            return Err(SessionError::LengthMismatch { range: bytes, body });
+        }
+        let is_last = total == Some(last + 1);
+        if !is_last && !bytes.is_multiple_of(PIECE_BYTES_MULTIPLE) {
+            return Err(SessionError::NotAMultiple { bytes });
+        }
+        Ok(Decision::Take(Intake { first, bytes_max: bytes, exact: true, total }))
+    }
+}
+
+/// Records that the piece from `first` on is on disk, and gives how many bytes are there now. Where another request was faster nothing is
+/// recorded, and the piece's blob is left to the sweep of blobs without a name.
+///
+/// # Errors
+/// `Absent`, `Store`.
+pub fn advance(
+    tx: &mut Tx<'_>,
+    id: &str,
+    now: Timestamp,
+    first: u64,
+    piece: Piece,
+    total: Option<u64>,
+) -> Result<u64, SessionError> {
+    let mut session = load(tx, id, now)?;
+    if session.finished.is_none() && session.received == first {
+        if piece.bytes > 0 {
+            PIECES.put(tx, &(session.media, first), &piece);
+        }
+        session.received += piece.bytes;
+        session.total = session.total.or(total);
+        SESSIONS.put(tx, &id.to_owned(), &session);
+    }
+    Ok(session.received)
+}
+
+/// Marks the session as finished with this answer, in the transaction that commits what the upload made.
+pub fn finish(tx: &mut Tx<'_>, id: &str, session: &Session, status: u16, answer: &[u8]) {
+    let finished = Session { finished: Some(status), ..session.clone() };
+    SESSIONS.put(tx, &id.to_owned(), &finished);
+    put_text(tx, id, Text::Answer, answer);
+}
+
+/// Ends a session before it is finished; what had arrived is discarded.
+pub fn cancel(tx: &mut Tx<'_>, id: &str, session: &Session) -> Result<(), SessionError> {
+    remove(tx, id, session)
+}
+
+/// Removes at most `limit` sessions whose week is over, and says whether there may be more. A finished one leaves its media, which a record names.
+///
+/// # Errors
+/// `Store`.
+pub fn expire(tx: &mut Tx<'_>, now: Timestamp, limit: usize) -> Result<bool, SessionError> {
+    let (rows, more) = AGES.scan(tx, &AGES.span(&()), limit)?;
+    let mut ended = 0;
+    for ((opened, id), ()) in &rows {
+        let opened = Timestamp::from_micros(i64::try_from(*opened).unwrap_or(i64::MAX));
+        if now.since(opened) < LIFETIME {
+            break;
+        }
+        ended += 1;
+        match SESSIONS.get(tx, id)? {
+            Some(session) => remove(tx, id, &session)?,
+            None => AGES.delete(tx, &(age(opened.micros()), id.clone())),
+        }
+    }
+    Ok(more && ended == rows.len())
+}
+
+fn remove(tx: &mut Tx<'_>, id: &str, session: &Session) -> Result<(), SessionError> {
+    if session.finished.is_none() {
+        media::discard(tx, session.media);
+    }
+    for text in [Text::Metadata, Text::Answer] {
+        for (key, _) in TEXTS.all(tx, &(id.to_owned(), text as u8), SLICES_MAX)? {
+            TEXTS.delete(tx, &key);
+        }
+    }
+    SESSIONS.delete(tx, &id.to_owned());
+    AGES.delete(tx, &(age(session.opened), id.to_owned()));
+    Ok(())
+}
+
+/// A text of the session; empty if there is none.
+///
+/// # Errors
+/// `Store`.
+pub fn text(tx: &mut Tx<'_>, id: &str, text: Text) -> Result<Vec<u8>, SessionError> {
+    let slices = TEXTS.all(tx, &(id.to_owned(), text as u8), SLICES_MAX)?;
+    Ok(slices.into_iter().flat_map(|(_, slice)| slice).collect())
+}
+
+fn put_text(tx: &mut Tx<'_>, id: &str, text: Text, bytes: &[u8]) {
+    for (number, slice) in (0_u16..).zip(bytes.chunks(SLICE_BYTES)) {
+        TEXTS.put(tx, &(id.to_owned(), text as u8, number), &Bytes::copy_from_slice(slice));
+    }
+}
+
+fn age(opened: i64) -> u64 {
+    u64::try_from(opened).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;
