@@ -17,8 +17,8 @@ use super::host::memory_mib;
 use super::load::{Connection, rate};
 use super::prism;
 use super::report::Row;
+use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, Server, Service};
-use crate::run::steps::{self, spinner};
 use crate::run::workspace::{cargo, root, target};
 
 /// Videos of the small store, and how many times as many the large one has.
@@ -58,7 +58,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     ensure!(built.success(), "the service does not build");
     let folder = tempdir_in(target())?;
     let bar = spinner("video");
-    let at = |what: &str| steps::at(&bar, what);
+    let at = |what: &str| progress::at(&bar, what);
     let large = match std::env::var("TRIPTYCH_BENCH_VIDEOS") {
         Ok(number) => number.parse()?,
         Err(_) => VIDEOS * TIMES,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::run::process::{has, watch};
+use crate::run::progress::Progress;
 use crate::run::service::tail;
-use crate::run::steps::spinner;
 use crate::run::workspace::{root, target};
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);
@@ -100,10 +100,10 @@ fn once(name: &str, pins: &str, install: impl FnOnce() -> Result<()>) -> Result<
 }
 
 fn run(name: &str, command: &mut Command) -> Result<()> {
-    let bar = spinner(name);
+    let progress = Progress::begin(name);
     let log = home().join(format!("{}.log", name.replace(' ', "-")));
-    let ended = watch(command, &log, LIMIT, |line| bar.set_message(line.to_owned()))?;
-    bar.finish_and_clear();
+    let ended = watch(command, &log, LIMIT, |line| progress.at(line))?;
+    drop(progress);
     if ended.success {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod clients;
 pub(crate) mod process;
+pub(crate) mod progress;
 pub(crate) mod service;
 pub(crate) mod steps;
 pub(crate) mod tally;

@@ -1,9 +1,9 @@
 //! Commands that run for long: watched, logged, ended in time.
 
-use std::io::{BufRead, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -40,20 +40,18 @@ pub(crate) fn watch(
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let (send, lines) = channel();
     std::thread::spawn(move || {
-        for line in std::io::BufReader::new(reader).split(b'\n').map_while(Result::ok) {
-            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                break;
-            }
-        }
+        send_lines(reader, &send);
     });
     let deadline = Instant::now() + limit;
     let mut text = String::new();
     loop {
         match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(line) => {
-                writeln!(file, "{line}")?;
-                text.push_str(&line);
-                text.push('\n');
+            Ok((line, is_kept)) => {
+                if is_kept {
+                    writeln!(file, "{line}")?;
+                    text.push_str(&line);
+                    text.push('\n');
+                }
                 on_line(&line);
             }
             Err(RecvTimeoutError::Disconnected) => break,
@@ -65,6 +63,30 @@ pub(crate) fn watch(
         }
     }
     Ok(Ended { success: child.wait()?.success(), text })
+}
+
+/// Sends each line, and says if it is kept: what ends with a carriage return alone is shown until it is written over.
+fn send_lines(reader: impl Read, send: &Sender<(String, bool)>) {
+    let (mut line, mut is_over) = (Vec::new(), false);
+    for byte in BufReader::new(reader).bytes().map_while(Result::ok) {
+        if is_over && byte != b'\n' {
+            line.clear();
+        }
+        is_over = byte == b'\r';
+        if byte != b'\n' && !is_over {
+            line.push(byte);
+            continue;
+        }
+        if send.send((String::from_utf8_lossy(&line).into_owned(), !is_over)).is_err() {
+            return;
+        }
+        if !is_over {
+            line.clear();
+        }
+    }
+    if !is_over && !line.is_empty() {
+        let _ = send.send((String::from_utf8_lossy(&line).into_owned(), true));
+    }
 }
 
 /// Asks a process to stop (SIGTERM).
@@ -99,6 +121,19 @@ mod tests {
                 .unwrap();
         assert!(!ended.success);
         assert!(ended.text.contains("one") && ended.text.contains("two"));
+    }
+
+    #[test]
+    fn what_is_written_over_is_shown_and_not_kept() {
+        let (send, lines) = channel();
+        send_lines(&b"1/2\r2/2\rdone\r\n\nend"[..], &send);
+        drop(send);
+        let all: Vec<_> = lines.iter().collect();
+        let kept = |text: &str| (text.to_owned(), true);
+        let shown = |text: &str| (text.to_owned(), false);
+        let expected =
+            [shown("1/2"), shown("2/2"), shown("done"), kept("done"), kept(""), kept("end")];
+        assert_eq!(all, expected);
     }
 
     #[test]

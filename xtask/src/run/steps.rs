@@ -4,9 +4,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::run::process::watch;
+use crate::run::progress::spinner;
 use crate::run::service::tail;
 use crate::run::workspace::target;
 
@@ -18,16 +19,6 @@ struct Done {
     name: String,
     took: Duration,
     outcome: Result<String, String>,
-}
-
-/// Says where long work is: in its spinner, or on a line of its own where nobody sees one.
-#[cfg(feature = "bench")]
-pub(crate) fn at(bar: &ProgressBar, what: &str) {
-    if bar.is_hidden() {
-        eprintln!("   {what}");
-    } else {
-        bar.set_message(what.to_owned());
-    }
 }
 
 /// Steps done so far.
@@ -104,15 +95,6 @@ impl Steps {
 fn is_verdict(line: &str) -> bool {
     line.ends_with(" ... FAILED")
         || (line.starts_with("thread '") && line.contains(" panicked at "))
-}
-
-/// A spinner with its time; it hides itself where there is no terminal.
-pub(crate) fn spinner(name: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {prefix:14} {elapsed:>4}  {wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = ProgressBar::new_spinner().with_style(style).with_prefix(name.to_owned());
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar
 }
 
 #[cfg(test)]

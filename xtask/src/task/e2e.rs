@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::run::clients;
 use crate::run::process::watch;
+use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, SERVICES, Server, Service, tail};
-use crate::run::steps::spinner;
 use crate::run::tally::{cargo_tests, client_checks};
-use crate::run::workspace::{cargo, files, output, root, target};
+use crate::run::workspace::{cargo, files, root, target};
 
 /// How long one file may take.
 const LIMIT: Duration = Duration::from_secs(6 * 60);
@@ -47,11 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// # Errors
 /// If the build fails.
 pub(crate) fn build() -> Result<()> {
-    let bar = spinner("build");
-    let outcome =
-        output(&mut cargo(&["build", "--workspace", "--all-features", "--bins", "--locked"]));
-    bar.finish_and_clear();
-    outcome.map(drop)
+    progress::build(&mut cargo(&["build", "--workspace", "--all-features", "--bins", "--locked"]))
 }
 
 /// Runs every file that is asked for, and says how many checks passed.

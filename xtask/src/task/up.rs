@@ -7,9 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::run::clients;
-use crate::run::process::watch;
-use crate::run::service::{Options, SERVICES, Server, Service, build_command, tail};
-use crate::run::steps::spinner;
+use crate::run::progress;
+use crate::run::service::{Options, SERVICES, Server, Service, build_command};
 use crate::run::workspace::target;
 use crate::task::demo;
 
@@ -38,7 +37,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// If a service does not build, start, run on or stop as it should; with `--demo`, if a job fails.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    build(arguments.release)?;
+    progress::build(&mut build_command(arguments.release))?;
     if arguments.demo {
         clients::install()?;
     }
@@ -64,22 +63,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("stopping");
     let ends = running.into_iter().rev().map(|(_, server)| server.stop());
     ends.fold(outcome, Result::and)
-}
-
-fn build(release: bool) -> Result<()> {
-    let bar = spinner("build");
-    let log = target().join("xtask/up-build.log");
-    if bar.is_hidden() {
-        println!("building");
-    }
-    let limit = Duration::from_secs(40 * 60);
-    let ended =
-        watch(&mut build_command(release), &log, limit, |line| bar.set_message(line.to_owned()))?;
-    bar.finish_and_clear();
-    if ended.success {
-        return Ok(());
-    }
-    bail!("the build failed{}", tail(&log, 60))
 }
 
 fn options(service: &Service, arguments: &Arguments) -> Result<Options> {

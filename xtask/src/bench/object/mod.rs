@@ -18,8 +18,8 @@ use self::peer::{PEERS, Peer, Running};
 use super::bare::with_same;
 use super::host::memory_mib;
 use super::report::Row;
+use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, Server, Service};
-use crate::run::steps::{self, spinner};
 use crate::run::workspace::{cargo, target};
 
 const KIB: usize = 1024;
@@ -54,7 +54,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     ensure!(build.status()?.success(), "object-put does not build");
     std::fs::create_dir_all(target())?;
     let bar = spinner("object");
-    let at = |what: &str| steps::at(&bar, what);
+    let at = |what: &str| progress::at(&bar, what);
     let mut rows = Vec::new();
     for size in SIZES {
         rows.extend(of_size(size, &at)?);

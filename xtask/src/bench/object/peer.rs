@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 
 use super::load::{ACCESS_KEY, SECRET_KEY, Signer, Target};
 use crate::run::process::watch;
+use crate::run::progress::spinner;
 use crate::run::service::tail;
-use crate::run::steps::spinner;
 use crate::run::workspace::{cargo, target};
 
 const S3S_FS: &str = "s3s-fs@0.14.1";
