@@ -5,6 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::run::clients;
 use crate::run::progress;
@@ -42,9 +44,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         clients::install()?;
     }
     let (stop, stopped) = channel();
-    ctrlc::set_handler(move || {
-        let _ = stop.send(());
-    })?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::spawn(move || signals.forever().try_for_each(|_| stop.send(())));
     let mut running = Vec::new();
     for service in &SERVICES {
         let server = Server::start(service, &options(service, arguments)?)
