@@ -2,7 +2,9 @@
 use std::sync::Arc;
 
 use hyper::server::conn::http1::Builder;
-use object_put::{ObjectPut, account::Secret, seed::Seed};
+use object_put::ObjectPut;
+use object_put::auth::account::Secret;
+use object_put::maintenance::seed::Seed;
 use triptych_core::{blobs::MemoryBlobs, id::SeededIds, kv::Memory};
 
 #[tokio::main]

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use object_put::account::Secret;
-use object_put::encryption::Keyring;
-use object_put::http::ObjectPut;
-use object_put::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
-use object_put::signature::unhex;
-use object_put::verify::{Findings, Note, verify};
+use object_put::auth::account::Secret;
+use object_put::auth::payload::unhex;
+use object_put::body::encryption::Keyring;
+use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
+use object_put::maintenance::verify::{Findings, Note, verify};
+use object_put::server::ObjectPut;
 use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage::{self, Storage};
@@ -216,7 +216,7 @@ fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, Launc
         None => (storage::random_hex(), false),
     };
     // The id goes with the secret, so that one file keeps both; it tells nothing about it.
-    let id: String = object_put::signature::key_id(&secret);
+    let id: String = object_put::auth::payload::key_id(&secret);
     let key = (id, Secret::new(secret));
     Ok(Credentials { shown: Some(key.clone()), key, own })
 }

@@ -10,7 +10,7 @@ mod service;
 
 use std::sync::Arc;
 
-use object_put::dialect::Dialect;
+use object_put::request::dialect::Dialect;
 use service::{Answer, Draft, NOW, World};
 use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
 use triptych_core::disk::SystemDisk;

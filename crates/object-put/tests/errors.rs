@@ -6,8 +6,8 @@
     reason = "a test that meets the unexpected fails"
 )]
 
-use object_put::dialect::Dialect;
 use object_put::error::{Error, SignatureMismatch};
+use object_put::request::dialect::Dialect;
 use triptych_core::blobs::BlobError;
 use triptych_core::error::Coded;
 use triptych_core::kv::StoreError;
@@ -153,7 +153,7 @@ fn the_spec_dialect_never_names_the_other_one() {
 /// No variant of the enum is left out: its source names as many as the table has.
 #[test]
 fn no_error_is_left_out_of_the_table() {
-    let source = include_str!("../src/error.rs");
+    let source = include_str!("../src/error/mod.rs");
     let (_, body) = source.split_once("pub enum Error {").unwrap();
     let variants: Vec<_> = body
         .lines()

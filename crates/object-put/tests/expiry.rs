@@ -7,7 +7,7 @@ mod service;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_put::expiry::{Expired, Expiry};
+use object_put::maintenance::lifecycle_worker::{Expired, Expiry};
 use service::{Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;

@@ -8,7 +8,7 @@
 
 mod service;
 
-use object_put::dialect::Dialect;
+use object_put::request::dialect::Dialect;
 use service::{Answer, Draft, NOW, World};
 use std::time::Duration;
 

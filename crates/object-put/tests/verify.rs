@@ -10,8 +10,8 @@ mod service;
 
 use std::sync::Arc;
 
-use object_put::encryption::Keyring;
-use object_put::verify::{Note, verify};
+use object_put::body::encryption::Keyring;
+use object_put::maintenance::verify::{Note, verify};
 use service::{NOW, World};
 use triptych_core::blobs::{Blobs, Directory};
 use triptych_core::disk::SystemDisk;

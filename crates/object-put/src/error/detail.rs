@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Error;
-use crate::dialect::Dialect;
+use crate::error::Error;
+use crate::request::dialect::Dialect;
 
 /// A field of an error body: element name and text.
 pub type Detail = (Cow<'static, str>, String);
@@ -53,10 +53,13 @@ impl Error {
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
             Self::KeyTooLong { size } => {
-                vec![field("Size", size), field("MaxSizeAllowed", &crate::key::KEY_BYTES_MAX)]
+                vec![
+                    field("Size", size),
+                    field("MaxSizeAllowed", &crate::store::key::KEY_BYTES_MAX),
+                ]
             }
             Self::HeaderSectionTooLarge => {
-                vec![field("MaxSizeAllowed", &crate::head::HEADER_BYTES_MAX)]
+                vec![field("MaxSizeAllowed", &crate::operation::put_headers::HEADER_BYTES_MAX)]
             }
             Self::MethodNotAllowed { method, resource } => {
                 vec![field("Method", method), field("ResourceType", resource)]
@@ -70,7 +73,7 @@ impl Error {
             Self::RequestTimeTooSkewed { request_time, server_time } => vec![
                 field("RequestTime", request_time),
                 field("ServerTime", server_time),
-                field("MaxAllowedSkewMilliseconds", &crate::signature::SKEW_MILLIS_MAX),
+                field("MaxAllowedSkewMilliseconds", &crate::auth::payload::SKEW_MILLIS_MAX),
             ],
             Self::RequestExpired { valid_seconds, expires, server_time } => valid_seconds
                 .iter()
@@ -145,7 +148,10 @@ impl Error {
                 .chain(value.iter().map(|value| field("TagValue", value)))
                 .collect(),
             Self::MetadataTooLarge { size } => {
-                vec![field("Size", size), field("MaxSizeAllowed", &crate::head::METADATA_BYTES_MAX)]
+                vec![
+                    field("Size", size),
+                    field("MaxSizeAllowed", &crate::operation::put_headers::METADATA_BYTES_MAX),
+                ]
             }
             Self::EntityTooLarge { proposed, most } => {
                 vec![field("ProposedSize", proposed), field("MaxSizeAllowed", most)]

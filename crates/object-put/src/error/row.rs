@@ -6,7 +6,7 @@ use triptych_core::blobs::BlobError;
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
-use super::Error;
+use crate::error::Error;
 
 impl Coded for Error {
     fn row(&self) -> Row {

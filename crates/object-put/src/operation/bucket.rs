@@ -3,14 +3,14 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
 
-use super::setting::TAGS;
-use super::{Call, Next, Progress, Reply};
-use crate::bucket::{Bucket, Ownership, Versioning, check_name};
+use crate::auth::acl::{Acl, Parties, Roster};
 use crate::error::Error;
-use crate::grant::{Acl, Parties, Roster};
-use crate::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
-use crate::tagging::Tags;
-use crate::xml::Element;
+use crate::operation::bucket_config::TAGS;
+use crate::operation::{Call, Next, Progress, Reply};
+use crate::request::xml::Element;
+use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};
+use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
+use crate::store::tagging::Tags;
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
 const OLDEST_REGION: &str = "us-east-1";

@@ -8,21 +8,23 @@
 )]
 
 use bytes::Bytes;
-use object_put::account::Caller;
-use object_put::bucket::Bucket;
-use object_put::chunked::{Decoder, Frame};
-use object_put::dialect::Dialect;
+use object_put::auth::account::Caller;
+use object_put::auth::canonical;
+use object_put::auth::payload::Payload;
+use object_put::auth::policy::{Policy, Question};
+use object_put::auth::sigv4::Claim;
+use object_put::body::aws_chunked::{Decoder, Frame};
 use object_put::error::Error;
-use object_put::head::{METADATA_BYTES_MAX, PutHead};
-use object_put::key::{KEY_BYTES_MAX, Key};
-use object_put::lifecycle::Lifecycle;
-use object_put::list::After;
-use object_put::lock::{DefaultRetention, Retention};
-use object_put::policy::{Policy, Question};
-use object_put::request::{Fields, Query};
-use object_put::signature::{Claim, Payload, canonical};
-use object_put::tagging::{Bearer, Tags};
-use object_put::xml::Element;
+use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHead};
+use object_put::request::dialect::Dialect;
+use object_put::request::fields::{Fields, Query};
+use object_put::request::xml::Element;
+use object_put::store::bucket::Bucket;
+use object_put::store::key::{KEY_BYTES_MAX, Key};
+use object_put::store::lifecycle::Lifecycle;
+use object_put::store::list::After;
+use object_put::store::lock::{DefaultRetention, Retention};
+use object_put::store::tagging::{Bearer, Tags};
 use triptych_core::time::Timestamp;
 
 /// A request head: a target on the first line, `name: value` on the others.

@@ -11,11 +11,12 @@
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
-use object_put::dialect::Dialect;
-use object_put::http::ObjectPut;
-use object_put::request::Fields;
-use object_put::seed::Seed;
-use object_put::signature::{canonical, hex};
+use object_put::auth::canonical;
+use object_put::auth::payload::hex;
+use object_put::maintenance::seed::Seed;
+use object_put::request::dialect::Dialect;
+use object_put::request::fields::Fields;
+use object_put::server::ObjectPut;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
@@ -86,7 +87,7 @@ impl World {
         let service = ObjectPut::builder(store, blobs)
             .clock(clock.clone())
             .ids(Box::new(SeededIds::from_number(1)))
-            .keyring(object_put::encryption::Keyring::new(&[9; 32]))
+            .keyring(object_put::body::encryption::Keyring::new(&[9; 32]))
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
             .build();

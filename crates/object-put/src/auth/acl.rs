@@ -1,0 +1,504 @@
+//! Access control lists: grantees, permissions, canned lists, grant headers and the XML form.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::Tx;
+
+use crate::auth::account::{Account, Caller};
+use crate::error::Error;
+use crate::request::dialect::Dialect;
+use crate::request::fields::Fields;
+use crate::request::xml::{Element, Writer};
+use crate::store::tables::ACCOUNTS;
+
+const ACL: &str = "x-store-acl";
+/// The most grants of a list.
+const GRANTS_MAX: usize = 100;
+/// The most accounts that a store holds.
+const ACCOUNTS_MAX: usize = 10_000;
+/// The canonical id that `aws-exec-read` names: the service that reads machine images.
+const IMAGE_READER: &str = "6aa5a366c34c1cbe25dc49211496e913e0351eb0e8c37aa3477e40942ec6b97c";
+const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
+/// The headers that grant one permission each.
+const GRANT_HEADERS: [(&str, Permission); 5] = [
+    ("x-store-grant-read", Permission::Read),
+    ("x-store-grant-write", Permission::Write),
+    ("x-store-grant-read-acp", Permission::ReadAcp),
+    ("x-store-grant-write-acp", Permission::WriteAcp),
+    ("x-store-grant-full-control", Permission::FullControl),
+];
+
+/// Groups of users that a grant can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Group {
+    /// Anyone, anonymous or not.
+    AllUsers,
+    /// Anyone who signs.
+    AuthenticatedUsers,
+    /// The writers of access logs.
+    LogDelivery,
+}
+
+impl Group {
+    const ALL: [Self; 3] = [Self::AllUsers, Self::AuthenticatedUsers, Self::LogDelivery];
+
+    /// Its URI in the words of `dialect`.
+    #[must_use]
+    pub fn uri(self, dialect: Dialect) -> String {
+        let words = dialect.words();
+        let name = match self {
+            Self::AllUsers => "global/AllUsers",
+            Self::AuthenticatedUsers => "global/AuthenticatedUsers",
+            Self::LogDelivery => words.log_group,
+        };
+        format!("{}{name}", words.group_prefix)
+    }
+
+    fn parse(uri: &str, dialect: Dialect) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.uri(dialect) == uri)
+    }
+}
+
+/// Who a grant is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Grantee {
+    /// An account, by its canonical id.
+    User(String),
+    /// A group.
+    Group(Group),
+}
+
+/// What a grant allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Permission {
+    /// Everything.
+    FullControl,
+    /// Read data and metadata, or list a bucket.
+    Read,
+    /// Write into a bucket.
+    Write,
+    /// Read the list.
+    ReadAcp,
+    /// Write the list.
+    WriteAcp,
+}
+
+impl Permission {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::FullControl, "FULL_CONTROL"),
+        (Self::Read, "READ"),
+        (Self::Write, "WRITE"),
+        (Self::ReadAcp, "READ_ACP"),
+        (Self::WriteAcp, "WRITE_ACP"),
+    ];
+
+    fn parse(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, own)| *own == name).map(|(own, _)| *own)
+    }
+
+    fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(own, _)| *own == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// One entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// For whom.
+    pub grantee: Grantee,
+    /// What.
+    pub permission: Permission,
+}
+
+/// The accounts that grants can name.
+#[derive(Debug, Clone, Default)]
+pub struct Roster(Vec<Account>);
+
+impl Roster {
+    /// All accounts of the store.
+    ///
+    /// # Errors
+    /// As reads of the store.
+    pub fn read(tx: &mut Tx<'_>) -> Result<Self, Error> {
+        let rows = ACCOUNTS.all(tx, &(), ACCOUNTS_MAX)?;
+        Ok(Self(rows.into_iter().map(|(_, account)| account).collect()))
+    }
+
+    /// The account with this id.
+    #[must_use]
+    pub fn account(&self, id: &str) -> Option<&Account> {
+        self.0.iter().find(|account| account.id == id)
+    }
+
+    /// The canonical id of the account with this id; the id itself for one that is no more.
+    #[must_use]
+    pub fn canonical<'a>(&'a self, id: &'a str) -> &'a str {
+        self.account(id).map_or(id, |account| &account.canonical_id)
+    }
+
+    /// The name that lists show for a canonical id; empty where it is not known.
+    #[must_use]
+    pub fn display_name(&self, canonical: &str) -> &str {
+        let mut accounts = self.0.iter();
+        accounts
+            .find(|account| account.canonical_id == canonical)
+            .map_or("", |account| &account.display_name)
+    }
+
+    fn user(&self, canonical: &str) -> Option<Grantee> {
+        // 64 hexadecimal digits may be an account beyond this store: what is granted to it waits for its key.
+        let foreign =
+            canonical.len() == 64 && canonical.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let known = self.0.iter().any(|own| own.canonical_id == canonical);
+        (known || foreign).then(|| Grantee::User(canonical.to_owned()))
+    }
+
+    fn email(&self, address: &str) -> Result<Grantee, Error> {
+        let mut accounts = self.0.iter();
+        accounts
+            .find(|account| {
+                !account.email.is_empty() && account.email.eq_ignore_ascii_case(address)
+            })
+            .map(|account| Grantee::User(account.canonical_id.clone()))
+            .ok_or_else(|| Error::UnresolvableGrantByEmailAddress { address: address.to_owned() })
+    }
+}
+
+/// What a list is made for: canned lists name its owner, and the owner of its bucket.
+#[derive(Debug, Clone, Copy)]
+pub struct Parties<'a> {
+    /// All accounts.
+    pub roster: &'a Roster,
+    /// Canonical id of who owns the bucket or object that the list is for.
+    pub owner: &'a str,
+    /// Canonical id of who owns the bucket.
+    pub bucket_owner: &'a str,
+    /// Whether the list is a bucket's.
+    pub is_bucket: bool,
+}
+
+/// An access control list. The default one says that the owner has full control.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Acl {
+    /// The entries, in the order they were given; none if no list was ever put.
+    grants: Option<Vec<Grant>>,
+}
+
+impl Acl {
+    /// The list of these grants.
+    #[must_use]
+    pub const fn of(grants: Vec<Grant>) -> Self {
+        Self { grants: Some(grants) }
+    }
+
+    /// Whether it is the default list.
+    #[must_use]
+    pub const fn is_default(&self) -> bool {
+        self.grants.is_none()
+    }
+
+    /// The entries, where `owner` is the canonical id of the owner.
+    #[must_use]
+    pub fn entries(&self, owner: &str) -> Vec<Grant> {
+        self.grants.clone().unwrap_or_else(|| vec![full_control(owner)])
+    }
+
+    /// Whether the list gives `wanted` to the caller.
+    #[must_use]
+    pub fn allows(&self, caller: &Caller, owner: &str, wanted: Permission) -> bool {
+        let account = caller.account();
+        self.entries(owner).iter().any(|grant| {
+            let meant = match &grant.grantee {
+                Grantee::User(id) => account.is_some_and(|account| account.canonical_id == *id),
+                Grantee::Group(Group::AllUsers) => true,
+                Grantee::Group(Group::AuthenticatedUsers) => account.is_some(),
+                Grantee::Group(Group::LogDelivery) => false,
+            };
+            meant && (grant.permission == wanted || grant.permission == Permission::FullControl)
+        })
+    }
+
+    /// Whether it gives anything to groups that anyone can join.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        let open = [Group::AllUsers, Group::AuthenticatedUsers].map(Grantee::Group);
+        let grants = self.grants.iter().flatten();
+        grants.into_iter().any(|grant| open.contains(&grant.grantee))
+    }
+
+    /// The list that the headers of a request name; `None` if they name none.
+    ///
+    /// # Errors
+    /// Those of the grammar: `InvalidArgument`, `InvalidRequest` for a canned list beside grants,
+    /// `UnresolvableGrantByEmailAddress`.
+    pub fn from_headers(fields: &Fields<'_>, parties: &Parties<'_>) -> Result<Option<Self>, Error> {
+        let mut grants = Vec::new();
+        let mut is_given = false;
+        for (header, permission) in GRANT_HEADERS {
+            let Some(value) = fields.get(header)? else {
+                continue;
+            };
+            is_given = true;
+            if fields.has(ACL) {
+                return Err(Error::request(
+                    "Specifying both Canned ACLs and Header Grants is not allowed",
+                ));
+            }
+            for entry in value.split(',').map(str::trim) {
+                let grantee = grantee(entry, header, fields.dialect(), parties.roster)?;
+                grants.push(Grant { grantee, permission });
+            }
+        }
+        match fields.get(ACL)? {
+            Some(name) => canned(&name, parties)
+                .map(Some)
+                .ok_or_else(|| Error::argument(ACL, Some(&name), "")),
+            None if grants.len() > GRANTS_MAX => Err(Error::MalformedAcl),
+            None => Ok(is_given.then(|| Self::of(grants))),
+        }
+    }
+
+    /// Whether the headers of a request name a list.
+    #[must_use]
+    pub fn is_named(fields: &Fields<'_>) -> bool {
+        fields.has(ACL) || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))
+    }
+
+    /// The list of an `AccessControlPolicy` document.
+    ///
+    /// # Errors
+    /// `MalformedAcl`; `AccessDenied` for another owner than the one there is; `InvalidArgument` for an unknown grantee;
+    /// `UnresolvableGrantByEmailAddress`.
+    pub fn from_xml(body: &[u8], dialect: Dialect, parties: &Parties<'_>) -> Result<Self, Error> {
+        let malformed = |_| Error::MalformedAcl;
+        let document = Element::parse(body, "AccessControlPolicy").map_err(malformed)?;
+        let owner = document.child("Owner").ok_or(Error::MalformedAcl)?;
+        let list = document.child("AccessControlList").ok_or(Error::MalformedAcl)?;
+        let owner = owner.required("ID").map_err(malformed)?;
+        if owner != parties.owner {
+            known_user(owner, parties.roster)?;
+            return Err(Error::AccessDenied);
+        }
+        let grants: Vec<_> = list
+            .all("Grant")
+            .map(|grant| {
+                let permission = grant.text_of("Permission").and_then(Permission::parse);
+                let grantee = grant.child("Grantee").ok_or(Error::MalformedAcl)?;
+                Ok(Grant {
+                    permission: permission.ok_or(Error::MalformedAcl)?,
+                    grantee: grantee_of(grantee, dialect, parties.roster)?,
+                })
+            })
+            .collect::<Result<_, Error>>()?;
+        if grants.len() > GRANTS_MAX {
+            return Err(Error::MalformedAcl);
+        }
+        Ok(Self::of(grants))
+    }
+
+    /// The `AccessControlPolicy` document of a list whose owner has this canonical id.
+    #[must_use]
+    pub fn document(&self, dialect: Dialect, owner: &str, roster: &Roster) -> String {
+        let namespace = dialect.words().namespace;
+        Writer::document("AccessControlPolicy", namespace, |writer| {
+            writer.element("Owner", |writer| user_fields(writer, owner, roster));
+            writer.element("AccessControlList", |writer| {
+                for grant in self.entries(owner) {
+                    writer.element("Grant", |writer| {
+                        write_grantee(writer, &grant.grantee, dialect, roster);
+                        writer.text("Permission", grant.permission.name());
+                    });
+                }
+            });
+        })
+    }
+}
+
+/// Full control for the account with this canonical id.
+#[must_use]
+pub fn full_control(canonical: &str) -> Grant {
+    Grant { grantee: Grantee::User(canonical.to_owned()), permission: Permission::FullControl }
+}
+
+/// Writes the two elements by which a reply names an account.
+pub fn user_fields(writer: &mut Writer, canonical: &str, roster: &Roster) {
+    writer.text("ID", canonical);
+    let name = roster.display_name(canonical);
+    writer.text_if("DisplayName", (!name.is_empty()).then_some(name));
+}
+
+fn write_grantee(writer: &mut Writer, grantee: &Grantee, dialect: Dialect, roster: &Roster) {
+    let kind = match grantee {
+        Grantee::User(_) => "CanonicalUser",
+        Grantee::Group(_) => "Group",
+    };
+    let attributes = [("xmlns:xsi", SCHEMA_INSTANCE), ("xsi:type", kind)];
+    writer.with_attributes("Grantee", &attributes, |writer| match grantee {
+        Grantee::User(id) => user_fields(writer, id, roster),
+        Grantee::Group(group) => writer.text("URI", group.uri(dialect)),
+    });
+}
+
+/// The canned list with this name (spec §4), if there is one for what it is put on.
+fn canned(name: &str, parties: &Parties<'_>) -> Option<Acl> {
+    use Group::{AllUsers, AuthenticatedUsers, LogDelivery};
+    let group = |group, permission| Grant { grantee: Grantee::Group(group), permission };
+    let user = |id: &str, permission| Grant { grantee: Grantee::User(id.to_owned()), permission };
+    let more = match name {
+        "private" => vec![],
+        "public-read" => vec![group(AllUsers, Permission::Read)],
+        "public-read-write" => {
+            vec![group(AllUsers, Permission::Read), group(AllUsers, Permission::Write)]
+        }
+        "authenticated-read" => vec![group(AuthenticatedUsers, Permission::Read)],
+        "aws-exec-read" => vec![user(IMAGE_READER, Permission::Read)],
+        "bucket-owner-read" if parties.owner == parties.bucket_owner => vec![],
+        "bucket-owner-read" => vec![user(parties.bucket_owner, Permission::Read)],
+        "bucket-owner-full-control" if parties.owner == parties.bucket_owner => vec![],
+        "bucket-owner-full-control" => vec![full_control(parties.bucket_owner)],
+        "log-delivery-write" if parties.is_bucket => {
+            vec![group(LogDelivery, Permission::Write), group(LogDelivery, Permission::ReadAcp)]
+        }
+        _ => return None,
+    };
+    let mut grants = vec![full_control(parties.owner)];
+    grants.extend(more);
+    Some(Acl::of(grants))
+}
+
+/// One entry of a grant header: `id=..`, `uri=..` or `emailAddress=..`, with or without quotes.
+fn grantee(
+    entry: &str,
+    header: &'static str,
+    dialect: Dialect,
+    roster: &Roster,
+) -> Result<Grantee, Error> {
+    let malformed = || Error::argument(header, Some(entry), "Argument format not recognized");
+    let (kind, value) = entry.split_once('=').ok_or_else(malformed)?;
+    let value = crate::request::etag::bare(value);
+    match kind.trim() {
+        "id" => roster.user(value).ok_or_else(|| Error::argument("id", Some(value), "Invalid id")),
+        "uri" => Group::parse(value, dialect)
+            .map(Grantee::Group)
+            .ok_or_else(|| Error::argument("uri", Some(value), "Invalid group uri")),
+        "emailAddress" => roster.email(value),
+        _ => Err(malformed()),
+    }
+}
+
+fn known_user(id: &str, roster: &Roster) -> Result<Grantee, Error> {
+    let unknown = || Error::argument("CanonicalUser/ID", Some(id), "Invalid id");
+    roster.user(id).ok_or_else(unknown)
+}
+
+fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Grantee, Error> {
+    let text = |name| element.text_of(name).ok_or(Error::MalformedAcl);
+    match element.attribute("type") {
+        Some("CanonicalUser") => known_user(text("ID")?, roster),
+        Some("Group") => {
+            let uri = text("URI")?;
+            Group::parse(uri, dialect)
+                .map(Grantee::Group)
+                .ok_or_else(|| Error::argument("Group/URI", Some(uri), "Invalid group uri"))
+        }
+        Some("AmazonCustomerByEmail") => roster.email(text("EmailAddress")?),
+        _ => Err(Error::MalformedAcl),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roster() -> Roster {
+        let account = |id: &str, canonical: &str, email: &str| Account {
+            id: id.to_owned(),
+            canonical_id: canonical.to_owned(),
+            display_name: format!("name {id}"),
+            email: email.to_owned(),
+        };
+        Roster(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
+    }
+
+    fn read(headers: &[(&str, &str)]) -> Result<Option<Acl>, Error> {
+        let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
+            .in_dialect(Dialect::Amz);
+        let roster = roster();
+        let parties =
+            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
+        Acl::from_headers(&fields, &parties)
+    }
+
+    #[test]
+    fn grant_headers_name_users_groups_and_addresses() {
+        let acl = read(&[
+            (
+                "x-amz-grant-read",
+                "id=\"canon2\", uri=\"http://acs.amazonaws.com/groups/global/AllUsers\"",
+            ),
+            ("x-amz-grant-full-control", "emailAddress=A@b.c"),
+        ]);
+        let acl = acl.unwrap().unwrap();
+        assert!(acl.is_public());
+        let entries = acl.entries("");
+        assert_eq!(entries[0].grantee, Grantee::User("canon2".to_owned()));
+        assert_eq!(entries[1].grantee, Grantee::Group(Group::AllUsers));
+        assert_eq!(entries[2], full_control("canon1"));
+        assert!(acl.allows(&Caller::Anonymous, "canon1", Permission::Read));
+        assert!(!acl.allows(&Caller::Anonymous, "canon1", Permission::ReadAcp));
+    }
+
+    #[test]
+    fn faults_of_lists_have_their_own_errors() {
+        let argument = |name: &'static str, value: &str, reason: &'static str| {
+            Err(Error::argument(name, Some(value), reason))
+        };
+        assert_eq!(read(&[("x-amz-acl", "fake-acl")]), argument("x-store-acl", "fake-acl", ""));
+        assert_eq!(
+            read(&[("x-amz-grant-write", "fakekey=\"1234\"")]),
+            argument("x-store-grant-write", "fakekey=\"1234\"", "Argument format not recognized")
+        );
+        assert_eq!(
+            read(&[("x-amz-grant-read", "id=wrong-id")]),
+            argument("id", "wrong-id", "Invalid id")
+        );
+        let uri = "http://acs.amazonaws.com/groups/s3/FakeGroup";
+        assert_eq!(
+            read(&[("x-amz-grant-read", &format!("uri=\"{uri}\""))]),
+            argument("uri", uri, "Invalid group uri")
+        );
+        assert!(matches!(
+            read(&[("x-amz-grant-read", "emailAddress=no@b.c")]),
+            Err(Error::UnresolvableGrantByEmailAddress { .. })
+        ));
+        assert!(matches!(
+            read(&[("x-amz-acl", "private"), ("x-amz-grant-read", "id=canon1")]),
+            Err(Error::InvalidRequest { .. })
+        ));
+        assert_eq!(read(&[]), Ok(None));
+        assert!(read(&[("x-amz-acl", "log-delivery-write")]).is_err());
+    }
+
+    #[test]
+    fn a_document_reads_back() {
+        let roster = roster();
+        let parties =
+            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
+        for name in ["private", "public-read-write", "bucket-owner-read", "authenticated-read"] {
+            let acl = canned(name, &parties).unwrap();
+            let text = acl.document(Dialect::Store, "canon1", &roster);
+            let read = Acl::from_xml(text.as_bytes(), Dialect::Store, &parties);
+            assert_eq!(read, Ok(acl), "{name}");
+        }
+        let empty = Acl::of(vec![]);
+        assert!(!empty.is_default());
+        assert_eq!(empty.entries("canon1"), []);
+        assert_eq!(
+            Acl::from_xml(b"<AccessControlPolicy/>", Dialect::Store, &parties),
+            Err(Error::MalformedAcl)
+        );
+    }
+}

@@ -1,0 +1,299 @@
+//! Whether a caller may do something to a bucket or an object: what its key holds, and what the bucket lets others do
+//! by its policy, its ACL, those of its objects, and the seed file.
+
+use std::sync::Arc;
+
+use triptych_core::kv::Tx;
+
+use crate::auth::account::Caller;
+use crate::auth::acl::{Acl, Permission};
+use crate::auth::policy::{self, Effect, PublicAccessBlock, Question};
+use crate::error::Error;
+use crate::operation::get_object::locate;
+use crate::operation::{Operation, Run, Target};
+use crate::request::fields::{Fields, Query};
+use crate::store::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
+use crate::store::key::Key;
+use crate::store::tables::{ACCOUNTS, BUCKETS};
+use crate::store::version::ObjectVersion;
+
+/// A request on its way to a bucket.
+#[derive(Debug, Clone, Copy)]
+pub struct Visit<'a> {
+    /// What it wants to do.
+    pub operation: &'static Operation,
+    /// The name of the bucket.
+    pub bucket: &'a str,
+    /// The key, where the path names one.
+    pub key: Option<&'a Key>,
+    /// Headers.
+    pub fields: &'a Fields<'a>,
+    /// Query parameters.
+    pub query: &'a Query,
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// Whether it came over TLS.
+    pub secure: bool,
+}
+
+/// Finds the bucket of a request and lets the caller in.
+///
+/// # Errors
+/// `NoSuchBucket`, `InvalidBucketOwner`, `AccessDenied`.
+pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let bucket = living(visit, tx)?;
+    check_expected_owner(visit.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
+    enter(visit, visit.operation.permission, &bucket, tx)?;
+    check_payer(visit, &bucket)?;
+    if matches!(visit.operation.run, Run::Put | Run::Copy) {
+        // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
+        let brings = [
+            ("store:PutObjectAcl", Acl::is_named(visit.fields)),
+            ("store:PutObjectTagging", visit.fields.has("x-store-tagging")),
+        ];
+        for (permission, _) in brings.iter().filter(|(_, brought)| *brought) {
+            let holds = visit.caller.account().is_none() || visit.caller.holds(permission);
+            if !holds || judge(visit, permission, &bucket, tx)? == Some(Effect::Deny) {
+                return Err(Error::AccessDenied);
+            }
+        }
+    }
+    Ok(bucket)
+}
+
+/// Finds the bucket of a copy's source and lets the caller in to read from it.
+///
+/// # Errors
+/// As [`admit`].
+pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let bucket = living(visit, tx)?;
+    let expected = "x-store-source-expected-bucket-owner";
+    check_expected_owner(visit.fields, expected, &bucket.owner)?;
+    enter(visit, visit.operation.permission, &bucket, tx)?;
+    Ok(bucket)
+}
+
+fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let bucket = BUCKETS
+        .get_shared(tx, &visit.bucket.to_owned())?
+        .filter(|bucket| !bucket.deleting)
+        .ok_or_else(|| Error::NoSuchBucket { bucket: visit.bucket.to_owned() })?;
+    // A seed file may name one: what it holds has rules of its own, which are not there yet.
+    if bucket.kind == BucketKind::Directory && visit.operation.target == Target::Object {
+        return Err(Error::OperationNotImplemented {
+            operation: "The zonal endpoint of directory buckets",
+        });
+    }
+    Ok(bucket)
+}
+
+/// Where the requester pays, whoever is not the owner must say that they know (spec §4, `x-store-request-payer`).
+fn check_payer(visit: &Visit<'_>, bucket: &Bucket) -> Result<(), Error> {
+    let confirms = visit.fields.get("x-store-request-payer")?.is_some();
+    let pays = bucket.request_payment == RequestPayment::Requester;
+    if pays && !owns(visit.caller, bucket) && !confirms {
+        return Err(Error::AccessDenied);
+    }
+    Ok(())
+}
+
+fn judge(
+    visit: &Visit<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<Option<Effect>, Error> {
+    let Some(policy) = policy::of_bucket(tx, bucket.id)? else {
+        return Ok(None);
+    };
+    let resource = match visit.key {
+        Some(key) => format!("{}/{key}", bucket.name),
+        None => bucket.name.clone(),
+    };
+    let object = match visit.key {
+        Some(key) if policy.looks_at_tags() => object(visit, bucket, key, tx)?,
+        _ => None,
+    };
+    let stored = object.as_ref().and_then(|object| object.stored.as_ref());
+    let effect = policy.judge(&Question {
+        caller: visit.caller,
+        permission,
+        resource: &resource,
+        fields: visit.fields,
+        query: visit.query,
+        secure: visit.secure,
+        tags: stored.map(|stored| &stored.tags),
+    });
+    let owns = owns(visit.caller, bucket);
+    if effect == Some(Effect::Allow) && !owns && policy.is_public() {
+        let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
+        return Ok(effect.filter(|_| !block.restrict_public_buckets));
+    }
+    Ok(effect)
+}
+
+fn owns(caller: &Caller, bucket: &Bucket) -> bool {
+    let account = caller.account();
+    account.is_some_and(|account| account.id == bucket.owner)
+}
+
+/// Whether the caller of `visit` has `permission`.
+///
+/// # Errors
+/// [`Error::AccessDenied`]; those of the store.
+pub fn enter(
+    visit: &Visit<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    if permission.is_empty() {
+        return Ok(());
+    }
+    let signed = visit.caller.account().is_some();
+    if signed && !visit.caller.holds(permission) {
+        return Err(Error::AccessDenied);
+    }
+    let policy = judge(visit, permission, bucket, tx)?;
+    let allowed = match policy {
+        Some(Effect::Deny) => false,
+        Some(Effect::Allow) => true,
+        None if owns(visit.caller, bucket) => {
+            bucket.ownership == Ownership::BucketOwnerEnforced
+                || !is_of_object(permission)
+                || by_lists(visit, permission, bucket, tx)?
+        }
+        None => is_public(permission, bucket.public) || by_lists(visit, permission, bucket, tx)?,
+    };
+    if allowed { Ok(()) } else { Err(Error::AccessDenied) }
+}
+
+/// Whether the object's own list says who has `permission`, whoever owns the bucket.
+fn is_of_object(permission: &str) -> bool {
+    matches!(grant_for(permission), Some((true, _)))
+}
+
+/// The grant that gives a permission, and whether it is the object's list that has it.
+fn grant_for(permission: &str) -> Option<(bool, Permission)> {
+    Some(match permission {
+        "store:ListBucket" | "store:ListBucketVersions" => (false, Permission::Read),
+        "store:PutObject" | "store:DeleteObject" => (false, Permission::Write),
+        "store:GetBucketAcl" => (false, Permission::ReadAcp),
+        "store:PutBucketAcl" => (false, Permission::WriteAcp),
+        "store:GetObject" => (true, Permission::Read),
+        "store:GetObjectAcl" => (true, Permission::ReadAcp),
+        "store:PutObjectAcl" => (true, Permission::WriteAcp),
+        _ => return None,
+    })
+}
+
+/// Whether the ACL of the bucket, or of the object, gives the permission.
+fn by_lists(
+    visit: &Visit<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<bool, Error> {
+    let Some((is_object, wanted)) = grant_for(permission) else {
+        return Ok(false);
+    };
+    let (true, Some(key)) = (is_object, visit.key) else {
+        return listed(visit, bucket, &bucket.acl, &bucket.owner, wanted, tx);
+    };
+    match object(visit, bucket, key, tx)? {
+        Some(object) => {
+            // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
+            let account = visit.caller.account();
+            let owns = account.is_some_and(|account| account.id == object.owner);
+            let none = Acl::default();
+            let acl = object.stored.as_ref().map_or(&none, |stored| &stored.acl);
+            Ok((owns && wanted != Permission::Read)
+                || listed(visit, bucket, acl, &object.owner, wanted, tx)?)
+        }
+        // Only who may list learns that a key is absent.
+        None => Ok(owns(visit.caller, bucket)
+            || is_public("store:ListBucket", bucket.public)
+            || by_lists(visit, "store:ListBucket", bucket, tx)?),
+    }
+}
+
+/// Whether a list gives what is wanted, where lists count at all.
+fn listed(
+    visit: &Visit<'_>,
+    bucket: &Bucket,
+    acl: &Acl,
+    owner: &str,
+    wanted: Permission,
+    tx: &mut Tx<'_>,
+) -> Result<bool, Error> {
+    if bucket.ownership == Ownership::BucketOwnerEnforced {
+        return Ok(false);
+    }
+    if acl.is_public() && PublicAccessBlock::of_bucket(tx, bucket.id)?.ignore_public_acls {
+        return Ok(false);
+    }
+    let account = ACCOUNTS.peek(tx, &owner.to_owned())?;
+    let canonical = account.map_or_else(|| owner.to_owned(), |account| account.canonical_id);
+    Ok(acl.allows(visit.caller, &canonical, wanted))
+}
+
+fn object(
+    visit: &Visit<'_>,
+    bucket: &Bucket,
+    key: &Key,
+    tx: &mut Tx<'_>,
+) -> Result<Option<Arc<ObjectVersion>>, Error> {
+    match locate(tx, bucket.id, key, visit.query.get("versionId")) {
+        Ok(located) => Ok(Some(located.version)),
+        Err(
+            Error::NoSuchKey { .. } | Error::NoSuchVersion { .. } | Error::InvalidArgument { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks the owner that the header `name` expects, if it is there (spec §5.5).
+///
+/// # Errors
+/// [`Error::InvalidBucketOwner`] for what is no account id, [`Error::AccessDenied`] for another owner.
+pub fn check_expected_owner(
+    fields: &Fields<'_>,
+    name: &'static str,
+    owner: &str,
+) -> Result<(), Error> {
+    let Some(expected) = fields.get(name)? else {
+        return Ok(());
+    };
+    if expected.len() != 12 || !expected.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Error::InvalidBucketOwner { value: expected.into_owned() });
+    }
+    if *expected != *owner {
+        return Err(Error::AccessDenied);
+    }
+    Ok(())
+}
+
+/// Whether the key of the bucket's owner has a permission that no list and no policy gives.
+///
+/// # Errors
+/// [`Error::AccessDenied`].
+pub fn allow(permission: &str, caller: &Caller, bucket: &Bucket) -> Result<(), Error> {
+    if permission.is_empty() {
+        return Ok(());
+    }
+    let owns = caller.account().is_some_and(|account| account.id == bucket.owner);
+    if (owns && caller.holds(permission)) || is_public(permission, bucket.public) {
+        return Ok(());
+    }
+    Err(Error::AccessDenied)
+}
+
+fn is_public(permission: &str, public: Public) -> bool {
+    let reads = ["store:GetObject", "store:ListBucket", "store:GetObjectVersion"];
+    let writes = ["store:PutObject", "store:DeleteObject"];
+    match public {
+        Public::None => false,
+        Public::Read => reads.contains(&permission),
+        Public::ReadWrite => reads.contains(&permission) || writes.contains(&permission),
+    }
+}

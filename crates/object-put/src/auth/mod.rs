@@ -1,0 +1,12 @@
+//! Senders and their rights: signatures, accounts, access control lists, policies.
+
+pub mod account;
+pub mod acl;
+pub mod authorize;
+pub mod canonical;
+pub mod chunk_signature;
+pub mod object_owner;
+pub mod payload;
+pub mod policy;
+pub mod sigv2;
+pub mod sigv4;

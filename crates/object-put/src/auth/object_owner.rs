@@ -1,0 +1,57 @@
+//! Who owns what is put into a bucket, and the list that it gets.
+
+use triptych_core::kv::Tx;
+
+use crate::auth::account::Caller;
+use crate::auth::acl::{Acl, Parties, Roster, full_control};
+use crate::auth::policy::PublicAccessBlock;
+use crate::error::Error;
+use crate::request::fields::Fields;
+use crate::store::bucket::{Bucket, Ownership};
+
+const ACL: &str = "x-store-acl";
+
+/// Who will own an object that `caller` puts into `bucket`, and its list (spec §1, §4).
+///
+/// # Errors
+/// [`Error::AccessControlListNotSupported`] where ACLs are disabled and the request asks for more than the bucket owner's
+/// full control; else those of [`Acl::from_headers`]; [`Error::AccessDenied`] for a public list where the bucket blocks those.
+pub fn of_put(
+    fields: &Fields<'_>,
+    bucket: &Bucket,
+    caller: &Caller,
+    tx: &mut Tx<'_>,
+) -> Result<(String, Acl), Error> {
+    let writer = caller.account().map_or(bucket.owner.as_str(), |account| &account.id);
+    let named = fields.get(ACL)?;
+    let owner = match bucket.ownership {
+        Ownership::BucketOwnerEnforced => &bucket.owner,
+        Ownership::BucketOwnerPreferred
+            if named.as_deref() == Some("bucket-owner-full-control") =>
+        {
+            &bucket.owner
+        }
+        _ => writer,
+    };
+    if !Acl::is_named(fields) {
+        return Ok((owner.to_owned(), Acl::default()));
+    }
+    let roster = Roster::read(tx)?;
+    let bucket_owner = roster.canonical(&bucket.owner);
+    let parties =
+        Parties { roster: &roster, owner: roster.canonical(owner), bucket_owner, is_bucket: false };
+    let acl = Acl::from_headers(fields, &parties);
+    if bucket.ownership == Ownership::BucketOwnerEnforced {
+        // `private` comes to the same grants, but the real service takes only the one name.
+        let is_private = named.as_deref() == Some("private");
+        return match acl {
+            Ok(Some(acl)) if !is_private && acl.entries("") == [full_control(bucket_owner)] => {
+                Ok((owner.to_owned(), Acl::default()))
+            }
+            _ => Err(Error::AccessControlListNotSupported),
+        };
+    }
+    let acl = acl?.unwrap_or_default();
+    PublicAccessBlock::check(tx, bucket.id, &acl)?;
+    Ok((owner.to_owned(), acl))
+}

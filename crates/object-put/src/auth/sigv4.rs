@@ -1,0 +1,538 @@
+//! What a request says about its sender, and the proof of it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use subtle::ConstantTimeEq;
+use triptych_core::time::Timestamp;
+
+use crate::auth::account::AccessKey;
+use crate::auth::canonical;
+use crate::auth::payload::{
+    PRESIGNED_SECONDS_MAX, Payload, SKEW_MILLIS_MAX, hex, hmac_sha256, sha256,
+};
+use crate::auth::sigv2::ClaimV2;
+use crate::error::{Error, SignatureMismatch};
+use crate::request::dialect::Dialect;
+use crate::request::fields::{Fields, Query};
+
+/// The header that says how the body is signed.
+const CONTENT_SHA256: &str = "x-store-content-sha256";
+
+/// The request line, raw: signatures cover it as it was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLine<'r> {
+    /// The method.
+    pub method: &'r str,
+    /// The path, percent-encoded.
+    pub path: &'r str,
+    /// The query, percent-encoded; empty for none.
+    pub query: &'r str,
+    /// The bucket that a virtual host names, which the older scheme signs as a part of the path.
+    pub host_bucket: Option<&'r str>,
+}
+
+/// What a request says about its sender.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim<'r> {
+    /// Nothing: it is anonymous.
+    Anonymous(Payload),
+    /// SigV4, by header or in the query.
+    V4(ClaimV4<'r>),
+    /// Presigned SigV2.
+    V2(ClaimV2),
+}
+
+/// What signatures of one day are made with: derived from a key's secret and the scope of a credential.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKey {
+    scope: String,
+    key: [u8; 32],
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+impl Drop for SigningKey {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.key);
+    }
+}
+
+impl SigningKey {
+    /// The signing key of `key` for a scope: day, region, service and end, slashes between.
+    fn derive(prefix: &str, scope: &str, key: &AccessKey) -> Self {
+        let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
+        let mut parts = scope.split('/');
+        let day = hmac_sha256(secret.as_bytes(), [parts.next().unwrap_or_default().as_bytes()]);
+        Self {
+            scope: scope.to_owned(),
+            key: parts.fold(day, |key, part| hmac_sha256(&key, [part.as_bytes()])),
+        }
+    }
+}
+
+/// A SigV4 claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimV4<'r> {
+    /// The access key.
+    pub access_key: &'r str,
+    /// Day, region, service and end, slashes between.
+    scope: &'r str,
+    /// Names of headers, semicolons between.
+    signed: &'r str,
+    signature: &'r str,
+    /// `YYYYMMDDTHHMMSSZ`.
+    time_text: Cow<'r, str>,
+    time: Timestamp,
+    /// Seconds for which a presigned URL is valid.
+    valid_seconds: Option<u64>,
+    payload: Payload,
+    payload_text: Cow<'r, str>,
+    token: Option<Cow<'r, str>>,
+}
+
+/// A claim that was proven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// What the signature says about the body.
+    pub payload: Payload,
+    /// What chunk signatures go on from, where the payload has them.
+    pub chunks: Option<super::chunk_signature::ChunkSigner>,
+}
+
+impl<'r> Claim<'r> {
+    /// Reads the claim of a request; `authorization` is its header of that name.
+    ///
+    /// # Errors
+    /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
+    /// `MissingQueryParameters`, `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
+    pub fn read(
+        authorization: Option<&'r str>,
+        fields: &Fields<'r>,
+        query: &'r Query,
+        region: &str,
+    ) -> Result<Self, Error> {
+        let dialect = fields.dialect();
+        let words = dialect.words();
+        let parameter = |name| query.get_prefixed(words.query_prefix, name);
+        // One that is empty is as good as none.
+        let header = authorization.filter(|header| !header.trim().is_empty());
+        let in_query = parameter("Algorithm").is_some()
+            || parameter("Credential").is_some()
+            || parameter("Signature").is_some();
+        let older = query.has("AWSAccessKeyId") || (query.has("Signature") && query.has("Expires"));
+        match (header, in_query, older) {
+            (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
+            (Some(header), false, false) => ClaimV4::from_header(header, fields, region),
+            (None, true, false) => ClaimV4::from_query(fields, query, region),
+            (None, false, true) => ClaimV2::read(query).map(Self::V2),
+            _ => Err(Error::SeveralAuthorizations),
+        }
+    }
+
+    /// The access key that the claim names; `None` if it is anonymous.
+    #[must_use]
+    pub fn access_key(&self) -> Option<&str> {
+        match self {
+            Self::Anonymous(_) => None,
+            Self::V4(claim) => Some(claim.access_key),
+            Self::V2(claim) => Some(&claim.access_key),
+        }
+    }
+
+    /// Proves the claim with `key`, at the time `now`. `signing` keeps the signing key that was derived last of `key`: clients sign
+    /// a whole day with one.
+    ///
+    /// # Errors
+    /// `InvalidToken`, `RequestTimeTooSkewed`, `RequestExpired`, `RequestNotYetValid`, `HeadersNotSigned`, `SignatureDoesNotMatch`.
+    pub fn verify(
+        &self,
+        key: &AccessKey,
+        signing: &mut Option<Arc<SigningKey>>,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<Verified, Error> {
+        match self {
+            Self::Anonymous(payload) => Ok(Verified { payload: *payload, chunks: None }),
+            Self::V4(claim) => claim.verify(key, signing, line, fields, now),
+            Self::V2(claim) => claim.verify(key, line, fields, now),
+        }
+    }
+}
+
+/// An anonymous body may still bring its hash or its framing; it has no chunk signatures.
+fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
+    match content_sha256(fields)? {
+        None => Ok(Payload::Unsigned),
+        Some((Payload::Signed | Payload::SignedTrailer, _)) => Err(Error::AccessDenied),
+        Some((payload, _)) => Ok(payload),
+    }
+}
+
+fn content_sha256<'r>(fields: &Fields<'r>) -> Result<Option<(Payload, Cow<'r, str>)>, Error> {
+    let Some(text) = fields.get(CONTENT_SHA256)? else {
+        return Ok(None);
+    };
+    match Payload::read(&text, fields.dialect().words().streaming_signed) {
+        Some(payload) => Ok(Some((payload, text))),
+        None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
+    }
+}
+
+fn malformed(reason: impl Into<String>) -> Error {
+    Error::AuthorizationHeaderMalformed { reason: reason.into(), region: None }
+}
+
+fn parameters(reason: impl Into<String>) -> Error {
+    Error::AuthorizationQueryParameters { reason: reason.into() }
+}
+
+impl<'r> ClaimV4<'r> {
+    fn from_header(header: &'r str, fields: &Fields<'r>, region: &str) -> Result<Claim<'r>, Error> {
+        let words = fields.dialect().words();
+        let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
+        if algorithm != words.algorithm {
+            return Err(Error::UnsupportedAuthorization);
+        }
+        let (mut credential, mut signed, mut signature) = (None, None, None);
+        let parts = rest.split(',').map(str::trim);
+        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
+            let first = match name {
+                "Credential" => &mut credential,
+                "SignedHeaders" => &mut signed,
+                "Signature" => &mut signature,
+                _ => continue,
+            };
+            first.get_or_insert(value.trim());
+        }
+        let need = |name: &str, value: Option<&'r str>| {
+            value
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| malformed(format!("the authorization header requires {name}")))
+        };
+        let credential = need("Credential", credential)?;
+        let signed = need("SignedHeaders", signed)?;
+        let signature = need("Signature", signature)?;
+        let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
+        let (time, time_text) = header_time(fields)?;
+        let date = day_of(scope);
+        if !time_text.starts_with(date) {
+            return Err(malformed(format!(
+                "Invalid credential date \"{date}\". This date is not the same as X-Store-Date: \"{time_text}\"."
+            )));
+        }
+        let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
+        Ok(Claim::V4(Self {
+            access_key,
+            scope,
+            signed,
+            signature,
+            time_text,
+            time,
+            valid_seconds: None,
+            payload,
+            payload_text,
+            token: token(fields, None)?,
+        }))
+    }
+
+    fn from_query(fields: &Fields<'r>, query: &'r Query, region: &str) -> Result<Claim<'r>, Error> {
+        let dialect = fields.dialect();
+        let words = dialect.words();
+        let get = |name: &str| {
+            let value = query.get_prefixed(words.query_prefix, name);
+            value.filter(|value| !value.is_empty())
+        };
+        let need = |name: &str| {
+            get(name).ok_or_else(|| {
+                parameters(
+                    "Query-string authentication version 4 requires the X-Store-Algorithm, X-Store-Credential, X-Store-Signature, X-Store-Date, X-Store-SignedHeaders, and X-Store-Expires parameters.",
+                )
+            })
+        };
+        let (algorithm, credential) = (need("Algorithm")?, need("Credential")?);
+        let (date, signed) = (need("Date")?, need("SignedHeaders")?);
+        let (expires, signature) = (need("Expires")?, need("Signature")?);
+        if algorithm != words.algorithm {
+            return Err(parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\""));
+        }
+        let (access_key, scope) =
+            read_credential(credential, dialect, region).map_err(|error| match error {
+                Error::AuthorizationHeaderMalformed { reason, .. } => {
+                    parameters(format!("Error parsing the X-Store-Credential parameter; {reason}"))
+                }
+                other => other,
+            })?;
+        let time = basic_time(date).ok_or_else(|| {
+            parameters("X-Store-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
+        })?;
+        let day = day_of(scope);
+        if !date.starts_with(day) {
+            return Err(parameters(format!(
+                "Invalid credential date \"{day}\". This date is not the same as X-Store-Date: \"{date}\"."
+            )));
+        }
+        let valid_seconds = read_expires(expires)?;
+        let own = dialect.header(CONTENT_SHA256);
+        let sent = match get("Content-Sha256") {
+            Some(text) => Payload::read(text, words.streaming_signed)
+                .map(|payload| Some((payload, text.into())))
+                .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
+            // What a URL does not sign says nothing about the body.
+            None if !signed.split(';').any(|name| name == own) => None,
+            None => content_sha256(fields)?,
+        };
+        let (payload, payload_text) =
+            sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
+        Ok(Claim::V4(Self {
+            access_key,
+            scope,
+            signed,
+            signature,
+            time_text: date.into(),
+            time,
+            valid_seconds: Some(valid_seconds),
+            payload,
+            payload_text,
+            token: token(fields, get("Security-Token"))?,
+        }))
+    }
+
+    fn verify(
+        &self,
+        key: &AccessKey,
+        signing: &mut Option<Arc<SigningKey>>,
+        line: RequestLine<'_>,
+        fields: &Fields<'_>,
+        now: Timestamp,
+    ) -> Result<Verified, Error> {
+        check_token(key, self.token.as_deref())?;
+        self.check_time(now)?;
+        self.check_coverage(fields)?;
+        let words = fields.dialect().words();
+        let prefix = words.key_prefix;
+        let signing = match signing {
+            // The end of a scope tells the dialect, and so the prefix.
+            Some(known) if known.scope == self.scope => known,
+            signing => signing.insert(Arc::new(SigningKey::derive(prefix, self.scope, key))),
+        };
+        let without = match self.valid_seconds {
+            Some(_) => format!("{}Signature", words.query_prefix),
+            None => String::new(),
+        };
+        let query = canonical::query(line.query, &without);
+        let canonical = |path: &str| {
+            canonical::request(line.method, path, &query, fields, self.signed, &self.payload_text)
+        };
+        let hashed = |request: &str| hex(&sha256(request.as_bytes()));
+        // Hashed in pieces: only who is refused is shown the text.
+        let start = [words.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
+        let matches = |request: &str| {
+            let hash = hashed(request);
+            let text = start.iter().copied().chain([hash.as_str()]);
+            let own = hmac_sha256(&signing.key, text.map(str::as_bytes));
+            bool::from(hex(&own).as_bytes().ct_eq(self.signature.as_bytes()))
+        };
+        let encoded = canonical::path(line.path);
+        let request = canonical(&encoded);
+        // Some clients sign the path exactly as they send it, `%2F` and all: that binds the request as well.
+        let as_sent = || encoded != line.path && matches(&canonical(line.path));
+        if !(matches(&request) || as_sent()) {
+            return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
+                access_key: self.access_key.to_owned(),
+                provided: self.signature.to_owned(),
+                string_to_sign: [&start.concat(), hashed(&request).as_str()].concat(),
+                canonical_request: request,
+            })));
+        }
+        let is_signed = matches!(self.payload, Payload::Signed | Payload::SignedTrailer);
+        let chunks = is_signed.then(|| {
+            super::chunk_signature::ChunkSigner::new(
+                fields.dialect(),
+                signing.key,
+                format!("{}\n{}", self.time_text, self.scope),
+                self.signature.to_owned(),
+            )
+        });
+        Ok(Verified { payload: self.payload, chunks })
+    }
+
+    fn check_time(&self, now: Timestamp) -> Result<(), Error> {
+        let ahead = self.time.millis() - now.millis();
+        let Some(valid_seconds) = self.valid_seconds else {
+            if ahead.abs() > SKEW_MILLIS_MAX {
+                return Err(Error::RequestTimeTooSkewed {
+                    request_time: self.time_text.clone().into_owned(),
+                    server_time: now.rfc3339(),
+                });
+            }
+            return Ok(());
+        };
+        if ahead > SKEW_MILLIS_MAX {
+            return Err(Error::RequestNotYetValid);
+        }
+        let expires = self.time.plus(std::time::Duration::from_secs(valid_seconds));
+        if now > expires {
+            return Err(Error::RequestExpired {
+                valid_seconds: Some(valid_seconds),
+                expires: expires.rfc3339(),
+                server_time: now.rfc3339(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the signature covers a header. The list is short: a search for its next sign would cost more than a look at each.
+    fn covers(&self, name: &str) -> bool {
+        let mut signed = self.signed.as_bytes().split(|byte| *byte == b';');
+        signed.any(|signed| signed == name.as_bytes())
+    }
+
+    /// Every header of the service must be signed, and the host.
+    fn check_coverage(&self, fields: &Fields<'_>) -> Result<(), Error> {
+        let prefix = fields.dialect().words().header_prefix;
+        // A URL signs for any body unless it says otherwise: a hash beside it means nothing.
+        let passed = |name: &str| {
+            self.valid_seconds.is_some() && fields.dialect().is_header(name, CONTENT_SHA256)
+        };
+        let mut unsigned: Vec<&str> = fields
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| name.starts_with(prefix) || *name == "host")
+            .filter(|name| !self.covers(name) && !passed(name))
+            .collect();
+        unsigned.sort_unstable();
+        unsigned.dedup();
+        if unsigned.is_empty() {
+            return Ok(());
+        }
+        Err(Error::HeadersNotSigned { names: unsigned.join(", ") })
+    }
+}
+
+/// The day of a scope.
+fn day_of(scope: &str) -> &str {
+    scope.split('/').next().unwrap_or_default()
+}
+
+/// The session token of a request, by header or parameter.
+fn token<'r>(
+    fields: &Fields<'r>,
+    parameter: Option<&'r str>,
+) -> Result<Option<Cow<'r, str>>, Error> {
+    let header = match fields.get("x-store-security-token")? {
+        None => fields.get("x-store-s3session-token")?,
+        token => token,
+    };
+    Ok(parameter.map(Cow::Borrowed).or(header))
+}
+
+/// A temporary key comes with its token, and no other key with any.
+pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
+    let holds = match (&key.token, sent) {
+        (None, None) => true,
+        (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
+        _ => false,
+    };
+    if holds { Ok(()) } else { Err(Error::InvalidToken) }
+}
+
+/// For how long a presigned URL is valid: a second to a week.
+fn read_expires(text: &str) -> Result<u64, Error> {
+    let seconds: i64 =
+        text.parse().map_err(|_| parameters("X-Store-Expires should be a number"))?;
+    match u64::try_from(seconds) {
+        Err(_) => Err(parameters("X-Store-Expires must be non-negative")),
+        Ok(0) => Err(parameters("X-Store-Expires must be at least one second")),
+        Ok(seconds) if seconds > PRESIGNED_SECONDS_MAX => Err(parameters(
+            "X-Store-Expires must be less than a week (in seconds); that is, the given X-Store-Expires must be less than 604800 seconds",
+        )),
+        Ok(seconds) => Ok(seconds),
+    }
+}
+
+/// The access key and the scope of a credential.
+fn read_credential<'r>(
+    text: &'r str,
+    dialect: Dialect,
+    region: &str,
+) -> Result<(&'r str, &'r str), Error> {
+    let words = dialect.words();
+    let mut parts = text.rsplitn(5, '/');
+    let [Some(end), Some(service), Some(of_region), Some(date), Some(access_key)] =
+        [(); 5].map(|()| parts.next())
+    else {
+        return Err(malformed(format!(
+            "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
+            words.scope_end
+        )));
+    };
+    if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(malformed(format!(
+            "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
+        )));
+    }
+    if of_region != region {
+        return Err(Error::AuthorizationHeaderMalformed {
+            reason: format!("the region '{of_region}' is wrong; expecting '{region}'"),
+            region: Some(region.to_owned()),
+        });
+    }
+    if !words.scope_services.contains(&service) {
+        return Err(malformed(format!(
+            "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
+            words.scope_services.first().copied().unwrap_or_default()
+        )));
+    }
+    if end != words.scope_end {
+        return Err(malformed(format!(
+            "incorrect terminal \"{end}\". This endpoint uses \"{}\".",
+            words.scope_end
+        )));
+    }
+    let scope = text.get(access_key.len() + 1..).unwrap_or_default();
+    Ok((access_key, scope))
+}
+
+/// The time of a request: `x-store-date`, or else `Date` in any of its forms.
+fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Error> {
+    let text = match fields.get("x-store-date")? {
+        Some(text) => text,
+        None => fields.get("date")?.ok_or(Error::MissingDate)?,
+    };
+    if let Some(time) = basic_time(&text) {
+        return Ok((time, text));
+    }
+    let time = Timestamp::from_http_date(&text).ok_or(Error::MissingDate)?;
+    let basic: String = time.rfc3339().chars().filter(|char| !matches!(char, '-' | ':')).collect();
+    Ok((time, basic.into()))
+}
+
+/// Reads `YYYYMMDDTHHMMSSZ`.
+fn basic_time(text: &str) -> Option<Timestamp> {
+    let digits = text.bytes().enumerate().all(|(place, byte)| match place {
+        8 => byte == b'T',
+        15 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    });
+    if text.len() != 16 || !digits {
+        return None;
+    }
+    let mut common = *b"0000-00-00T00:00:00Z";
+    for (from, to) in [
+        (0..4, 0..4),
+        (4..6, 5..7),
+        (6..8, 8..10),
+        (9..11, 11..13),
+        (11..13, 14..16),
+        (13..15, 17..19),
+    ] {
+        common.get_mut(to)?.copy_from_slice(text.as_bytes().get(from)?);
+    }
+    Timestamp::from_rfc3339(std::str::from_utf8(&common).ok()?)
+}

@@ -1,0 +1,449 @@
+//! Encryption at rest: bodies as AES-256-GCM records of 64 KiB, data keys wrapped by a keyring.
+//!
+//! Each record is bound to its place, to whether it is the last, and to the key and version it was written for: any
+//! flipped bit, any record moved, cut off or put under another key is found. Ranges are read record by record.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use aes_gcm::aead::{AeadInOut, KeyInit};
+use aes_gcm::{Aes256Gcm, Nonce, Tag};
+use bytes::{Bytes, BytesMut};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use triptych_core::id::Ids;
+use zeroize::Zeroizing;
+
+/// The mode that every body has unless it asks for another: keys that the service manages.
+pub const SERVICE_MANAGED: &str = "AES256";
+/// Bytes of a record before it is sealed; the last of a body may have fewer.
+pub const RECORD_BYTES: usize = 64 * 1024;
+/// Bytes that sealing adds to a record.
+pub const TAG_BYTES: usize = 16;
+const KEY_BYTES: usize = 32;
+const NONCE_BYTES: usize = 12;
+/// Sealed records leave in pieces of about this many bytes.
+const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
+
+/// A stored body or data key that is not what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a sealed body does not open: it is damaged, or its root key is missing")]
+pub struct Unopened;
+
+/// The data key of a body, wrapped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// Which root key wraps it.
+    #[serde(rename = "root")]
+    pub root_id: String,
+    /// Nonce, wrapped key and tag.
+    #[serde(rename = "key", with = "crate::store::version::base64_array")]
+    pub wrapped: Vec<u8>,
+}
+
+/// The root keys: one wraps new data keys, the others open old ones.
+#[derive(Clone)]
+pub struct Keyring {
+    current: String,
+    roots: BTreeMap<String, Aes256Gcm>,
+}
+
+impl std::fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keyring").field("roots", &self.roots.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Keyring {
+    /// A keyring that wraps with `root`.
+    #[must_use]
+    pub fn new(root: &[u8; KEY_BYTES]) -> Self {
+        let mut ring = Self { current: String::new(), roots: BTreeMap::new() };
+        ring.current = ring.insert(root);
+        ring
+    }
+
+    /// Adds a root key that only opens what it wrapped earlier; gives its id.
+    pub fn insert(&mut self, root: &[u8; KEY_BYTES]) -> String {
+        let digest = Sha256::new().chain_update(b"root key id").chain_update(root).finalize();
+        let id: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        self.roots.insert(id.clone(), Aes256Gcm::new(root.into()));
+        id
+    }
+
+    /// A new data key for a body that is bound to `context`, and how it is kept.
+    pub fn draw(&self, context: &[u8], ids: &mut dyn Ids) -> (BodyKey, Sealed) {
+        let mut key = Zeroizing::new([0; KEY_BYTES]);
+        ids.fill(&mut *key);
+        let mut nonce = [0; NONCE_BYTES];
+        ids.fill(&mut nonce);
+        let mut wrapped = nonce.to_vec();
+        wrapped.extend_from_slice(&*key);
+        if let Some(root) = self.roots.get(&self.current)
+            && let Some(body) = wrapped.get_mut(NONCE_BYTES..)
+            && let Ok(tag) = root.encrypt_inout_detached(&Nonce::from(nonce), context, body.into())
+        {
+            wrapped.extend_from_slice(&tag);
+        }
+        let sealed = Sealed { root_id: self.current.clone(), wrapped };
+        (BodyKey::new(&key, context), sealed)
+    }
+
+    /// The data key that `sealed` keeps, for a body that is bound to `context`.
+    ///
+    /// # Errors
+    /// [`Unopened`] if the root key is not there, or the key was wrapped for another context.
+    pub fn open(&self, sealed: &Sealed, context: &[u8]) -> Result<BodyKey, Unopened> {
+        let root = self.roots.get(&sealed.root_id).ok_or(Unopened)?;
+        let (nonce, rest) = sealed.wrapped.split_first_chunk::<NONCE_BYTES>().ok_or(Unopened)?;
+        let (key, tag) = rest.split_first_chunk::<KEY_BYTES>().ok_or(Unopened)?;
+        let tag = <[u8; TAG_BYTES]>::try_from(tag).map_err(|_| Unopened)?;
+        let mut key = Zeroizing::new(*key);
+        root.decrypt_inout_detached(
+            &Nonce::from(*nonce),
+            context,
+            (&mut key[..]).into(),
+            &Tag::from(tag),
+        )
+        .map_err(|_| Unopened)?;
+        Ok(BodyKey::new(&key, context))
+    }
+}
+
+/// The data key of one body, ready to seal or open its records.
+#[derive(Clone)]
+pub struct BodyKey {
+    cipher: Aes256Gcm,
+    context: [u8; 32],
+}
+
+impl std::fmt::Debug for BodyKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BodyKey").finish_non_exhaustive()
+    }
+}
+
+impl BodyKey {
+    fn new(key: &[u8; KEY_BYTES], context: &[u8]) -> Self {
+        Self { cipher: Aes256Gcm::new(key.into()), context: Sha256::digest(context).into() }
+    }
+
+    /// The nonce and the bound data of record `index`. A data key seals one body, so the place is nonce enough.
+    fn binding(&self, index: u64, last: bool) -> (Nonce<aes_gcm::aead::consts::U12>, [u8; 41]) {
+        let mut nonce = [0; NONCE_BYTES];
+        let mut bound = [u8::from(last); 41];
+        let (_, number) = nonce.split_at_mut(4);
+        number.copy_from_slice(&index.to_be_bytes());
+        let (context, rest) = bound.split_at_mut(32);
+        context.copy_from_slice(&self.context);
+        let (place, _) = rest.split_at_mut(8);
+        place.copy_from_slice(&index.to_be_bytes());
+        (Nonce::from(nonce), bound)
+    }
+
+    fn seal(&self, index: u64, last: bool, record: &mut [u8]) -> [u8; TAG_BYTES] {
+        let (nonce, bound) = self.binding(index, last);
+        // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES.
+        let tag = self.cipher.encrypt_inout_detached(&nonce, &bound, record.into());
+        tag.map_or([0; TAG_BYTES], Into::into)
+    }
+
+    fn open(&self, index: u64, last: bool, record: &mut BytesMut) -> Result<(), Unopened> {
+        let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(Unopened)?;
+        let tag = Tag::from(*tag);
+        record.truncate(record.len() - TAG_BYTES);
+        let (nonce, bound) = self.binding(index, last);
+        self.cipher
+            .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
+            .map_err(|_| Unopened)
+    }
+}
+
+/// How many bytes a body of `size` bytes has when sealed. An empty one has a record too, so that its absence shows.
+#[must_use]
+pub const fn sealed_bytes(size: u64) -> u64 {
+    size + records(size) * TAG_BYTES as u64
+}
+
+const fn records(size: u64) -> u64 {
+    let records = size.div_ceil(RECORD_BYTES as u64);
+    if records == 0 { 1 } else { records }
+}
+
+/// Seals a body that comes in pieces.
+#[derive(Debug)]
+pub struct Sealer {
+    key: BodyKey,
+    index: u64,
+    /// Where the record that is being filled starts in `out`.
+    start: usize,
+    /// Sealed records, then the record that is being filled.
+    out: BytesMut,
+    capacity: usize,
+}
+
+impl Sealer {
+    /// A sealer with `key` for a body of about `size_hint` bytes.
+    #[must_use]
+    pub fn new(key: BodyKey, size_hint: Option<u64>) -> Self {
+        let expected = size_hint.map_or(PIECE_BYTES as u64, sealed_bytes);
+        let capacity = usize::try_from(expected).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
+        Self { key, index: 0, start: 0, out: BytesMut::with_capacity(capacity), capacity }
+    }
+
+    /// Takes the next bytes of the body; gives sealed ones to `write` when a piece is full.
+    ///
+    /// # Errors
+    /// The first that `write` gives.
+    pub fn feed<E>(
+        &mut self,
+        mut bytes: &[u8],
+        mut write: impl FnMut(Bytes) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while !bytes.is_empty() {
+            let filled = self.out.len() - self.start;
+            if filled == RECORD_BYTES {
+                // Only now is it known not to be the last.
+                self.seal_record(false);
+                if self.out.len() >= PIECE_BYTES {
+                    let piece =
+                        std::mem::replace(&mut self.out, BytesMut::with_capacity(self.capacity));
+                    self.start = 0;
+                    write(piece.freeze())?;
+                }
+                continue;
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(RECORD_BYTES - filled));
+            self.out.extend_from_slice(now);
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Seals what is left as the last record, and gives the last sealed bytes.
+    #[must_use]
+    pub fn finish(mut self) -> Bytes {
+        self.seal_record(true);
+        self.out.freeze()
+    }
+
+    fn seal_record(&mut self, last: bool) {
+        if let Some(record) = self.out.get_mut(self.start..) {
+            let tag = self.key.seal(self.index, last, record);
+            self.out.extend_from_slice(&tag);
+        }
+        self.index += 1;
+        self.start = self.out.len();
+    }
+}
+
+/// Which sealed bytes hold a range of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedRange {
+    /// The sealed bytes to read.
+    pub bytes: Range<u64>,
+    first: u64,
+    skip: u64,
+    take: u64,
+    size: u64,
+}
+
+impl SealedRange {
+    /// The sealed bytes that hold `range` of a body of `size` bytes; the range lies within the body.
+    #[must_use]
+    pub fn of(range: &Range<u64>, size: u64) -> Self {
+        let record = RECORD_BYTES as u64;
+        let sealed = record + TAG_BYTES as u64;
+        let first = range.start / record;
+        let end = if range.end == 0 { 1 } else { range.end.div_ceil(record) };
+        let bytes =
+            (first * sealed).min(sealed_bytes(size))..(end * sealed).min(sealed_bytes(size));
+        Self {
+            bytes,
+            first,
+            skip: range.start - first * record,
+            take: range.end.saturating_sub(range.start),
+            size,
+        }
+    }
+}
+
+/// Opens a range of a sealed body that comes in pieces.
+#[derive(Debug)]
+pub struct Opener {
+    key: BodyKey,
+    index: u64,
+    last: u64,
+    skip: u64,
+    take: u64,
+    buffer: BytesMut,
+    size: u64,
+}
+
+impl Opener {
+    /// An opener with `key` of the bytes that `range` names.
+    #[must_use]
+    pub fn new(key: BodyKey, range: &SealedRange) -> Self {
+        Self {
+            key,
+            index: range.first,
+            last: records(range.size) - 1,
+            skip: range.skip,
+            take: range.take,
+            buffer: BytesMut::new(),
+            size: range.size,
+        }
+    }
+
+    /// Takes the next sealed bytes.
+    pub fn feed(&mut self, sealed: Bytes) {
+        if self.buffer.is_empty() {
+            self.buffer = sealed.into();
+        } else {
+            self.buffer.extend_from_slice(&sealed);
+        }
+    }
+
+    /// The next opened bytes, one record's at the most; `None` when more sealed bytes are needed, or all are opened.
+    ///
+    /// # Errors
+    /// [`Unopened`].
+    pub fn open_next(&mut self) -> Result<Option<Bytes>, Unopened> {
+        let last = self.index == self.last;
+        let bytes =
+            if last { self.size - self.last * RECORD_BYTES as u64 } else { RECORD_BYTES as u64 };
+        let sealed = usize::try_from(bytes).map_err(|_| Unopened)? + TAG_BYTES;
+        if self.index > self.last || self.buffer.len() < sealed {
+            return Ok(None);
+        }
+        // The whole of a small body needs no second owner.
+        let mut record = match self.buffer.len() == sealed {
+            true => std::mem::take(&mut self.buffer),
+            false => self.buffer.split_to(sealed),
+        };
+        self.key.open(self.index, last, &mut record)?;
+        self.index += 1;
+        let mut record = record.freeze();
+        let skip = usize::try_from(self.skip).map_err(|_| Unopened)?.min(record.len());
+        bytes::Buf::advance(&mut record, skip);
+        self.skip -= skip as u64;
+        record.truncate(usize::try_from(self.take).unwrap_or(usize::MAX));
+        self.take -= record.len() as u64;
+        Ok(Some(record))
+    }
+
+    /// Whether every byte of the range was opened.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.take == 0 && (self.index > 0 || self.size > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use triptych_core::id::SeededIds;
+
+    fn ring() -> Keyring {
+        Keyring::new(&[7; 32])
+    }
+
+    fn seal(body: &[u8], step: usize) -> (Sealed, Vec<u8>) {
+        let (key, sealed) = ring().draw(b"here", &mut SeededIds::from_number(1));
+        let mut sealer = Sealer::new(key, Some(body.len() as u64));
+        let mut out = Vec::new();
+        for piece in body.chunks(step.max(1)) {
+            sealer
+                .feed(piece, |bytes| {
+                    out.extend_from_slice(&bytes);
+                    Ok::<_, ()>(())
+                })
+                .unwrap();
+        }
+        out.extend_from_slice(&sealer.finish());
+        (sealed, out)
+    }
+
+    fn open(
+        sealed: &Sealed,
+        bytes: &[u8],
+        size: usize,
+        range: Range<usize>,
+    ) -> Result<Vec<u8>, Unopened> {
+        let range = SealedRange::of(&(range.start as u64..range.end as u64), size as u64);
+        let key = ring().open(sealed, b"here")?;
+        let mut opener = Opener::new(key, &range);
+        let (start, end) = (range.bytes.start as usize, range.bytes.end as usize);
+        let mut out = Vec::new();
+        for piece in bytes.get(start..end).ok_or(Unopened)?.chunks(100_000) {
+            opener.feed(Bytes::copy_from_slice(piece));
+            while let Some(opened) = opener.open_next()? {
+                out.extend_from_slice(&opened);
+            }
+        }
+        if opener.is_done() { Ok(out) } else { Err(Unopened) }
+    }
+
+    fn body(size: usize) -> Vec<u8> {
+        (0..size).map(|place| (place * 7 % 251) as u8).collect()
+    }
+
+    #[test]
+    fn bodies_of_every_size_around_a_record_read_back() {
+        for size in [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000, 700_001] {
+            let body = body(size);
+            let (sealed, bytes) = seal(&body, 10_000);
+            assert_eq!(bytes.len() as u64, sealed_bytes(size as u64));
+            assert_eq!(open(&sealed, &bytes, size, 0..size).unwrap(), body, "{size}");
+            if size > 16 {
+                assert!(!bytes.windows(16).any(|window| window == &body[..16]), "in clear");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn any_range_opens_to_the_bytes_that_were_written(
+            size in 1_usize..300_000, a in any::<prop::sample::Index>(), b in any::<prop::sample::Index>(),
+        ) {
+            let body = body(size);
+            let (start, end) = (a.index(size + 1), b.index(size + 1));
+            let range = start.min(end)..start.max(end);
+            let (sealed, bytes) = seal(&body, 33_333);
+            prop_assert_eq!(open(&sealed, &bytes, size, range.clone()).unwrap(), &body[range]);
+        }
+
+        #[test]
+        fn any_flipped_bit_is_found(size in 0_usize..140_000, at in any::<prop::sample::Index>(), bit in 0..8_u8) {
+            let (sealed, mut bytes) = seal(&body(size), 50_000);
+            let place = at.index(bytes.len());
+            bytes[place] ^= 1_u8 << bit;
+            prop_assert_eq!(open(&sealed, &bytes, size, 0..size), Err(Unopened));
+        }
+    }
+
+    #[test]
+    fn records_that_are_moved_or_cut_off_are_found() {
+        let size = 3 * RECORD_BYTES;
+        let (sealed, bytes) = seal(&body(size), size);
+        let one = RECORD_BYTES + TAG_BYTES;
+        let swapped = [&bytes[one..2 * one], &bytes[..one], &bytes[2 * one..]].concat();
+        assert_eq!(open(&sealed, &swapped, size, 0..size), Err(Unopened));
+        // A record fewer, and a size that says so: the one that is now last was not sealed as the last.
+        let shorter = 2 * RECORD_BYTES;
+        assert_eq!(open(&sealed, &bytes[..2 * one], shorter, 0..shorter), Err(Unopened));
+    }
+
+    #[test]
+    fn a_body_does_not_open_for_another_key_or_root() {
+        let (_, sealed) = ring().draw(b"here", &mut SeededIds::from_number(1));
+        assert!(ring().open(&sealed, b"here").is_ok());
+        assert_eq!(ring().open(&sealed, b"there").err(), Some(Unopened));
+        assert_eq!(Keyring::new(&[8; 32]).open(&sealed, b"here").err(), Some(Unopened));
+        let mut rotated = Keyring::new(&[8; 32]);
+        rotated.insert(&[7; 32]);
+        assert!(rotated.open(&sealed, b"here").is_ok());
+    }
+}

@@ -1,0 +1,282 @@
+//! Space that is free again: bodies that were replaced or deleted, and bodies that never came to a record.
+//!
+//! A row that replaces a body writes a `GARBAGE` row in the same batch. A pass deletes the bodies of
+//! those rows and then the rows, so that a stop at any point leaves nothing but work for the next pass.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use triptych_core::blobs::{BlobError, BlobId, Blobs, Swept, sweep};
+use triptych_core::id::Ids;
+use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
+use triptych_core::time::Timestamp;
+
+use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS};
+use crate::store::version::{ObjectVersion, Part, Parts};
+
+/// How long a body stays after it was replaced, for those who are still reading it.
+const GRACE: Duration = Duration::from_secs(60);
+/// How old a body without a record is before it counts as left over.
+const ORPHAN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Rows of one step.
+const STEP: usize = 200;
+
+/// Why a pass ended early. What it freed stays free.
+#[derive(Debug, thiserror::Error)]
+pub enum ReclaimError {
+    /// Records cannot be read or written.
+    #[error("records cannot be read")]
+    Store(#[from] StoreError),
+    /// Bodies cannot be listed or deleted.
+    #[error("bodies cannot be deleted")]
+    Blobs(#[from] BlobError),
+}
+
+/// Frees the bodies that were replaced or deleted more than a minute before `now`; how many. It blocks.
+///
+/// # Errors
+/// [`ReclaimError`] of the first step that failed.
+pub fn collect(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    ids: &mut dyn Ids,
+    now: Timestamp,
+) -> Result<u64, ReclaimError> {
+    let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
+    let lists = collect_lists(store, blobs, ids, until)?;
+    let span =
+        Span { to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()), ..GARBAGE.span(&()) };
+    let mut freed = 0;
+    loop {
+        let (rows, more) = GARBAGE.scan(&mut Tx::new(store), &span, STEP)?;
+        for ((_, name), ()) in &rows {
+            blobs.delete(BlobId(*name)).wait()?;
+        }
+        run_blocking(store, ids, 100, |tx, _| {
+            rows.iter().for_each(|(key, ())| GARBAGE.delete(tx, key));
+            Ok::<_, StoreError>(())
+        })?;
+        freed += rows.len() as u64;
+        if !more {
+            return Ok(freed + lists);
+        }
+    }
+}
+
+/// Frees the bodies of the part lists that were discarded before `until`, a chunk a step: first its bodies, then its row,
+/// and the row of the list last.
+fn collect_lists(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    ids: &mut dyn Ids,
+    until: u64,
+) -> Result<u64, ReclaimError> {
+    let span =
+        Span { to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()), ..DISCARDED_LISTS.span(&()) };
+    let mut freed = 0;
+    loop {
+        let (lists, _) = DISCARDED_LISTS.scan(&mut Tx::new(store), &span, 1)?;
+        let Some((discarded, ())) = lists.first() else {
+            return Ok(freed);
+        };
+        let (chunks, _) = PARTS.scan(&mut Tx::new(store), &PARTS.span(&discarded.1), 1)?;
+        for part in chunks.iter().flat_map(|(_, chunk)| &chunk.0) {
+            blobs.delete(part.blob).wait()?;
+            freed += 1;
+        }
+        run_blocking(store, ids, 100, |tx, _| {
+            match chunks.first() {
+                Some((chunk, _)) => PARTS.delete(tx, chunk),
+                None => DISCARDED_LISTS.delete(tx, discarded),
+            }
+            Ok::<_, StoreError>(())
+        })?;
+    }
+}
+
+/// Deletes bodies that are a day old at `start` and that no record names: what uploads left that were cut off.
+///
+/// Called with the moment at which the process began, it never meets an upload that is under way. It blocks.
+///
+/// # Errors
+/// [`ReclaimError`] of the first step that failed.
+pub fn sweep_orphans(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    start: Timestamp,
+) -> Result<Swept, ReclaimError> {
+    let before = start.minus(ORPHAN_AFTER);
+    // Most starts find nothing that old, and then no record is read.
+    if blobs.list(None, 1)?.first().is_none_or(|oldest| oldest.id.created() >= before) {
+        return Ok(Swept::default());
+    }
+    let named = named(store)?;
+    Ok(sweep(blobs, before, |id| named.contains(id))?)
+}
+
+/// Names of bodies by eight of their random bytes, so that a million of them take 16 MiB. Two names that are alike in those
+/// would keep a body that could go, and never lose one.
+#[derive(Debug, Default)]
+pub struct Named(HashSet<u64>);
+
+impl Named {
+    fn mark(id: BlobId) -> u64 {
+        let last = id.0.last_chunk().copied().unwrap_or_default();
+        u64::from_be_bytes(last)
+    }
+
+    fn insert(&mut self, id: BlobId) {
+        self.0.insert(Self::mark(id));
+    }
+
+    /// Whether a record names this body, as far as can be told.
+    #[must_use]
+    pub fn contains(&self, id: BlobId) -> bool {
+        self.0.contains(&Self::mark(id))
+    }
+}
+
+/// Every body that a record names, garbage that waits for its turn included.
+///
+/// # Errors
+/// As reads of the store.
+pub fn named(store: &dyn KeyValue) -> Result<Named, StoreError> {
+    let mut named = Named::default();
+    let mut note = |part: &Part| {
+        named.insert(part.blob);
+    };
+    let of_version = |version: &ObjectVersion, note: &mut dyn FnMut(&Part)| {
+        if let Some(Parts::One(part)) = version.stored.as_deref().map(|stored| &stored.parts) {
+            note(part);
+        }
+    };
+    let noncurrent = |note: &mut dyn FnMut(&Part)| {
+        each(store, NONCURRENT.span(&()), |_, value| {
+            of_version(&NONCURRENT.decode(value)?, note);
+            Ok(())
+        })
+    };
+    // Read on both sides of the current ones: a version that changes sides meanwhile is met on one of them.
+    noncurrent(&mut note)?;
+    each(store, CURRENT.span(&()), |key, value| {
+        CURRENT.read_key(key)?;
+        of_version(&CURRENT.decode(value)?, &mut note);
+        Ok(())
+    })?;
+    noncurrent(&mut note)?;
+    each(store, PARTS.span(&()), |_, value| {
+        PARTS.decode(value)?.0.iter().for_each(&mut note);
+        Ok(())
+    })?;
+    each(store, GARBAGE.span(&()), |key, _| {
+        named.insert(BlobId(GARBAGE.read_key(key)?.1));
+        Ok(())
+    })?;
+    Ok(named)
+}
+
+/// Gives every row of a span, a page at a time.
+pub(crate) fn each(
+    store: &dyn KeyValue,
+    mut span: Span,
+    mut row: impl FnMut(&[u8], bytes::Bytes) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    loop {
+        let page = store.scan(&span, STEP)?;
+        span.from = page.rows.last().map(|(key, _)| key.to_vec());
+        for (key, value) in page.rows {
+            row(&key, value)?;
+        }
+        if !page.more {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use triptych_core::blobs::MemoryBlobs;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::Memory;
+
+    use super::*;
+    use crate::store::version::{PARTS_PER_CHUNK, PartChunk};
+
+    const START: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+    fn garbage(store: &Memory, since: Timestamp, blob: BlobId) {
+        let since = u64::try_from(since.millis()).unwrap();
+        run_blocking(store, &mut SeededIds::from_number(1), 1, |tx, _| {
+            GARBAGE.put(tx, &(since, blob.0), &());
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn replaced_bodies_go_after_their_grace_and_their_rows_with_them() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let mut ids = SeededIds::from_number(3);
+        for number in 0..u32::try_from(STEP).unwrap() + 7 {
+            let blob =
+                blobs.put_small(START, Bytes::from(number.to_be_bytes().to_vec())).wait().unwrap();
+            garbage(&store, START, blob.id);
+        }
+        assert_eq!(
+            collect(&store, &blobs, &mut ids, START.plus(GRACE)).unwrap(),
+            0,
+            "readers have a minute"
+        );
+        let later = START.plus(GRACE).plus(Duration::from_secs(1));
+        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), STEP as u64 + 7);
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+        assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
+        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), 0);
+    }
+
+    #[test]
+    fn an_object_of_ten_thousand_parts_is_discarded_by_one_row_and_freed_chunk_by_chunk() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let mut ids = SeededIds::from_number(3);
+        let body = blobs.put_small(START, Bytes::from_static(b"part")).wait().unwrap();
+        let part = Part {
+            blob: body.id,
+            bytes: 4,
+            sealed: crate::body::encryption::Keyring::new(&[9; 32]).draw(b"", &mut ids).1,
+        };
+        let count = crate::store::version::PARTS_MAX;
+        let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();
+        for chunk in 0..chunks {
+            run_blocking(&store, &mut ids, 1, |tx, _| {
+                PARTS.put(tx, &(7, chunk), &PartChunk(vec![part.clone(); PARTS_PER_CHUNK]));
+                Ok::<_, StoreError>(())
+            })
+            .unwrap();
+        }
+        run_blocking(&store, &mut ids, 1, |tx, _| {
+            let since = u64::try_from(START.millis()).unwrap();
+            DISCARDED_LISTS.put(tx, &(since, 7), &());
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+        assert_eq!(collect(&store, &blobs, &mut ids, START).unwrap(), 0);
+        let later = START.plus(GRACE).plus(Duration::from_secs(1));
+        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), u64::from(count));
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+        assert_eq!(store.scan(&Span::default(), 9).unwrap().rows, []);
+    }
+
+    #[test]
+    fn old_bodies_without_a_record_are_swept_and_named_or_young_ones_stay() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let old = START.minus(ORPHAN_AFTER).minus(Duration::from_secs(1));
+        let put = |when| blobs.put_small(when, Bytes::from_static(b"body")).wait().unwrap();
+        let (orphan, waiting, young) = (put(old), put(old), put(START));
+        garbage(&store, START, waiting.id);
+        let swept = sweep_orphans(&store, &blobs, START).unwrap();
+        assert_eq!((swept.orphans, swept.bytes), (1, orphan.bytes));
+        let left: Vec<_> = blobs.list(None, 9).unwrap().iter().map(|stat| stat.id).collect();
+        assert_eq!(left, [waiting.id, young.id]);
+    }
+}

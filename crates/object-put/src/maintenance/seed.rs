@@ -1,0 +1,378 @@
+//! Seed files: accounts, keys and buckets that are there before the first request.
+
+use serde::Deserialize;
+use triptych_core::id::Ids;
+use triptych_core::kv::{StoreError, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::auth::account::{AccessKey, Account, Secret};
+use crate::store::bucket::{
+    Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, check_name,
+};
+use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
+
+/// The region of a service that is told none.
+pub const DEFAULT_REGION: &str = "us-east-1";
+
+/// The account of a service that is told none.
+const FIRST_ACCOUNT: &str = "111122223333";
+/// The bucket that a service without a seed file starts with.
+pub const FIRST_BUCKET: &str = "demo";
+
+/// What a seed file holds.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Seed {
+    /// The region of the service.
+    pub region: Option<String>,
+    /// The ownership of buckets that are made without a word about it.
+    pub ownership: Ownership,
+    accounts: Vec<SeedAccount>,
+    buckets: Vec<SeedBucket>,
+    access_points: Vec<SeedAccessPoint>,
+    kms_keys: Vec<SeedKmsKey>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedAccount {
+    id: String,
+    canonical_id: Option<String>,
+    display_name: Option<String>,
+    email: Option<String>,
+    #[serde(default)]
+    keys: Vec<SeedKey>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedKey {
+    access_key_id: String,
+    secret_access_key: Secret,
+    #[serde(default = "everything")]
+    allow: Vec<String>,
+    session_token: Option<Secret>,
+}
+
+fn everything() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedBucket {
+    name: String,
+    owner: String,
+    #[serde(default)]
+    kind: BucketKind,
+    #[serde(default)]
+    versioning: Versioning,
+    #[serde(default)]
+    object_lock: bool,
+    #[serde(default)]
+    ownership: Ownership,
+    #[serde(default)]
+    public: Public,
+    #[serde(default)]
+    request_payment: RequestPayment,
+    zone: Option<String>,
+    zone_kind: Option<String>,
+    encryption: Option<SeedEncryption>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedEncryption {
+    mode: String,
+    key: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
+struct SeedAccessPoint {
+    name: String,
+    account: String,
+    bucket: String,
+    alias: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
+struct SeedKmsKey {
+    id: String,
+    alias: Option<String>,
+    account: String,
+    state: Option<String>,
+}
+
+/// Why a seed file is not applied. It names the place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// It is no JSON, or a field of it is unknown or of another type.
+    #[error("the seed file cannot be read: {0}")]
+    Unreadable(String),
+    /// A value of it breaks a rule.
+    #[error("the seed file's {path} {reason}")]
+    Invalid {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The store refused it.
+    #[error("the seed file could not be stored: {0}")]
+    Store(#[from] StoreError),
+}
+
+fn invalid(path: String, reason: impl Into<String>) -> SeedError {
+    SeedError::Invalid { path, reason: reason.into() }
+}
+
+impl Seed {
+    /// Reads a seed file.
+    ///
+    /// # Errors
+    /// [`SeedError::Unreadable`] with line, column and field; [`SeedError::Invalid`] with the path of the value.
+    pub fn parse(text: &str) -> Result<Self, SeedError> {
+        let seed: Self =
+            serde_json::from_str(text).map_err(|error| SeedError::Unreadable(error.to_string()))?;
+        seed.check()?;
+        Ok(seed)
+    }
+
+    /// What a service starts with that is told nothing: an account with this key, and a bucket to try it on.
+    #[must_use]
+    pub fn of_key(access_key_id: String, secret: Secret) -> Self {
+        let mut seed = Self {
+            buckets: vec![SeedBucket {
+                name: FIRST_BUCKET.to_owned(),
+                owner: FIRST_ACCOUNT.to_owned(),
+                kind: BucketKind::default(),
+                versioning: Versioning::default(),
+                object_lock: false,
+                ownership: Ownership::default(),
+                public: Public::default(),
+                request_payment: RequestPayment::default(),
+                zone: None,
+                zone_kind: None,
+                encryption: None,
+            }],
+            ..Self::default()
+        };
+        seed.add_key(access_key_id, secret);
+        seed
+    }
+
+    /// Gives the first account one more key, which may do everything; makes the account where there is none.
+    pub fn add_key(&mut self, access_key_id: String, secret: Secret) {
+        if self.accounts.is_empty() {
+            self.accounts.push(SeedAccount {
+                id: FIRST_ACCOUNT.to_owned(),
+                canonical_id: None,
+                display_name: Some("main".to_owned()),
+                email: None,
+                keys: Vec::new(),
+            });
+        }
+        if let Some(account) = self.accounts.first_mut() {
+            account.keys.push(SeedKey {
+                access_key_id,
+                secret_access_key: secret,
+                allow: everything(),
+                session_token: None,
+            });
+        }
+    }
+
+    fn check(&self) -> Result<(), SeedError> {
+        for (place, account) in self.accounts.iter().enumerate() {
+            if account.id.len() != 12 || !account.id.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(invalid(format!("accounts[{place}].id"), "is not twelve digits"));
+            }
+            let canonical = account.canonical_id.as_deref();
+            if canonical.is_some_and(|id| crate::auth::payload::unhex(id).is_none()) {
+                let path = format!("accounts[{place}].canonicalId");
+                return Err(invalid(path, "is not 64 hexadecimal digits"));
+            }
+        }
+        for (place, bucket) in self.buckets.iter().enumerate() {
+            let at = |field: &str| format!("buckets[{place}].{field}");
+            check_name(&bucket.name)
+                .map_err(|_| invalid(at("name"), "is not a name that a bucket can have"))?;
+            if !self.accounts.iter().any(|account| account.id == bucket.owner) {
+                return Err(invalid(at("owner"), "is not one of the accounts of this file"));
+            }
+            if bucket.object_lock && bucket.versioning == Versioning::Suspended {
+                return Err(invalid(at("objectLock"), "needs versioning enabled"));
+            }
+            if (bucket.kind == BucketKind::Directory) != bucket.zone.is_some() {
+                return Err(invalid(at("zone"), "goes with directory buckets, and each has one"));
+            }
+            let zone_kind = bucket.zone_kind.as_deref().unwrap_or("availability");
+            if !["availability", "local"].contains(&zone_kind) {
+                return Err(invalid(at("zoneKind"), "is neither availability nor local"));
+            }
+            if let Some(encryption) = &bucket.encryption
+                && (encryption.mode != crate::body::encryption::SERVICE_MANAGED
+                    || encryption.key.is_some())
+            {
+                return Err(invalid(
+                    at("encryption"),
+                    "asks for a mode other than AES256, which this version does not have",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts accounts and keys that are new into the store, and buckets if it holds none. Gives how many accounts and keys came.
+    ///
+    /// # Errors
+    /// [`SeedError::Store`].
+    pub fn apply(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        now: Timestamp,
+    ) -> Result<usize, SeedError> {
+        let mut new = 0;
+        for account in &self.accounts {
+            if ACCOUNTS.get(tx, &account.id)?.is_none() {
+                ACCOUNTS.put(tx, &account.id, &account.record());
+                new += 1;
+            }
+            for key in &account.keys {
+                if ACCESS_KEYS.get(tx, &key.access_key_id)?.is_none() {
+                    let record = AccessKey {
+                        account: account.id.clone(),
+                        secret: key.secret_access_key.clone(),
+                        allow: key.allow.clone(),
+                        token: key.session_token.clone(),
+                    };
+                    ACCESS_KEYS.put(tx, &key.access_key_id, &record);
+                    new += 1;
+                }
+            }
+        }
+        let (held, _) = BUCKETS.scan(tx, &BUCKETS.span(&()), 1)?;
+        if held.is_empty() {
+            let region = self.region.as_deref().unwrap_or(DEFAULT_REGION);
+            for bucket in &self.buckets {
+                let record = bucket.record(ids.next(), region, now);
+                BUCKETS.put(tx, &bucket.name, &record);
+            }
+        }
+        Ok(new)
+    }
+
+    /// What the file asks for that this version does not serve: it is read, checked, and refused by name when it is used.
+    #[must_use]
+    pub fn unserved(&self) -> Option<String> {
+        let directory = |bucket: &&SeedBucket| bucket.kind == BucketKind::Directory;
+        let counts = [
+            ("directory buckets", self.buckets.iter().filter(directory).count()),
+            ("access points", self.access_points.len()),
+            ("key-management keys", self.kms_keys.len()),
+        ];
+        let named = counts.iter().filter(|(_, count)| *count > 0);
+        let named: Vec<_> = named.map(|(name, count)| format!("{count} {name}")).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
+    /// Whether the file names an access key.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.accounts.iter().any(|account| !account.keys.is_empty())
+    }
+}
+
+impl SeedAccount {
+    fn record(&self) -> Account {
+        let canonical =
+            || crate::auth::payload::hex(&crate::auth::payload::sha256(self.id.as_bytes()));
+        Account {
+            id: self.id.clone(),
+            canonical_id: self.canonical_id.clone().unwrap_or_else(canonical),
+            display_name: self.display_name.clone().unwrap_or_else(|| self.id.clone()),
+            email: self.email.clone().unwrap_or_default(),
+        }
+    }
+}
+
+impl SeedBucket {
+    fn record(&self, id: u64, region: &str, now: Timestamp) -> Bucket {
+        Bucket {
+            kind: self.kind,
+            // A bucket whose versions can be locked keeps them.
+            versioning: if self.object_lock { Versioning::Enabled } else { self.versioning },
+            object_lock: self.object_lock,
+            ownership: self.ownership,
+            public: self.public,
+            request_payment: self.request_payment,
+            ..Bucket::new(id, self.name.clone(), self.owner.clone(), region.to_owned(), now)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{Memory, run_blocking};
+
+    const FILE: &str = r#"{ "region": "us-east-1",
+        "accounts": [{ "id": "111122223333", "displayName": "main",
+                       "keys": [{ "accessKeyId": "AK", "secretAccessKey": "SK", "allow": ["store:*"] }] }],
+        "buckets": [{ "name": "demo", "owner": "111122223333", "kind": "general-purpose", "versioning": "enabled",
+                      "objectLock": true, "ownership": "BucketOwnerEnforced", "public": "none", "requestPayment": "BucketOwner" }] }"#;
+
+    #[test]
+    fn a_seed_fills_an_empty_store_once() {
+        let store = Memory::new();
+        let seed = Seed::parse(FILE).unwrap();
+        for expected in [2, 0] {
+            let new = run_blocking(&store, &mut SeededIds::from_number(1), 3, |tx, ids| {
+                seed.apply(tx, ids, Timestamp::EPOCH)
+            });
+            assert_eq!(new, Ok(expected));
+        }
+        let mut tx = Tx::new(&store);
+        let bucket = BUCKETS.get(&mut tx, &"demo".to_owned()).unwrap().unwrap();
+        assert_eq!(bucket.versioning, Versioning::Enabled);
+        assert_eq!(
+            ACCESS_KEYS.get(&mut tx, &"AK".to_owned()).unwrap().unwrap().account,
+            "111122223333"
+        );
+    }
+
+    #[test]
+    fn what_is_not_served_yet_is_read_and_named() {
+        let text = FILE.replace("\"general-purpose\"", "\"directory\", \"zone\": \"use1-az4\"").replace(
+            "\"region\"",
+            r#""accessPoints": [{ "name": "ap", "account": "111122223333", "bucket": "demo", "alias": "ap-alias" }],
+               "kmsKeys": [{ "id": "k", "alias": "alias/demo", "account": "111122223333", "state": "enabled" }], "region""#,
+        );
+        let seed = Seed::parse(&text).unwrap();
+        assert_eq!(
+            seed.unserved().unwrap(),
+            "1 directory buckets, 1 access points, 1 key-management keys"
+        );
+        assert_eq!(Seed::parse(FILE).unwrap().unserved(), None);
+    }
+
+    #[test]
+    fn faults_of_a_seed_name_their_place() {
+        for (text, place) in [
+            (FILE.replace("\"name\"", "\"nome\""), "nome"),
+            (FILE.replace("\"demo\"", "\"De_mo\""), "buckets[0].name"),
+            (FILE.replace("\"id\": \"111122223333\"", "\"id\": \"1\""), "accounts[0].id"),
+            (FILE.replace("\"owner\": \"111122223333\"", "\"owner\": \"x\""), "buckets[0].owner"),
+            (FILE.replace("\"enabled\"", "\"suspended\""), "buckets[0].objectLock"),
+        ] {
+            let error = Seed::parse(&text).unwrap_err().to_string();
+            assert!(error.contains(place), "{error}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `object-put verify`: records against bodies, and with `--deep` every byte of them.
+
+use triptych_core::blobs::{BlobError, Blobs};
+use triptych_core::kv::{KeyValue, StoreError, Tx};
+
+use crate::auth::payload::hex;
+use crate::body::checksum::Digests;
+use crate::body::encryption::{Keyring, Opener, SealedRange, sealed_bytes};
+use crate::maintenance::garbage::each;
+use crate::store::commit::parts;
+use crate::store::key::Key;
+use crate::store::tables::{CURRENT, NONCURRENT};
+use crate::store::version::{ObjectVersion, Part, Stored, sealing_context};
+
+/// How many versions are checked between two notes of progress.
+const NOTED_EVERY: u64 = 1_000;
+
+/// What a check found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Findings {
+    /// Versions that were checked, delete markers among them.
+    pub versions: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// How many of them are not as they should be.
+    pub faults: u64,
+}
+
+/// What a check tells while it goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// So much is checked; after every thousand versions.
+    Progress(Findings),
+    /// What is wrong with a version, as a sentence that names it.
+    Fault(String),
+}
+
+/// Why a check could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// Records cannot be read.
+    #[error("records cannot be read: {0}")]
+    Store(#[from] StoreError),
+}
+
+/// Checks that every version's body is there and as long as its record says; with the keyring of `deep`, that it opens,
+/// and has the entity tag and the checksum of the record. Each fault goes to `note` as it is found: nothing is kept, so
+/// memory does not grow with the store. It blocks, and changes nothing.
+///
+/// # Errors
+/// [`VerifyError`]; a fault of the data is a finding, not an error.
+pub fn verify(
+    store: &dyn KeyValue,
+    blobs: &dyn Blobs,
+    deep: Option<&Keyring>,
+    note: &mut dyn FnMut(Note),
+) -> Result<Findings, VerifyError> {
+    let mut check = Check { store, blobs, deep, note, findings: Findings::default() };
+    each(store, CURRENT.span(&()), |key, value| {
+        let (bucket, key) = CURRENT.read_key(key)?;
+        check.version(bucket, &key, &CURRENT.decode(value)?);
+        Ok(())
+    })?;
+    each(store, NONCURRENT.span(&()), |key, value| {
+        let (bucket, key, _) = NONCURRENT.read_key(key)?;
+        check.version(bucket, &key, &NONCURRENT.decode(value)?);
+        Ok(())
+    })?;
+    Ok(check.findings)
+}
+
+struct Check<'a> {
+    store: &'a dyn KeyValue,
+    blobs: &'a dyn Blobs,
+    deep: Option<&'a Keyring>,
+    note: &'a mut dyn FnMut(Note),
+    findings: Findings,
+}
+
+impl Check<'_> {
+    fn version(&mut self, bucket: u64, key: &[u8], version: &ObjectVersion) {
+        if let Some(stored) = version.stored.as_deref() {
+            self.findings.bytes += stored.size;
+            let shown = String::from_utf8_lossy(key);
+            if let Err(fault) = self.stored(bucket, &shown, version, stored) {
+                self.findings.faults += 1;
+                let id = version.version;
+                (self.note)(Note::Fault(format!(
+                    "bucket {bucket}, key {shown:?}, version {id}: {fault}"
+                )));
+            }
+        }
+        self.findings.versions += 1;
+        if self.findings.versions.is_multiple_of(NOTED_EVERY) {
+            (self.note)(Note::Progress(self.findings));
+        }
+    }
+
+    fn stored(
+        &self,
+        bucket: u64,
+        key: &str,
+        version: &ObjectVersion,
+        stored: &Stored,
+    ) -> Result<(), String> {
+        let parts = parts(&mut Tx::new(self.store), &stored.parts)
+            .map_err(|_| "its list of parts is incomplete".to_owned())?;
+        if parts.iter().map(|part| part.bytes).sum::<u64>() != stored.size {
+            return Err("its parts are not as long as it is".to_owned());
+        }
+        for part in &parts {
+            match self.blobs.stat(part.blob) {
+                Err(BlobError::Absent) => return Err("its body is missing".to_owned()),
+                Err(error) => return Err(format!("its body cannot be read: {error}")),
+                Ok(stat) if stat.bytes != sealed_bytes(part.bytes) => {
+                    return Err("its body has another length".to_owned());
+                }
+                Ok(_) => {}
+            }
+        }
+        let Some(keyring) = self.deep else {
+            return Ok(());
+        };
+        let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
+        let context = sealing_context(bucket, &key, version.version.random);
+        let mut digests = Digests::new(stored.checksum.algorithm, false);
+        for part in &parts {
+            self.read(part, keyring, &context, &mut digests)?;
+        }
+        let digested = digests.finish();
+        // The entity tag of several parts is no digest of the whole.
+        if parts.len() == 1 && hex(&digested.md5) != stored.etag {
+            return Err("its bytes do not have its entity tag".to_owned());
+        }
+        if digested.checksum != stored.checksum {
+            return Err("its bytes do not have its checksum".to_owned());
+        }
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        part: &Part,
+        keyring: &Keyring,
+        context: &[u8],
+        digests: &mut Digests,
+    ) -> Result<(), String> {
+        let key = keyring.open(&part.sealed, context).map_err(|error| error.to_string())?;
+        let range = SealedRange::of(&(0..part.bytes), part.bytes);
+        let unread = |error: BlobError| format!("its body cannot be read: {error}");
+        let mut reader = self.blobs.open(part.blob, range.bytes.clone()).map_err(unread)?;
+        let mut opener = Opener::new(key, &range);
+        while let Some(sealed) = reader.next().wait().map_err(unread)? {
+            opener.feed(sealed);
+            while let Some(bytes) = opener.open_next().map_err(|error| error.to_string())? {
+                digests.feed(&bytes);
+            }
+        }
+        if opener.is_done() { Ok(()) } else { Err("its body ends early".to_owned()) }
+    }
+}

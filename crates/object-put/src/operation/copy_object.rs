@@ -1,0 +1,254 @@
+//! CopyObject without its transport: the source is looked at and judged, and what the copy keeps of it is settled.
+
+use std::sync::Arc;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::auth::authorize::{self, Visit};
+use crate::auth::payload::Payload;
+use crate::body::checksum::Algorithm;
+use crate::error::Error;
+use crate::operation::bucket_config::has_encryption;
+use crate::operation::get_object::{locate, refuse_customer_key};
+use crate::operation::put_headers::{BODY_BYTES_MAX, BodyHead, ChecksumPlan, Length};
+use crate::operation::put_object::Admission;
+use crate::operation::{Call, OPERATIONS, Operation, Reply};
+use crate::request::dialect::Dialect;
+use crate::request::etag::{self, quoted};
+use crate::request::fields::Query;
+use crate::request::percent::decoded;
+use crate::request::xml::Writer;
+use crate::store::bucket::{Bucket, Versioning, check_name};
+use crate::store::commit::parts;
+use crate::store::key::Key;
+use crate::store::version::{ObjectVersion, Part, StorageClass, Stored};
+
+const SOURCE: &str = "x-store-copy-source";
+
+/// A copy that may go on.
+#[derive(Debug, Clone)]
+pub struct Copying {
+    /// The PUT that it comes to.
+    pub admission: Admission,
+    /// The number of the source's bucket.
+    pub bucket: u64,
+    /// The source's key.
+    pub key: Key,
+    /// The source's record.
+    pub object: Arc<ObjectVersion>,
+    /// Its parts.
+    pub parts: Vec<Part>,
+    source_version: Option<String>,
+}
+
+/// Where the header says that the source is.
+struct Source {
+    bucket: String,
+    key: Key,
+    query: Query,
+}
+
+impl Source {
+    fn read(header: &str, dialect: Dialect) -> Result<Self, Error> {
+        // The real service names the header where its value would stand.
+        let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
+        let no_key = || invalid("Invalid copy source object key");
+        let (path, query) = match header.split_once("?versionId=") {
+            Some((path, version)) => (path, format!("versionId={version}")),
+            None => (header, String::new()),
+        };
+        let path = decoded(path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
+        check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
+        Ok(Self {
+            bucket: bucket.to_owned(),
+            key: Key::new(key.to_owned()).map_err(|_| no_key())?,
+            query: Query::parse(&query)?,
+        })
+    }
+}
+
+/// How a copy gets one of the things that an object has: from its source, or from the request.
+fn replaces(call: &Call<'_>, header: &'static str, unknown: &'static str) -> Result<bool, Error> {
+    match call.fields.get(header)?.as_deref() {
+        None | Some("COPY") => Ok(false),
+        Some("REPLACE") => Ok(true),
+        Some(other) => Err(Error::argument(header, Some(other), unknown)),
+    }
+}
+
+impl Copying {
+    /// Looks at the source and the request, and refuses what can be refused before a byte is read.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a source that is none or a directive that is unknown; those of the way to the source:
+    /// `NoSuchBucket`, `AccessDenied`, `NoSuchKey`, `NoSuchVersion`; `InvalidRequest` for a delete marker and for a copy onto
+    /// itself that changes nothing; `PreconditionFailed`; `InvalidObjectState`; those of [`Admission::decide`].
+    pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
+        let header = call.fields.get(SOURCE)?.unwrap_or_default();
+        let source = Source::read(&header, call.dialect())?;
+        let from = admit(call, &source, tx)?;
+        let named = source.query.get("versionId");
+        let object = locate(tx, from.id, &source.key, named)?.version;
+        let Some(stored) = object.stored.clone() else {
+            return Err(Error::request(
+                "The source of a copy request may not specifically refer to a delete marker by version id.",
+            ));
+        };
+        refuse_customer_key(call, "x-store-copy-source-server-side-encryption-customer-algorithm")?;
+        judge(call, &object, &stored)?;
+        if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+            return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
+        }
+        let replaces_metadata =
+            replaces(call, "x-store-metadata-directive", "Unknown metadata directive.")?;
+        let replaces_tags =
+            replaces(call, "x-store-tagging-directive", "Unknown tagging directive.")?;
+        let onto_itself = from.id == call.bucket()?.id && source.key == *call.key()?;
+        let changes = [
+            "x-store-storage-class",
+            "x-store-website-redirect-location",
+            "x-store-server-side-encryption",
+        ];
+        let changes = replaces_metadata
+            || changes.iter().any(|name| call.fields.has(name))
+            || has_encryption(tx, call.bucket()?.id)?;
+        if onto_itself && named.is_none() && !changes {
+            return Err(Error::request(
+                "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+            ));
+        }
+        let mut admission = Admission::decide(call, Payload::Unsigned, tx, ids)?;
+        let head = &mut admission.head;
+        head.body = body_head(call, &stored)?;
+        if !replaces_metadata {
+            head.content = stored.content.clone();
+            head.metadata = stored.metadata.clone();
+        }
+        if !replaces_tags {
+            head.tags = stored.tags.clone();
+        }
+        Ok(Self {
+            admission,
+            bucket: from.id,
+            key: source.key,
+            parts: parts(tx, &stored.parts)?,
+            source_version: (!object.version.null).then(|| object.version.to_string()),
+            object,
+        })
+    }
+
+    /// Bytes of the source.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.object.stored.as_ref().map_or(0, |stored| stored.size)
+    }
+
+    /// The answer to a copy whose PUT was answered with `put`.
+    #[must_use]
+    pub fn reply(&self, call: &Call<'_>, object: &ObjectVersion, put: Reply) -> Reply {
+        let namespace = call.dialect().words().namespace;
+        let text = Writer::document("CopyObjectResult", namespace, |writer| {
+            writer.text("LastModified", object.written());
+            if let Some(stored) = &object.stored {
+                writer.text("ETag", quoted(&stored.etag));
+                let row = stored.checksum.algorithm.row();
+                writer.text(&format!("Checksum{}", row.name), stored.checksum.base64());
+                writer.text("ChecksumType", "FULL_OBJECT");
+            }
+        });
+        // The body has what the headers of a PUT would have.
+        let kept = put
+            .headers
+            .into_iter()
+            .filter(|(name, _)| name != "etag" && !name.starts_with("x-store-checksum-"));
+        let mut reply = Reply::xml(text);
+        reply.headers.extend(kept);
+        // Other than a PUT, a copy is told that it is the null version.
+        let suspended = |bucket: &Bucket| bucket.versioning == Versioning::Suspended;
+        let null = call.bucket.filter(|bucket| suspended(bucket)).map(|_| "null");
+        reply
+            .with_some("x-store-version-id", null)
+            .with_some("x-store-copy-source-version-id", self.source_version.clone())
+    }
+}
+
+/// Lets the caller in to the source.
+fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let operation: &'static Operation =
+        OPERATIONS.iter().find(|row| row.name == "GetObject").ok_or(Error::Internal)?;
+    let visit = Visit {
+        operation,
+        bucket: &source.bucket,
+        key: Some(&source.key),
+        fields: call.fields,
+        query: &source.query,
+        caller: call.caller,
+        secure: call.secure,
+    };
+    authorize::admit_source(&visit, tx)
+}
+
+/// The conditions on the source.
+fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<(), Error> {
+    let modified = object.modified.seconds();
+    let holds = |name: &'static str, value: &str| {
+        let date = || Timestamp::from_http_date(value).map(Timestamp::seconds);
+        match name {
+            "x-store-copy-source-If-Match" => etag::listed(value, &stored.etag),
+            "x-store-copy-source-If-None-Match" => !etag::listed(value, &stored.etag),
+            "x-store-copy-source-If-Unmodified-Since" => {
+                date().is_none_or(|since| modified <= since)
+            }
+            _ => date().is_none_or(|since| modified > since),
+        }
+    };
+    // A tag counts before a date of the same sense.
+    let pairs = [
+        ("x-store-copy-source-If-Match", "x-store-copy-source-If-Unmodified-Since"),
+        ("x-store-copy-source-If-None-Match", "x-store-copy-source-If-Modified-Since"),
+    ];
+    for (tag, date) in pairs {
+        for condition in [tag, date] {
+            let Some(value) = call.fields.get(&condition.to_ascii_lowercase())? else {
+                continue;
+            };
+            if !holds(condition, &value) {
+                return Err(Error::PreconditionFailed { condition });
+            }
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What the copied body must come to: as long as the source, with the checksum that is asked for or that the source has.
+fn body_head(call: &Call<'_>, stored: &Stored) -> Result<BodyHead, Error> {
+    const NAME: &str = "x-store-checksum-algorithm";
+    let algorithm = match call.fields.get(NAME)? {
+        None => stored.checksum.algorithm,
+        Some(name) => Algorithm::parse(&name).ok_or_else(|| {
+            Error::request(
+                "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+            )
+        })?,
+    };
+    if stored.size > BODY_BYTES_MAX {
+        return Err(Error::EntityTooLarge { proposed: stored.size, most: BODY_BYTES_MAX });
+    }
+    // The copy must have the source's own checksum where the algorithm stays: a damaged source is found here.
+    let checksum = if algorithm == stored.checksum.algorithm {
+        ChecksumPlan::Header(stored.checksum.clone())
+    } else {
+        ChecksumPlan::Trailer(algorithm)
+    };
+    Ok(BodyHead {
+        payload: Payload::Unsigned,
+        length: Some(Length { body: stored.size }),
+        md5: None,
+        checksum,
+    })
+}

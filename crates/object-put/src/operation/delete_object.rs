@@ -1,0 +1,184 @@
+//! `DeleteObject`, and `DeleteObjects` in steps that one batch holds.
+
+use triptych_core::error::Coded as _;
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::error::Error;
+use crate::operation::{Call, Next, Progress, Reply};
+use crate::request::xml::{Element, Writer};
+use crate::store::delete::{Removal, Removed, remove};
+use crate::store::key::Key;
+
+const BYPASS: &str = "x-store-bypass-governance-retention";
+/// The most keys of a `DeleteObjects`.
+const KEYS_MAX: usize = 1000;
+/// How many keys one step deletes: each writes some ten rows at the most.
+const KEYS_PER_STEP: usize = 50;
+
+/// Whether the request lifts governance retention. In a bucket without object lock there is none to lift.
+///
+/// # Errors
+/// `AccessDenied` for a key that may not.
+pub fn bypass(call: &Call<'_>) -> Result<bool, Error> {
+    let value = call.fields.get(BYPASS)?;
+    let bucket = call.bucket()?;
+    if !bucket.object_lock || !value.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        return Ok(false);
+    }
+    crate::auth::authorize::allow("store:BypassGovernanceRetention", call.caller, bucket)?;
+    Ok(true)
+}
+
+/// Refuses a bypass where there is nothing to pass by, as the real service does for a single key; `DeleteObjects` takes it,
+/// and tools that empty buckets count on that.
+fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
+    if call.fields.has(BYPASS) && !call.bucket()?.object_lock {
+        return Err(Error::argument(
+            BYPASS,
+            None,
+            "x-store-bypass-governance-retention is only applicable to Object Lock enabled buckets.",
+        ));
+    }
+    Ok(())
+}
+
+/// `DeleteObject`.
+///
+/// # Errors
+/// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`remove`].
+pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    for header in ["x-store-if-match-last-modified-time", "x-store-if-match-size"] {
+        if call.fields.has(header) {
+            return Err(Error::HeaderNotImplemented { header, reason: None });
+        }
+    }
+    check_bypass(call)?;
+    let tag = call.fields.get("if-match")?;
+    let removed = remove(
+        tx,
+        &Removal {
+            bucket: call.bucket()?,
+            key: call.key()?,
+            version: call.query.get("versionId"),
+            tag: tag.as_deref(),
+            bypass: bypass(call)?,
+            now: call.now,
+        },
+        ids,
+    )?;
+    let marker = removed.is_marker.then_some("true");
+    Ok(Reply::empty(204)
+        .with_some("x-store-delete-marker", marker)
+        .with_some("x-store-version-id", removed.version))
+}
+
+/// One key of a `DeleteObjects`.
+struct Wanted<'d> {
+    key: &'d str,
+    version: Option<&'d str>,
+    tag: Option<&'d str>,
+}
+
+/// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
+///
+/// # Errors
+/// `InvalidRequest` for a body without a digest; `MalformedXml`; `AccessDenied` for a bypass.
+pub fn objects(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    progress: &Progress,
+) -> Result<Next, Error> {
+    let has_digest = call.fields.has("content-md5")
+        || call.fields.has("x-store-trailer")
+        || call.fields.starting_with("x-store-checksum-").next().is_some();
+    if !has_digest {
+        return Err(Error::request("Missing required header for this request: Content-MD5"));
+    }
+    let document = Element::parse(call.body, "Delete")?;
+    let quiet = document.text_of("Quiet") == Some("true");
+    let wanted = document
+        .all("Object")
+        .map(|object| {
+            Ok(Wanted {
+                key: object.child("Key").ok_or(Error::MalformedXml)?.text.as_str(),
+                version: object.text_of("VersionId").filter(|text| !text.is_empty()),
+                tag: object.text_of("ETag"),
+            })
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    if wanted.is_empty() || wanted.len() > KEYS_MAX {
+        return Err(Error::MalformedXml);
+    }
+    let bypass = bypass(call)?;
+    let mut text = progress.text.clone();
+    for wanted in wanted.iter().skip(progress.done).take(KEYS_PER_STEP) {
+        let removed = one(call, tx, ids, wanted, bypass);
+        text.push_str(&outcome(call, wanted, removed, quiet)?);
+    }
+    let done = progress.done + KEYS_PER_STEP;
+    if done < wanted.len() {
+        return Ok(Next::Again(Progress { done, text }));
+    }
+    let namespace = call.dialect().words().namespace;
+    let whole = Writer::document("DeleteResult", namespace, |writer| writer.raw(&text));
+    Ok(Next::Done(Reply::xml(whole)))
+}
+
+fn one(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    wanted: &Wanted<'_>,
+    bypass: bool,
+) -> Result<Removed, Error> {
+    let removed = remove(
+        tx,
+        &Removal {
+            bucket: call.bucket()?,
+            key: &Key::new(wanted.key.to_owned())?,
+            version: wanted.version,
+            tag: wanted.tag,
+            bypass,
+            now: call.now,
+        },
+        ids,
+    );
+    // Among many keys a version id that was never given is one that is not there.
+    removed.map_err(|error| match (error, wanted.version) {
+        (Error::InvalidArgument { argument, .. }, Some(version)) if argument == "versionId" => {
+            Error::NoSuchVersion { key: wanted.key.to_owned(), version: version.to_owned() }
+        }
+        (error, _) => error,
+    })
+}
+
+/// The element of the answer for one key; errors of the service itself end the whole request.
+fn outcome(
+    call: &Call<'_>,
+    wanted: &Wanted<'_>,
+    removed: Result<Removed, Error>,
+    quiet: bool,
+) -> Result<String, Error> {
+    let mut writer = Writer::fragment();
+    match removed {
+        Ok(_) if quiet => {}
+        Ok(removed) => writer.element("Deleted", |writer| {
+            writer.text("Key", wanted.key);
+            writer.text_if("VersionId", wanted.version);
+            if removed.is_marker {
+                writer.text("DeleteMarker", true);
+                writer.text_if("DeleteMarkerVersionId", removed.version);
+            }
+        }),
+        Err(error) if error.row().status >= 500 => return Err(error),
+        Err(error) => writer.element("Error", |writer| {
+            writer.text("Key", wanted.key);
+            writer.text_if("VersionId", wanted.version);
+            writer.text("Code", error.row().code);
+            writer.text("Message", error.message(call.dialect()));
+        }),
+    }
+    Ok(writer.into_text())
+}

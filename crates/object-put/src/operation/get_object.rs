@@ -1,0 +1,438 @@
+//! Objects read back: `GetObject`, `HeadObject` and `GetObjectAttributes`; and how a version is found.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::body::encryption::SERVICE_MANAGED;
+use crate::error::Error;
+use crate::operation::put_headers::DEFAULT_MEDIA_TYPE;
+use crate::operation::{Call, Reply, ReplyBody};
+use crate::request::etag::{self, quoted};
+use crate::request::range;
+use crate::request::xml::Writer;
+use crate::store::bucket::Versioning;
+use crate::store::commit::parts;
+use crate::store::key::Key;
+use crate::store::lifecycle;
+use crate::store::tables::{CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place};
+use crate::store::version::{
+    ObjectVersion, Source, StorageClass, Stored, VersionId, sealing_context,
+};
+
+/// The headers of a reply that a query parameter of a GET replaces.
+const OVERRIDES: [(&str, &str); 6] = [
+    ("response-content-type", "content-type"),
+    ("response-content-language", "content-language"),
+    ("response-expires", "expires"),
+    ("response-cache-control", "cache-control"),
+    ("response-content-disposition", "content-disposition"),
+    ("response-content-encoding", "content-encoding"),
+];
+
+/// A version, and the table that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The version.
+    pub version: Arc<ObjectVersion>,
+    /// Whether it is what a plain GET of its key finds.
+    pub is_current: bool,
+}
+
+impl Located {
+    /// What is stored of it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a delete marker, which [`find`] gives none of.
+    pub fn stored(&self) -> Result<&Stored, Error> {
+        self.version.stored.as_deref().ok_or(Error::Internal)
+    }
+
+    /// Writes a changed version back to where it stood.
+    pub fn put(&self, tx: &mut Tx<'_>, bucket: u64, key: &Key) {
+        let place = object_key(bucket, key);
+        if self.is_current {
+            CURRENT.put(tx, &place, &self.version);
+        } else {
+            let at = version_place(self.version.version.sequence);
+            NONCURRENT.put(tx, &(bucket, place.1, at), &self.version);
+        }
+    }
+}
+
+/// Finds a version: the current one if `version` names none. A delete marker that is named is found too.
+///
+/// # Errors
+/// `NoSuchKey`; `InvalidArgument` for what is no version id; `NoSuchVersion`.
+pub fn locate(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    version: Option<&str>,
+) -> Result<Located, Error> {
+    let place = object_key(bucket, key);
+    let current = CURRENT.get_shared(tx, &place)?;
+    let Some(name) = version else {
+        return current
+            .map(|version| Located { version, is_current: true })
+            .ok_or_else(|| Error::NoSuchKey { key: key.to_string() });
+    };
+    let missing = || Error::NoSuchVersion { key: key.to_string(), version: name.to_owned() };
+    let wanted = wanted(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
+    if let Some(version) = current.filter(|current| current.version == wanted) {
+        return Ok(Located { version, is_current: true });
+    }
+    let at = (place.0, place.1, version_place(wanted.sequence));
+    let version = NONCURRENT.get_shared(tx, &at)?.filter(|own| own.version == wanted);
+    version.map(|version| Located { version, is_current: false }).ok_or_else(missing)
+}
+
+fn wanted(
+    tx: &mut Tx<'_>,
+    place: &ObjectKey,
+    name: &str,
+    current: Option<&ObjectVersion>,
+) -> Result<Option<VersionId>, Error> {
+    if name == "null" {
+        let own = current.map(|current| current.version);
+        return Ok(match own.filter(|version| version.null) {
+            Some(version) => Some(version),
+            None => NULLS.get(tx, place)?,
+        });
+    }
+    let reason = match name {
+        "" => "Version id cannot be the empty string",
+        _ => "Invalid version id specified",
+    };
+    let read = VersionId::parse(name).map(Some);
+    read.ok_or_else(|| Error::argument("versionId", Some(name), reason))
+}
+
+/// The object that a request is about, by key and `versionId`: a version that is no delete marker.
+///
+/// # Errors
+/// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
+pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
+    let (bucket, key) = (call.bucket()?, call.key()?);
+    let located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
+        Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
+            return Err(hidden(tx, bucket.id, key)?.unwrap_or(error));
+        }
+        located => located?,
+    };
+    match located.version.stored {
+        Some(_) => Ok(located),
+        None => Err(Error::IsDeleteMarker {
+            method: call.operation.method,
+            marker: located.version.version.to_string(),
+            modified: located.version.modified.http_date(),
+        }),
+    }
+}
+
+/// Why a key without a current object is not found, if a delete marker hides it.
+fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Error> {
+    let span = NONCURRENT.span(&object_key(bucket, key));
+    let (rows, _) = NONCURRENT.scan(tx, &span, 1)?;
+    Ok(rows.first().map(|(_, newest)| Error::Deleted {
+        key: key.to_string(),
+        marker: newest.version.to_string(),
+        modified: newest.modified.http_date(),
+    }))
+}
+
+/// As [`find`], for what changes an object without its bytes and for its tags: there the real service names the delete marker
+/// that hides the key, as if the request had.
+///
+/// # Errors
+/// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
+pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
+    find(call, tx).map_err(|error| match error {
+        Error::Deleted { marker, modified, .. } => {
+            Error::IsDeleteMarker { method: call.operation.method, marker, modified }
+        }
+        other => other,
+    })
+}
+
+/// The version id that a reply shows: none in a bucket that never kept versions.
+#[must_use]
+pub fn shown_version(versioning: Versioning, version: &VersionId) -> Option<String> {
+    (versioning != Versioning::Off).then(|| version.to_string())
+}
+
+/// What the conditions of a GET come to.
+enum Verdict {
+    Holds,
+    NotModified,
+}
+
+/// Judges the conditions of a GET (RFC 9110 §13.2.2).
+fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Verdict, Error> {
+    let failed = |condition| Err(Error::PreconditionFailed { condition });
+    let date = |name: &str| -> Result<Option<Timestamp>, Error> {
+        let value = call.fields.get(name)?;
+        Ok(value.and_then(|value| Timestamp::from_http_date(&value)))
+    };
+    let modified = object.modified.seconds();
+    match call.fields.get("if-match")? {
+        Some(tags) if !etag::listed(&tags, &stored.etag) => return failed("If-Match"),
+        Some(_) => {}
+        None => {
+            let unmodified = date("if-unmodified-since")?;
+            if unmodified.is_some_and(|since| modified > since.seconds()) {
+                return failed("If-Unmodified-Since");
+            }
+        }
+    }
+    let changed = match call.fields.get("if-none-match")? {
+        Some(tags) => !etag::listed(&tags, &stored.etag),
+        None => date("if-modified-since")?.is_none_or(|since| modified > since.seconds()),
+    };
+    Ok(if changed { Verdict::Holds } else { Verdict::NotModified })
+}
+
+/// The bytes that a GET wants; `None` for the whole object.
+fn range_of(
+    call: &Call<'_>,
+    object: &ObjectVersion,
+    stored: &Stored,
+) -> Result<Option<Range<u64>>, Error> {
+    let header = call.fields.get("range")?;
+    if let Some(number) = call.query.get("partNumber") {
+        if header.is_some() {
+            return Err(Error::request(
+                "Cannot specify both Range header and partNumber query parameter",
+            ));
+        }
+        return match number.parse::<u32>() {
+            // An object that was put whole is its only part.
+            Ok(1) => Ok((stored.size > 0).then_some(0..stored.size)),
+            Ok(number @ 2..=10_000) => Err(Error::InvalidPartNumber { number }),
+            _ => Err(Error::argument(
+                "partNumber",
+                Some(number),
+                "Part number must be an integer between 1 and 10000, inclusive",
+            )),
+        };
+    }
+    let Some(header) = header else {
+        return Ok(None);
+    };
+    if let Some(tag) = call.fields.get("if-range")? {
+        let same = match Timestamp::from_http_date(&tag) {
+            Some(date) => object.modified.seconds() == date.seconds(),
+            None => etag::bare(&tag) == stored.etag,
+        };
+        if !same {
+            return Ok(None);
+        }
+    }
+    range::wanted(&header, stored.size)
+}
+
+/// `GetObject`.
+///
+/// # Errors
+/// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
+/// an archived object; `InvalidRange`, `InvalidPartNumber`.
+pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let located = find(call, tx)?;
+    let (object, stored) = (&located.version, located.stored()?);
+    let mut reply = answer(call, tx, object, stored)?;
+    if reply.status == 304 {
+        return Ok(reply);
+    }
+    if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+        return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
+    }
+    let range = range_of(call, object, stored)?.unwrap_or(0..stored.size);
+    let context = sealing_context(call.bucket()?.id, call.key()?, object.version.random);
+    reply.body =
+        ReplyBody::Object(Box::new(Source { context, parts: parts(tx, &stored.parts)?, range }));
+    Ok(reply)
+}
+
+/// `HeadObject`: as GetObject, without the body. Archived objects have a head.
+///
+/// # Errors
+/// Those of [`find`] and of the conditions.
+pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let located = find(call, tx)?;
+    answer(call, tx, &located.version, located.stored()?)
+}
+
+/// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
+fn refuse_encryption(call: &Call<'_>) -> Result<(), Error> {
+    const MODE: &str = "x-store-server-side-encryption";
+    if let Some(mode) = call.fields.get(MODE)? {
+        return Err(Error::argument(
+            MODE,
+            Some(&mode),
+            "x-store-server-side-encryption header is not supported for this operation.",
+        ));
+    }
+    refuse_customer_key(call, "x-store-server-side-encryption-customer-algorithm")
+}
+
+/// Refuses a customer's key for an object that has none, as no object does.
+///
+/// # Errors
+/// `InvalidRequest`.
+pub fn refuse_customer_key(call: &Call<'_>, header: &str) -> Result<(), Error> {
+    if call.fields.has(header) {
+        return Err(Error::request("The encryption parameters are not applicable to this object."));
+    }
+    Ok(())
+}
+
+/// The head of the answer to a GET or HEAD.
+fn answer(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    object: &ObjectVersion,
+    stored: &Stored,
+) -> Result<Reply, Error> {
+    let bucket = call.bucket()?;
+    refuse_encryption(call)?;
+    let overrides = overrides(call)?;
+    if let Verdict::NotModified = judge(call, object, stored)? {
+        return Ok(Reply::empty(304)
+            .with("etag", quoted(&stored.etag))
+            .with("last-modified", object.modified.http_date())
+            .with_some("cache-control", stored.content.cache_control.clone())
+            .with_some("expires", stored.content.expires.clone())
+            .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version)));
+    }
+    // Who names a version asks for what never ends that way, as in the real service.
+    let expiration = match call.query.has("versionId") {
+        true => None,
+        false => lifecycle::expiration(tx, bucket.id, call.key()?, object, stored)?,
+    };
+    let range = range_of(call, object, stored)?;
+    let (status, length) = match &range {
+        None => (200, stored.size),
+        Some(range) => (206, range.end - range.start),
+    };
+    let mut reply = describe(Reply::empty(status), object, stored)
+        .with("accept-ranges", "bytes")
+        .with("content-length", length.to_string())
+        .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
+        .with_some("x-store-expiration", expiration);
+    if let Some(range) = &range {
+        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, stored.size);
+        reply = reply.with("content-range", text);
+    }
+    let wants_checksum = call
+        .fields
+        .get("x-store-checksum-mode")?
+        .is_some_and(|mode| mode.eq_ignore_ascii_case("ENABLED"));
+    // A client would compare the checksum of the whole with the bytes of a range.
+    if wants_checksum && length == stored.size {
+        reply = reply
+            .with(stored.checksum.algorithm.row().header, stored.checksum.base64())
+            .with("x-store-checksum-type", "FULL_OBJECT");
+    }
+    for (name, value) in overrides {
+        reply.headers.retain(|(own, _)| own != name);
+        reply = reply.with(name, value);
+    }
+    Ok(reply)
+}
+
+/// The headers that query parameters replace, and their values.
+fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut replaced = Vec::new();
+    for (parameter, header) in OVERRIDES {
+        let Some(value) = call.query.get(parameter) else {
+            continue;
+        };
+        if call.caller.account().is_none() {
+            return Err(Error::request(
+                "Request specific response headers cannot be used for anonymous GET requests.",
+            ));
+        }
+        if value.chars().any(|character| u32::from(character) > 0xFF) {
+            return Err(Error::argument(
+                parameter,
+                Some(value),
+                "Header value cannot be represented using ISO-8859-1.",
+            ));
+        }
+        replaced.push((header, value.to_owned()));
+    }
+    Ok(replaced)
+}
+
+/// Adds the headers that describe an object.
+#[must_use]
+pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply {
+    let content = &stored.content;
+    let media_type = content.media_type.clone().map_or(DEFAULT_MEDIA_TYPE.into(), Cow::Owned);
+    let class = (stored.class != StorageClass::Standard).then(|| stored.class.name());
+    let tags = (!stored.tags.0.is_empty()).then(|| stored.tags.0.len().to_string());
+    let mut reply = reply
+        .with("etag", quoted(&stored.etag))
+        .with("last-modified", object.modified.http_date())
+        .with("content-type", media_type)
+        .with_some("cache-control", content.cache_control.clone())
+        .with_some("content-disposition", content.disposition.clone())
+        .with_some("content-encoding", content.encoding.clone())
+        .with_some("content-language", content.language.clone())
+        .with_some("expires", content.expires.clone())
+        .with_some("x-store-storage-class", class)
+        .with_some("x-store-website-redirect-location", stored.redirect.clone())
+        .with("x-store-server-side-encryption", SERVICE_MANAGED)
+        .with_some("x-store-tagging-count", tags);
+    if let Some(retention) = stored.lock.retention {
+        reply = reply
+            .with("x-store-object-lock-mode", retention.mode.name())
+            .with("x-store-object-lock-retain-until-date", retention.until.rfc3339_millis());
+    }
+    if let Some(hold) = stored.lock.hold {
+        reply = reply.with("x-store-object-lock-legal-hold", if hold { "ON" } else { "OFF" });
+    }
+    for (name, value) in &stored.metadata {
+        reply = reply.with(format!("x-store-meta-{name}"), value.clone());
+    }
+    reply
+}
+
+/// `GetObjectAttributes`.
+///
+/// # Errors
+/// `InvalidArgument` for attributes that are none; those of [`find`].
+pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    const NAME: &str = "x-store-object-attributes";
+    const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
+    let names = call.fields.get(NAME)?.unwrap_or_default();
+    let wanted: Vec<&str> =
+        names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if wanted.is_empty() || wanted.iter().any(|name| !KNOWN.contains(name)) {
+        let value = (!names.is_empty()).then_some(&*names);
+        return Err(Error::argument(NAME, value, "Invalid attribute name specified."));
+    }
+    let located = find(call, tx)?;
+    let (object, stored) = (&located.version, located.stored()?);
+    let wants = |name| wanted.contains(&name);
+    let namespace = call.dialect().words().namespace;
+    let text = Writer::document("GetObjectAttributesResponse", namespace, |writer| {
+        writer.text_if("ETag", wants("ETag").then_some(&stored.etag));
+        if wants("Checksum") {
+            let row = stored.checksum.algorithm.row();
+            writer.element("Checksum", |writer| {
+                writer.text(&format!("Checksum{}", row.name), stored.checksum.base64());
+                writer.text("ChecksumType", "FULL_OBJECT");
+            });
+        }
+        writer.text_if("StorageClass", wants("StorageClass").then(|| stored.class.name()));
+        writer.text_if("ObjectSize", wants("ObjectSize").then_some(stored.size));
+    });
+    Ok(Reply::xml(text)
+        .with("last-modified", object.modified.http_date())
+        .with_some("x-store-version-id", shown_version(call.bucket()?.versioning, &object.version)))
+}

@@ -1,0 +1,397 @@
+//! `ListBuckets`, `ListObjects` in both versions, and `ListObjectVersions`.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::auth::acl::{Roster, user_fields};
+use crate::error::Error;
+use crate::operation::{Call, Reply};
+use crate::request::etag::quoted;
+use crate::request::xml::Writer;
+use crate::store::key::Key;
+use crate::store::list::{After, Ask, Entry, PAGE_MAX, Page, page};
+use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
+use crate::store::version::{ObjectVersion, VersionId};
+
+/// What `encoding-type=url` leaves as it is.
+const KEPT: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
+/// The most buckets of a page of `ListBuckets`.
+const BUCKETS_MAX: usize = 10_000;
+
+/// The regions of the real service: an area, and its places.
+#[rustfmt::skip] // A table: one area a line.
+const REGIONS: [(&str, &[&str]); 14] = [
+    ("af", &["south-1"]),
+    ("ap", &["east-1", "east-2", "northeast-1", "northeast-2", "northeast-3", "south-1", "south-2", "southeast-1", "southeast-2", "southeast-3", "southeast-4", "southeast-5", "southeast-6", "southeast-7"]),
+    ("ca", &["central-1", "west-1"]),
+    ("cn", &["north-1", "northwest-1"]),
+    ("eu", &["central-1", "central-2", "north-1", "south-1", "south-2", "west-1", "west-2", "west-3"]),
+    ("eusc", &["de-east-1"]),
+    ("il", &["central-1"]),
+    ("me", &["central-1", "south-1"]),
+    ("mx", &["central-1"]),
+    ("sa", &["east-1", "west-1"]),
+    ("us", &["east-1", "east-2", "west-1", "west-2"]),
+    ("us-gov", &["east-1", "west-1"]),
+    ("us-iso", &["east-1", "west-1"]),
+    ("us-isob", &["east-1", "west-1"]),
+];
+
+/// `ListBuckets`: those of the caller's account.
+///
+/// # Errors
+/// `AccessDenied` for anonymous requests; `InvalidArgument` for a parameter that is none.
+pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let account = call.caller.account().ok_or(Error::AccessDenied)?;
+    if !call.caller.holds(call.operation.permission) {
+        return Err(Error::AccessDenied);
+    }
+    let prefix = call.query.get("prefix").unwrap_or_default();
+    let region = call.query.get("bucket-region");
+    if let Some(region) = region.filter(|region| !is_region(call, region)) {
+        let reason = format!("Argument value {region} is not a valid AWS Region");
+        return Err(Error::argument("bucket-region", None, reason));
+    }
+    let most = match call.query.get("max-buckets") {
+        None => BUCKETS_MAX,
+        Some(_) => number(call, "max-buckets", BUCKETS_MAX)?.max(1),
+    };
+    let token = call.query.get("continuation-token");
+    let after = match token.map(After::from_token) {
+        None => String::new(),
+        Some(Some(After::Key(name))) => name,
+        Some(_) => return Err(wrong_token()),
+    };
+    let mut span = BUCKETS.span(&());
+    triptych_core::kv::text_prefix(prefix.as_bytes(), &mut span.prefix);
+    span.from = (!after.is_empty()).then(|| BUCKETS.key(&after).to_vec());
+    let mut own = Vec::new();
+    let mut next = None;
+    // Buckets of all accounts stand in one table, so a page may read past those of others.
+    'pages: loop {
+        let (rows, more) = BUCKETS.scan(tx, &span, PAGE_MAX)?;
+        for (name, bucket) in rows {
+            span.from = Some(BUCKETS.key(&name).to_vec());
+            let fits = bucket.owner == account.id
+                && !bucket.deleting
+                && region.is_none_or(|region| region == bucket.region);
+            if !fits {
+                continue;
+            }
+            if own.len() == most {
+                next = own
+                    .last()
+                    .map(|last: &crate::store::bucket::Bucket| After::Key(last.name.clone()));
+                break 'pages;
+            }
+            own.push(bucket);
+        }
+        if !more {
+            break;
+        }
+    }
+    let roster = Roster::read(tx)?;
+    let namespace = call.dialect().words().namespace;
+    Ok(Reply::xml(Writer::document("ListAllMyBucketsResult", namespace, |writer| {
+        writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &roster));
+        writer.element("Buckets", |writer| {
+            for bucket in &own {
+                writer.element("Bucket", |writer| {
+                    writer.text("Name", &bucket.name);
+                    writer.text("CreationDate", bucket.created.rfc3339_millis());
+                    writer.text("BucketRegion", &bucket.region);
+                });
+            }
+        });
+        writer.text_if("Prefix", call.query.get("prefix"));
+        writer.text_if("ContinuationToken", next.map(|next| next.token()));
+    })))
+}
+
+/// Whether a region has this name: this one, or one of the real service.
+fn is_region(call: &Call<'_>, name: &str) -> bool {
+    let known = REGIONS.iter().any(|(area, places)| {
+        let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
+        place.is_some_and(|place| places.contains(&place))
+    });
+    known || name == call.settings.region
+}
+
+fn wrong_token() -> Error {
+    Error::argument("continuation-token", None, "The continuation token provided is incorrect")
+}
+
+/// A whole number of a parameter, at most `most`.
+fn number(call: &Call<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
+    let Some(text) = call.query.get(name).filter(|text| !text.is_empty()) else {
+        return Ok(most);
+    };
+    match text.parse::<i64>() {
+        Ok(number) if (0..=i64::from(i32::MAX)).contains(&number) => {
+            Ok(usize::try_from(number).unwrap_or(most).min(most))
+        }
+        Ok(_) => Err(Error::argument(
+            name,
+            Some(text),
+            format!("Argument {name} must be an integer between 0 and 2147483647"),
+        )),
+        Err(_) => Err(Error::argument(
+            name,
+            Some(text),
+            format!("Provided {name} not an integer or within integer range"),
+        )),
+    }
+}
+
+/// What the three listings of keys have in common.
+struct Listing<'c> {
+    call: &'c Call<'c>,
+    bucket: u64,
+    prefix: &'c str,
+    delimiter: &'c str,
+    most: usize,
+    encodes: bool,
+}
+
+impl<'c> Listing<'c> {
+    fn read(call: &'c Call<'c>) -> Result<Self, Error> {
+        let encodes = match call.query.get("encoding-type") {
+            None => false,
+            Some("url") => true,
+            Some(other) => {
+                let reason = "Invalid Encoding Method specified in Request";
+                return Err(Error::argument("encoding-type", Some(other), reason));
+            }
+        };
+        Ok(Self {
+            call,
+            bucket: call.bucket()?.id,
+            prefix: call.query.get("prefix").unwrap_or_default(),
+            delimiter: call.query.get("delimiter").unwrap_or_default(),
+            most: number(call, "max-keys", PAGE_MAX)?,
+            encodes,
+        })
+    }
+
+    fn page(&self, tx: &mut Tx<'_>, after: After, versions: bool) -> Result<Page, Error> {
+        page(
+            tx,
+            &Ask {
+                bucket: self.bucket,
+                prefix: self.prefix,
+                delimiter: self.delimiter,
+                after,
+                most: self.most,
+                versions,
+            },
+        )
+    }
+
+    fn encoded(&self, text: &str) -> String {
+        if self.encodes { utf8_percent_encode(text, KEPT).to_string() } else { text.to_owned() }
+    }
+
+    /// The elements with which all listings start; `place` writes where the page stands, which each has its own way to say.
+    fn start(&self, writer: &mut Writer, is_truncated: bool, place: impl FnOnce(&mut Writer)) {
+        writer.text("Name", self.call.bucket_name);
+        writer.text("Prefix", self.encoded(self.prefix));
+        place(writer);
+        writer.text("MaxKeys", self.most);
+        if !self.delimiter.is_empty() {
+            writer.text("Delimiter", self.encoded(self.delimiter));
+        }
+        writer.text_if("EncodingType", self.encodes.then_some("url"));
+        writer.text("IsTruncated", is_truncated);
+    }
+
+    fn prefixes(&self, writer: &mut Writer, page: &Page) {
+        for entry in &page.entries {
+            if let Entry::Prefix(prefix) = entry {
+                writer.element("CommonPrefixes", |writer| {
+                    writer.text("Prefix", self.encoded(prefix));
+                });
+            }
+        }
+    }
+
+    fn contents(&self, writer: &mut Writer, page: &Page, owners: Option<&Roster>) {
+        for entry in &page.entries {
+            let Entry::Version { key, version, .. } = entry else {
+                continue;
+            };
+            writer.element("Contents", |writer| {
+                writer.text("Key", self.encoded(key));
+                describe(writer, version, owners);
+            });
+        }
+    }
+
+    fn answer(&self, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
+        let namespace = self.call.dialect().words().namespace;
+        let reply = Reply::xml(Writer::document(root, namespace, fill));
+        let region = self.call.bucket.map(|bucket| bucket.region.clone());
+        reply.with_some("x-store-bucket-region", region)
+    }
+}
+
+/// The elements by which a listing describes an object, after its key.
+fn describe(writer: &mut Writer, version: &ObjectVersion, owners: Option<&Roster>) {
+    writer.text("LastModified", version.written());
+    if let Some(stored) = &version.stored {
+        writer.text("ETag", quoted(&stored.etag));
+        writer.text("ChecksumAlgorithm", stored.checksum.algorithm.row().name);
+        writer.text("ChecksumType", "FULL_OBJECT");
+        writer.text("Size", stored.size);
+    }
+    if let Some(roster) = owners {
+        writer.element("Owner", |writer| {
+            user_fields(writer, roster.canonical(&version.owner), roster);
+        });
+    }
+    if let Some(stored) = &version.stored {
+        writer.text("StorageClass", stored.class.name());
+    }
+}
+
+/// `ListObjects`, the first version.
+///
+/// # Errors
+/// `InvalidArgument` for a parameter that is none.
+pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let listing = Listing::read(call)?;
+    let marker = call.query.get("marker").unwrap_or_default();
+    let after = if marker.is_empty() {
+        After::Start
+    } else {
+        After::entry(marker.to_owned(), listing.prefix, listing.delimiter)
+    };
+    let page = listing.page(tx, after, false)?;
+    // Who is not known learns nothing of owners.
+    let roster = match call.caller.account() {
+        Some(_) => Some(Roster::read(tx)?),
+        None => None,
+    };
+    // Without a delimiter the last key shown is where the next page starts, and clients know that.
+    let next = page.next.as_ref().filter(|_| !listing.delimiter.is_empty());
+    Ok(listing.answer("ListBucketResult", |writer| {
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text("Marker", listing.encoded(marker));
+            if let Some(After::Key(text) | After::Prefix(text)) = next {
+                writer.text("NextMarker", listing.encoded(text));
+            }
+        });
+        listing.contents(writer, &page, roster.as_ref());
+        listing.prefixes(writer, &page);
+    }))
+}
+
+/// `ListObjectsV2`.
+///
+/// # Errors
+/// `InvalidArgument` for a parameter that is none.
+pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    if call.query.get("list-type") != Some("2") {
+        return Err(Error::argument(
+            "list-type",
+            call.query.get("list-type"),
+            "Invalid List Type specified in Request",
+        ));
+    }
+    let listing = Listing::read(call)?;
+    let start = call.query.get("start-after").filter(|text| !text.is_empty());
+    let token = call.query.get("continuation-token");
+    let after = match (token, start) {
+        (Some(token), _) => After::from_token(token).ok_or_else(wrong_token)?,
+        (None, Some(start)) => After::Key(start.to_owned()),
+        (None, None) => After::Start,
+    };
+    let owners = call.query.get("fetch-owner") == Some("true");
+    let page = listing.page(tx, after, false)?;
+    let roster = owners.then(|| Roster::read(tx)).transpose()?;
+    Ok(listing.answer("ListBucketResult", |writer| {
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
+            writer.text_if("ContinuationToken", token);
+            let next = page.next.as_ref().map(After::token);
+            writer.text_if("NextContinuationToken", next);
+            writer.text("KeyCount", page.entries.len());
+        });
+        listing.contents(writer, &page, roster.as_ref());
+        listing.prefixes(writer, &page);
+    }))
+}
+
+/// `ListObjectVersions`.
+///
+/// # Errors
+/// `InvalidArgument` for a parameter that is none, and for a version marker without a key marker.
+pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let listing = Listing::read(call)?;
+    let key_marker = call.query.get("key-marker").unwrap_or_default();
+    let version_marker = call.query.get("version-id-marker");
+    let after = version_after(call, &listing, tx)?;
+    let page = listing.page(tx, after, true)?;
+    let roster = Roster::read(tx)?;
+    let next_version = page.entries.last().and_then(|entry| match entry {
+        Entry::Version { version, .. } => Some(version.version.to_string()),
+        Entry::Prefix(_) => None,
+    });
+    Ok(listing.answer("ListVersionsResult", |writer| {
+        listing.start(writer, page.next.is_some(), |writer| {
+            writer.text("KeyMarker", listing.encoded(key_marker));
+            writer.text("VersionIdMarker", version_marker.unwrap_or_default());
+            let next = page.next.as_ref();
+            if let Some(After::Version(text, _) | After::Prefix(text) | After::Key(text)) = next {
+                writer.text("NextKeyMarker", listing.encoded(text));
+                writer.text_if("NextVersionIdMarker", next_version);
+            }
+        });
+        for entry in &page.entries {
+            let Entry::Version { key, version, is_latest } = entry else {
+                continue;
+            };
+            let name = match version.stored {
+                Some(_) => "Version",
+                None => "DeleteMarker",
+            };
+            writer.element(name, |writer| {
+                writer.text("Key", listing.encoded(key));
+                writer.text("VersionId", version.version);
+                writer.text("IsLatest", is_latest);
+                describe(writer, version, Some(&roster));
+            });
+        }
+        listing.prefixes(writer, &page);
+    }))
+}
+
+fn version_after(call: &Call<'_>, listing: &Listing<'_>, tx: &mut Tx<'_>) -> Result<After, Error> {
+    let key = call.query.get("key-marker").unwrap_or_default();
+    let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
+    let refused = |value, reason| Err(Error::argument("version-id-marker", Some(value), reason));
+    match (key, version) {
+        ("", None) => Ok(After::Start),
+        ("", Some(version)) => {
+            refused(version, "A version-id marker cannot be specified without a key marker.")
+        }
+        (key, None) => Ok(After::entry(key.to_owned(), listing.prefix, listing.delimiter)),
+        (key, Some("null")) => {
+            let place = object_key(listing.bucket, &Key::new(key.to_owned())?);
+            let current = CURRENT.peek(tx, &place)?.map(|object| object.version);
+            let null = match current.filter(|version| version.null) {
+                Some(version) => Some(version),
+                None => NULLS.peek(tx, &place)?,
+            };
+            Ok(match null {
+                Some(version) => After::Version(key.to_owned(), version.sequence),
+                None => After::Key(key.to_owned()),
+            })
+        }
+        (key, Some(version)) => match VersionId::parse(version) {
+            Some(id) => Ok(After::Version(key.to_owned(), id.sequence)),
+            None => refused(version, "Invalid version id specified"),
+        },
+    }
+}

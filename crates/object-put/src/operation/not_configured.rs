@@ -1,0 +1,112 @@
+//! What no bucket has here. Tools that show, copy or empty a bucket ask for all of it: reads answer as for a bucket on which
+//! it was never set, deletes find nothing to do, and what would set it names itself (501).
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::error::Error;
+use crate::operation::bucket_config::{document, not_set};
+use crate::operation::{Call, Reply};
+use crate::store::tables::BUCKETS;
+
+/// `GetBucketCors`.
+///
+/// # Errors
+/// `NotSet`, always.
+pub fn cors(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Err(not_set(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
+}
+
+/// `GetBucketWebsite`.
+///
+/// # Errors
+/// `NotSet`, always.
+pub fn website(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Err(not_set(
+        call,
+        "NoSuchWebsiteConfiguration",
+        "The specified bucket does not have a website configuration",
+    ))
+}
+
+/// `GetBucketReplication`.
+///
+/// # Errors
+/// `NotSet`, always.
+pub fn replication(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Err(not_set(
+        call,
+        "ReplicationConfigurationNotFoundError",
+        "The replication configuration was not found",
+    ))
+}
+
+/// `GetBucketAccelerateConfiguration`.
+///
+/// # Errors
+/// None of its own, as of all that follow.
+pub fn acceleration(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Ok(document(call, "AccelerateConfiguration", |_| {}))
+}
+
+/// `GetBucketLogging`.
+///
+/// # Errors
+/// As [`acceleration`].
+pub fn logging(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Ok(document(call, "BucketLoggingStatus", |_| {}))
+}
+
+/// `GetBucketNotificationConfiguration`.
+///
+/// # Errors
+/// As [`acceleration`].
+pub fn notification(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Ok(document(call, "NotificationConfiguration", |_| {}))
+}
+
+/// `ListMultipartUploads`: none can be begun.
+///
+/// # Errors
+/// As [`acceleration`].
+pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Ok(document(call, "ListMultipartUploadsResult", |writer| {
+        writer.text("Bucket", call.bucket_name);
+        for (element, parameter) in [
+            ("KeyMarker", "key-marker"),
+            ("UploadIdMarker", "upload-id-marker"),
+            ("Prefix", "prefix"),
+            ("Delimiter", "delimiter"),
+        ] {
+            writer.text(element, call.query.get(parameter).unwrap_or_default());
+        }
+        writer.text("MaxUploads", 1000);
+        writer.text("IsTruncated", false);
+    }))
+}
+
+/// What a browser asks before a page of another origin may send a request. No bucket has rules that let any.
+///
+/// # Errors
+/// `InvalidRequest` without an origin; `CrossOrigin`.
+pub fn preflight(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    if !call.fields.has("origin") {
+        return Err(Error::request("Insufficient information. Origin request header needed."));
+    }
+    let asked = call.fields.get("access-control-request-method")?;
+    let method = asked.unwrap_or(call.operation.method.into()).into_owned();
+    let is_there = BUCKETS.peek(tx, &call.bucket_name.to_owned())?.is_some();
+    let reason = match is_there {
+        true => "CORS is not enabled for this bucket.",
+        false => "Bucket not found",
+    };
+    Err(Error::CrossOrigin { method, reason })
+}
+
+/// Deletes what no bucket has.
+///
+/// # Errors
+/// As [`acceleration`].
+pub fn delete(_call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Ok(Reply::empty(204))
+}

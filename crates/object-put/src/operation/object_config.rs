@@ -1,0 +1,177 @@
+//! What hangs on an object and can change without its bytes: ACL, tags, retention, legal hold.
+
+use std::sync::Arc;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::auth::acl::{Parties, Roster};
+use crate::error::Error;
+use crate::operation::get_object::{Located, find, find_unhidden, shown_version};
+use crate::operation::{Call, Reply};
+use crate::store::bucket::Bucket;
+use crate::store::lock::{self, Retention};
+use crate::store::tagging::{Bearer, Tags};
+use crate::store::version::Stored;
+
+/// Changes the object that a request names, and answers with `status` and its version.
+fn change(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    status: u16,
+    edit: impl FnOnce(&mut Stored) -> Result<(), Error>,
+) -> Result<Reply, Error> {
+    let mut located = find_unhidden(call, tx)?;
+    if let Some(stored) = &mut Arc::make_mut(&mut located.version).stored {
+        edit(stored)?;
+    }
+    located.put(tx, call.bucket()?.id, call.key()?);
+    versioned(call, Reply::empty(status), &located)
+}
+
+fn versioned(call: &Call<'_>, reply: Reply, located: &Located) -> Result<Reply, Error> {
+    let version = shown_version(call.bucket()?.versioning, &located.version.version);
+    Ok(reply.with_some("x-store-version-id", version))
+}
+
+fn namespace(call: &Call<'_>) -> &'static str {
+    call.dialect().words().namespace
+}
+
+/// `GetObjectTagging`.
+///
+/// # Errors
+/// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
+pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let located = find_unhidden(call, tx).map_err(|error| match error {
+        Error::NoSuchKey { key } => Error::NoSuchKey { key: format!("{}/{key}", call.bucket_name) },
+        other => other,
+    })?;
+    let reply = Reply::xml(located.stored()?.tags.document(namespace(call)));
+    versioned(call, reply, &located)
+}
+
+/// `PutObjectTagging`.
+///
+/// # Errors
+/// Those of [`Tags::from_xml`]; those of [`find_unhidden`].
+pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let tags = Tags::from_xml(call.body, Bearer::Object)?;
+    change(call, tx, 200, |stored| {
+        stored.tags = tags;
+        Ok(())
+    })
+}
+
+/// `DeleteObjectTagging`.
+///
+/// # Errors
+/// Those of [`find_unhidden`].
+pub fn delete_tagging(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    _ids: &mut dyn Ids,
+) -> Result<Reply, Error> {
+    change(call, tx, 204, |stored| {
+        stored.tags = Tags::default();
+        Ok(())
+    })
+}
+
+/// `GetObjectAcl`.
+///
+/// # Errors
+/// Those of [`find`].
+pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let located = find(call, tx)?;
+    let roster = Roster::read(tx)?;
+    let owner = roster.canonical(&located.version.owner);
+    let reply = Reply::xml(located.stored()?.acl.document(call.dialect(), owner, &roster));
+    versioned(call, reply, &located)
+}
+
+/// `PutObjectAcl`.
+///
+/// # Errors
+/// Those of [`find_unhidden`]; those of [`super::bucket_config::put_list`].
+pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let located = find_unhidden(call, tx)?;
+    let roster = Roster::read(tx)?;
+    let parties = Parties {
+        roster: &roster,
+        owner: roster.canonical(&located.version.owner),
+        bucket_owner: roster.canonical(&call.bucket()?.owner),
+        is_bucket: false,
+    };
+    let acl = super::bucket_config::put_list(call, tx, &parties)?;
+    change(call, tx, 200, |stored| {
+        stored.acl = acl;
+        Ok(())
+    })
+}
+
+fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
+    let bucket = call.bucket()?;
+    if bucket.object_lock { Ok(bucket) } else { Err(lock::missing_configuration()) }
+}
+
+const NOT_LOCKED: Error = Error::NotSet {
+    code: "NoSuchObjectLockConfiguration",
+    bucket: None,
+    reason: "The specified object does not have a ObjectLock configuration",
+};
+
+/// `GetObjectRetention`.
+///
+/// # Errors
+/// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotSet`.
+pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let located = find(call, tx)?;
+    let retention = located.stored()?.lock.retention.ok_or(NOT_LOCKED)?;
+    Ok(Reply::xml(retention.document(namespace(call))))
+}
+
+/// `PutObjectRetention`.
+///
+/// # Errors
+/// `NoSuchKey` and its like; `InvalidRequest` in a bucket without object lock; those of [`Retention::from_xml`] and of the
+/// bypass; `ObjectLocked` for a change that the retention does not yield to.
+pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    find_unhidden(call, tx)?;
+    lockable(call)?;
+    let next = Retention::from_xml(call.body, call.now)?;
+    let bypass = super::delete_object::bypass(call)?;
+    change(call, tx, 200, |stored| {
+        let current = stored.lock.retention;
+        if current.is_some_and(|own| !own.yields_to(next.as_ref(), call.now, bypass)) {
+            return Err(Error::ObjectLocked);
+        }
+        stored.lock.retention = next;
+        Ok(())
+    })
+}
+
+/// `GetObjectLegalHold`.
+///
+/// # Errors
+/// As [`get_retention`].
+pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let located = find(call, tx)?;
+    let hold = located.stored()?.lock.hold.ok_or(NOT_LOCKED)?;
+    Ok(Reply::xml(lock::hold_document(hold, namespace(call))))
+}
+
+/// `PutObjectLegalHold`.
+///
+/// # Errors
+/// `InvalidRequest` in a bucket without object lock; `MalformedXml`; those of [`find_unhidden`].
+pub fn put_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    lockable(call)?;
+    let hold = lock::hold_from_xml(call.body)?;
+    change(call, tx, 200, |stored| {
+        stored.lock.hold = Some(hold);
+        Ok(())
+    })
+}

@@ -1,0 +1,124 @@
+//! `--strict`: names of the service that nobody here knows are refused, where the real service passes over them.
+
+use crate::error::Error;
+use crate::operation::OPERATIONS;
+use crate::operation::put_headers::HEADERS;
+use crate::request::fields::{Fields, Query};
+
+/// Headers of the service beside those of the header table; a name that ends in `-` stands for all that start with it.
+const HEADERS_BESIDE: [&str; 33] = [
+    "x-store-bucket-object-lock-enabled",
+    "x-store-bucket-region",
+    "x-store-bypass-governance-retention",
+    "x-store-checksum-algorithm",
+    "x-store-checksum-mode",
+    "x-store-checksum-type",
+    "x-store-content-sha256",
+    "x-store-copy-source",
+    "x-store-copy-source-",
+    "x-store-create-session-mode",
+    "x-store-date",
+    "x-store-decoded-content-length",
+    "x-store-delete-marker",
+    "x-store-expected-bucket-owner",
+    "x-store-grant-",
+    "x-store-id-2",
+    "x-store-if-match-",
+    "x-store-max-parts",
+    "x-store-meta-",
+    "x-store-metadata-directive",
+    "x-store-mfa",
+    "x-store-object-attributes",
+    "x-store-object-ownership",
+    "x-store-optional-object-attributes",
+    "x-store-part-number-marker",
+    "x-store-request-id",
+    "x-store-s3session-token",
+    "x-store-security-token",
+    "x-store-source-expected-bucket-owner",
+    "x-store-tagging-directive",
+    "x-store-trailer",
+    "x-store-transition-default-minimum-object-size",
+    "x-store-user-agent",
+];
+
+/// Parameters beside the markers of operations.
+const PARAMETERS: [&str; 21] = [
+    "AWSAccessKeyId",
+    "Expires",
+    "Signature",
+    "bucket-region",
+    "continuation-token",
+    "delimiter",
+    "encoding-type",
+    "fetch-owner",
+    "key-marker",
+    "marker",
+    "max-buckets",
+    "max-keys",
+    "max-uploads",
+    "partNumber",
+    "prefix",
+    "start-after",
+    "uploadId",
+    "version-id-marker",
+    "versionId",
+    "x-amz-security-token",
+    "x-id",
+];
+
+/// Refuses the first header of the service, then the first parameter, that is not known.
+///
+/// # Errors
+/// [`Error::Unknown`], which names it as it was sent.
+pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
+    let words = fields.dialect().words();
+    let unknown = |name: &str| Err(Error::Unknown { name: name.to_owned() });
+    let own = fields.iter().map(|(name, _)| name);
+    for name in own.filter(|name| name.starts_with(words.header_prefix)) {
+        let is_known = |known: &str| {
+            let known = fields.dialect().header(known);
+            name == known || (known.ends_with('-') && name.starts_with(&*known))
+        };
+        let mut known = HEADERS.iter().map(|rule| rule.name).chain(HEADERS_BESIDE);
+        if !known.any(is_known) {
+            return unknown(name);
+        }
+    }
+    for (name, _) in query.iter() {
+        let is_known = name.starts_with(words.query_prefix)
+            || name.starts_with("response-")
+            || PARAMETERS.contains(&name)
+            || OPERATIONS.iter().any(|row| row.marker == name);
+        if !is_known {
+            return unknown(name);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::dialect::Dialect;
+
+    fn check_of(header: &str, query: &str) -> Result<(), Error> {
+        let fields = Fields::of([(header, &b"1"[..])]).in_dialect(Dialect::Amz);
+        check(&fields, &Query::parse(query).unwrap())
+    }
+
+    #[test]
+    fn known_names_pass_and_others_are_named() {
+        for (header, query) in [
+            ("x-amz-acl", "versionId=1&x-id=PutObject"),
+            ("x-amz-server-side-encryption-aws-kms-key-id", ""),
+            ("x-amz-meta-anything", "X-Amz-Date=1"),
+            ("content-type", "response-content-type=a"),
+        ] {
+            assert_eq!(check_of(header, query), Ok(()), "{header} {query}");
+        }
+        let named = |name: &str| Err(Error::Unknown { name: name.to_owned() });
+        assert_eq!(check_of("x-amz-alc", ""), named("x-amz-alc"));
+        assert_eq!(check_of("host", "versionID=1"), named("versionID"));
+    }
+}

@@ -1,0 +1,9 @@
+//! The head of a request: header fields, query parameters, dialect and place, and the grammars of their values.
+
+pub mod dialect;
+pub mod etag;
+pub mod fields;
+pub mod location;
+pub mod percent;
+pub mod range;
+pub mod xml;

@@ -1,0 +1,186 @@
+//! The body of an object on its way out: read from blobs, opened record by record, never whole in memory.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use triptych_core::blobs::{BlobError, BlobReader};
+use triptych_core::host::{BoxError, ReplyBody as HostBody};
+use triptych_core::pending::Pending;
+
+use crate::body::encryption::{BodyKey, Keyring, Opener, SealedRange};
+use crate::error::Error;
+use crate::operation::ReplyBody;
+use crate::server::ObjectPut;
+use crate::store::version::{Part, Source};
+
+/// The body of an answer that is still to be opened. Clones are the same bytes.
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    Whole(Bytes),
+    Object(Arc<Origin>),
+}
+
+/// The bytes of an object, to be read as often as they are asked for.
+#[derive(Debug)]
+pub(super) struct Origin {
+    source: Source,
+    /// The data key of a body that is one part, once it was opened.
+    key: OnceLock<BodyKey>,
+}
+
+impl Content {
+    pub(super) fn of(body: ReplyBody) -> Self {
+        match body {
+            ReplyBody::Empty => Self::Whole(Bytes::new()),
+            ReplyBody::Text(text) => Self::Whole(text),
+            ReplyBody::Object(source) => Self::Object(Origin::new(*source)),
+        }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            // Beside the part itself the name of its root key and its wrapped key.
+            Self::Object(origin) => origin.source.parts.len() * (size_of::<Part>() + 128),
+        }
+    }
+
+    /// The bytes, to be read as the client takes them.
+    pub(super) fn open(self, service: &ObjectPut) -> HostBody {
+        match self {
+            Self::Whole(bytes) => HostBody::whole(bytes),
+            Self::Object(origin) if origin.source.range.is_empty() => HostBody::empty(),
+            Self::Object(origin) => HostBody::stream(Outlet::new(service.clone(), origin)),
+        }
+    }
+}
+
+impl Origin {
+    pub(super) fn new(source: Source) -> Arc<Self> {
+        Arc::new(Self { source, key: OnceLock::new() })
+    }
+
+    fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<BodyKey, Error> {
+        if let Some(key) = self.key.get() {
+            return Ok(key.clone());
+        }
+        let opened = keyring.open(&part.sealed, &self.source.context);
+        let key = opened.map_err(|_| Error::Damaged)?;
+        if self.source.parts.len() == 1 {
+            let _ = self.key.set(key.clone());
+        }
+        Ok(key)
+    }
+}
+
+/// Reads the bytes of an object, part by part.
+pub(super) struct Outlet {
+    service: ObjectPut,
+    origin: Arc<Origin>,
+    /// Which part comes next, and where it begins in the whole body.
+    next: usize,
+    begin: u64,
+    left: u64,
+    open: Option<(Box<dyn BlobReader>, Opener)>,
+    reading: Option<Pending<Result<Option<Bytes>, BlobError>>>,
+}
+
+impl Outlet {
+    pub(super) fn new(service: ObjectPut, origin: Arc<Origin>) -> Self {
+        let range = &origin.source.range;
+        Self {
+            service,
+            left: range.end - range.start,
+            origin,
+            next: 0,
+            begin: 0,
+            open: None,
+            reading: None,
+        }
+    }
+
+    /// Opens the next part that has bytes of the range; `false` when there is none.
+    fn open_next(&mut self) -> Result<bool, Error> {
+        let Source { parts, range, .. } = &self.origin.source;
+        while let Some(part) = parts.get(self.next) {
+            let begin = self.begin;
+            let end = begin + part.bytes;
+            (self.next, self.begin) = (self.next + 1, end);
+            let (from, to) = (range.start.max(begin), range.end.min(end));
+            if from >= to {
+                continue;
+            }
+            let inner = &self.service.0;
+            let key = self.origin.key_of(part, &inner.keyring)?;
+            let sealed = SealedRange::of(&(from - begin..to - begin), part.bytes);
+            let reader = inner.blobs.open(part.blob, sealed.bytes.clone())?;
+            self.open = Some((reader, Opener::new(key, &sealed)));
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        loop {
+            let Some((reader, opener)) = &mut self.open else {
+                match self.open_next() {
+                    Ok(true) => continue,
+                    Ok(false) if self.left == 0 => return Poll::Ready(Ok(None)),
+                    Ok(false) => return Poll::Ready(Err(Error::Damaged)),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            };
+            match opener.open_next() {
+                Ok(Some(bytes)) => {
+                    self.left = self.left.saturating_sub(bytes.len() as u64);
+                    return Poll::Ready(Ok(Some(bytes)));
+                }
+                Ok(None) if opener.is_done() => {
+                    self.open = None;
+                    continue;
+                }
+                Ok(None) => {}
+                Err(_) => return Poll::Ready(Err(Error::Damaged)),
+            }
+            let reading = self.reading.get_or_insert_with(|| reader.next());
+            let read = std::task::ready!(Pin::new(reading).poll(context));
+            self.reading = None;
+            match read {
+                Ok(Some(sealed)) => opener.feed(sealed),
+                Ok(None) => return Poll::Ready(Err(Error::Damaged)),
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+    }
+}
+
+impl http_body::Body for Outlet {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        self.poll_piece(context).map(|piece| match piece {
+            Ok(bytes) => bytes.map(|bytes| Ok(Frame::data(bytes))),
+            Err(error) => {
+                tracing::error!(error = %error, source = ?std::error::Error::source(&error), "a stored body cannot be read");
+                Some(Err(error.into()))
+            }
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

@@ -1,0 +1,304 @@
+//! Threads that compute the MD5 of the bodies that arrive at the same time, several side by side. Whoever takes a body hands its
+//! pieces over and goes on with them meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+
+use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5Sum, State, advance, last_blocks};
+
+/// Bytes that wait to be summed, beside the piece of each body that was handed over last, shared by the bodies that are summed.
+const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// What a body may have waiting however many there are.
+const SHARE_BYTES_MIN: usize = 256 * 1024;
+
+/// Where bodies are handed to the threads, which start with the first body, and end once the desk and all sums are dropped.
+#[derive(Default)]
+pub(super) struct Desk(OnceLock<Option<Arc<Open>>>);
+
+/// What keeps the threads.
+struct Open {
+    shared: Arc<Shared>,
+    /// Sums that are not finished.
+    sums: AtomicUsize,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.arrived.notify_all();
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    due: Mutex<Due>,
+    arrived: Condvar,
+}
+
+/// Bodies with blocks that nobody computes yet, the first to come first.
+#[derive(Default)]
+struct Due {
+    bodies: VecDeque<Arc<Body>>,
+    closed: bool,
+}
+
+#[derive(Default)]
+struct Body {
+    progress: Mutex<Progress>,
+    moved: Condvar,
+}
+
+#[derive(Default)]
+struct Progress {
+    state: State,
+    /// Whole blocks, in their order.
+    waiting: VecDeque<Bytes>,
+    bytes: usize,
+    /// Whether it is due or with a thread.
+    is_due: bool,
+}
+
+impl Desk {
+    /// The sum of a new body, computed by one of so many threads; by whoever takes the body where none starts.
+    pub(super) fn sum(&self, threads: usize) -> Box<dyn Md5Sum> {
+        match self.0.get_or_init(|| Open::start(threads)) {
+            Some(open) => {
+                open.sums.fetch_add(1, Ordering::Relaxed);
+                Box::new(Sum {
+                    open: Arc::clone(open),
+                    body: Arc::default(),
+                    tail: BytesMut::with_capacity(BLOCK_BYTES),
+                    bytes: 0,
+                })
+            }
+            None => Box::new(md5::Md5::default()),
+        }
+    }
+}
+
+impl Open {
+    fn start(threads: usize) -> Option<Arc<Self>> {
+        let shared = Arc::<Shared>::default();
+        let started = (0..threads).filter(|number| {
+            let shared = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name(format!("md5-{number}"));
+            thread.spawn(move || shared.work()).is_ok()
+        });
+        let sums = AtomicUsize::new(0);
+        (started.count() > 0).then(|| Arc::new(Self { shared, sums }))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Due> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, body: Arc<Body>) {
+        self.lock().bodies.push_back(body);
+        self.arrived.notify_one();
+    }
+
+    fn work(&self) {
+        while let Some(bodies) = self.take() {
+            self.advance(bodies);
+        }
+    }
+
+    /// The bodies that are due, as many as go side by side; `None` once nothing more can come.
+    fn take(&self) -> Option<Vec<Arc<Body>>> {
+        let idle = |due: &mut Due| due.bodies.is_empty() && !due.closed;
+        let due = self.arrived.wait_while(self.lock(), idle);
+        let mut due = due.unwrap_or_else(PoisonError::into_inner);
+        let count = due.bodies.len().min(LANES);
+        (count > 0).then(|| due.bodies.drain(..count).collect())
+    }
+
+    /// Computes what waits of these bodies, until one of them has no more.
+    fn advance(&self, bodies: Vec<Arc<Body>>) {
+        let taken = bodies.iter().map(|body| body.begin());
+        let (mut states, mut pieces): (Vec<_>, Vec<_>) = taken.unzip();
+        loop {
+            let fronts: Vec<&[u8]> = pieces.iter().map(front).collect();
+            let bytes = fronts.iter().map(|front| front.len()).min().unwrap_or(0);
+            if bytes == 0 {
+                break;
+            }
+            match (states.as_mut_slice(), fronts.as_slice()) {
+                ([a], [one]) => each(&mut [a], [one]),
+                ([a, b], [one, two]) => each(&mut [a, b], [one, two]),
+                ([a, b, c], [one, two, three]) => each(&mut [a, b, c], [one, two, three]),
+                _ => return,
+            }
+            for waiting in &mut pieces {
+                skip(waiting, bytes);
+            }
+        }
+        for ((body, state), pieces) in bodies.into_iter().zip(states).zip(pieces) {
+            if body.end(state, pieces) {
+                self.push(body);
+            }
+        }
+    }
+}
+
+fn each<const N: usize>(states: &mut [&mut State; N], bodies: [&[u8]; N]) {
+    let mut copied = states.each_ref().map(|state| **state);
+    advance(&mut copied, bodies);
+    for (state, copied) in states.iter_mut().zip(copied) {
+        **state = copied;
+    }
+}
+
+fn front(waiting: &VecDeque<Bytes>) -> &[u8] {
+    waiting.front().map_or(&[], |piece| piece)
+}
+
+fn skip(waiting: &mut VecDeque<Bytes>, bytes: usize) {
+    if let Some(piece) = waiting.front_mut() {
+        piece.advance(bytes);
+        if piece.is_empty() {
+            waiting.pop_front();
+        }
+    }
+}
+
+impl Body {
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits as long as `so_long`.
+    fn wait(&self, so_long: impl FnMut(&mut Progress) -> bool) -> MutexGuard<'_, Progress> {
+        let waited = self.moved.wait_while(self.lock(), so_long);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what waits. More may come while it is computed.
+    fn begin(&self) -> (State, VecDeque<Bytes>) {
+        let mut progress = self.lock();
+        progress.bytes = 0;
+        let taken = (progress.state, std::mem::take(&mut progress.waiting));
+        drop(progress);
+        self.moved.notify_one();
+        taken
+    }
+
+    /// Notes how far it came and what is left; whether it is due again.
+    fn end(&self, state: State, mut left: VecDeque<Bytes>) -> bool {
+        let mut progress = self.lock();
+        progress.state = state;
+        left.append(&mut progress.waiting);
+        progress.waiting = left;
+        progress.bytes = progress.waiting.iter().map(Bytes::len).sum();
+        progress.is_due = progress.bytes > 0;
+        let is_due = progress.is_due;
+        drop(progress);
+        self.moved.notify_one();
+        is_due
+    }
+}
+
+/// One body's sum.
+struct Sum {
+    open: Arc<Open>,
+    body: Arc<Body>,
+    /// The last bytes, fewer than a block.
+    tail: BytesMut,
+    bytes: u64,
+}
+
+impl Drop for Sum {
+    fn drop(&mut self) {
+        self.open.sums.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sum").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl Sum {
+    /// Hands over whole blocks.
+    fn hand_over(&self, blocks: Bytes) {
+        if blocks.is_empty() {
+            return;
+        }
+        let sums = self.open.sums.load(Ordering::Relaxed).max(1);
+        let share = (WAITING_BYTES_MAX / sums).max(SHARE_BYTES_MIN);
+        let mut progress = self.body.wait(|progress| progress.bytes > share);
+        progress.bytes += blocks.len();
+        progress.waiting.push_back(blocks);
+        if !std::mem::replace(&mut progress.is_due, true) {
+            drop(progress);
+            self.open.shared.push(Arc::clone(&self.body));
+        }
+    }
+}
+
+impl Md5Sum for Sum {
+    fn feed(&mut self, bytes: &Bytes) {
+        self.bytes += bytes.len() as u64;
+        let mut bytes = bytes.clone();
+        if !self.tail.is_empty() {
+            let missing = bytes.len().min(BLOCK_BYTES - self.tail.len());
+            self.tail.extend_from_slice(&bytes.split_to(missing));
+            if self.tail.len() == BLOCK_BYTES {
+                let block = self.tail.split().freeze();
+                self.hand_over(block);
+            }
+        }
+        let tail = bytes.split_off(bytes.len() - bytes.len() % BLOCK_BYTES);
+        self.tail.extend_from_slice(&tail);
+        self.hand_over(bytes);
+    }
+
+    fn finish(self: Box<Self>) -> [u8; 16] {
+        self.hand_over(last_blocks(&self.tail, self.bytes).into());
+        self.body.wait(|progress| progress.is_due).state.sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use md5::Digest as _;
+
+    #[test]
+    fn bodies_that_arrive_together_in_odd_pieces_get_their_own_sums() {
+        for threads in [1, 2] {
+            let desk = Desk::default();
+            std::thread::scope(|scope| {
+                for number in 0..9_usize {
+                    let desk = &desk;
+                    scope.spawn(move || {
+                        let body: Bytes = (0..number * 77_777)
+                            .map(|place| (place * (number + 1)) as u8)
+                            .collect();
+                        let mut sum = desk.sum(threads);
+                        for piece in body.chunks(number * 1_001 + 1) {
+                            sum.feed(&Bytes::copy_from_slice(piece));
+                        }
+                        let alone: [u8; 16] = md5::Md5::digest(&body).into();
+                        assert_eq!(sum.finish(), alone, "body {number}");
+                    });
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_given_up_holds_up_no_other() {
+        let desk = Desk::default();
+        let mut given_up = desk.sum(1);
+        given_up.feed(&Bytes::from(vec![1; 100_000]));
+        drop(given_up);
+        let empty: [u8; 16] = md5::Md5::digest([]).into();
+        assert_eq!(desk.sum(1).finish(), empty);
+    }
+}

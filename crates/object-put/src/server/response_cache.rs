@@ -1,0 +1,124 @@
+//! Answers to requests that only read: what is asked for again is answered as before, as long as nothing that the answer rests on
+//! was written.
+//!
+//! Who asks is proven each time, and the bytes of an object are read and opened each time: kept is what to say of them, and where
+//! they are. An answer that rests on rows which were not there (a scan), or on a policy, is made anew.
+
+use http::{HeaderValue, Response};
+use triptych_core::host::RequestId;
+use triptych_core::kv::{self, MemoCache};
+
+use crate::auth::account::Caller;
+use crate::auth::policy;
+use crate::error::Error;
+use crate::operation::Handler;
+use crate::request::dialect::is_of_client;
+use crate::server::{Asked, Content, ObjectPut, render};
+
+/// Bytes of the answers that are kept.
+const BYTES_MAX: usize = 32 * 1024 * 1024;
+/// What an answer takes beside its header values and its body.
+const ANSWER_BYTES: usize = 2 * 1024;
+/// Room for most keys.
+const KEY_BYTES: usize = 256;
+
+/// Headers in which requests for the same differ, and which nothing but a policy looks at once the sender is proven.
+const PASSING: [&str; 7] =
+    ["host", "authorization", "date", "user-agent", "accept", "accept-encoding", "connection"];
+/// The same of the service's own, without their prefix.
+const OWN_PASSING: [&str; 4] = ["date", "content-sha256", "security-token", "user-agent"];
+
+/// Answers by what they follow from.
+#[derive(Debug)]
+pub(super) struct Answers(MemoCache<Vec<u8>, Given>);
+
+/// An answer that was given, and will be again.
+#[derive(Debug)]
+struct Given {
+    to: Caller,
+    response: Response<Content>,
+}
+
+impl Answers {
+    /// None yet.
+    pub(super) fn new() -> Self {
+        Self(MemoCache::new(BYTES_MAX))
+    }
+}
+
+/// All that an answer follows from beside the store and the caller, whose account it has so that callers do not take turns.
+fn key_of(asked: &Asked<'_>) -> Vec<u8> {
+    let (fields, location) = (&asked.fields, &asked.location);
+    let prefix = fields.dialect().words().header_prefix;
+    let account = asked.caller.account().map(|account| account.id.as_str());
+    let mut key = Vec::with_capacity(KEY_BYTES);
+    let mut push = |text: &[u8]| {
+        key.extend_from_slice(&text.len().to_be_bytes());
+        key.extend_from_slice(text);
+    };
+    for text in [prefix, asked.operation.name, account.unwrap_or_default()] {
+        push(text.as_bytes());
+    }
+    push(location.bucket.as_deref().unwrap_or_default().as_bytes());
+    push(location.key.as_ref().map_or(&[], |key| key.as_bytes()));
+    // Where parameters end and fields begin.
+    push(&asked.query.iter().count().to_be_bytes());
+    for (name, value) in asked.query.iter() {
+        push(name.as_bytes());
+        push(value.as_bytes());
+    }
+    for (name, value) in fields.iter() {
+        let passes = match name.strip_prefix(prefix) {
+            Some(own) => OWN_PASSING.contains(&own),
+            None => PASSING.contains(&name) || is_of_client(name),
+        };
+        if !passes {
+            push(name.as_bytes());
+            push(value);
+        }
+    }
+    key
+}
+
+impl ObjectPut {
+    /// Answers a request that only reads.
+    ///
+    /// # Errors
+    /// Those of the admission, then what the handler refuses.
+    pub(super) async fn read(
+        &self,
+        asked: &Asked<'_>,
+        handler: Handler,
+    ) -> Result<Response<Content>, Error> {
+        let (store, answers) = (&*self.0.store, &self.0.answers.0);
+        let key = key_of(asked);
+        if let Some(given) = answers.get(&key, store)
+            && given.to == asked.caller
+        {
+            return Ok(given.response.clone());
+        }
+        let (mut ids, empty) = (self.draw(), bytes::Bytes::new());
+        let ((reply, is_governed), basis) = kv::read(store, |tx| {
+            let bucket = self.admit(asked, tx)?;
+            let call = asked.call(&empty, bucket.as_deref(), &self.0.settings);
+            let reply = handler(&call, tx, &mut ids)?;
+            let policy = bucket.map(|bucket| policy::of_bucket(tx, bucket.id));
+            Ok::<_, Error>((reply, policy.transpose()?.flatten().is_some()))
+        })
+        .await?;
+        let dialect = asked.fields.dialect();
+        let response = render::reply(reply, dialect);
+        if let Some(basis) = basis.filter(|_| !is_governed) {
+            let values: usize = response.headers().values().map(HeaderValue::len).sum();
+            let bytes = ANSWER_BYTES + values + response.body().bytes();
+            answers.insert(key, basis, bytes, || {
+                let mut response = response.clone();
+                // With what each answer has of its own, so that their places are there.
+                render::identify(&mut response, dialect, &RequestId("".into()), asked.now);
+                let to = asked.caller.clone();
+                Given { to, response }
+            });
+        }
+        Ok(response)
+    }
+}

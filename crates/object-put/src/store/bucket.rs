@@ -1,0 +1,214 @@
+//! Buckets: their names, kinds and settings.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::JsonRecord;
+use triptych_core::time::Timestamp;
+
+use crate::auth::acl::Acl;
+use crate::error::Error;
+use crate::store::lock::DefaultRetention;
+
+/// What kind of bucket it is: what its objects can do depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BucketKind {
+    /// Keys anywhere in the region.
+    #[default]
+    GeneralPurpose,
+    /// One zone; sessions, appends, no versions.
+    Directory,
+}
+
+/// Whether a bucket keeps versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Versioning {
+    /// It never did.
+    #[default]
+    Off,
+    /// Every write makes a version.
+    Enabled,
+    /// Old versions stay; new writes are the one `null` version.
+    Suspended,
+}
+
+/// Who owns what others upload, and whether ACLs count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Ownership {
+    /// ACLs are disabled: the bucket's owner owns everything.
+    #[default]
+    BucketOwnerEnforced,
+    /// The owner of the bucket owns what is uploaded with `bucket-owner-full-control`.
+    BucketOwnerPreferred,
+    /// Who uploads owns.
+    ObjectWriter,
+    /// As [`Ownership::ObjectWriter`]: what a bucket has whose controls were deleted.
+    Unset,
+}
+
+impl Ownership {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::BucketOwnerEnforced, "BucketOwnerEnforced"),
+        (Self::BucketOwnerPreferred, "BucketOwnerPreferred"),
+        (Self::ObjectWriter, "ObjectWriter"),
+    ];
+
+    /// The setting with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, own)| *own == name).map(|(own, _)| *own)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(own, _)| *own == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// What requests without a signature may do, by the seed file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Public {
+    /// Nothing.
+    #[default]
+    None,
+    /// Read objects and list them.
+    Read,
+    /// Read, list, write and delete.
+    ReadWrite,
+}
+
+/// Who pays for requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum RequestPayment {
+    /// The owner of the bucket.
+    #[default]
+    BucketOwner,
+    /// Whoever sends the request, and says so.
+    Requester,
+}
+
+impl RequestPayment {
+    /// The setting with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::BucketOwner, Self::Requester].into_iter().find(|own| own.name() == name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BucketOwner => "BucketOwner",
+            Self::Requester => "Requester",
+        }
+    }
+}
+
+/// A bucket, as stored under its name. It is read by every request, so what is long has a row of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bucket {
+    /// Starts the keys of all rows of this bucket. A bucket that is made again under the same name has another.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// The account that owns it.
+    pub owner: String,
+    /// Where it is.
+    pub region: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// What kind it is.
+    #[serde(default)]
+    pub kind: BucketKind,
+    /// Whether it keeps versions.
+    #[serde(default)]
+    pub versioning: Versioning,
+    /// Whether its versions can be locked.
+    #[serde(default)]
+    pub object_lock: bool,
+    /// The lock that new versions get unless they bring one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_retention: Option<DefaultRetention>,
+    /// Who owns what others upload.
+    #[serde(default)]
+    pub ownership: Ownership,
+    /// What anonymous requests may do.
+    #[serde(default)]
+    pub public: Public,
+    /// Who pays.
+    #[serde(default)]
+    pub request_payment: RequestPayment,
+    /// Its ACL.
+    #[serde(default)]
+    pub acl: Acl,
+    /// Set by the first step of DeleteBucket: no new row may come while the second looks whether there is one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleting: bool,
+}
+
+impl JsonRecord for Bucket {}
+
+impl Bucket {
+    /// A general purpose bucket with the settings that new ones have.
+    #[must_use]
+    pub fn new(id: u64, name: String, owner: String, region: String, created: Timestamp) -> Self {
+        Self {
+            id,
+            name,
+            owner,
+            region,
+            created,
+            kind: BucketKind::default(),
+            versioning: Versioning::default(),
+            object_lock: false,
+            default_retention: None,
+            ownership: Ownership::default(),
+            public: Public::default(),
+            request_payment: RequestPayment::default(),
+            acl: Acl::default(),
+            deleting: false,
+        }
+    }
+}
+
+/// Checks that `name` is one that a bucket can have: 3 to 63 lower-case letters, digits, dots and hyphens, with a letter or digit at
+/// both ends and around every dot, and no IP address.
+///
+/// # Errors
+/// [`Error::InvalidBucketName`].
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let label = |label: &str| {
+        let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !label.is_empty()
+            && label.bytes().all(inner)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let fits = (3..=63).contains(&name.len())
+        && name.split('.').all(label)
+        && name.parse::<std::net::Ipv4Addr>().is_err();
+    if fits { Ok(()) } else { Err(Error::InvalidBucketName { bucket: name.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_bucket_can_have_are_refused() {
+        for name in ["abc", "a.b-c", "demo", "123", "fast--use1-az4--x-store", &"a".repeat(63)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        let long = "a".repeat(64);
+        for name in
+            ["", "ab", &long, "Abc", "a_b", "-abc", "abc-", "a..b", "a.-b", "1.2.3.4", "_ops"]
+        {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What changes in the tables when an object is stored: conditions judged again, versions kept or replaced.
+
+use std::sync::Arc;
+
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::error::Error;
+use crate::store::bucket::{Bucket, Versioning};
+use crate::store::key::Key;
+use crate::store::precondition::{Condition, Sight};
+use crate::store::tables::{
+    BUCKETS, CURRENT, DELETES, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, PARTS, delete_slot,
+    object_key, version_place,
+};
+use crate::store::version::{ObjectVersion, Parts, Stored, VersionId};
+
+/// An object whose body is on disk, to be made visible.
+#[derive(Debug, Clone)]
+pub struct Arrival<'a> {
+    /// The bucket as the start saw it.
+    pub bucket: &'a Bucket,
+    /// The key.
+    pub key: &'a Key,
+    /// The account that will own it.
+    pub owner: &'a str,
+    /// The version's random bytes.
+    pub random: [u8; 12],
+    /// What must still hold.
+    pub condition: &'a Condition,
+    /// What the start saw of the key.
+    pub sight: &'a Sight,
+    /// When it is stored.
+    pub now: Timestamp,
+}
+
+/// Makes an object visible. What it replaces becomes a version of its own where the bucket keeps versions, and garbage where not.
+///
+/// # Errors
+/// `NoSuchBucket` if the bucket went away; those of [`Condition::judge_commit`].
+pub fn commit(
+    tx: &mut Tx<'_>,
+    arrival: &Arrival<'_>,
+    stored: Stored,
+) -> Result<ObjectVersion, Error> {
+    let bucket = living_bucket(tx, arrival.bucket)?;
+    let place = object_key(bucket.id, arrival.key);
+    let current = CURRENT.get(tx, &place)?;
+    let (slot, mark) = delete_slot(bucket.id, arrival.key);
+    let deletes = DELETES.get(tx, &slot)?.unwrap_or_default();
+    arrival.condition.judge_commit(arrival.key, arrival.sight, current.as_ref(), &deletes, mark)?;
+    let newest = match &current {
+        Some(current) => Some(current.version.sequence),
+        None => newest_noncurrent(tx, bucket.id, arrival.key)?,
+    };
+    let version = VersionId {
+        sequence: next_sequence(newest, arrival.now),
+        random: arrival.random,
+        null: bucket.versioning != Versioning::Enabled,
+    };
+    retire(tx, bucket.id, arrival.key, current, version.null, arrival.now)?;
+    let object = ObjectVersion {
+        version,
+        modified: arrival.now,
+        owner: arrival.owner.to_owned(),
+        stored: Some(Box::new(stored)),
+    };
+    CURRENT.put(tx, &place, &object);
+    Ok(object)
+}
+
+/// The bucket with this name, if it is still the one that the start saw.
+///
+/// # Errors
+/// [`Error::NoSuchBucket`] if it went away.
+pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Error> {
+    BUCKETS
+        .get_shared(tx, &seen.name)?
+        .filter(|bucket| bucket.id == seen.id && !bucket.deleting)
+        .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })
+}
+
+/// The sequence of a version that comes after `newest`: the time in microseconds, or one more where the clock stands behind.
+#[must_use]
+pub fn next_sequence(newest: Option<u64>, now: Timestamp) -> u64 {
+    let by_time = u64::try_from(now.micros()).unwrap_or_default();
+    newest.map_or(by_time, |newest| by_time.max(newest + 1))
+}
+
+/// The sequence of the newest version of a key that has no current object.
+///
+/// # Errors
+/// As `scan` of the store.
+pub fn newest_noncurrent(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<u64>, Error> {
+    let span = NONCURRENT.span(&object_key(bucket, key));
+    let (rows, _) = NONCURRENT.scan(tx, &span, 1)?;
+    Ok(rows.first().map(|(_, version)| version.version.sequence))
+}
+
+/// Takes a key's current object out of the way of a newer version or delete marker; `null` says whether that one is the
+/// key's `null` version, which there is one of at the most.
+///
+/// # Errors
+/// As reads of the store.
+pub fn retire(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    current: Option<ObjectVersion>,
+    null: bool,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let place = object_key(bucket, key);
+    if null && let Some(older) = NULLS.get(tx, &place)? {
+        let at = (bucket, place.1.clone(), version_place(older.sequence));
+        if let Some(version) = NONCURRENT.get(tx, &at)? {
+            discard(tx, &version, now);
+        }
+        NONCURRENT.delete(tx, &at);
+        NULLS.delete(tx, &place);
+    }
+    let Some(current) = current else {
+        return Ok(());
+    };
+    if null && current.version.null {
+        discard(tx, &current, now);
+        return Ok(());
+    }
+    if current.version.null {
+        NULLS.put(tx, &place, &current.version);
+    }
+    let at = (bucket, place.1, version_place(current.version.sequence));
+    NONCURRENT.put(tx, &at, &current);
+    Ok(())
+}
+
+/// Records that the bodies of a version are named no more: one row, however many parts there are.
+pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
+    let since = u64::try_from(now.millis()).unwrap_or_default();
+    match version.stored.as_deref().map(|stored| &stored.parts) {
+        None => {}
+        Some(Parts::One(part)) => GARBAGE.put(tx, &(since, part.blob.0), &()),
+        Some(Parts::Chunks { list, .. }) => DISCARDED_LISTS.put(tx, &(since, *list), &()),
+    }
+}
+
+/// All parts of a body, in order.
+///
+/// # Errors
+/// [`Error::Damaged`] where a chunk of the list is missing.
+pub fn parts(tx: &mut Tx<'_>, parts: &Parts) -> Result<Vec<crate::store::version::Part>, Error> {
+    match parts {
+        Parts::One(part) => Ok(vec![part.clone()]),
+        Parts::Chunks { list, count } => {
+            let mut all = Vec::new();
+            for chunk in 0..chunks(*count) {
+                all.extend(PARTS.peek(tx, &(*list, chunk))?.ok_or(Error::Damaged)?.0);
+            }
+            Ok(all)
+        }
+    }
+}
+
+fn chunks(count: u32) -> u32 {
+    count.div_ceil(u32::try_from(crate::store::version::PARTS_PER_CHUNK).unwrap_or(1))
+}

@@ -1,0 +1,462 @@
+//! Lifecycle rules: read, kept, shown, and what they say about an object's end.
+
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::error::Error;
+use crate::request::xml::{Element, Writer};
+use crate::store::key::Key;
+use crate::store::tables::SETTINGS;
+use crate::store::tagging::{Bearer, Tags};
+use crate::store::version::{ObjectVersion, Stored};
+
+/// Under which name the rules of a bucket are kept.
+pub const SETTING: &str = "lifecycle";
+/// The most rules of a bucket.
+const RULES_MAX: usize = 1000;
+/// Seconds of a day.
+pub const DAY_SECONDS: i64 = 86_400;
+/// The most newer versions that a rule may keep beside the current one.
+const NEWER_MAX: u32 = 100;
+/// What the name of a rule keeps in a header.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// When an object ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Expiration {
+    /// So many days after it was written, at the next midnight.
+    Days(u32),
+    /// At this midnight.
+    Date(Timestamp),
+    /// A delete marker without versions below it is removed.
+    DeleteMarker,
+}
+
+impl Expiration {
+    /// When what was written then ends; `None` for what only removes markers.
+    fn end(self, written: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Days(days) => Some(midnight_after(written, days)),
+            Self::Date(date) => Some(date),
+            Self::DeleteMarker => None,
+        }
+    }
+}
+
+/// What a rule counts for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Filter {
+    /// How keys start.
+    pub prefix: String,
+    /// Tags that an object must have, all of them.
+    pub tags: Tags,
+    /// Objects of more bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub larger: Option<u64>,
+    /// Objects of fewer bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smaller: Option<u64>,
+}
+
+impl Filter {
+    /// Whether it takes a delete marker, which has neither tags nor a size.
+    fn takes_marker(&self, key: &Key) -> bool {
+        let asks_more = !self.tags.0.is_empty() || self.larger.is_some() || self.smaller.is_some();
+        !asks_more && key.as_str().starts_with(&self.prefix)
+    }
+
+    fn takes(&self, key: &Key, stored: &Stored) -> bool {
+        key.as_str().starts_with(&self.prefix)
+            && self.tags.0.iter().all(|tag| stored.tags.0.contains(tag))
+            && self.larger.is_none_or(|bytes| stored.size > bytes)
+            && self.smaller.is_none_or(|bytes| stored.size < bytes)
+    }
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rule {
+    /// Its name in the bucket.
+    pub id: String,
+    /// Whether it counts.
+    pub enabled: bool,
+    /// What it counts for.
+    pub filter: Filter,
+    /// When current objects end, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiration: Option<Expiration>,
+    /// When versions end that are not current, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noncurrent: Option<NoncurrentExpiration>,
+}
+
+/// When a version ends that is not current any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoncurrentExpiration {
+    /// So many days after a newer one took its place, at the next midnight.
+    pub days: u32,
+    /// Only if as many newer ones lie between it and the current one.
+    pub newer: u32,
+}
+
+/// The rules of a bucket, and the document that they were put as: what is shown is what was put.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lifecycle {
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// Inner XML of the document, without the root: written by this service from what it read.
+    pub document: String,
+}
+
+impl Lifecycle {
+    /// The rules of a `LifecycleConfiguration` document; rules without an id get one from `draw`.
+    ///
+    /// # Errors
+    /// `MalformedXml`; `InvalidArgument` for ids that are too long or there twice, dates that are no midnight, days that are
+    /// not positive; `InvalidRequest` for tag keys that are there twice.
+    pub fn from_xml(body: &[u8], mut draw: impl FnMut() -> String) -> Result<Self, Error> {
+        let mut root = Element::parse(body, "LifecycleConfiguration")?;
+        let mut rules: Vec<Rule> = Vec::new();
+        for element in root.children.iter_mut().filter(|child| child.name == "Rule") {
+            if element.text_of("ID").is_none_or(str::is_empty) {
+                element.children.retain(|child| child.name != "ID");
+                let id = Element { name: "ID".to_owned(), text: draw(), ..Element::default() };
+                element.children.insert(0, id);
+            }
+            let rule = rule(element)?;
+            if rules.iter().any(|own| own.id == rule.id) {
+                return Err(Error::argument(
+                    "ID",
+                    Some(&rule.id),
+                    "Rule ID must be unique. Found same ID for more than one rule",
+                ));
+            }
+            rules.push(rule);
+        }
+        if rules.is_empty() || rules.len() > RULES_MAX {
+            return Err(Error::MalformedXml);
+        }
+        let mut document = String::new();
+        for child in root.children.iter().filter(|child| child.name == "Rule") {
+            copy(child, &mut document);
+        }
+        Ok(Self { rules, document })
+    }
+
+    /// The document again.
+    #[must_use]
+    pub fn shown(&self, namespace: &str) -> String {
+        Writer::document("LifecycleConfiguration", namespace, |writer| {
+            writer.raw(&self.document);
+        })
+    }
+
+    fn enabled(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(|rule| rule.enabled)
+    }
+
+    /// When the object ends, and by which rule: the earliest counts.
+    #[must_use]
+    pub fn end_of(
+        &self,
+        key: &Key,
+        object: &ObjectVersion,
+        stored: &Stored,
+    ) -> Option<(Timestamp, &str)> {
+        self.enabled()
+            .filter(|rule| rule.filter.takes(key, stored))
+            .filter_map(|rule| Some((rule.expiration?.end(object.modified)?, rule.id.as_str())))
+            .min_by_key(|(end, _)| *end)
+    }
+
+    /// Whether a rule has ended by `now` a version that has not been current since `since`, and below `newer` others that
+    /// are not.
+    #[must_use]
+    pub fn ends_noncurrent(
+        &self,
+        key: &Key,
+        version: &ObjectVersion,
+        since: Timestamp,
+        newer: u32,
+        now: Timestamp,
+    ) -> bool {
+        let takes = |rule: &&Rule| match version.stored.as_deref() {
+            Some(stored) => rule.filter.takes(key, stored),
+            None => rule.filter.takes_marker(key),
+        };
+        self.enabled()
+            .filter(takes)
+            .filter_map(|rule| rule.noncurrent)
+            .any(|end| newer >= end.newer && midnight_after(since, end.days) <= now)
+    }
+
+    /// Whether a rule has ended by `now` a delete marker that nothing lies below: one that says so, or one whose days or
+    /// date have come for the marker itself.
+    #[must_use]
+    pub fn ends_marker(&self, key: &Key, marker: &ObjectVersion, now: Timestamp) -> bool {
+        self.enabled()
+            .filter(|rule| rule.filter.takes_marker(key))
+            .filter_map(|rule| rule.expiration)
+            .any(|expiration| expiration.end(marker.modified).is_none_or(|end| end <= now))
+    }
+
+    /// How the keys start that rules may end something of: no key starts with two of them.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<&str> {
+        let mut prefixes: Vec<_> = self
+            .enabled()
+            .filter(|rule| rule.expiration.is_some() || rule.noncurrent.is_some())
+            .map(|rule| rule.filter.prefix.as_str())
+            .collect();
+        prefixes.sort_unstable();
+        let mut scopes: Vec<&str> = Vec::new();
+        for prefix in prefixes {
+            if scopes.last().is_none_or(|last| !prefix.starts_with(last)) {
+                scopes.push(prefix);
+            }
+        }
+        scopes
+    }
+}
+
+impl Lifecycle {
+    /// The value of the `x-store-expiration` header of an object that a rule ends.
+    #[must_use]
+    pub fn header(&self, key: &Key, object: &ObjectVersion, stored: &Stored) -> Option<String> {
+        let (date, rule) = self.end_of(key, object, stored)?;
+        let rule = utf8_percent_encode(rule, KEPT);
+        Some(format!("expiry-date=\"{}\", rule-id=\"{rule}\"", date.http_date()))
+    }
+}
+
+/// The first midnight that is `days` days after `written` or later.
+fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
+    let later = written.plus(Duration::from_secs(u64::from(days) * 86_400));
+    let rest = later.micros().rem_euclid(DAY_SECONDS * 1_000_000);
+    if rest == 0 {
+        return later;
+    }
+    let day = later.seconds().div_euclid(DAY_SECONDS) + 1;
+    Timestamp::from_seconds(day * DAY_SECONDS)
+}
+
+/// The rules of a bucket, if it has any.
+///
+/// # Errors
+/// As reads of the store; [`Error::Damaged`] for rules that cannot be read.
+pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Lifecycle>, Error> {
+    let row = SETTINGS.peek(tx, &(bucket, SETTING.to_owned()))?;
+    row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
+}
+
+/// The `x-store-expiration` header of an object, if a rule ends it (spec §4).
+///
+/// # Errors
+/// Those of [`of_bucket`].
+pub fn expiration(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    object: &ObjectVersion,
+    stored: &Stored,
+) -> Result<Option<String>, Error> {
+    let rules = of_bucket(tx, bucket)?;
+    Ok(rules.and_then(|rules| rules.header(key, object, stored)))
+}
+
+fn rule(element: &Element) -> Result<Rule, Error> {
+    let id = element.required("ID")?.to_owned();
+    if id.chars().count() > 255 {
+        return Err(Error::argument(
+            "ID",
+            Some(&id),
+            "ID length should not exceed allowed limit of 255",
+        ));
+    }
+    let enabled = match element.required("Status")? {
+        "Enabled" => true,
+        "Disabled" => false,
+        _ => return Err(Error::MalformedXml),
+    };
+    // Two generations of documents: a prefix of the rule itself, or a filter that holds it.
+    let filter = match (element.child("Filter"), element.child("Prefix")) {
+        (Some(filter), None) => read_filter(filter)?,
+        (None, Some(prefix)) => Filter { prefix: prefix.text.clone(), ..Filter::default() },
+        _ => return Err(Error::MalformedXml),
+    };
+    let actions = [
+        "Expiration",
+        "Transition",
+        "NoncurrentVersionExpiration",
+        "NoncurrentVersionTransition",
+        "AbortIncompleteMultipartUpload",
+    ];
+    if !actions.iter().any(|name| element.child(name).is_some()) {
+        return Err(Error::MalformedXml);
+    }
+    for transition in element.all("Transition") {
+        read_end(transition)?;
+        let class = transition.required("StorageClass")?;
+        crate::store::version::StorageClass::parse(class).ok_or(Error::MalformedXml)?;
+    }
+    Ok(Rule {
+        id,
+        enabled,
+        filter,
+        expiration: element.child("Expiration").map(read_end).transpose()?,
+        noncurrent: element
+            .child("NoncurrentVersionExpiration")
+            .map(read_noncurrent)
+            .transpose()?,
+    })
+}
+
+/// `NoncurrentVersionExpiration`: its days, and how many newer versions it keeps.
+fn read_noncurrent(element: &Element) -> Result<NoncurrentExpiration, Error> {
+    let number = |name: &'static str, most: u32| -> Result<Option<u32>, Error> {
+        let Some(text) = element.text_of(name) else {
+            return Ok(None);
+        };
+        let number = text.parse::<i64>().map_err(|_| Error::MalformedXml)?;
+        match u32::try_from(number) {
+            Ok(number) if number > 0 && number <= most => Ok(Some(number)),
+            _ => Err(Error::argument(
+                name,
+                Some(text),
+                format!(
+                    "'{name}' for NoncurrentVersionExpiration action must be a positive integer"
+                ),
+            )),
+        }
+    };
+    Ok(NoncurrentExpiration {
+        days: number("NoncurrentDays", u32::MAX)?.ok_or(Error::MalformedXml)?,
+        newer: number("NewerNoncurrentVersions", NEWER_MAX)?.unwrap_or(0),
+    })
+}
+
+fn read_end(element: &Element) -> Result<Expiration, Error> {
+    let marker = element.text_of("ExpiredObjectDeleteMarker");
+    match (element.text_of("Days"), element.text_of("Date"), marker) {
+        (Some(days), None, None) => {
+            let number = days.parse::<i64>().map_err(|_| Error::MalformedXml)?;
+            let is_transition = element.name == "Transition";
+            match u32::try_from(number) {
+                Ok(days) if days > 0 || is_transition => Ok(Expiration::Days(days)),
+                _ => Err(Error::argument(
+                    "Days",
+                    Some(days),
+                    "'Days' for Expiration action must be a positive integer",
+                )),
+            }
+        }
+        (None, Some(date), None) => {
+            let date = date_of(date).ok_or(Error::MalformedXml)?;
+            if date.micros().rem_euclid(DAY_SECONDS * 1_000_000) != 0 {
+                let text = date.rfc3339();
+                return Err(Error::argument("Date", Some(&text), "'Date' must be at midnight GMT"));
+            }
+            Ok(Expiration::Date(date))
+        }
+        (None, None, Some("true" | "false")) => Ok(Expiration::DeleteMarker),
+        _ => Err(Error::MalformedXml),
+    }
+}
+
+/// A date with or without a time of day.
+fn date_of(text: &str) -> Option<Timestamp> {
+    Timestamp::from_rfc3339(text).or_else(|| Timestamp::from_rfc3339(&format!("{text}T00:00:00Z")))
+}
+
+fn read_filter(element: &Element) -> Result<Filter, Error> {
+    let scope = element.child("And").unwrap_or(element);
+    if element.children.len() > 1 {
+        return Err(Error::MalformedXml);
+    }
+    let bytes = |name| {
+        let text: Option<&str> = scope.text_of(name);
+        text.map(|text| text.parse().map_err(|_| Error::MalformedXml)).transpose()
+    };
+    let tags = Tags::of_element(scope, Bearer::Object).map_err(|error| match error {
+        Error::InvalidTag { .. } => Error::request("Duplicate Tag Keys are not allowed."),
+        error => error,
+    })?;
+    Ok(Filter {
+        prefix: scope.child("Prefix").map(|prefix| prefix.text.clone()).unwrap_or_default(),
+        tags,
+        larger: bytes("ObjectSizeGreaterThan")?,
+        smaller: bytes("ObjectSizeLessThan")?,
+    })
+}
+
+fn copy(element: &Element, out: &mut String) {
+    out.push_str(&format!("<{}>", element.name));
+    if element.children.is_empty() {
+        crate::request::xml::escape(&element.text, out);
+    }
+    for child in &element.children {
+        copy(child, out);
+    }
+    out.push_str(&format!("</{}>", element.name));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rules: &str) -> Result<Lifecycle, Error> {
+        let text = format!("<LifecycleConfiguration>{rules}</LifecycleConfiguration>");
+        Lifecycle::from_xml(text.as_bytes(), || "drawn".to_owned())
+    }
+
+    #[test]
+    fn what_was_put_is_shown() {
+        let rule = "<Rule><ID>a b</ID><Status>Enabled</Status><Filter><And><Prefix>x&amp;</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Expiration><Days>1</Days></Expiration></Rule>";
+        let lifecycle = read(rule).unwrap();
+        assert!(lifecycle.shown("n").contains(rule));
+        let drawn = read(
+            "<Rule><Status>Enabled</Status><Prefix/><Expiration><Days>1</Days></Expiration></Rule>",
+        );
+        assert!(drawn.unwrap().shown("n").contains("<ID>drawn</ID>"));
+    }
+
+    #[test]
+    fn an_object_ends_at_the_midnight_after_its_days() {
+        let at = |text| Timestamp::from_rfc3339(text).unwrap();
+        assert_eq!(midnight_after(at("2026-01-01T10:00:00Z"), 1), at("2026-01-03T00:00:00Z"));
+        assert_eq!(midnight_after(at("2026-01-01T00:00:00Z"), 1), at("2026-01-02T00:00:00Z"));
+    }
+
+    #[test]
+    fn rules_that_are_none_are_refused() {
+        let with = |inner: &str| read(&format!("<Rule><Status>Enabled</Status>{inner}</Rule>"));
+        let filter = "<Filter><Prefix/></Filter>";
+        for inner in [
+            "",
+            filter,
+            "<Expiration><Days>1</Days></Expiration>",
+            &format!("{filter}<Prefix/><Expiration><Days>1</Days></Expiration>"),
+            &format!("{filter}<Expiration><Days>1</Days><Date>2026-01-01</Date></Expiration>"),
+        ] {
+            assert_eq!(with(inner), Err(Error::MalformedXml), "{inner}");
+        }
+        for inner in ["<Days>0</Days>", "<Days>-1</Days>", "<Date>2026-01-01T01:00:00Z</Date>"] {
+            let refused = with(&format!("{filter}<Expiration>{inner}</Expiration>"));
+            assert!(matches!(refused, Err(Error::InvalidArgument { .. })), "{inner}");
+        }
+        let rule = format!(
+            "<Rule><ID>a</ID><Status>Enabled</Status>{filter}<Expiration><Days>1</Days></Expiration></Rule>"
+        );
+        assert!(matches!(read(&rule.repeat(2)), Err(Error::InvalidArgument { .. })));
+        assert_eq!(read(""), Err(Error::MalformedXml));
+    }
+}

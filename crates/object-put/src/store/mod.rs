@@ -1,0 +1,13 @@
+//! Tables, and what changes in them: buckets, keys, versions, their listing, locks, tags and lifecycle rules.
+
+pub mod bucket;
+pub mod commit;
+pub mod delete;
+pub mod key;
+pub mod lifecycle;
+pub mod list;
+pub mod lock;
+pub mod precondition;
+pub mod tables;
+pub mod tagging;
+pub mod version;

@@ -1,0 +1,170 @@
+//! Conditions of a PUT: judged when it starts, before its body is asked for, and again when it commits.
+
+use crate::error::Error;
+use crate::request::dialect::Dialect;
+use crate::request::etag;
+use crate::request::fields::Fields;
+use crate::store::key::Key;
+use crate::store::tables::Deletes;
+use crate::store::version::{ObjectVersion, VersionId};
+
+const IF_MATCH: &str = "If-Match";
+const IF_NONE_MATCH: &str = "If-None-Match";
+
+/// What must hold of the key for the PUT to happen (spec §3).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Condition {
+    /// Nothing.
+    #[default]
+    None,
+    /// `If-None-Match: *`: there is no object.
+    Absent,
+    /// `If-Match`: the object has this entity tag (without quotes).
+    Matches(String),
+}
+
+/// What the start of a PUT saw of its key.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sight {
+    /// The version that was current.
+    pub current: Option<VersionId>,
+    /// How many deletes the key's slot had counted.
+    pub deletes: u64,
+}
+
+impl Condition {
+    /// The condition of a request.
+    ///
+    /// # Errors
+    /// [`Error::HeaderNotImplemented`] for both conditions at once, `If-None-Match` with a tag, and `If-Match: *`.
+    pub fn read(fields: &Fields<'_>) -> Result<Self, Error> {
+        let refused =
+            |header, reason| Err(Error::HeaderNotImplemented { header, reason: Some(reason) });
+        match (fields.get("if-match")?, fields.get("if-none-match")?) {
+            (None, None) => Ok(Self::None),
+            (Some(_), Some(_)) => refused(
+                "If-Match,If-None-Match",
+                "Multiple conditional request headers present in the request",
+            ),
+            (None, Some(value)) if value == "*" => Ok(Self::Absent),
+            (None, Some(_)) => refused(
+                IF_NONE_MATCH,
+                "We don't accept the provided value of If-None-Match header for this API",
+            ),
+            (Some(value), None) if value == "*" => refused(
+                IF_MATCH,
+                "We don't accept the provided value of If-Match header for this API",
+            ),
+            (Some(value), None) => Ok(Self::Matches(etag::bare(&value).to_owned())),
+        }
+    }
+
+    /// Judges the condition at the start, against the current object.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`]; [`Error::NoSuchKey`] for `If-Match` on an absent key, where the dialect has it so.
+    pub fn judge_start(
+        &self,
+        dialect: Dialect,
+        key: &Key,
+        current: Option<&ObjectVersion>,
+    ) -> Result<(), Error> {
+        match (self, tag_of(current)) {
+            (Self::None, _) | (Self::Absent, None) => Ok(()),
+            (Self::Absent, Some(_)) => Err(Error::PreconditionFailed { condition: IF_NONE_MATCH }),
+            (Self::Matches(_), None) if dialect.words().absent_match_is_not_found => {
+                Err(Error::NoSuchKey { key: key.to_string() })
+            }
+            (Self::Matches(wanted), Some(tag)) if wanted == tag => Ok(()),
+            (Self::Matches(_), _) => Err(Error::PreconditionFailed { condition: IF_MATCH }),
+        }
+    }
+
+    /// Judges again at the commit a condition that held at the start.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`] for a create that lost to another;
+    /// [`Error::ConditionalRequestConflict`] for anything else that came in between, a create and its delete too.
+    pub fn judge_commit(
+        &self,
+        key: &Key,
+        sight: &Sight,
+        current: Option<&ObjectVersion>,
+        deletes: &Deletes,
+        mark: u64,
+    ) -> Result<(), Error> {
+        let conflict =
+            |condition| Err(Error::ConditionalRequestConflict { condition, key: key.to_string() });
+        match self {
+            Self::None => Ok(()),
+            Self::Absent if current.is_some() => {
+                Err(Error::PreconditionFailed { condition: IF_NONE_MATCH })
+            }
+            Self::Absent if deletes.since(sight.deletes, mark) => conflict(IF_NONE_MATCH),
+            Self::Absent => Ok(()),
+            Self::Matches(_) if current.map(|current| current.version) != sight.current => {
+                conflict(IF_MATCH)
+            }
+            Self::Matches(_) => Ok(()),
+        }
+    }
+}
+
+fn tag_of(current: Option<&ObjectVersion>) -> Option<&str> {
+    current.and_then(|version| version.stored.as_ref()).map(|stored| stored.etag.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(headers: &[(&str, &str)]) -> Result<Condition, Error> {
+        Condition::read(&Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes()))))
+    }
+
+    #[test]
+    fn forms_that_put_does_not_know_are_not_implemented() {
+        for headers in [
+            &[("if-match", "*")][..],
+            &[("if-none-match", "\"abc\"")],
+            &[("if-none-match", "*"), ("if-none-match", "*")],
+            &[("if-match", "\"abc\""), ("if-none-match", "*")],
+        ] {
+            assert!(
+                matches!(read(headers), Err(Error::HeaderNotImplemented { .. })),
+                "{headers:?}"
+            );
+        }
+        assert_eq!(read(&[]), Ok(Condition::None));
+        assert_eq!(read(&[("if-none-match", "*")]), Ok(Condition::Absent));
+        assert_eq!(read(&[("if-match", "\"abc\"")]), Ok(Condition::Matches("abc".to_owned())));
+    }
+
+    #[test]
+    fn a_match_on_an_absent_key_is_answered_as_the_dialect_has_it() {
+        let key = Key::new("k".to_owned()).unwrap();
+        let condition = Condition::Matches("abc".to_owned());
+        assert_eq!(
+            condition.judge_start(Dialect::Store, &key, None),
+            Err(Error::PreconditionFailed { condition: IF_MATCH })
+        );
+        assert_eq!(
+            condition.judge_start(Dialect::Amz, &key, None),
+            Err(Error::NoSuchKey { key: "k".to_owned() })
+        );
+    }
+
+    #[test]
+    fn a_key_that_came_and_went_in_between_is_a_conflict() {
+        let key = Key::new("k".to_owned()).unwrap();
+        let mut deletes = Deletes::default();
+        let sight = Sight::default();
+        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5), Ok(()));
+        deletes.remember(5);
+        assert!(matches!(
+            Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5),
+            Err(Error::ConditionalRequestConflict { .. })
+        ));
+        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 6), Ok(()));
+    }
+}

@@ -1,0 +1,140 @@
+//! Every key layout of the service. Each table's number stands here once.
+//!
+//! A key's current object stands in `CURRENT`; what it replaced, and delete markers, stand in `NONCURRENT`, newest
+//! first. So a listing of objects reads what it shows, however many versions and markers lie beside it.
+//! A change of a key's rows writes its row of `CURRENT`, or the guard of its slot in `DELETES`, or both:
+//! a transaction that reads both sees every other.
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use triptych_core::kv::{Record, Table};
+
+use crate::auth::account::{AccessKey, Account};
+use crate::store::bucket::Bucket;
+use crate::store::key::Key;
+use crate::store::version::{ObjectVersion, PartChunk, VersionId};
+
+/// A bucket's number, and the bytes of a key.
+pub type ObjectKey = (u64, Vec<u8>);
+/// A bucket's number, the bytes of a key, and a version's place: see [`version_place`].
+pub type VersionKey = (u64, Vec<u8>, u64);
+
+/// Buckets by name.
+pub const BUCKETS: Table<String, Bucket> = Table::new(1);
+/// The object that a plain GET of the key finds.
+pub const CURRENT: Table<ObjectKey, ObjectVersion> = Table::new(2);
+/// Versions that are not current, and all delete markers, newest first within a key.
+pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3);
+/// Which version of a key is the `null` one, while it stands in `NONCURRENT`.
+pub const NULLS: Table<ObjectKey, VersionId> = Table::new(4);
+/// What was deleted lately, by slots of a bucket's keys: the guard that tells a key that was never there from one that came and went.
+pub const DELETES: Table<(u64, u16), Deletes> = Table::new(5);
+/// Part lists by number, in chunks.
+pub const PARTS: Table<(u64, u32), PartChunk> = Table::new(6);
+/// Blobs that no record names any more: when that began (milliseconds), the blob's name.
+pub const GARBAGE: Table<(u64, [u8; 32]), ()> = Table::new(7);
+/// Accounts by id.
+pub const ACCOUNTS: Table<String, Account> = Table::new(8);
+/// Access keys by id.
+pub const ACCESS_KEYS: Table<String, AccessKey> = Table::new(9);
+/// Long settings of a bucket (lifecycle, policy, ...) by bucket number and name of the setting, as they were put.
+pub const SETTINGS: Table<(u64, String), Bytes> = Table::new(10);
+
+/// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
+/// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.
+pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
+
+/// The row of a key in `CURRENT` and `NULLS`.
+#[must_use]
+pub fn object_key(bucket: u64, key: &Key) -> ObjectKey {
+    (bucket, key.as_bytes().to_vec())
+}
+
+/// The place of a version in `NONCURRENT`: later sequences come first.
+#[must_use]
+pub const fn version_place(sequence: u64) -> u64 {
+    u64::MAX - sequence
+}
+
+/// How many slots the keys of a bucket are spread over.
+const SLOTS: u16 = 4096;
+/// How many deletes a slot remembers by key; older ones are only counted.
+const DELETES_REMEMBERED: usize = 32;
+
+/// The row of a key in `DELETES`, and the mark by which it is remembered there.
+#[must_use]
+pub fn delete_slot(bucket: u64, key: &Key) -> ((u64, u16), u64) {
+    let digest = Sha256::digest(key.as_bytes());
+    let (slot, rest) = digest.split_at(2);
+    let slot = slot.iter().fold(0, |sum: u16, byte| (sum << 8) | u16::from(*byte)) % SLOTS;
+    let mark = rest.iter().take(8).fold(0, |sum: u64, byte| (sum << 8) | u64::from(*byte));
+    ((bucket, slot), mark)
+}
+
+/// The deletes of one slot: how many there were, and the marks of the last ones.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deletes {
+    /// How many keys of the slot were ever deleted.
+    pub count: u64,
+    marks: Vec<u64>,
+}
+
+impl Deletes {
+    /// Remembers a delete of the key with `mark`.
+    pub fn remember(&mut self, mark: u64) {
+        self.count += 1;
+        self.marks.insert(0, mark);
+        self.marks.truncate(DELETES_REMEMBERED);
+    }
+
+    /// Whether the key with `mark` may have been deleted after `count` deletes. Sure where it was remembered, and
+    /// yes where too many others were deleted to tell.
+    #[must_use]
+    pub fn since(&self, count: u64, mark: u64) -> bool {
+        let later = usize::try_from(self.count.saturating_sub(count)).unwrap_or(usize::MAX);
+        later > DELETES_REMEMBERED || self.marks.iter().take(later).any(|own| *own == mark)
+    }
+}
+
+impl Record for Deletes {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.count.to_be_bytes());
+        for mark in &self.marks {
+            out.extend_from_slice(&mark.to_be_bytes());
+        }
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        let mut numbers = bytes
+            .chunks_exact(8)
+            .map(|chunk| chunk.try_into().map(u64::from_be_bytes).unwrap_or_default());
+        (format == Self::FORMAT && bytes.len().is_multiple_of(8)).then_some(())?;
+        Some(Self { count: numbers.next()?, marks: numbers.collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_knows_which_of_its_keys_were_deleted_since() {
+        let mut deletes = Deletes::default();
+        deletes.remember(1);
+        let before = deletes.count;
+        assert!(!deletes.since(before, 1));
+        deletes.remember(2);
+        assert!(deletes.since(before, 2));
+        assert!(!deletes.since(before, 1));
+        for _ in 0..DELETES_REMEMBERED {
+            deletes.remember(3);
+        }
+        assert!(deletes.since(before, 1), "too many to tell");
+        let mut out = Vec::new();
+        deletes.encode(&mut out);
+        assert_eq!(Deletes::decode(1, out.into()), Some(deletes));
+        assert_eq!(Deletes::decode(1, Bytes::from_static(b"short")), None);
+    }
+}

@@ -1,0 +1,382 @@
+//! The record of an object's version, and the names of versions.
+
+use std::fmt;
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use triptych_core::blobs::BlobId;
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, Record};
+use triptych_core::time::Timestamp;
+
+use crate::auth::acl::Acl;
+use crate::body::checksum::Checksum;
+use crate::body::encryption::Sealed;
+use crate::store::key::Key;
+use crate::store::lock::Lock;
+use crate::store::tagging::Tags;
+
+/// The most parts that an object has (spec §8).
+pub const PARTS_MAX: u32 = 10_000;
+/// How many parts one immutable chunk of a part list names.
+pub const PARTS_PER_CHUNK: usize = 500;
+
+/// Which version of a key it is. Its sequence grows for its key; its random bytes make it unguessable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionId {
+    /// Grows with every write of the key.
+    pub sequence: u64,
+    /// Drawn before the body is written: the body is sealed for them.
+    #[serde(with = "crate::store::version::base64_array")]
+    pub random: [u8; 12],
+    /// Whether it was written while the bucket kept no versions: it is shown as `null`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub null: bool,
+}
+
+impl VersionId {
+    /// Reads what [`fmt::Display`] shows of a version that is not null; `None` for what is no version id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 24] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (body, check) = bytes.split_at(20);
+        if crc32c::crc32c(body).to_be_bytes() != check {
+            return None;
+        }
+        let (sequence, random) = body.split_at(8);
+        Some(Self {
+            sequence: u64::from_be_bytes(sequence.try_into().ok()?),
+            random: random.try_into().ok()?,
+            null: false,
+        })
+    }
+
+    /// Random bytes for a new version.
+    pub fn draw(ids: &mut dyn Ids) -> [u8; 12] {
+        let mut random = [0; 12];
+        ids.fill(&mut random);
+        random
+    }
+}
+
+impl fmt::Display for VersionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.null {
+            return f.write_str("null");
+        }
+        let mut bytes = Vec::with_capacity(24);
+        bytes.extend_from_slice(&self.sequence.to_be_bytes());
+        bytes.extend_from_slice(&self.random);
+        bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_be_bytes());
+        f.write_str(&URL_SAFE_NO_PAD.encode(bytes))
+    }
+}
+
+impl JsonRecord for VersionId {}
+
+/// The HTTP headers that are kept with an object and sent back with it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Content {
+    /// Content-Type; `binary/octet-stream` when none was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// Cache-Control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_control: Option<String>,
+    /// Content-Disposition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disposition: Option<String>,
+    /// Content-Encoding, without `aws-chunked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// Content-Language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Expires, as it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+}
+
+/// A piece of a body: one blob, sealed by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where the sealed bytes are.
+    #[serde(with = "crate::store::version::blob_id")]
+    pub blob: BlobId,
+    /// Bytes before sealing.
+    pub bytes: u64,
+    /// How it was sealed.
+    pub sealed: Sealed,
+}
+
+/// Where the body is: a part that stands in the record, or chunks of a part list that the record names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Parts {
+    /// The whole body is one part.
+    One(Part),
+    /// Rows of `PARTS` with this number: each but the last names [`PARTS_PER_CHUNK`] parts. They never change.
+    Chunks {
+        /// The number of the list.
+        list: u64,
+        /// How many parts there are, at most [`PARTS_MAX`].
+        count: u32,
+    },
+}
+
+/// What an object is stored as, beside its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stored {
+    /// Bytes of the body.
+    pub size: u64,
+    /// The entity tag, without quotes.
+    pub etag: String,
+    /// The checksum of the whole body.
+    pub checksum: Checksum,
+    /// Where the body is.
+    pub parts: Parts,
+    /// The HTTP headers that it came with.
+    #[serde(default)]
+    pub content: Content,
+    /// User metadata: lower-case names without prefix, and values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<(String, String)>,
+    /// Storage class.
+    pub class: StorageClass,
+    /// Website redirect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect: Option<String>,
+    /// Tags.
+    #[serde(default, skip_serializing_if = "no_tags")]
+    pub tags: Tags,
+    /// ACL; empty for the default.
+    #[serde(default, skip_serializing_if = "Acl::is_default")]
+    pub acl: Acl,
+    /// Retention and legal hold.
+    #[serde(default, skip_serializing_if = "Lock::is_none")]
+    pub lock: Lock,
+}
+
+fn no_tags(tags: &Tags) -> bool {
+    tags.0.is_empty()
+}
+
+/// A version of a key: an object, or the marker of a delete.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectVersion {
+    /// Which one.
+    pub version: VersionId,
+    /// When it was written; shown in whole seconds.
+    pub modified: Timestamp,
+    /// The account that owns it.
+    pub owner: String,
+    /// The object; `None` for a delete marker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<Box<Stored>>,
+}
+
+impl JsonRecord for ObjectVersion {}
+
+impl ObjectVersion {
+    /// When it was written, as XML bodies show it: in whole seconds, so that it is the moment that headers show.
+    #[must_use]
+    pub fn written(&self) -> String {
+        Timestamp::from_seconds(self.modified.seconds()).rfc3339_millis()
+    }
+}
+
+/// A chunk of a part list. It is kept as plain bytes: 500 parts as JSON are longer than a value may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartChunk(pub Vec<Part>);
+
+impl Record for PartChunk {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        for part in &self.0 {
+            out.extend_from_slice(&part.blob.0);
+            out.extend_from_slice(&part.bytes.to_be_bytes());
+            for field in [part.sealed.root_id.as_bytes(), &part.sealed.wrapped] {
+                // Both are short by how they are made: the name of a root key, and one wrapped key.
+                out.push(u8::try_from(field.len()).unwrap_or(u8::MAX));
+                out.extend_from_slice(field);
+            }
+        }
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        fn part(rest: &mut &[u8]) -> Option<Part> {
+            let (blob, after) = rest.split_first_chunk()?;
+            let (bytes, mut after) = after.split_first_chunk()?;
+            let mut field = || {
+                let (length, fields) = after.split_first()?;
+                let (field, behind) = fields.split_at_checked(usize::from(*length))?;
+                after = behind;
+                Some(field.to_vec())
+            };
+            let (root_id, wrapped) = (String::from_utf8(field()?).ok()?, field()?);
+            *rest = after;
+            Some(Part {
+                blob: BlobId(*blob),
+                bytes: u64::from_be_bytes(*bytes),
+                sealed: Sealed { root_id, wrapped },
+            })
+        }
+        (format == Self::FORMAT).then_some(())?;
+        let mut rest = &*bytes;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            parts.push(part(&mut rest)?);
+        }
+        Some(Self(parts))
+    }
+}
+
+/// Storage classes (spec §4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are the spec's and say all")]
+pub enum StorageClass {
+    #[default]
+    Standard,
+    ReducedRedundancy,
+    StandardIa,
+    OnezoneIa,
+    IntelligentTiering,
+    Glacier,
+    DeepArchive,
+    Outposts,
+    GlacierIr,
+    Snow,
+    ExpressOnezone,
+}
+
+impl StorageClass {
+    /// All classes with their names.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Standard, "STANDARD"),
+        (Self::ReducedRedundancy, "REDUCED_REDUNDANCY"),
+        (Self::StandardIa, "STANDARD_IA"),
+        (Self::OnezoneIa, "ONEZONE_IA"),
+        (Self::IntelligentTiering, "INTELLIGENT_TIERING"),
+        (Self::Glacier, "GLACIER"),
+        (Self::DeepArchive, "DEEP_ARCHIVE"),
+        (Self::Outposts, "OUTPOSTS"),
+        (Self::GlacierIr, "GLACIER_IR"),
+        (Self::Snow, "SNOW"),
+        (Self::ExpressOnezone, "EXPRESS_ONEZONE"),
+    ];
+
+    /// The class with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own)| *own == name).map(|(class, _)| *class)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(class, _)| *class == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// What a body of this key and version is sealed for: it cannot be read as any other.
+#[must_use]
+pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
+    let mut context = Vec::with_capacity(20 + key.as_bytes().len());
+    context.extend_from_slice(&bucket.to_be_bytes());
+    context.extend_from_slice(&random);
+    context.extend_from_slice(key.as_bytes());
+    context
+}
+
+/// Bytes of an object: which, of which parts, and what they were sealed for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// What the parts were sealed for: a [`sealing_context`].
+    pub context: Vec<u8>,
+    /// The parts of the whole body, in order.
+    pub parts: Vec<Part>,
+    /// Which bytes of the body.
+    pub range: Range<u64>,
+}
+
+/// Byte arrays as base64 text in records.
+pub(crate) mod base64_array {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD_NO_PAD;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&STANDARD_NO_PAD.encode(bytes))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<Vec<u8>>>(
+        from: D,
+    ) -> Result<T, D::Error> {
+        let text = String::deserialize(from)?;
+        let bytes = STANDARD_NO_PAD.decode(text).map_err(D::Error::custom)?;
+        T::try_from(bytes).map_err(|_| D::Error::custom("a byte array of another length"))
+    }
+}
+
+/// Names of blobs as base64 text in records.
+pub(crate) mod blob_id {
+    use serde::{Deserializer, Serializer};
+    use triptych_core::blobs::BlobId;
+
+    pub(crate) fn serialize<S: Serializer>(id: &BlobId, to: S) -> Result<S::Ok, S::Error> {
+        super::base64_array::serialize(&id.0, to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BlobId, D::Error> {
+        super::base64_array::deserialize(from).map(BlobId)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_ids_read_back_and_anything_else_is_none() {
+        let id = VersionId { sequence: 7, random: [9; 12], null: false };
+        assert_eq!(id.to_string().len(), 32);
+        assert_eq!(VersionId::parse(&id.to_string()), Some(id));
+        for text in ["", "null", "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD", "a b"] {
+            assert_eq!(VersionId::parse(text), None);
+        }
+    }
+
+    #[test]
+    fn a_full_chunk_of_parts_fits_a_value_and_reads_back() {
+        let mut ids = triptych_core::id::SeededIds::from_number(1);
+        let ring = crate::body::encryption::Keyring::new(&[9; 32]);
+        let part = |number: u64| Part {
+            blob: BlobId([7; BlobId::BYTES]),
+            bytes: number,
+            sealed: ring.draw(b"context", &mut ids).1,
+        };
+        let chunk = PartChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
+        let mut bytes = Vec::new();
+        chunk.encode(&mut bytes);
+        assert!(bytes.len() < 64 * 1024, "{} bytes", bytes.len());
+        assert_eq!(PartChunk::decode(1, bytes.clone().into()), Some(chunk));
+        bytes.pop();
+        assert_eq!(PartChunk::decode(1, bytes.into()), None);
+    }
+
+    #[test]
+    fn storage_classes_have_the_names_of_the_spec() {
+        for (class, name) in StorageClass::ALL {
+            assert_eq!(StorageClass::parse(name), Some(class));
+            assert_eq!(serde_json::to_value(class).unwrap(), name);
+        }
+    }
+}
