@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::check::{licences, purity};
-use crate::task::{crash, e2e, replay, test, up};
+use crate::task::{crash, e2e, replay, soak, test, up};
 
 /// Runs, tests and measures Triptych.
 #[derive(Debug, Parser)]
@@ -32,6 +32,8 @@ enum Task {
     Up(up::Arguments),
     /// Run everything that must be green; this is what CI runs
     Test(test::Arguments),
+    /// Run what takes long and finds what is rare: many kills and power cuts, and the fuzzer
+    Soak(soak::Arguments),
     /// Drive the real binaries with real clients
     E2e(e2e::Arguments),
     /// Kill the real binaries, cut their power, and look for what was lost
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Task::Up(arguments) => up::run(&arguments),
         Task::Test(arguments) => test::run(&arguments),
+        Task::Soak(arguments) => soak::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Crash(arguments) => crash::run(&arguments),
         Task::Bench(arguments) => task::bench::run(&arguments),

@@ -5,5 +5,6 @@ pub(crate) mod crash;
 pub(crate) mod demo;
 pub(crate) mod e2e;
 pub(crate) mod replay;
+pub(crate) mod soak;
 pub(crate) mod test;
 pub(crate) mod up;

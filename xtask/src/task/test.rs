@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::check::{licences, links, purity};
 use crate::run::service::SERVICES;
-use crate::run::steps::Steps;
+use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
 use crate::run::workspace::{cargo, root, target};
 use crate::task::{crash, e2e, up};
@@ -24,73 +24,54 @@ pub(crate) struct Arguments {
 /// # Errors
 /// The names of the steps that failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut steps = Steps::default();
-    let asked = |name: &str| arguments.step.as_deref().is_none_or(|text| name.contains(text));
-    for (name, step) in STEPS {
-        if asked(name) {
-            step(&mut steps, name);
-        }
-    }
-    steps.finish()
+    steps::run(&steps(), arguments.step.as_deref())
 }
 
-type Step = fn(&mut Steps, &str);
-
-/// The steps: what is quick to fail comes first.
-const STEPS: &[(&str, Step)] = &[
-    ("format", |steps, name| steps.command(name, cargo(&["fmt", "--all", "--check"]), said(""))),
-    ("licences", |steps, name| steps.run(name, |_| licences::check())),
-    ("links", |steps, name| steps.run(name, |_| links::check())),
-    ("purity", |steps, name| steps.run(name, |_| purity::check())),
-    ("lints", |steps, name| {
-        let lints = [
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--all-features",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ];
-        steps.command(name, cargo(&lints), said("no warning"));
-    }),
-    ("domains", |steps, name| steps.run(name, |_| domains())),
-    ("docs", |steps, name| {
-        let mut docs = cargo(&["doc", "--workspace", "--all-features", "--no-deps", "--locked"]);
-        docs.env("RUSTDOCFLAGS", "-D warnings");
-        steps.command(name, docs, said("no warning"));
-    }),
-    ("unit", |steps, name| {
-        steps.command(
-            name,
-            cargo(&["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"]),
-            cargo_tests,
-        );
-    }),
-    ("outside", |steps, name| {
-        steps.command(name, outside(), said("a crate outside the workspace builds"))
-    }),
-    ("build", |steps, name| {
-        steps.command(
-            name,
-            cargo(&["build", "--workspace", "--all-features", "--bins", "--examples", "--locked"]),
-            said("binaries and examples"),
-        );
-    }),
-    ("clients", |steps, name| steps.run(name, |_| e2e::drive(&e2e::Arguments::default()))),
-    ("rust-clients", |steps, name| steps.run(name, |_| e2e::drive_rust())),
-    ("crash", |steps, name| steps.run(name, |_| crash::short())),
-    ("demo", |steps, name| {
-        steps.run(name, |_| {
+/// The steps with their seconds on two cores from a fresh clone: what is quick to fail comes first.
+fn steps() -> Vec<Step> {
+    vec![
+        Step::command("format", 10, || cargo(&["fmt", "--all", "--check"]), said("")),
+        Step::new("licences", 10, licences::check),
+        Step::new("links", 5, links::check),
+        Step::new("purity", 15, purity::check),
+        Step::command("lints", 210, || cargo(LINTS), said("no warning")),
+        Step::new("domains", 150, domains),
+        Step::command("docs", 60, docs, said("no warning")),
+        Step::command("unit", 330, || cargo(UNIT), cargo_tests),
+        Step::command("outside", 60, outside, said("a crate outside the workspace builds")),
+        Step::command("build", 90, || cargo(BUILD), said("binaries and examples")),
+        Step::new("clients", 210, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("rust-clients", 180, e2e::drive_rust),
+        Step::new("crash", 90, crash::short),
+        Step::new("demo", 60, || {
             up::run(&up::Arguments { demo: true, ..up::Arguments::default() })?;
             Ok("every printed line and every job worked".into())
-        });
-    }),
-];
+        }),
+    ]
+}
 
-fn said(text: &'static str) -> impl FnOnce(&str) -> Result<String> {
+const LINTS: &[&str] = &[
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--all-features",
+    "--locked",
+    "--",
+    "-D",
+    "warnings",
+];
+const UNIT: &[&str] = &["test", "--workspace", "--all-features", "--locked", "--no-fail-fast"];
+const BUILD: &[&str] =
+    &["build", "--workspace", "--all-features", "--bins", "--examples", "--locked"];
+
+fn said(text: &'static str) -> impl Fn(&str) -> Result<String> {
     move |_| Ok(text.to_owned())
+}
+
+fn docs() -> Command {
+    let mut docs = cargo(&["doc", "--workspace", "--all-features", "--no-deps", "--locked"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    docs
 }
 
 /// The tests of each domain by itself, without its server: features of one package never hide what another misses.
@@ -110,4 +91,14 @@ fn outside() -> Command {
     let mut command = cargo(&["run", "--manifest-path"]);
     command.arg(manifest).env("CARGO_TARGET_DIR", target());
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budgets_of_all_steps_are_within_25_minutes() {
+        assert!(steps().iter().map(|step| step.budget).sum::<u64>() <= 25 * 60);
+    }
 }

@@ -1,0 +1,105 @@
+//! `cargo xtask soak`: what takes long and finds what is rare; an hour at most, and not for CI.
+
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+
+use crate::run::process::{has, watch};
+use crate::run::service::tail;
+use crate::run::steps::{self, Step};
+use crate::run::workspace::{cargo, files, root, target};
+use crate::task::crash;
+
+/// Arguments of `soak`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only the steps whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub step: Option<String>,
+}
+
+/// How long each fuzz target runs.
+const FUZZ_SECONDS: u64 = 60;
+
+/// How long cargo-fuzz may take before it is killed.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// Runs every step, whatever the others say.
+///
+/// # Errors
+/// The names of the steps that failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    steps::run(&steps()?, arguments.step.as_deref())
+}
+
+/// The steps with their seconds on two cores: kills and power cuts first, then each fuzz target, whose build the first of them makes.
+fn steps() -> Result<Vec<Step>> {
+    let mut steps =
+        vec![Step::new("crash", 25 * 60, crash_full), Step::new("fuzz build", 9 * 60, fuzz_build)];
+    for name in targets()? {
+        steps.push(Step::new(format!("fuzz {name}"), FUZZ_SECONDS + 15, move || fuzz(&name)));
+    }
+    Ok(steps)
+}
+
+fn crash_full() -> Result<String> {
+    crash::run(&crash::Arguments { full: true, only: None })?;
+    Ok("every kill and every power cut lost nothing".into())
+}
+
+/// Names of the fuzz targets, one a file.
+fn targets() -> Result<Vec<String>> {
+    let found = files(&root().join("fuzz/fuzz_targets"), ".rs")?;
+    let names = found.iter().filter_map(|path| path.file_stem());
+    Ok(names.map(|name| name.to_string_lossy().into_owned()).collect())
+}
+
+fn fuzz_build() -> Result<String> {
+    fuzzer(&["build"], "fuzz-build")?;
+    Ok(format!("{} targets", targets()?.len()))
+}
+
+/// Runs a target on its committed corpus; what it finds new is kept out of that, under the target directory.
+fn fuzz(name: &str) -> Result<String> {
+    let found = target().join("fuzz-corpus").join(name);
+    std::fs::create_dir_all(&found)?;
+    let (found, committed) = (found.display().to_string(), format!("fuzz/corpus/{name}"));
+    let limit = format!("-max_total_time={FUZZ_SECONDS}");
+    let said = fuzzer(&["run", name, &found, &committed, "--", &limit], &format!("fuzz-{name}"))?;
+    let last = said.lines().rev().find(|line| line.starts_with("Done "));
+    last.map(str::to_owned).ok_or_else(|| anyhow!("{name} did not say how many inputs it ran"))
+}
+
+/// Runs cargo-fuzz, which wants flags of a nightly compiler.
+fn fuzzer(arguments: &[&str], log: &str) -> Result<String> {
+    if !has("cargo-fuzz") {
+        bail!("cargo-fuzz is missing. Install with: cargo install cargo-fuzz");
+    }
+    let mut command = cargo(&["fuzz"]);
+    command.args(arguments).env("RUSTC_BOOTSTRAP", "1");
+    let log = target().join("xtask").join(format!("{log}.log"));
+    let ended = watch(&mut command, &log, LIMIT, |_| {})?;
+    if !ended.success {
+        bail!("{command:?} failed{}", tail(&log, 40));
+    }
+    Ok(ended.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budgets_of_all_steps_are_within_an_hour() {
+        assert!(steps().unwrap().iter().map(|step| step.budget).sum::<u64>() <= 60 * 60);
+    }
+
+    #[test]
+    fn each_fuzz_target_has_a_corpus_and_each_corpus_a_target() {
+        let folders = std::fs::read_dir(root().join("fuzz/corpus")).unwrap();
+        let mut corpora: Vec<_> =
+            folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        corpora.sort();
+        assert_eq!(targets().unwrap(), corpora);
+    }
+}
