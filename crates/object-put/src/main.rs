@@ -199,7 +199,7 @@ struct Credentials {
     key: (String, Secret),
     /// The key, if it was made here: a terminal may show it.
     shown: Option<(String, Secret)>,
-    /// Whether it was given by flag, or kept from an earlier start.
+    /// True if it was given by flag, or kept from an earlier start.
     own: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked for again: the answer is what a service would give that never answered before, whatever happened in between.
+//! Requests that are sent again: the answer is that of a service that never answered before, whatever happened in between.
 
 #![allow(
     clippy::unwrap_used,
@@ -65,7 +65,7 @@ impl Bench {
     }
 }
 
-/// What an answer says of the object, not of itself.
+/// The headers in which an answer speaks of the object, not of itself.
 fn of_object(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let own = ["x-amz-request-id", "x-amz-id-2", "x-store-request-id", "x-store-id-2"];
     let headers = answer.headers.iter().cloned();

@@ -50,7 +50,7 @@ impl Scene {
         self.world.fetch(target).await.status
     }
 
-    /// How many versions and how many delete markers a bucket shows.
+    /// The number of versions and of delete markers that a bucket shows.
     async fn versions(&self, bucket: &str) -> (usize, usize) {
         let listed = self.world.fetch(&format!("/{bucket}?versions")).await.text();
         let count = |element: &str| listed.matches(element).count();

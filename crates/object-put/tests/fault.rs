@@ -33,7 +33,7 @@ impl Countdown {
         self.0.store(call, Ordering::SeqCst);
     }
 
-    /// Whether the armed call has not come yet.
+    /// True while the armed call has not come yet.
     fn is_armed(&self) -> bool {
         self.0.load(Ordering::SeqCst) >= 0
     }
@@ -157,7 +157,7 @@ struct FailingStore {
     inner: Memory,
     countdown: Countdown,
     error: StoreError,
-    /// Whether the failing commit happens all the same.
+    /// True if the failing commit happens all the same.
     applies: bool,
 }
 

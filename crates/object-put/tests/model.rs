@@ -79,10 +79,10 @@ fn step() -> impl Strategy<Value = Step> {
 /// A version as the model has it: its id, and its body or `None` for a delete marker.
 type Entry = (String, Option<Vec<u8>>);
 
-/// What the bucket should hold.
+/// The versions that the bucket should hold.
 #[derive(Debug, Default)]
 struct Model {
-    /// Whether the bucket keeps versions; `None` before that was ever set.
+    /// True if the bucket keeps versions; `None` before that was ever set.
     versioning: Option<bool>,
     keys: BTreeMap<&'static str, Vec<Entry>>,
 }

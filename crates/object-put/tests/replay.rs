@@ -57,7 +57,7 @@ impl Recorded {
         self.head().split(' ').next().unwrap().to_owned()
     }
 
-    /// When it was made.
+    /// The time at which it was made.
     fn time(&self) -> Timestamp {
         let head = self.head();
         let presigned = head.split_once("X-Amz-Date=").map(|(_, rest)| rest[..16].to_owned());
@@ -130,7 +130,7 @@ async fn recorded_puts_get_the_answers_of_the_real_service() {
     assert!(replayed > 90, "only {replayed} requests were found");
 }
 
-/// What a client asks beside its PUTs: status, and a piece of the answer's body.
+/// The requests of a client beside its PUTs: status, and a piece of the answer's body.
 fn expected_beside(request: &Recorded, is_put: bool) -> (u16, &'static str) {
     let head = request.head();
     let line = head.lines().next().unwrap_or_default();

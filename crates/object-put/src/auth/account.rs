@@ -12,11 +12,11 @@ use triptych_core::kv::JsonRecord;
 pub struct Account {
     /// Twelve digits.
     pub id: String,
-    /// 64 hexadecimal digits: how ACLs name the account.
+    /// The name of the account in ACLs: 64 hexadecimal digits.
     pub canonical_id: String,
     /// The name that ACLs show.
     pub display_name: String,
-    /// How grants may name the account.
+    /// The e-mail address by which grants may name the account.
     #[serde(default)]
     pub email: String,
 }
@@ -60,9 +60,9 @@ impl Drop for Secret {
 pub struct AccessKey {
     /// The account that it speaks for.
     pub account: String,
-    /// What signatures are made with.
+    /// The secret that signatures are made with.
     pub secret: Secret,
-    /// What it may do: names of permissions with `*` for any run of characters.
+    /// The permissions that it has: their names with `*` for any run of characters.
     pub allow: Vec<String>,
     /// The session token that requests with this key must carry, if it is a temporary one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Holder {
     pub key: AccessKey,
 }
 
-/// Who sends a request.
+/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     /// Nobody that is known: the request is not signed.
@@ -99,7 +99,7 @@ impl Caller {
         }
     }
 
-    /// Whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
+    /// Tells whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
     #[must_use]
     pub fn holds(&self, permission: &str) -> bool {
         match self {
@@ -112,7 +112,7 @@ impl Caller {
     }
 }
 
-/// Whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.
+/// Tells whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());

@@ -59,7 +59,7 @@ impl Group {
     }
 }
 
-/// Who a grant is for.
+/// The receiver of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Grantee {
     /// An account, by its canonical id.
@@ -68,7 +68,7 @@ pub enum Grantee {
     Group(Group),
 }
 
-/// What a grant allows.
+/// The right that a grant gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Permission {
     /// Everything.
@@ -106,9 +106,9 @@ impl Permission {
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
-    /// For whom.
+    /// The receiver.
     pub grantee: Grantee,
-    /// What.
+    /// The right.
     pub permission: Permission,
 }
 
@@ -166,7 +166,7 @@ impl Roster {
     }
 }
 
-/// What a list is made for: canned lists name its owner, and the owner of its bucket.
+/// The owners that canned lists name, and the accounts that grants name.
 #[derive(Debug, Clone, Copy)]
 pub struct Parties<'a> {
     /// All accounts.
@@ -175,7 +175,7 @@ pub struct Parties<'a> {
     pub owner: &'a str,
     /// Canonical id of who owns the bucket.
     pub bucket_owner: &'a str,
-    /// Whether the list is a bucket's.
+    /// True if the list is a bucket's.
     pub is_bucket: bool,
 }
 
@@ -194,7 +194,7 @@ impl Acl {
         Self { grants: Some(grants) }
     }
 
-    /// Whether it is the default list.
+    /// Tells whether it is the default list.
     #[must_use]
     pub const fn is_default(&self) -> bool {
         self.grants.is_none()
@@ -206,7 +206,7 @@ impl Acl {
         self.grants.clone().unwrap_or_else(|| vec![full_control(owner)])
     }
 
-    /// Whether the list gives `wanted` to the caller.
+    /// Tells whether the list gives `wanted` to the caller.
     #[must_use]
     pub fn allows(&self, caller: &Caller, owner: &str, wanted: Permission) -> bool {
         let account = caller.account();
@@ -221,7 +221,7 @@ impl Acl {
         })
     }
 
-    /// Whether it gives anything to groups that anyone can join.
+    /// Tells whether it gives anything to groups that anyone can join.
     #[must_use]
     pub fn is_public(&self) -> bool {
         let open = [Group::AllUsers, Group::AuthenticatedUsers].map(Grantee::Group);
@@ -261,7 +261,7 @@ impl Acl {
         }
     }
 
-    /// Whether the headers of a request name a list.
+    /// Tells whether the headers of a request name a list.
     #[must_use]
     pub fn is_named(fields: &Fields<'_>) -> bool {
         fields.has(ACL) || GRANT_HEADERS.iter().any(|(header, _)| fields.has(header))

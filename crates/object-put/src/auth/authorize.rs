@@ -1,4 +1,4 @@
-//! Whether a caller may do something to a bucket or an object: what its key holds, and what the bucket lets others do
+//! The right of a caller to do something to a bucket or an object: what its key holds, and what the bucket lets others do
 //! by its policy, its ACL, those of its objects, and the seed file.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::store::version::ObjectVersion;
 /// A request on its way to a bucket.
 #[derive(Debug, Clone, Copy)]
 pub struct Visit<'a> {
-    /// What it wants to do.
+    /// The operation.
     pub operation: &'static Operation,
     /// The name of the bucket.
     pub bucket: &'a str,
@@ -30,9 +30,9 @@ pub struct Visit<'a> {
     pub fields: &'a Fields<'a>,
     /// Query parameters.
     pub query: &'a Query,
-    /// Who asks.
+    /// The sender.
     pub caller: &'a Caller,
-    /// Whether it came over TLS.
+    /// True if it came over TLS.
     pub secure: bool,
 }
 
@@ -87,7 +87,7 @@ fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     Ok(bucket)
 }
 
-/// Where the requester pays, whoever is not the owner must say that they know (spec §4, `x-store-request-payer`).
+/// Checks that a sender who pays says so (spec §4, `x-store-request-payer`): where the requester pays, everyone but the owner.
 fn check_payer(visit: &Visit<'_>, bucket: &Bucket) -> Result<(), Error> {
     let confirms = visit.fields.get("x-store-request-payer")?.is_some();
     let pays = bucket.request_payment == RequestPayment::Requester;
@@ -137,7 +137,7 @@ fn owns(caller: &Caller, bucket: &Bucket) -> bool {
     account.is_some_and(|account| account.id == bucket.owner)
 }
 
-/// Whether the caller of `visit` has `permission`.
+/// Tells whether the caller of `visit` has `permission`.
 ///
 /// # Errors
 /// [`Error::AccessDenied`]; those of the store.
@@ -168,7 +168,7 @@ pub fn enter(
     if allowed { Ok(()) } else { Err(Error::AccessDenied) }
 }
 
-/// Whether the object's own list says who has `permission`, whoever owns the bucket.
+/// Tells whether the object's own list says who has `permission`, whoever owns the bucket.
 fn is_of_object(permission: &str) -> bool {
     matches!(grant_for(permission), Some((true, _)))
 }
@@ -187,7 +187,7 @@ fn grant_for(permission: &str) -> Option<(bool, Permission)> {
     })
 }
 
-/// Whether the ACL of the bucket, or of the object, gives the permission.
+/// Tells whether the ACL of the bucket, or of the object, gives the permission.
 fn by_lists(
     visit: &Visit<'_>,
     permission: &str,
@@ -217,7 +217,7 @@ fn by_lists(
     }
 }
 
-/// Whether a list gives what is wanted, where lists count at all.
+/// Tells whether a list gives what is wanted, where lists count at all.
 fn listed(
     visit: &Visit<'_>,
     bucket: &Bucket,
@@ -273,7 +273,7 @@ pub fn check_expected_owner(
     Ok(())
 }
 
-/// Whether the key of the bucket's owner has a permission that no list and no policy gives.
+/// Tells whether the key of the bucket's owner has a permission that no list and no policy gives.
 ///
 /// # Errors
 /// [`Error::AccessDenied`].

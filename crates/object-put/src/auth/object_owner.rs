@@ -1,4 +1,4 @@
-//! Who owns what is put into a bucket, and the list that it gets.
+//! The owner of an object that is put into a bucket, and the ACL that it gets.
 
 use triptych_core::kv::Tx;
 
@@ -11,7 +11,7 @@ use crate::store::bucket::{Bucket, Ownership};
 
 const ACL: &str = "x-store-acl";
 
-/// Who will own an object that `caller` puts into `bucket`, and its list (spec §1, §4).
+/// The owner of an object that `caller` puts into `bucket`, and its ACL (spec §1, §4).
 ///
 /// # Errors
 /// [`Error::AccessControlListNotSupported`] where ACLs are disabled and the request asks for more than the bucket owner's

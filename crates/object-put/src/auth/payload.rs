@@ -7,12 +7,12 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// How far the clocks of client and server may be apart.
+/// Milliseconds that the clocks of client and server may be apart.
 pub const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
 /// The longest that a presigned URL may be valid.
 pub const PRESIGNED_SECONDS_MAX: u64 = 604_800;
 
-/// What `x-store-content-sha256` says about the body.
+/// The value of `x-store-content-sha256`: the framing of the body, and what its signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
     /// The body has this SHA-256.
@@ -43,7 +43,7 @@ impl Payload {
         }
     }
 
-    /// Whether the body is framed as aws-chunked.
+    /// Tells whether the body is framed as aws-chunked.
     #[must_use]
     pub const fn is_chunked(self) -> bool {
         matches!(self, Self::UnsignedTrailer | Self::Signed | Self::SignedTrailer)

@@ -1,6 +1,6 @@
 //! Bucket policies and the public access block: what a bucket lets others do, beside its ACLs.
 //!
-//! What a policy names and this service does not know is refused when it is put: a rule that is kept counts.
+//! A name that this service does not know is refused when the policy is put: a rule that is kept counts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,12 +14,12 @@ use crate::request::xml::Element;
 use crate::store::tables::SETTINGS;
 use crate::store::tagging::Tags;
 
-/// Under which name the policy of a bucket is kept.
+/// The name under which the policy of a bucket is kept.
 pub const SETTING: &str = "policy";
 /// The most bytes of a policy document.
 const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
 
-/// Whether what a statement says is allowed or denied.
+/// The effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// It may be done.
@@ -93,10 +93,10 @@ pub struct Policy {
     statements: Vec<Statement>,
 }
 
-/// What a policy is asked about.
+/// A request as policies see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// Who asks.
+    /// The sender.
     pub caller: &'a Caller,
     /// The permission, by the spec's name: `store:GetObject`.
     pub permission: &'a str,
@@ -106,7 +106,7 @@ pub struct Question<'a> {
     pub fields: &'a Fields<'a>,
     /// Parameters of the request.
     pub query: &'a Query,
-    /// Whether it came over TLS.
+    /// True if it came over TLS.
     pub secure: bool,
     /// The tags of the object that is there, where [`Policy::looks_at_tags`].
     pub tags: Option<&'a Tags>,
@@ -151,7 +151,7 @@ impl Policy {
         Ok(Self { document: text.to_owned(), statements: statements? })
     }
 
-    /// What the policy says to a request; `None` if nothing. A denial counts before any allowance.
+    /// Evaluates the policy for a request; `None` if it says nothing. A denial counts before any allowance.
     #[must_use]
     pub fn judge(&self, question: &Question<'_>) -> Option<Effect> {
         let said = |effect| {
@@ -163,14 +163,14 @@ impl Policy {
         said(Effect::Allow).then_some(Effect::Allow)
     }
 
-    /// Whether a condition of it looks at the tags of the object that is there.
+    /// Tells whether a condition of it looks at the tags of the object that is there.
     #[must_use]
     pub fn looks_at_tags(&self) -> bool {
         let mut tests = self.statements.iter().flat_map(|own| &own.tests);
         tests.any(|test| matches!(test.subject, Subject::ExistingTag(_)))
     }
 
-    /// Whether it allows anything to anyone, without a condition.
+    /// Tells whether it allows anything to anyone, without a condition.
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.statements.iter().any(|own| {
@@ -429,7 +429,7 @@ pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Policy>, Error> 
     Policy::read(&text).map(Some).map_err(|_| Error::Damaged)
 }
 
-/// What a bucket keeps from becoming public, whatever its lists and policy say.
+/// The public access block of a bucket: it keeps a bucket from becoming public, whatever its ACLs and policy say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicAccessBlock {
@@ -444,7 +444,7 @@ pub struct PublicAccessBlock {
 }
 
 impl PublicAccessBlock {
-    /// Under which name the block of a bucket is kept.
+    /// The name under which the block of a bucket is kept.
     pub const SETTING: &'static str = "public-access-block";
 
     /// The block of a bucket; one that was never put blocks nothing.

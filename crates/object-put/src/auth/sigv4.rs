@@ -1,4 +1,4 @@
-//! What a request says about its sender, and the proof of it.
+//! Signature version 4: its credentials in the header or in the query, and their verification.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct RequestLine<'r> {
     pub host_bucket: Option<&'r str>,
 }
 
-/// What a request says about its sender.
+/// The credentials of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim<'r> {
     /// Nothing: it is anonymous.
@@ -43,7 +43,7 @@ pub enum Claim<'r> {
     V2(ClaimV2),
 }
 
-/// What signatures of one day are made with: derived from a key's secret and the scope of a credential.
+/// The key of the signatures of one day, derived from an access key's secret and the scope of a credential.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningKey {
     scope: String,
@@ -98,9 +98,9 @@ pub struct ClaimV4<'r> {
 /// A claim that was proven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// What the signature says about the body.
+    /// The part of the body that the signature covers.
     pub payload: Payload,
-    /// What chunk signatures go on from, where the payload has them.
+    /// The signer of chunks, where the payload has chunk signatures.
     pub chunks: Option<super::chunk_signature::ChunkSigner>,
 }
 
@@ -387,7 +387,7 @@ impl<'r> ClaimV4<'r> {
         Ok(())
     }
 
-    /// Whether the signature covers a header. The list is short: a search for its next sign would cost more than a look at each.
+    /// Tells whether the signature covers a header. The list is short: a search for its next sign would cost more than a look at each.
     fn covers(&self, name: &str) -> bool {
         let mut signed = self.signed.as_bytes().split(|byte| *byte == b';');
         signed.any(|signed| signed == name.as_bytes())
@@ -442,7 +442,7 @@ pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Err
     if holds { Ok(()) } else { Err(Error::InvalidToken) }
 }
 
-/// For how long a presigned URL is valid: a second to a week.
+/// Seconds for which a presigned URL is valid: a second to a week.
 fn read_expires(text: &str) -> Result<u64, Error> {
     let seconds: i64 =
         text.parse().map_err(|_| parameters("X-Store-Expires should be a number"))?;

@@ -11,7 +11,7 @@ const TRAILER_BYTES_MAX: usize = 16 * 1024;
 /// A signed chunk that is not the last has at least this many bytes.
 const SIGNED_CHUNK_BYTES_MIN: u64 = 8 * 1024;
 
-/// What the decoder finds.
+/// A piece of a chunked body, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// Bytes of the body.
@@ -137,7 +137,7 @@ impl Decoder {
         }
     }
 
-    /// Whether the end was reached: a body that stops before it is incomplete.
+    /// Tells whether the end was reached: a body that stops before it is incomplete.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.state == State::Done

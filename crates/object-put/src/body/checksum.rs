@@ -96,7 +96,7 @@ impl Algorithm {
 /// The checksum of a whole body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksum {
-    /// How it was computed.
+    /// Its algorithm.
     pub algorithm: Algorithm,
     /// Its bytes.
     #[serde(with = "crate::store::version::base64_array")]
@@ -172,7 +172,7 @@ impl std::fmt::Debug for Hasher {
     }
 }
 
-/// What is computed of every body in one pass: its length, MD5, its checksum, and SHA-256 where the signature covers it.
+/// Digests of a body, computed in one pass: its length, MD5, its checksum, and SHA-256 where the signature covers it.
 #[derive(Debug)]
 pub struct Digests {
     size: u64,

@@ -33,7 +33,7 @@ pub struct Unopened;
 /// The data key of a body, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// Which root key wraps it.
+    /// The id of the root key that wraps it.
     #[serde(rename = "root")]
     pub root_id: String,
     /// Nonce, wrapped key and tag.
@@ -159,7 +159,7 @@ impl BodyKey {
     }
 }
 
-/// How many bytes a body of `size` bytes has when sealed. An empty one has a record too, so that its absence shows.
+/// Bytes of an encrypted body of `size` bytes. An empty one has a record too, so that its absence shows.
 #[must_use]
 pub const fn sealed_bytes(size: u64) -> u64 {
     size + records(size) * TAG_BYTES as u64
@@ -175,7 +175,7 @@ const fn records(size: u64) -> u64 {
 pub struct Sealer {
     key: BodyKey,
     index: u64,
-    /// Where the record that is being filled starts in `out`.
+    /// The start in `out` of the record that is being filled.
     start: usize,
     /// Sealed records, then the record that is being filled.
     out: BytesMut,
@@ -237,7 +237,7 @@ impl Sealer {
     }
 }
 
-/// Which sealed bytes hold a range of a body.
+/// The encrypted bytes that hold a range of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedRange {
     /// The sealed bytes to read.
@@ -332,7 +332,7 @@ impl Opener {
         Ok(Some(record))
     }
 
-    /// Whether every byte of the range was opened.
+    /// Tells whether every byte of the range was opened.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.take == 0 && (self.index > 0 || self.size > 0)

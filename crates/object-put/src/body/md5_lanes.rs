@@ -1,7 +1,7 @@
 //! MD5 (RFC 1321) of several bodies at once. Each of its steps waits for the one before, so that one body leaves most of a core
 //! idle: three that are computed side by side take little longer than one.
 
-/// How many bodies are computed side by side at the most.
+/// Bodies that are computed side by side at the most.
 pub const LANES: usize = 3;
 /// Bytes that MD5 takes at a time.
 pub const BLOCK_BYTES: usize = 64;
@@ -25,7 +25,7 @@ impl Md5Sum for md5::Md5 {
     }
 }
 
-/// What is known of a body between two blocks.
+/// The state of a body's MD5 between two blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State([u32; 4]);
 
@@ -47,7 +47,7 @@ impl State {
     }
 }
 
-/// What ends a body of `bytes` bytes whose last ones, fewer than a block, are `tail`: the padding, and the length in bits.
+/// The end of a body of `bytes` bytes whose last ones, fewer than a block, are `tail`: with the padding, and the length in bits.
 #[must_use]
 pub fn last_blocks(tail: &[u8], bytes: u64) -> Vec<u8> {
     let mut last = tail.to_vec();

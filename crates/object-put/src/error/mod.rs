@@ -1,4 +1,4 @@
-//! Why a request is refused: one enum, in the order in which the checks run. Status and code stand in
+//! Refusals: one enum, in the order in which the checks run. Status and code stand in
 //! [`triptych_core::error::Coded::row`] and nowhere else.
 //!
 //! Sentences and names are written in the spec's vocabulary; [`Error::message`] and [`Error::details`] give
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use triptych_core::blobs::BlobError;
 use triptych_core::kv::StoreError;
 
-/// What a signature check computed, shown to whoever has to find out why theirs differs.
+/// The texts that a signature check computed, shown to whoever has to find out why theirs differs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SignatureMismatch {
     /// The access key that the request names.
@@ -27,7 +27,7 @@ pub struct SignatureMismatch {
     pub canonical_request: String,
 }
 
-/// Why a request was refused. Declared in the order the checks run: the first that applies is returned.
+/// The reason why a request was refused. Declared in the order the checks run: the first that applies is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     // The request line and the operation.
@@ -51,7 +51,7 @@ pub enum Error {
     MethodNotAllowed {
         /// The method of the request.
         method: String,
-        /// What it was sent to: SERVICE, BUCKET or OBJECT.
+        /// The target: SERVICE, BUCKET or OBJECT.
         resource: &'static str,
     },
     /// An operation of the wider API that is not there.
@@ -81,7 +81,7 @@ pub enum Error {
     /// The Authorization header cannot be read, or its scope is not this service's.
     #[error("The authorization header is malformed; {reason}")]
     AuthorizationHeaderMalformed {
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
         /// The region that was expected, where that is the fault.
         region: Option<String>,
@@ -89,7 +89,7 @@ pub enum Error {
     /// A presigned URL with a missing or malformed parameter.
     #[error("{reason}")]
     AuthorizationQueryParameters {
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A presigned URL of the older scheme that lacks a parameter.
@@ -123,9 +123,9 @@ pub enum Error {
     /// A presigned URL whose time is over.
     #[error("Request has expired")]
     RequestExpired {
-        /// For how many seconds it was valid; not given by the older scheme.
+        /// Seconds for which it was valid; not given by the older scheme.
         valid_seconds: Option<u64>,
-        /// When it ended, RFC 3339.
+        /// The end of its validity, RFC 3339.
         expires: String,
         /// The time here, RFC 3339.
         server_time: String,
@@ -147,7 +147,7 @@ pub enum Error {
         "x-store-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-STORE4-HMAC-SHA256-PAYLOAD, STREAMING-STORE4-HMAC-SHA256-PAYLOAD-TRAILER or a valid sha256 value."
     )]
     InvalidContentSha256 {
-        /// What was sent.
+        /// The value that was sent.
         value: String,
     },
     /// The signature is not the one computed here.
@@ -174,7 +174,7 @@ pub enum Error {
         "The value of the expected bucket owner parameter must be an AWS Account ID... [{value}]"
     )]
     InvalidBucketOwner {
-        /// What was sent.
+        /// The value that was sent.
         value: String,
     },
     /// The caller may not do this, or the expected owner is another (spec §7).
@@ -185,7 +185,7 @@ pub enum Error {
     CrossOrigin {
         /// The method that the page would use, or that of the question.
         method: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// A lock protects the version.
@@ -214,7 +214,7 @@ pub enum Error {
     BucketNotEmpty {
         /// The name.
         bucket: String,
-        /// Whether the bucket keeps versions, or did.
+        /// True if the bucket keeps versions, or did.
         keeps_versions: bool,
     },
     /// An account has as many buckets as it may have.
@@ -223,10 +223,10 @@ pub enum Error {
     /// A versioning configuration that names no state.
     #[error("The Versioning element must be specified")]
     NoVersioningState,
-    /// What is asked does not fit the state that the bucket is in.
+    /// The request does not fit the state that the bucket is in.
     #[error("{reason}")]
     InvalidBucketState {
-        /// What stands against it.
+        /// The conflict.
         reason: &'static str,
     },
 
@@ -236,7 +236,7 @@ pub enum Error {
     HeaderNotImplemented {
         /// The header.
         header: &'static str,
-        /// What is not accepted about it.
+        /// The part of it that is not accepted.
         reason: Option<&'static str>,
     },
     /// Spec §4: only bucket-owner-full-control where ACLs are disabled.
@@ -256,15 +256,15 @@ pub enum Error {
     InvalidArgument {
         /// The header, parameter or element.
         argument: Cow<'static, str>,
-        /// What was sent, where that helps.
+        /// The value that was sent, where that helps.
         value: Option<String>,
-        /// What is wrong with it.
+        /// The fault.
         reason: Cow<'static, str>,
     },
     /// Parts of the request contradict each other or are not what the operation takes.
     #[error("{reason}")]
     InvalidRequest {
-        /// What is wrong.
+        /// The fault.
         reason: Cow<'static, str>,
     },
     /// No account has this e-mail address.
@@ -282,19 +282,19 @@ pub enum Error {
     /// Content-MD5 is not the base64 of 16 bytes.
     #[error("The Content-MD5 you specified was invalid.")]
     InvalidDigest {
-        /// What was sent.
+        /// The value that was sent.
         value: String,
     },
     /// An encryption algorithm other than AES256.
     #[error("The Encryption request you specified is not valid. Supported value: AES256.")]
     InvalidEncryptionAlgorithm {
-        /// What was sent.
+        /// The value that was sent.
         value: String,
     },
     /// A storage class that is not one, or not one of this kind of bucket.
     #[error("The storage class you specified is not valid")]
     InvalidStorageClass {
-        /// What was sent.
+        /// The value that was sent.
         class: String,
     },
     /// A website redirect that is neither a path nor a URL.
@@ -313,7 +313,7 @@ pub enum Error {
     /// More tags than an object, or a bucket, has.
     #[error("{reason}")]
     TooManyTags {
-        /// How many there may be.
+        /// The rule that it breaks, with the most that there may be.
         reason: &'static str,
     },
     /// User metadata of more than 2 KiB.
@@ -353,7 +353,7 @@ pub enum Error {
         key: String,
         /// The version id of the marker.
         marker: String,
-        /// When it was made, as an HTTP date.
+        /// The time at which it was made, as an HTTP date.
         modified: String,
     },
     /// A delete marker where a version is named, changed or read for its tags: it can only be deleted.
@@ -363,7 +363,7 @@ pub enum Error {
         method: &'static str,
         /// The version id of the marker.
         marker: String,
-        /// When it was made, as an HTTP date.
+        /// The time at which it was made, as an HTTP date.
         modified: String,
     },
     /// The version is absent.
@@ -374,7 +374,7 @@ pub enum Error {
         /// The version.
         version: String,
     },
-    /// What a request names as a part of a bucket or an object is not set; `code` says which.
+    /// A configuration of a bucket or an object that was never put; `code` says which.
     #[error("{reason}")]
     NotSet {
         /// The code of the real service for this missing thing.
@@ -428,13 +428,13 @@ pub enum Error {
     /// The policy document is not one.
     #[error("{reason}")]
     MalformedPolicy {
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The framing of an aws-chunked body is broken.
     #[error("{reason}")]
     MalformedChunk {
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// A chunk that is not the last has less than 8 KiB.
@@ -461,17 +461,17 @@ pub enum Error {
     /// The body's SHA-256 is not the one that was signed.
     #[error("The provided 'x-store-content-sha256' header does not match what was computed.")]
     ContentSha256Mismatch {
-        /// What was sent.
+        /// The value that was sent.
         client: String,
-        /// What was computed.
+        /// The value that was computed.
         server: String,
     },
     /// The body's MD5 is not the one that was sent.
     #[error("The Content-MD5 you specified did not match what we received.")]
     Md5Mismatch {
-        /// What was sent, in hexadecimal digits, as the real service shows it.
+        /// The value that was sent, in hexadecimal digits, as the real service shows it.
         expected: String,
-        /// What was computed, base64.
+        /// The value that was computed, base64.
         calculated: String,
     },
     /// The body's checksum is not the one that was sent.

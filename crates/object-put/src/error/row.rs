@@ -119,7 +119,7 @@ impl Error {
         }
     }
 
-    /// Whether it is not known if what was asked for happened.
+    /// Tells whether it is not known if what was asked for happened.
     #[must_use]
     pub const fn is_outcome_unknown(&self) -> bool {
         matches!(self, Self::Store(StoreError::OutcomeUnknown))

@@ -14,14 +14,14 @@ use triptych_core::time::Timestamp;
 use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS};
 use crate::store::version::{ObjectVersion, Part, Parts};
 
-/// How long a body stays after it was replaced, for those who are still reading it.
+/// Time that a body stays after it was replaced, for those who are still reading it.
 const GRACE: Duration = Duration::from_secs(60);
-/// How old a body without a record is before it counts as left over.
+/// Age at which a body without a record counts as left over.
 const ORPHAN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Rows of one step.
 const STEP: usize = 200;
 
-/// Why a pass ended early. What it freed stays free.
+/// The reason why a pass ended early. What it freed stays free.
 #[derive(Debug, thiserror::Error)]
 pub enum ReclaimError {
     /// Records cannot be read or written.
@@ -129,7 +129,7 @@ impl Named {
         self.0.insert(Self::mark(id));
     }
 
-    /// Whether a record names this body, as far as can be told.
+    /// Tells whether a record names this body, as far as can be told.
     #[must_use]
     pub fn contains(&self, id: BlobId) -> bool {
         self.0.contains(&Self::mark(id))

@@ -1,4 +1,4 @@
-//! What lifecycle rules end: found by passes over the buckets that have rules, and deleted as a client would delete it.
+//! The lifecycle worker: passes over the buckets that have rules find what the rules end, and delete it as a client would.
 //!
 //! Every end falls on a midnight, so a bucket is looked through once a day, and again when its rules change. A pass that
 //! a stop cuts short is made again: what it deleted is met no more.
@@ -21,12 +21,12 @@ use crate::store::version::{ObjectVersion, VersionId};
 
 /// Rows of one page.
 const PAGE: usize = 200;
-/// How many versions one transaction deletes: each writes some ten rows at the most.
+/// Versions that one transaction deletes: each writes some ten rows at the most.
 const PER_STEP: usize = 50;
-/// How often a transaction is tried while others win.
+/// Attempts of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
 
-/// What passes deleted.
+/// The number of objects and versions that passes deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Expired {
     /// Current objects: gone, or under a delete marker where the bucket keeps versions.
@@ -52,7 +52,7 @@ impl Expiry {
     /// costs two reads. It blocks.
     ///
     /// # Errors
-    /// That of the first bucket that failed; the others are looked through all the same.
+    /// The error of the first bucket that failed; the others are looked through all the same.
     pub fn pass(
         &mut self,
         store: &dyn KeyValue,
@@ -111,7 +111,7 @@ struct Due {
     role: Role,
 }
 
-/// What the version was when it was looked at; it is deleted only while it still is that.
+/// The place of a version when it was looked at; it is deleted only while it still is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Current,
@@ -124,9 +124,9 @@ enum Role {
 #[derive(Default)]
 struct Chain {
     key: Vec<u8>,
-    /// When the version above was written: since then the next one is not current.
+    /// The time at which the version above was written: since then the next one is not current.
     since: Timestamp,
-    /// How many versions that are not current lie above.
+    /// The number of versions above that are not current.
     newer: u32,
     /// The marker that this key begins with, due if nothing follows.
     lone: Option<Due>,

@@ -19,7 +19,7 @@ const FIRST_ACCOUNT: &str = "111122223333";
 /// The bucket that a service without a seed file starts with.
 pub const FIRST_BUCKET: &str = "demo";
 
-/// What a seed file holds.
+/// A seed file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Seed {
@@ -107,7 +107,7 @@ struct SeedKmsKey {
     state: Option<String>,
 }
 
-/// Why a seed file is not applied. It names the place.
+/// The reason why a seed file is not applied. It names the place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
     /// It is no JSON, or a field of it is unknown or of another type.
@@ -116,9 +116,9 @@ pub enum SeedError {
     /// A value of it breaks a rule.
     #[error("the seed file's {path} {reason}")]
     Invalid {
-        /// Where.
+        /// The path of the value.
         path: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// The store refused it.
@@ -142,7 +142,7 @@ impl Seed {
         Ok(seed)
     }
 
-    /// What a service starts with that is told nothing: an account with this key, and a bucket to try it on.
+    /// The seed of a service that is told nothing: an account with this key, and a bucket to try it on.
     #[must_use]
     pub fn of_key(access_key_id: String, secret: Secret) -> Self {
         let mut seed = Self {
@@ -267,7 +267,7 @@ impl Seed {
         Ok(new)
     }
 
-    /// What the file asks for that this version does not serve: it is read, checked, and refused by name when it is used.
+    /// Lists what the file names and this version does not serve: it is read, checked, and refused by name when it is used.
     #[must_use]
     pub fn unserved(&self) -> Option<String> {
         let directory = |bucket: &&SeedBucket| bucket.kind == BucketKind::Directory;
@@ -281,7 +281,7 @@ impl Seed {
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    /// Whether the file names an access key.
+    /// Tells whether the file names an access key.
     #[must_use]
     pub fn has_keys(&self) -> bool {
         self.accounts.iter().any(|account| !account.keys.is_empty())

@@ -12,30 +12,30 @@ use crate::store::key::Key;
 use crate::store::tables::{CURRENT, NONCURRENT};
 use crate::store::version::{ObjectVersion, Part, Stored, sealing_context};
 
-/// How many versions are checked between two notes of progress.
+/// Versions that are checked between two reports of progress.
 const NOTED_EVERY: u64 = 1_000;
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Findings {
     /// Versions that were checked, delete markers among them.
     pub versions: u64,
     /// Bytes of their bodies.
     pub bytes: u64,
-    /// How many of them are not as they should be.
+    /// The number of those that are not as they should be.
     pub faults: u64,
 }
 
-/// What a check tells while it goes on.
+/// An event of a check that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// So much is checked; after every thousand versions.
     Progress(Findings),
-    /// What is wrong with a version, as a sentence that names it.
+    /// A fault of a version, as a sentence that names it.
     Fault(String),
 }
 
-/// Why a check could not be made.
+/// The reason why a check could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// Records cannot be read.

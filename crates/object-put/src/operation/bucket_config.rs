@@ -308,10 +308,10 @@ pub fn delete_lifecycle(
     forget(call, tx, lifecycle::SETTING)
 }
 
-/// Under which name it is kept that a bucket was given an encryption, and whether with a bucket key.
+/// The name under which it is kept that a bucket was given an encryption, and whether with a bucket key.
 const ENCRYPTION: &str = "encryption";
 
-/// Whether the bucket was given an encryption: then an object may be copied onto itself as it is.
+/// Tells whether the bucket was given an encryption: then an object may be copied onto itself as it is.
 ///
 /// # Errors
 /// As reads of the store.
@@ -395,7 +395,7 @@ pub fn delete_encryption(
     forget(call, tx, ENCRYPTION)
 }
 
-/// Under which name the tags of a bucket are kept.
+/// The name under which the tags of a bucket are kept.
 pub(super) const TAGS: &str = "tagging";
 
 /// `GetBucketTagging`.

@@ -43,7 +43,7 @@ pub struct Copying {
     source_version: Option<String>,
 }
 
-/// Where the header says that the source is.
+/// The source that the header names.
 struct Source {
     bucket: String,
     key: Key,
@@ -71,7 +71,7 @@ impl Source {
     }
 }
 
-/// How a copy gets one of the things that an object has: from its source, or from the request.
+/// Reads a directive: a copy gets one of the things that an object has from its source, or from the request.
 fn replaces(call: &Call<'_>, header: &'static str, unknown: &'static str) -> Result<bool, Error> {
     match call.fields.get(header)?.as_deref() {
         None | Some("COPY") => Ok(false),
@@ -225,7 +225,7 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<(),
     Ok(())
 }
 
-/// What the copied body must come to: as long as the source, with the checksum that is asked for or that the source has.
+/// The headers that the copied body must match: as long as the source, with the checksum that is asked for or that the source has.
 fn body_head(call: &Call<'_>, stored: &Stored) -> Result<BodyHead, Error> {
     const NAME: &str = "x-store-checksum-algorithm";
     let algorithm = match call.fields.get(NAME)? {

@@ -13,10 +13,10 @@ use crate::store::key::Key;
 const BYPASS: &str = "x-store-bypass-governance-retention";
 /// The most keys of a `DeleteObjects`.
 const KEYS_MAX: usize = 1000;
-/// How many keys one step deletes: each writes some ten rows at the most.
+/// Keys that one step deletes: each writes some ten rows at the most.
 const KEYS_PER_STEP: usize = 50;
 
-/// Whether the request lifts governance retention. In a bucket without object lock there is none to lift.
+/// Tells whether the request lifts governance retention. In a bucket without object lock there is none to lift.
 ///
 /// # Errors
 /// `AccessDenied` for a key that may not.

@@ -39,12 +39,12 @@ const OVERRIDES: [(&str, &str); 6] = [
 pub struct Located {
     /// The version.
     pub version: Arc<ObjectVersion>,
-    /// Whether it is what a plain GET of its key finds.
+    /// True if it is what a plain GET of its key finds.
     pub is_current: bool,
 }
 
 impl Located {
-    /// What is stored of it.
+    /// The object that it is.
     ///
     /// # Errors
     /// [`Error::Internal`] for a delete marker, which [`find`] gives none of.
@@ -134,7 +134,7 @@ pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
     }
 }
 
-/// Why a key without a current object is not found, if a delete marker hides it.
+/// The refusal for a key without a current object, if a delete marker hides it.
 fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Error> {
     let span = NONCURRENT.span(&object_key(bucket, key));
     let (rows, _) = NONCURRENT.scan(tx, &span, 1)?;
@@ -165,7 +165,7 @@ pub fn shown_version(versioning: Versioning, version: &VersionId) -> Option<Stri
     (versioning != Versioning::Off).then(|| version.to_string())
 }
 
-/// What the conditions of a GET come to.
+/// The outcome of the conditions of a GET.
 enum Verdict {
     Holds,
     NotModified,

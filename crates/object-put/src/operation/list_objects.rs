@@ -14,7 +14,7 @@ use crate::store::list::{After, Ask, Entry, PAGE_MAX, Page, page};
 use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
-/// What `encoding-type=url` leaves as it is.
+/// The characters that `encoding-type=url` leaves as they are.
 const KEPT: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
 /// The most buckets of a page of `ListBuckets`.
@@ -110,7 +110,7 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     })))
 }
 
-/// Whether a region has this name: this one, or one of the real service.
+/// Tells whether a region has this name: this one, or one of the real service.
 fn is_region(call: &Call<'_>, name: &str) -> bool {
     let known = REGIONS.iter().any(|(area, places)| {
         let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
@@ -145,7 +145,7 @@ fn number(call: &Call<'_>, name: &'static str, most: usize) -> Result<usize, Err
     }
 }
 
-/// What the three listings of keys have in common.
+/// The parameters that the three listings of keys have in common.
 struct Listing<'c> {
     call: &'c Call<'c>,
     bucket: u64,

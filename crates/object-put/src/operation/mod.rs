@@ -27,7 +27,7 @@ use crate::store::bucket::{Bucket, Ownership};
 use crate::store::key::Key;
 use crate::store::version::Source;
 
-/// What the path of a request names.
+/// The kind of thing that the path of a request names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// The service itself: `/`.
@@ -39,7 +39,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// How error bodies call it.
+    /// Its name in error bodies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Target {
     }
 }
 
-/// How an operation is done.
+/// The way in which an operation is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// A plain function of the request, its whole body and the store.
@@ -71,16 +71,16 @@ pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Err
 /// A handler of work that one batch does not hold. A step may run twice, as a [`Handler`] may.
 pub type Step = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids, &Progress) -> Result<Next, Error>;
 
-/// How far the steps of an operation have come.
+/// The progress of an operation in steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// What is done: how many of what, is the operation's own affair.
+    /// Units that are done; the unit is the operation's own affair.
     pub done: usize,
     /// The part of the answer that is written.
     pub text: String,
 }
 
-/// What comes after a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Another.
@@ -96,15 +96,15 @@ pub struct Operation {
     pub name: &'static str,
     /// The method of its requests.
     pub method: &'static str,
-    /// What its path names.
+    /// The kind of thing that its path names.
     pub target: Target,
     /// The query parameter, or the header, that tells it from the others of this method and target; empty for none.
     pub marker: &'static str,
     /// The permission that a key must hold for it; empty for none.
     pub permission: &'static str,
-    /// Whether the bucket must exist before it.
+    /// True if the bucket must exist before it.
     pub needs_bucket: bool,
-    /// How it is done.
+    /// The way in which it is done.
     pub run: Run,
 }
 
@@ -147,7 +147,7 @@ impl Operation {
         Self { name, method, target, marker, permission: "", needs_bucket: false, run }
     }
 
-    /// Whether it changes nothing.
+    /// Tells whether it changes nothing.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         matches!(self.method, "GET" | "HEAD")
@@ -185,12 +185,12 @@ pub fn route(
     }
 }
 
-/// What stays the same for all requests.
+/// Settings that are the same for all requests.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The region of the service; scopes of signatures must name it.
     pub region: String,
-    /// Whether headers and parameters that are not known are refused.
+    /// Refuses headers and parameters that are not known.
     pub strict: bool,
     /// The ownership of buckets that are made without a word about it.
     pub ownership: Ownership,
@@ -207,7 +207,7 @@ pub struct Call<'r> {
     pub query: &'r Query,
     /// The whole body, for operations that take one; empty for PutObject.
     pub body: &'r Bytes,
-    /// Who asks.
+    /// The sender.
     pub caller: &'r Caller,
     /// The name of the bucket; empty if the path names none.
     pub bucket_name: &'r str,
@@ -215,11 +215,11 @@ pub struct Call<'r> {
     pub bucket: Option<&'r Bucket>,
     /// The key, where the path names one.
     pub key: Option<&'r Key>,
-    /// When the request came.
+    /// The time at which the request came.
     pub now: Timestamp,
-    /// Whether it came over TLS.
+    /// True if it came over TLS.
     pub secure: bool,
-    /// What stays the same.
+    /// Settings of the service.
     pub settings: &'r Settings,
 }
 
@@ -258,7 +258,7 @@ pub enum ReplyBody {
     Object(Box<Source>),
 }
 
-/// What a handler answers. Headers have the spec's names.
+/// The answer of a handler. Headers have the spec's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// HTTP status.

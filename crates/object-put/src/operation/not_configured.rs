@@ -1,5 +1,5 @@
-//! What no bucket has here. Tools that show, copy or empty a bucket ask for all of it: reads answer as for a bucket on which
-//! it was never set, deletes find nothing to do, and what would set it names itself (501).
+//! Configurations that no bucket has here. Tools that show, copy or empty a bucket ask for all of them: reads answer as for a bucket on which
+//! they were never set, deletes find nothing to do, and a request that would set one is 501 and names itself.
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -85,7 +85,7 @@ pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
     }))
 }
 
-/// What a browser asks before a page of another origin may send a request. No bucket has rules that let any.
+/// The question of a browser before a page of another origin may send a request. No bucket has rules that let any.
 ///
 /// # Errors
 /// `InvalidRequest` without an origin; `CrossOrigin`.

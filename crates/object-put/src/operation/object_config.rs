@@ -1,4 +1,4 @@
-//! What hangs on an object and can change without its bytes: ACL, tags, retention, legal hold.
+//! Configurations of an object, which change without its bytes: ACL, tags, retention, legal hold.
 
 use std::sync::Arc;
 

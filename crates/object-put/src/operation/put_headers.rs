@@ -26,7 +26,7 @@ pub const METADATA_BYTES_MAX: usize = 2 * 1024;
 pub const BODY_BYTES_MAX: u64 = 5 * 1024 * 1024 * 1024;
 /// The most bytes of a website redirect.
 const REDIRECT_BYTES_MAX: usize = 2 * 1024;
-/// What a body without Content-Type is.
+/// The media type of a body without Content-Type.
 pub const DEFAULT_MEDIA_TYPE: &str = "binary/octet-stream";
 
 /// The kinds of bucket that a header is for.
@@ -177,7 +177,7 @@ fn encryption(fields: &Fields<'_>, name: &'static str, value: &str) -> Result<()
     }
 }
 
-/// What belongs to key-management keys means nothing without that mode, which is refused by its own row.
+/// Refuses headers of key-management keys: they mean nothing without that mode, which is refused by its own row.
 fn key_management(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
     let reason = "The header is only valid with key-management encryption.";
     Err(Error::argument(name, Some(value), reason))
@@ -215,7 +215,7 @@ fn payer(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
     Err(Error::argument(name, Some(value), "The only value is requester"))
 }
 
-/// Which checksum a body brings, and where.
+/// The checksum that a body brings, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChecksumPlan {
     /// None: the default algorithm is computed.
@@ -238,17 +238,17 @@ impl ChecksumPlan {
     }
 }
 
-/// How long the body is, as far as the head tells.
+/// The length of the body, as far as the head tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
     /// Bytes of the body, without framing.
     pub body: u64,
 }
 
-/// What the headers about the body itself come to: they are the same for every operation that takes one.
+/// The headers about the body itself: they are the same for every operation that takes one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyHead {
-    /// How the body is framed, and what its signature covers.
+    /// The framing of the body, and what its signature covers.
     pub payload: Payload,
     /// Its length; `None` where an operation other than PutObject leaves it open.
     pub length: Option<Length>,
@@ -362,16 +362,16 @@ fn check_named_algorithm(fields: &Fields<'_>, plan: &ChecksumPlan) -> Result<(),
     }
 }
 
-/// What the headers of a PutObject come to.
+/// The headers of a PutObject, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutHead {
-    /// What they say about the body.
+    /// Those about the body.
     pub body: BodyHead,
     /// HTTP headers that are kept.
     pub content: Content,
     /// User metadata.
     pub metadata: Vec<(String, String)>,
-    /// What must hold of the key.
+    /// The condition that the key must meet.
     pub condition: Condition,
     /// Storage class.
     pub class: StorageClass,

@@ -37,15 +37,15 @@ pub struct Admission {
     pub owner: String,
     /// Its ACL.
     pub acl: Acl,
-    /// Whether the sender pays for the request.
+    /// True if the sender pays for the request.
     pub charged: bool,
-    /// When the request came.
+    /// The time at which the request came.
     pub now: Timestamp,
-    /// What the headers say.
+    /// The headers.
     pub head: PutHead,
     /// The bucket's lifecycle rules, if it has any.
     pub lifecycle: Option<Lifecycle>,
-    /// What the start saw of the key.
+    /// The key as the start saw it.
     pub sight: Sight,
     /// The version's random bytes: the body is sealed for them.
     pub random: [u8; 12],
@@ -89,7 +89,7 @@ impl Admission {
         })
     }
 
-    /// What is stored of a body that was checked and lies in `parts`.
+    /// The record of a body that was checked and lies in `parts`.
     #[must_use]
     pub fn stored(&self, digested: &Digested, parts: Parts) -> Stored {
         Stored {
@@ -132,7 +132,7 @@ impl Admission {
     }
 }
 
-/// Whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
+/// Tells whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
 fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
     bucket.request_payment == RequestPayment::Requester
         && call.caller.account().is_some_and(|account| account.id != bucket.owner)

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use crate::error::Error;
 use crate::request::fields::{Fields, Query};
 
-/// Which vocabulary a request speaks.
+/// The vocabulary that a request speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// The spec's own: `x-store-`, `STORE4-HMAC-SHA256`.
     #[default]
     Store,
-    /// That of stock clients: `x-amz-`, `AWS4-HMAC-SHA256`.
+    /// The vocabulary of stock clients: `x-amz-`, `AWS4-HMAC-SHA256`.
     Amz,
 }
 
@@ -27,7 +27,7 @@ pub struct Words {
     pub query_prefix: &'static str,
     /// The signing algorithm.
     pub algorithm: &'static str,
-    /// What the secret is prefixed with to make the signing key.
+    /// Start of the text that the signing key is made of, before the secret.
     pub key_prefix: &'static str,
     /// The end of a credential scope.
     pub scope_end: &'static str,
@@ -117,7 +117,7 @@ const AMZ: Words = Words {
 const HEADER_PAIRS: [(&str, &str); 1] =
     [("x-store-server-side-encryption-kms-key-id", "x-amz-server-side-encryption-aws-kms-key-id")];
 
-/// Whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
+/// Tells whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
 #[must_use]
 pub fn is_of_client(name: &str) -> bool {
     name.starts_with("amz-sdk-")
@@ -173,7 +173,7 @@ impl Dialect {
         }
     }
 
-    /// How this dialect writes the header that the spec calls `name`.
+    /// The name in this dialect of the header that the spec calls `name`.
     #[must_use]
     pub fn spelling(self, name: &str) -> Spelling<'_> {
         let plain = |whole| Spelling { start: "", rest: whole };
@@ -189,7 +189,7 @@ impl Dialect {
         }
     }
 
-    /// Whether `sent`, in lower case, is how this dialect writes the header that the spec calls `name`.
+    /// Tells whether `sent`, in lower case, is the name in this dialect of the header that the spec calls `name`.
     #[must_use]
     pub fn is_header(self, sent: &str, name: &str) -> bool {
         self.spelling(name).is(sent)
@@ -217,7 +217,7 @@ pub struct Spelling<'n> {
 }
 
 impl Spelling<'_> {
-    /// Whether a name that was sent, in lower case, is this one.
+    /// Tells whether a name that was sent, in lower case, is this one.
     #[must_use]
     pub fn is(&self, sent: &str) -> bool {
         sent.len() == self.start.len() + self.rest.len()

@@ -13,7 +13,7 @@ pub fn bare(tag: &str) -> &str {
     tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
-/// Whether one of the comma-separated tags of `list`, or `*`, means `etag`. A weak tag means the same as a strong one.
+/// Tells whether one of the comma-separated tags of `list`, or `*`, means `etag`. A weak tag means the same as a strong one.
 #[must_use]
 pub fn listed(list: &str, etag: &str) -> bool {
     list.split(',').map(str::trim).any(|tag| {

@@ -37,7 +37,7 @@ impl<'r> Fields<'r> {
         self.entries.iter().copied()
     }
 
-    /// Whether the header that the spec calls `name` is there.
+    /// Tells whether the header that the spec calls `name` is there.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let own = self.dialect.spelling(name);
@@ -104,7 +104,7 @@ impl Query {
         self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
-    /// Whether there is a parameter with this name.
+    /// Tells whether there is a parameter with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()

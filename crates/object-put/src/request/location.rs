@@ -1,4 +1,4 @@
-//! What host and path of a request name.
+//! The bucket and the key that host and path of a request name.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ pub struct Location {
     pub bucket: Option<String>,
     /// The key.
     pub key: Option<Key>,
-    /// Whether the host names the bucket.
+    /// True if the host names the bucket.
     pub virtual_host: bool,
 }
 
@@ -40,7 +40,7 @@ impl Location {
         })
     }
 
-    /// What kind of thing it is.
+    /// The kind of thing that it is.
     #[must_use]
     pub const fn target(&self) -> Target {
         match (&self.bucket, &self.key) {

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// What `text` stands for; `None` where a `%` is not followed by two hexadecimal digits, or what comes out is no UTF-8.
+/// Decodes `text`; `None` where a `%` is not followed by two hexadecimal digits, or what comes out is no UTF-8.
 #[must_use]
 pub fn decoded(text: &str) -> Option<String> {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);

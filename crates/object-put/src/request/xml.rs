@@ -189,7 +189,7 @@ impl Writer {
         Self(String::new())
     }
 
-    /// What was written.
+    /// The text that was written.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0

@@ -1,4 +1,4 @@
-//! What the host asks of the service: its refusals as XML, its reset, and whose hosts are whose.
+//! The service under the host: refusals as XML, the reset, the hosts that are its own, and the tasks in the background.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::request::location;
 use crate::server::{ATTEMPTS_MAX, ObjectPut, render};
 use crate::store::lifecycle::DAY_SECONDS;
 
-/// How often replaced bodies are freed.
+/// Time between two passes that free replaced bodies.
 const TEND_EVERY: Duration = Duration::from_secs(60);
-/// How often the clock is looked at for a new day.
+/// Time between two looks at the clock for a new day.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How many rows or blobs a step of the wipe takes.
+/// Rows or blobs that a step of the wipe takes.
 const WIPE_STEP: usize = 500;
 
 fn day_of(clock: &dyn Clock) -> i64 {

@@ -1,4 +1,4 @@
-//! Who speaks with which access key. What was decoded and derived of a key's rows is kept until one of them is written.
+//! A cache of access keys: what was decoded and derived of a key's rows is kept until one of them is written.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS};
 
-/// How many keys are kept; with one more, all are read anew.
+/// Access keys that are kept; with one more, all are read anew.
 const KEPT_MAX: usize = 1_024;
 
 /// The holders of keys that were asked for lately.

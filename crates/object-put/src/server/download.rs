@@ -82,7 +82,7 @@ impl Origin {
 pub(super) struct Outlet {
     service: ObjectPut,
     origin: Arc<Origin>,
-    /// Which part comes next, and where it begins in the whole body.
+    /// The next part, and its start in the whole body.
     next: usize,
     begin: u64,
     left: u64,

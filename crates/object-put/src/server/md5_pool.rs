@@ -11,14 +11,14 @@ use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5Sum, State, advance, last_bl
 
 /// Bytes that wait to be summed, beside the piece of each body that was handed over last, shared by the bodies that are summed.
 const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// What a body may have waiting however many there are.
+/// Bytes that a body may have waiting however many bodies there are.
 const SHARE_BYTES_MIN: usize = 256 * 1024;
 
-/// Where bodies are handed to the threads, which start with the first body, and end once the desk and all sums are dropped.
+/// The threads, which start with the first body, and end once the pool and all sums are dropped.
 #[derive(Default)]
 pub(super) struct Desk(OnceLock<Option<Arc<Open>>>);
 
-/// What keeps the threads.
+/// The threads, as long as this lives.
 struct Open {
     shared: Arc<Shared>,
     /// Sums that are not finished.
@@ -57,7 +57,7 @@ struct Progress {
     /// Whole blocks, in their order.
     waiting: VecDeque<Bytes>,
     bytes: usize,
-    /// Whether it is due or with a thread.
+    /// True if it is due or with a thread.
     is_due: bool,
 }
 

@@ -45,7 +45,7 @@ use crate::store::bucket::Ownership;
 use crate::store::commit::{Arrival, commit};
 use crate::store::version::{ObjectVersion, Part, Parts, Source, sealing_context};
 
-/// How often a transaction is tried while others win.
+/// Attempts of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -70,7 +70,7 @@ struct Inner {
     desk: md5_pool::Desk,
 }
 
-/// What an [`ObjectPut`] is built from.
+/// The parts that an [`ObjectPut`] is built from.
 pub struct Builder {
     store: Arc<dyn KeyValue>,
     blobs: Arc<dyn Blobs>,
@@ -118,7 +118,7 @@ impl Builder {
         self
     }
 
-    /// Where ids come from.
+    /// The source of ids.
     #[must_use]
     pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
         self.ids = ids;
@@ -132,7 +132,7 @@ impl Builder {
         self
     }
 
-    /// Whether headers and parameters that are not known are refused.
+    /// Refuses headers and parameters that are not known.
     #[must_use]
     pub const fn strict(mut self, strict: bool) -> Self {
         self.settings.strict = strict;
@@ -146,7 +146,7 @@ impl Builder {
         self
     }
 
-    /// What a reset fills the emptied store with, and the ownership of new buckets.
+    /// The seed that a reset fills the emptied store with, and the ownership of new buckets.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.settings.ownership = seed.ownership;
@@ -177,7 +177,7 @@ impl Builder {
     }
 }
 
-/// What a request is, once its head is read.
+/// A request whose head is read and whose sender is known.
 struct Asked<'r> {
     operation: &'static Operation,
     location: Location,

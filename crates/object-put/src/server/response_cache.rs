@@ -1,7 +1,7 @@
 //! Answers to requests that only read: what is asked for again is answered as before, as long as nothing that the answer rests on
 //! was written.
 //!
-//! Who asks is proven each time, and the bytes of an object are read and opened each time: kept is what to say of them, and where
+//! The signature is verified each time, and the bytes of an object are read and decrypted each time: kept are the head, and where
 //! they are. An answer that rests on rows which were not there (a scan), or on a policy, is made anew.
 
 use http::{HeaderValue, Response};
@@ -17,7 +17,7 @@ use crate::server::{Asked, Content, ObjectPut, render};
 
 /// Bytes of the answers that are kept.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
-/// What an answer takes beside its header values and its body.
+/// Bytes of an answer beside its header values and its body.
 const ANSWER_BYTES: usize = 2 * 1024;
 /// Room for most keys.
 const KEY_BYTES: usize = 256;

@@ -17,7 +17,7 @@ pub const ACCESS_KEY: &str = "TESTING";
 /// The secret of [`ACCESS_KEY`].
 pub const SECRET_KEY: &str = "testing-secret";
 
-/// Why a service does not run.
+/// Reasons why a service does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// No port could be taken.

@@ -23,11 +23,11 @@ use crate::server::Inner;
 
 /// Bodies of more bytes than this get a thread of their own.
 const SMALL_BYTES_MAX: u64 = 128 * 1024;
-/// How many large bodies are taken at once; each has a blocking thread.
+/// Large bodies that are taken at once; each has a blocking thread.
 pub(super) const LARGE_BODIES_MAX: usize = 128;
-/// How many bytes are handed to a thread at once: waking it for each piece costs more than the piece.
+/// Bytes that are handed to a thread at once: waking it for each piece costs more than the piece.
 const BATCH_BYTES: usize = 256 * 1024;
-/// How many batches wait for a thread.
+/// Batches that wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
 
 /// Takes a body: checks it with `verifier`, seals it with `key`, and writes it.
@@ -108,7 +108,7 @@ where
     taking.await.map_err(|_| Error::Internal)?
 }
 
-/// What the thread is given of a body, at last how it ended. So of several faults it finds the first.
+/// Frames of a body for its thread, and at last its end. So of several faults it finds the first.
 enum Given {
     Next(Vec<Frame>),
     End(Result<(), Error>),

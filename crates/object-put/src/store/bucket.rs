@@ -8,7 +8,7 @@ use crate::auth::acl::Acl;
 use crate::error::Error;
 use crate::store::lock::DefaultRetention;
 
-/// What kind of bucket it is: what its objects can do depends on it.
+/// The kind of a bucket: what its objects can do depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BucketKind {
@@ -19,7 +19,7 @@ pub enum BucketKind {
     Directory,
 }
 
-/// Whether a bucket keeps versions.
+/// The versioning state of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Versioning {
@@ -32,7 +32,7 @@ pub enum Versioning {
     Suspended,
 }
 
-/// Who owns what others upload, and whether ACLs count.
+/// The owner of what others upload; it says whether ACLs count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Ownership {
     /// ACLs are disabled: the bucket's owner owns everything.
@@ -40,7 +40,7 @@ pub enum Ownership {
     BucketOwnerEnforced,
     /// The owner of the bucket owns what is uploaded with `bucket-owner-full-control`.
     BucketOwnerPreferred,
-    /// Who uploads owns.
+    /// The uploader owns the object.
     ObjectWriter,
     /// As [`Ownership::ObjectWriter`]: what a bucket has whose controls were deleted.
     Unset,
@@ -68,7 +68,7 @@ impl Ownership {
     }
 }
 
-/// What requests without a signature may do, by the seed file.
+/// The rights of requests without a signature, by the seed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Public {
@@ -81,7 +81,7 @@ pub enum Public {
     ReadWrite,
 }
 
-/// Who pays for requests.
+/// The payer of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum RequestPayment {
     /// The owner of the bucket.
@@ -118,29 +118,29 @@ pub struct Bucket {
     pub name: String,
     /// The account that owns it.
     pub owner: String,
-    /// Where it is.
+    /// Its region.
     pub region: String,
-    /// When it was made.
+    /// The time at which it was made.
     pub created: Timestamp,
-    /// What kind it is.
+    /// Its kind.
     #[serde(default)]
     pub kind: BucketKind,
-    /// Whether it keeps versions.
+    /// Its versioning state.
     #[serde(default)]
     pub versioning: Versioning,
-    /// Whether its versions can be locked.
+    /// True if its versions can be locked.
     #[serde(default)]
     pub object_lock: bool,
     /// The lock that new versions get unless they bring one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_retention: Option<DefaultRetention>,
-    /// Who owns what others upload.
+    /// The owner of what others upload.
     #[serde(default)]
     pub ownership: Ownership,
-    /// What anonymous requests may do.
+    /// The rights of anonymous requests.
     #[serde(default)]
     pub public: Public,
-    /// Who pays.
+    /// The payer of requests.
     #[serde(default)]
     pub request_payment: RequestPayment,
     /// Its ACL.

@@ -1,4 +1,4 @@
-//! What changes in the tables when an object is stored: conditions judged again, versions kept or replaced.
+//! The commit of an object: its condition is checked again, and the versions before it are kept or replaced.
 
 use std::sync::Arc;
 
@@ -26,11 +26,11 @@ pub struct Arrival<'a> {
     pub owner: &'a str,
     /// The version's random bytes.
     pub random: [u8; 12],
-    /// What must still hold.
+    /// The condition that must still hold.
     pub condition: &'a Condition,
-    /// What the start saw of the key.
+    /// The key as the start saw it.
     pub sight: &'a Sight,
-    /// When it is stored.
+    /// The time of the commit.
     pub now: Timestamp,
 }
 

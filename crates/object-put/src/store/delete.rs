@@ -1,4 +1,4 @@
-//! What changes in the tables when a key or a version is deleted.
+//! Deletion of a key or of one of its versions.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::store::tables::{
 };
 use crate::store::version::{ObjectVersion, VersionId};
 
-/// What is to be deleted.
+/// A key or a version to delete.
 #[derive(Debug, Clone)]
 pub struct Removal<'a> {
     /// The bucket, as the request found it.
@@ -28,18 +28,18 @@ pub struct Removal<'a> {
     pub version: Option<&'a str>,
     /// The entity tag that the object must have.
     pub tag: Option<&'a str>,
-    /// Whether governance retention is lifted.
+    /// True if governance retention is lifted.
     pub bypass: bool,
-    /// When.
+    /// The time of the delete.
     pub now: Timestamp,
 }
 
-/// What was deleted.
+/// The outcome of a delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Removed {
     /// The version that was deleted, or the delete marker that was made.
     pub version: Option<String>,
-    /// Whether that is a delete marker.
+    /// True if that is a delete marker.
     pub is_marker: bool,
 }
 

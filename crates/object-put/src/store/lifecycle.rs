@@ -14,7 +14,7 @@ use crate::store::tables::SETTINGS;
 use crate::store::tagging::{Bearer, Tags};
 use crate::store::version::{ObjectVersion, Stored};
 
-/// Under which name the rules of a bucket are kept.
+/// The name under which the rules of a bucket are kept.
 pub const SETTING: &str = "lifecycle";
 /// The most rules of a bucket.
 const RULES_MAX: usize = 1000;
@@ -22,10 +22,10 @@ const RULES_MAX: usize = 1000;
 pub const DAY_SECONDS: i64 = 86_400;
 /// The most newer versions that a rule may keep beside the current one.
 const NEWER_MAX: u32 = 100;
-/// What the name of a rule keeps in a header.
+/// The characters that stay as they are in the name of a rule in a header.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// When an object ends.
+/// The end of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Expiration {
@@ -38,7 +38,7 @@ pub enum Expiration {
 }
 
 impl Expiration {
-    /// When what was written then ends; `None` for what only removes markers.
+    /// The end of what was written then; `None` for what only removes markers.
     fn end(self, written: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Days(days) => Some(midnight_after(written, days)),
@@ -48,11 +48,11 @@ impl Expiration {
     }
 }
 
-/// What a rule counts for.
+/// The filter of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Filter {
-    /// How keys start.
+    /// The start of keys.
     pub prefix: String,
     /// Tags that an object must have, all of them.
     pub tags: Tags,
@@ -65,7 +65,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether it takes a delete marker, which has neither tags nor a size.
+    /// Tells whether it takes a delete marker, which has neither tags nor a size.
     fn takes_marker(&self, key: &Key) -> bool {
         let asks_more = !self.tags.0.is_empty() || self.larger.is_some() || self.smaller.is_some();
         !asks_more && key.as_str().starts_with(&self.prefix)
@@ -85,19 +85,19 @@ impl Filter {
 pub struct Rule {
     /// Its name in the bucket.
     pub id: String,
-    /// Whether it counts.
+    /// True if it counts.
     pub enabled: bool,
-    /// What it counts for.
+    /// Its filter.
     pub filter: Filter,
-    /// When current objects end, if it says so.
+    /// The end of current objects, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<Expiration>,
-    /// When versions end that are not current, if it says so.
+    /// The end of versions that are not current, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noncurrent: Option<NoncurrentExpiration>,
 }
 
-/// When a version ends that is not current any more.
+/// The end of a version that is not current any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoncurrentExpiration {
@@ -164,7 +164,7 @@ impl Lifecycle {
         self.rules.iter().filter(|rule| rule.enabled)
     }
 
-    /// When the object ends, and by which rule: the earliest counts.
+    /// The end of the object, and the rule that ends it: the earliest counts.
     #[must_use]
     pub fn end_of(
         &self,
@@ -178,7 +178,7 @@ impl Lifecycle {
             .min_by_key(|(end, _)| *end)
     }
 
-    /// Whether a rule has ended by `now` a version that has not been current since `since`, and below `newer` others that
+    /// Tells whether a rule has ended by `now` a version that has not been current since `since`, and below `newer` others that
     /// are not.
     #[must_use]
     pub fn ends_noncurrent(
@@ -199,7 +199,7 @@ impl Lifecycle {
             .any(|end| newer >= end.newer && midnight_after(since, end.days) <= now)
     }
 
-    /// Whether a rule has ended by `now` a delete marker that nothing lies below: one that says so, or one whose days or
+    /// Tells whether a rule has ended by `now` a delete marker that nothing lies below: one that says so, or one whose days or
     /// date have come for the marker itself.
     #[must_use]
     pub fn ends_marker(&self, key: &Key, marker: &ObjectVersion, now: Timestamp) -> bool {
@@ -209,7 +209,7 @@ impl Lifecycle {
             .any(|expiration| expiration.end(marker.modified).is_none_or(|end| end <= now))
     }
 
-    /// How the keys start that rules may end something of: no key starts with two of them.
+    /// The prefixes of keys that rules may end something of: no key starts with two of them.
     #[must_use]
     pub fn scopes(&self) -> Vec<&str> {
         let mut prefixes: Vec<_> = self

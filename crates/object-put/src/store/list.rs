@@ -13,12 +13,12 @@ use crate::store::version::ObjectVersion;
 
 /// The most entries of a page.
 pub const PAGE_MAX: usize = 1000;
-/// How many rows are read at first where a delimiter may make most of them one entry.
+/// Rows that are read at first where a delimiter may make most of them one entry.
 const GROUPED_ROWS: usize = 16;
 /// Greater than any byte that follows in a key: keys are UTF-8, and their ends are written as zeros.
 const BEYOND: u8 = 0xFF;
 
-/// Where a page starts.
+/// The start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum After {
     /// At the first key.
@@ -33,7 +33,7 @@ pub enum After {
 }
 
 impl After {
-    /// Where a page goes on after an entry called `text`: after the whole common prefix, if it rolls up to one.
+    /// The start of the page after an entry called `text`: after the whole common prefix, if it rolls up to one.
     #[must_use]
     pub fn entry(text: String, prefix: &str, delimiter: &str) -> Self {
         match rolled_up(&text, prefix, delimiter) {
@@ -65,20 +65,20 @@ impl After {
     }
 }
 
-/// What a page is asked for.
+/// The request for a page.
 #[derive(Debug, Clone)]
 pub struct Ask<'a> {
     /// The number of the bucket.
     pub bucket: u64,
-    /// How keys must start.
+    /// The start that keys must have.
     pub prefix: &'a str,
     /// Keys that go on to it after the prefix are one entry; empty for none.
     pub delimiter: &'a str,
-    /// Where it starts.
+    /// Its start.
     pub after: After,
-    /// How many entries it has at the most.
+    /// The most entries that it has.
     pub most: usize,
-    /// Whether it shows all versions and delete markers.
+    /// True if it shows all versions and delete markers.
     pub versions: bool,
 }
 
@@ -91,7 +91,7 @@ pub enum Entry {
         key: String,
         /// The version.
         version: ObjectVersion,
-        /// Whether it is the key's newest.
+        /// True if it is the key's newest.
         is_latest: bool,
     },
     /// All keys that start so.
@@ -103,7 +103,7 @@ pub enum Entry {
 pub struct Page {
     /// Its entries, in the order of their bytes.
     pub entries: Vec<Entry>,
-    /// Where the next page starts; `None` if this is the last one.
+    /// The start of the next page; `None` if this is the last one.
     pub next: Option<After>,
 }
 
@@ -316,7 +316,7 @@ mod tests {
         store
     }
 
-    /// What pages of `most` entries show one after the other, and how many entries each has.
+    /// The entries of pages of `most` entries one after the other, and the number of entries of each.
     fn walk(store: &Memory, ask: &Ask<'_>) -> Vec<String> {
         let mut ask = ask.clone();
         let mut shown = Vec::new();

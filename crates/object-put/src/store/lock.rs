@@ -17,7 +17,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The most days of a default retention: a hundred years.
 const DAYS_MAX: u32 = 36_500;
 
-/// How firm a retention is.
+/// The mode of a retention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Mode {
@@ -51,9 +51,9 @@ impl Mode {
 /// A mode and the moment until which it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
-    /// How firm.
+    /// The mode.
     pub mode: Mode,
-    /// How long.
+    /// The end.
     pub until: Timestamp,
 }
 
@@ -87,7 +87,7 @@ impl Retention {
         })
     }
 
-    /// Whether `next` may take this one's place: a longer time of the same mode may, anything else needs `bypass`, and that
+    /// Tells whether `next` may take this one's place: a longer time of the same mode may, anything else needs `bypass`, and that
     /// lifts governance alone.
     #[must_use]
     pub fn yields_to(&self, next: Option<&Self>, now: Timestamp, bypass: bool) -> bool {
@@ -100,7 +100,7 @@ fn past(argument: &'static str, value: &str) -> Error {
     Error::argument(argument, Some(value), "The retain until date must be in the future!")
 }
 
-/// What protects a version from being deleted.
+/// The lock that protects a version from being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lock {
     /// A time, if one was set.
@@ -112,7 +112,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Whether nothing was ever set.
+    /// Tells whether nothing was ever set.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.retention.is_none() && self.hold.is_none()
@@ -177,7 +177,7 @@ impl Lock {
         Ok(Self { retention: retention.or_else(|| default.map(|default| default.from(now))), hold })
     }
 
-    /// Whether a version with this lock may be deleted; `bypass` lifts governance.
+    /// Tells whether a version with this lock may be deleted; `bypass` lifts governance.
     #[must_use]
     pub fn lets_go(&self, now: Timestamp, bypass: bool) -> bool {
         self.hold != Some(true)
@@ -185,7 +185,7 @@ impl Lock {
     }
 }
 
-/// What every lock operation on a bucket without object lock gets.
+/// The refusal of every lock operation on a bucket without object lock.
 #[must_use]
 pub fn missing_configuration() -> Error {
     Error::request("Bucket is missing Object Lock Configuration")
@@ -214,11 +214,11 @@ pub fn hold_document(hold: bool, namespace: &str) -> String {
 /// The retention that a bucket gives to new versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultRetention {
-    /// How firm.
+    /// The mode.
     pub mode: Mode,
-    /// How many days from the write; years are kept as they were given.
+    /// Days from the write; years are kept as they were given.
     pub days: Option<u32>,
-    /// How many years from the write.
+    /// Years from the write.
     pub years: Option<u32>,
 }
 

@@ -11,7 +11,7 @@ use crate::store::version::{ObjectVersion, VersionId};
 const IF_MATCH: &str = "If-Match";
 const IF_NONE_MATCH: &str = "If-None-Match";
 
-/// What must hold of the key for the PUT to happen (spec §3).
+/// The condition that the key must meet for the PUT to happen (spec §3).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Condition {
     /// Nothing.
@@ -23,12 +23,12 @@ pub enum Condition {
     Matches(String),
 }
 
-/// What the start of a PUT saw of its key.
+/// The key of a PUT as its start saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sight {
     /// The version that was current.
     pub current: Option<VersionId>,
-    /// How many deletes the key's slot had counted.
+    /// Deletes that the key's slot had counted.
     pub deletes: u64,
 }
 

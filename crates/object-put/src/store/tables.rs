@@ -25,9 +25,9 @@ pub const BUCKETS: Table<String, Bucket> = Table::new(1);
 pub const CURRENT: Table<ObjectKey, ObjectVersion> = Table::new(2);
 /// Versions that are not current, and all delete markers, newest first within a key.
 pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3);
-/// Which version of a key is the `null` one, while it stands in `NONCURRENT`.
+/// The `null` version of a key, while it stands in `NONCURRENT`.
 pub const NULLS: Table<ObjectKey, VersionId> = Table::new(4);
-/// What was deleted lately, by slots of a bucket's keys: the guard that tells a key that was never there from one that came and went.
+/// Guards of deletes, by slots of a bucket's keys: they tell a key that was never there from one that came and went.
 pub const DELETES: Table<(u64, u16), Deletes> = Table::new(5);
 /// Part lists by number, in chunks.
 pub const PARTS: Table<(u64, u32), PartChunk> = Table::new(6);
@@ -56,9 +56,9 @@ pub const fn version_place(sequence: u64) -> u64 {
     u64::MAX - sequence
 }
 
-/// How many slots the keys of a bucket are spread over.
+/// Slots that the keys of a bucket are spread over.
 const SLOTS: u16 = 4096;
-/// How many deletes a slot remembers by key; older ones are only counted.
+/// Deletes that a slot remembers by key; older ones are only counted.
 const DELETES_REMEMBERED: usize = 32;
 
 /// The row of a key in `DELETES`, and the mark by which it is remembered there.
@@ -74,7 +74,7 @@ pub fn delete_slot(bucket: u64, key: &Key) -> ((u64, u16), u64) {
 /// The deletes of one slot: how many there were, and the marks of the last ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deletes {
-    /// How many keys of the slot were ever deleted.
+    /// The number of keys of the slot that were ever deleted.
     pub count: u64,
     marks: Vec<u64>,
 }
@@ -87,7 +87,7 @@ impl Deletes {
         self.marks.truncate(DELETES_REMEMBERED);
     }
 
-    /// Whether the key with `mark` may have been deleted after `count` deletes. Sure where it was remembered, and
+    /// Tells whether the key with `mark` may have been deleted after `count` deletes. Sure where it was remembered, and
     /// yes where too many others were deleted to tell.
     #[must_use]
     pub fn since(&self, count: u64, mark: u64) -> bool {

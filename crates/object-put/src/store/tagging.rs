@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::request::percent::decoded_query;
 use crate::request::xml::{Element, Writer};
 
-/// What bears tags: how many it may have, and in which words a rule is told.
+/// The bearer of tags: it tells how many there may be, and in which words a rule is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bearer {
     /// An object, or a rule about objects.

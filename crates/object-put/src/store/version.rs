@@ -21,10 +21,10 @@ use crate::store::tagging::Tags;
 
 /// The most parts that an object has (spec §8).
 pub const PARTS_MAX: u32 = 10_000;
-/// How many parts one immutable chunk of a part list names.
+/// Parts that one immutable chunk of a part list names.
 pub const PARTS_PER_CHUNK: usize = 500;
 
-/// Which version of a key it is. Its sequence grows for its key; its random bytes make it unguessable.
+/// The name of a version of a key. Its sequence grows for its key; its random bytes make it unguessable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionId {
     /// Grows with every write of the key.
@@ -32,7 +32,7 @@ pub struct VersionId {
     /// Drawn before the body is written: the body is sealed for them.
     #[serde(with = "crate::store::version::base64_array")]
     pub random: [u8; 12],
-    /// Whether it was written while the bucket kept no versions: it is shown as `null`.
+    /// True if it was written while the bucket kept no versions: it is shown as `null`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub null: bool,
 }
@@ -104,16 +104,16 @@ pub struct Content {
 /// A piece of a body: one blob, sealed by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Where the sealed bytes are.
+    /// The name of the encrypted bytes.
     #[serde(with = "crate::store::version::blob_id")]
     pub blob: BlobId,
     /// Bytes before sealing.
     pub bytes: u64,
-    /// How it was sealed.
+    /// Its data key, wrapped.
     pub sealed: Sealed,
 }
 
-/// Where the body is: a part that stands in the record, or chunks of a part list that the record names.
+/// The place of a body: a part that stands in the record, or chunks of a part list that the record names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Parts {
@@ -123,12 +123,12 @@ pub enum Parts {
     Chunks {
         /// The number of the list.
         list: u64,
-        /// How many parts there are, at most [`PARTS_MAX`].
+        /// The number of parts, at most [`PARTS_MAX`].
         count: u32,
     },
 }
 
-/// What an object is stored as, beside its bytes.
+/// An object beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stored {
@@ -138,7 +138,7 @@ pub struct Stored {
     pub etag: String,
     /// The checksum of the whole body.
     pub checksum: Checksum,
-    /// Where the body is.
+    /// The place of the body.
     pub parts: Parts,
     /// The HTTP headers that it came with.
     #[serde(default)]
@@ -170,9 +170,9 @@ fn no_tags(tags: &Tags) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectVersion {
-    /// Which one.
+    /// Its name.
     pub version: VersionId,
-    /// When it was written; shown in whole seconds.
+    /// The time at which it was written; shown in whole seconds.
     pub modified: Timestamp,
     /// The account that owns it.
     pub owner: String,
@@ -184,7 +184,7 @@ pub struct ObjectVersion {
 impl JsonRecord for ObjectVersion {}
 
 impl ObjectVersion {
-    /// When it was written, as XML bodies show it: in whole seconds, so that it is the moment that headers show.
+    /// The time at which it was written, as XML bodies show it: in whole seconds, so that it is the moment that headers show.
     #[must_use]
     pub fn written(&self) -> String {
         Timestamp::from_seconds(self.modified.seconds()).rfc3339_millis()
@@ -286,7 +286,7 @@ impl StorageClass {
     }
 }
 
-/// What a body of this key and version is sealed for: it cannot be read as any other.
+/// The context that binds a body to its key and version: it cannot be read as any other.
 #[must_use]
 pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     let mut context = Vec::with_capacity(20 + key.as_bytes().len());
@@ -299,11 +299,11 @@ pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
 /// Bytes of an object: which, of which parts, and what they were sealed for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What the parts were sealed for: a [`sealing_context`].
+    /// The [`sealing_context`] of the parts.
     pub context: Vec<u8>,
     /// The parts of the whole body, in order.
     pub parts: Vec<Part>,
-    /// Which bytes of the body.
+    /// The bytes of the body that are wanted.
     pub range: Range<u64>,
 }
 

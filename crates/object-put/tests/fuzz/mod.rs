@@ -1,4 +1,4 @@
-//! What the fuzz targets of object-put do with their bytes: nothing may panic, and these invariants hold.
+//! The fuzz targets of object-put on their bytes: nothing may panic, and these invariants hold.
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses one of them")]
 #![allow(

@@ -54,7 +54,7 @@ pub struct Answer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// Whether a 100 Continue came first.
+    /// True if a 100 Continue came first.
     pub continued: bool,
 }
 
@@ -162,7 +162,7 @@ pub struct Draft {
 
 /// The key of the account that owns the buckets.
 pub const OWNER: (&str, &str) = ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
-/// When most tests happen.
+/// The time at which most tests happen.
 pub const NOW: Timestamp = Timestamp::from_seconds(1_795_244_786);
 
 impl Draft {
