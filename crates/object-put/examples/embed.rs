@@ -13,7 +13,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service = ObjectPut::builder(Arc::new(Memory::new()), Arc::new(blobs))
         .seed(Seed::of_key("KEY".into(), Secret::new("SECRET".into())))
         .build();
-    service.fill().await?;
+    service.apply_seed().await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:7802").await?;
     loop {
         let io = hyper_util::rt::TokioIo::new(listener.accept().await?.0);

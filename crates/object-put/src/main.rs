@@ -9,7 +9,7 @@ use object_put::auth::account::Secret;
 use object_put::auth::payload::unhex;
 use object_put::body::encryption::Keyring;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
-use object_put::maintenance::verify::{Findings, Note, verify};
+use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
 use object_put::server::ObjectPut;
 use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
@@ -41,7 +41,7 @@ fn check(matches: &ArgMatches) -> ExitCode {
             println!("object-put verify: {why}");
             ExitCode::from(2)
         }
-        Ok(Findings { versions, bytes, faults }) => {
+        Ok(VerifyReport { versions, bytes, faults }) => {
             println!("{versions} versions of {bytes} bytes, {faults} faults");
             ExitCode::from(u8::from(faults > 0))
         }
@@ -50,7 +50,7 @@ fn check(matches: &ArgMatches) -> ExitCode {
 
 /// Checks the store of `--data`, which must be there: nothing is made, neither a directory nor a key.
 #[expect(clippy::print_stdout, reason = "the findings are the program's output")]
-fn findings(matches: &ArgMatches) -> Result<Findings, String> {
+fn findings(matches: &ArgMatches) -> Result<VerifyReport, String> {
     let flags = Flags::from_matches(matches);
     let data = flags
         .data
@@ -75,11 +75,11 @@ fn findings(matches: &ArgMatches) -> Result<Findings, String> {
     };
     let shows = std::io::stderr().is_terminal();
     verify(&*stores.kv, &*stores.blobs, ring.as_ref(), &mut |note| match note {
-        Note::Fault(fault) => println!("{fault}"),
-        Note::Progress(so_far) if shows => {
+        VerifyEvent::Fault(fault) => println!("{fault}"),
+        VerifyEvent::Progress(so_far) if shows => {
             eprint!("\r{} versions, {} faults so far ", so_far.versions, so_far.faults)
         }
-        Note::Progress(_) => {}
+        VerifyEvent::Progress(_) => {}
     })
     .inspect(|_| {
         if shows {
@@ -146,9 +146,9 @@ fn make(
     let made = build(&start, matches);
     async move {
         let mut made = made?;
-        let filled = made.service.fill().await;
+        let filled = made.service.apply_seed().await;
         let new = filled.map_err(|error| LaunchError::Service(error.to_string()))?;
-        made.service.tend();
+        made.service.start_background_tasks();
         if start.flags.seed.is_some() && new > 0 {
             made.banner.push(("seed", format!("{new} new accounts and keys")));
         }

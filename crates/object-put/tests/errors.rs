@@ -97,7 +97,7 @@ fn object_rows() -> Vec<Row> {
         (Error::Deleted { key: key(), marker: text("v"), modified: text("then") }, 404, "NoSuchKey", "The specified key does not exist.", "Key=k"),
         (Error::IsDeleteMarker { method: "GET", marker: text("v"), modified: text("then") }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=GET ResourceType=DeleteMarker"),
         (Error::NoSuchVersion { key: key(), version: text("v") }, 404, "NoSuchVersion", "The specified version does not exist.", "Key=k VersionId=v"),
-        (Error::NotSet { code: "NoSuchBucketPolicy", bucket: Some(text("b")), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
+        (Error::NotConfigured { code: "NoSuchBucketPolicy", bucket: Some(text("b")), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
         (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
         (Error::NotModified, 304, "NotModified", "Not Modified", ""),
         (Error::InvalidRange { requested: text("bytes=9-"), size: 5 }, 416, "InvalidRange", "The requested range is not satisfiable", "RangeRequested=bytes=9- ActualObjectSize=5"),

@@ -7,7 +7,7 @@ mod service;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_put::maintenance::lifecycle_worker::{Expired, Expiry};
+use object_put::maintenance::lifecycle_worker::{ExpiredCounts, LifecycleWorker};
 use service::{Draft, NOW, World};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
@@ -18,7 +18,7 @@ use triptych_core::time::Timestamp;
 struct Scene {
     world: World,
     store: Arc<Memory>,
-    expiry: Expiry,
+    expiry: LifecycleWorker,
 }
 
 impl Scene {
@@ -26,7 +26,7 @@ impl Scene {
         let store = Arc::new(Memory::new());
         let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
         let world = World::on(store.clone(), blobs, NOW).await;
-        Self { world, store, expiry: Expiry::default() }
+        Self { world, store, expiry: LifecycleWorker::default() }
     }
 
     async fn rules(&self, bucket: &str, rules: &str) {
@@ -36,12 +36,12 @@ impl Scene {
     }
 
     /// Moves the clock to the midnight that follows so many days, and looks.
-    fn after_days(&mut self, days: i64) -> Expired {
+    fn after_days(&mut self, days: i64) -> ExpiredCounts {
         let midnight = (NOW.seconds().div_euclid(86_400) + 1 + days) * 86_400;
         self.pass(Timestamp::from_seconds(midnight))
     }
 
-    fn pass(&mut self, now: Timestamp) -> Expired {
+    fn pass(&mut self, now: Timestamp) -> ExpiredCounts {
         let mut ids = SeededIds::from_number(7);
         self.expiry.pass(&*self.store, &mut ids, now).unwrap()
     }
@@ -62,8 +62,8 @@ fn rule(id: &str, filter: &str, action: &str) -> String {
     format!("<Rule><ID>{id}</ID><Status>Enabled</Status><Filter>{filter}</Filter>{action}</Rule>")
 }
 
-const fn gone(objects: u64, versions: u64) -> Expired {
-    Expired { objects, versions }
+const fn gone(objects: u64, versions: u64) -> ExpiredCounts {
+    ExpiredCounts { objects, versions }
 }
 
 #[tokio::test]

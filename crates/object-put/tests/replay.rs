@@ -121,8 +121,8 @@ async fn recorded_puts_get_the_answers_of_the_real_service() {
             if small && hash.starts_with("a948904f") {
                 assert_eq!(answer.header("etag"), Some("\"6f5902ac237024bdd0c176cb93063dc4\""));
             }
-            let asked = request.header("expect").is_some();
-            assert_eq!(answer.continued, asked, "{}", request.name);
+            let expects = request.header("expect").is_some();
+            assert_eq!(answer.continued, expects, "{}", request.name);
             assert_eq!(answer.header("x-amz-checksum-type"), Some("FULL_OBJECT"));
         }
         replayed += 1;

@@ -11,7 +11,7 @@ mod service;
 use std::sync::Arc;
 
 use object_put::body::encryption::Keyring;
-use object_put::maintenance::verify::{Note, verify};
+use object_put::maintenance::verify::{VerifyEvent, verify};
 use service::{NOW, World};
 use triptych_core::blobs::{Blobs, Directory};
 use triptych_core::disk::SystemDisk;
@@ -35,7 +35,7 @@ async fn whole_bodies_pass_and_a_flipped_bit_or_a_missing_body_is_found() {
         let mut faults = Vec::new();
         let ring = deep.map(|root| Keyring::new(&root));
         let found = verify(&*store, &*blobs, ring.as_ref(), &mut |note| {
-            if let Note::Fault(fault) = note {
+            if let VerifyEvent::Fault(fault) = note {
                 faults.push(fault);
             }
         })

@@ -73,7 +73,7 @@ impl JsonRecord for AccessKey {}
 
 /// An access key and the account that it speaks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct Principal {
     /// The account.
     pub account: Account,
     /// The key.
@@ -86,7 +86,7 @@ pub enum Caller {
     /// Nobody that is known: the request is not signed.
     Anonymous,
     /// The holder of a key whose signature was verified.
-    Holder(Arc<Holder>),
+    Principal(Arc<Principal>),
 }
 
 impl Caller {
@@ -95,17 +95,17 @@ impl Caller {
     pub fn account(&self) -> Option<&Account> {
         match self {
             Self::Anonymous => None,
-            Self::Holder(holder) => Some(&holder.account),
+            Self::Principal(principal) => Some(&principal.account),
         }
     }
 
     /// Tells whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
     #[must_use]
-    pub fn holds(&self, permission: &str) -> bool {
+    pub fn has_permission(&self, permission: &str) -> bool {
         match self {
             Self::Anonymous => false,
-            Self::Holder(holder) => {
-                let mut allow = holder.key.allow.iter();
+            Self::Principal(principal) => {
+                let mut allow = principal.key.allow.iter();
                 allow.any(|pattern| matches(pattern, permission))
             }
         }

@@ -7,7 +7,7 @@ use crate::auth::account::{Account, Caller};
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
-use crate::request::xml::{Element, Writer};
+use crate::request::xml::{Element, XmlWriter};
 use crate::store::tables::ACCOUNTS;
 
 const ACL: &str = "x-store-acl";
@@ -114,9 +114,9 @@ pub struct Grant {
 
 /// The accounts that grants can name.
 #[derive(Debug, Clone, Default)]
-pub struct Roster(Vec<Account>);
+pub struct AccountDirectory(Vec<Account>);
 
-impl Roster {
+impl AccountDirectory {
     /// All accounts of the store.
     ///
     /// # Errors
@@ -168,9 +168,9 @@ impl Roster {
 
 /// The owners that canned lists name, and the accounts that grants name.
 #[derive(Debug, Clone, Copy)]
-pub struct Parties<'a> {
+pub struct AclContext<'a> {
     /// All accounts.
-    pub roster: &'a Roster,
+    pub directory: &'a AccountDirectory,
     /// Canonical id of who owns the bucket or object that the list is for.
     pub owner: &'a str,
     /// Canonical id of who owns the bucket.
@@ -234,7 +234,10 @@ impl Acl {
     /// # Errors
     /// Those of the grammar: `InvalidArgument`, `InvalidRequest` for a canned list beside grants,
     /// `UnresolvableGrantByEmailAddress`.
-    pub fn from_headers(fields: &Fields<'_>, parties: &Parties<'_>) -> Result<Option<Self>, Error> {
+    pub fn from_headers(
+        fields: &Fields<'_>,
+        context: &AclContext<'_>,
+    ) -> Result<Option<Self>, Error> {
         let mut grants = Vec::new();
         let mut is_given = false;
         for (header, permission) in GRANT_HEADERS {
@@ -248,12 +251,12 @@ impl Acl {
                 ));
             }
             for entry in value.split(',').map(str::trim) {
-                let grantee = grantee(entry, header, fields.dialect(), parties.roster)?;
+                let grantee = grantee(entry, header, fields.dialect(), context.directory)?;
                 grants.push(Grant { grantee, permission });
             }
         }
         match fields.get(ACL)? {
-            Some(name) => canned(&name, parties)
+            Some(name) => canned(&name, context)
                 .map(Some)
                 .ok_or_else(|| Error::argument(ACL, Some(&name), "")),
             None if grants.len() > GRANTS_MAX => Err(Error::MalformedAcl),
@@ -272,14 +275,18 @@ impl Acl {
     /// # Errors
     /// `MalformedAcl`; `AccessDenied` for another owner than the one there is; `InvalidArgument` for an unknown grantee;
     /// `UnresolvableGrantByEmailAddress`.
-    pub fn from_xml(body: &[u8], dialect: Dialect, parties: &Parties<'_>) -> Result<Self, Error> {
+    pub fn from_xml(
+        body: &[u8],
+        dialect: Dialect,
+        context: &AclContext<'_>,
+    ) -> Result<Self, Error> {
         let malformed = |_| Error::MalformedAcl;
         let document = Element::parse(body, "AccessControlPolicy").map_err(malformed)?;
         let owner = document.child("Owner").ok_or(Error::MalformedAcl)?;
         let list = document.child("AccessControlList").ok_or(Error::MalformedAcl)?;
         let owner = owner.required("ID").map_err(malformed)?;
-        if owner != parties.owner {
-            known_user(owner, parties.roster)?;
+        if owner != context.owner {
+            known_user(owner, context.directory)?;
             return Err(Error::AccessDenied);
         }
         let grants: Vec<_> = list
@@ -289,7 +296,7 @@ impl Acl {
                 let grantee = grant.child("Grantee").ok_or(Error::MalformedAcl)?;
                 Ok(Grant {
                     permission: permission.ok_or(Error::MalformedAcl)?,
-                    grantee: grantee_of(grantee, dialect, parties.roster)?,
+                    grantee: grantee_of(grantee, dialect, context.directory)?,
                 })
             })
             .collect::<Result<_, Error>>()?;
@@ -301,14 +308,14 @@ impl Acl {
 
     /// The `AccessControlPolicy` document of a list whose owner has this canonical id.
     #[must_use]
-    pub fn document(&self, dialect: Dialect, owner: &str, roster: &Roster) -> String {
+    pub fn document(&self, dialect: Dialect, owner: &str, directory: &AccountDirectory) -> String {
         let namespace = dialect.words().namespace;
-        Writer::document("AccessControlPolicy", namespace, |writer| {
-            writer.element("Owner", |writer| user_fields(writer, owner, roster));
+        XmlWriter::document("AccessControlPolicy", namespace, |writer| {
+            writer.element("Owner", |writer| user_fields(writer, owner, directory));
             writer.element("AccessControlList", |writer| {
                 for grant in self.entries(owner) {
                     writer.element("Grant", |writer| {
-                        write_grantee(writer, &grant.grantee, dialect, roster);
+                        write_grantee(writer, &grant.grantee, dialect, directory);
                         writer.text("Permission", grant.permission.name());
                     });
                 }
@@ -324,26 +331,31 @@ pub fn full_control(canonical: &str) -> Grant {
 }
 
 /// Writes the two elements by which a reply names an account.
-pub fn user_fields(writer: &mut Writer, canonical: &str, roster: &Roster) {
+pub fn user_fields(writer: &mut XmlWriter, canonical: &str, directory: &AccountDirectory) {
     writer.text("ID", canonical);
-    let name = roster.display_name(canonical);
+    let name = directory.display_name(canonical);
     writer.text_if("DisplayName", (!name.is_empty()).then_some(name));
 }
 
-fn write_grantee(writer: &mut Writer, grantee: &Grantee, dialect: Dialect, roster: &Roster) {
+fn write_grantee(
+    writer: &mut XmlWriter,
+    grantee: &Grantee,
+    dialect: Dialect,
+    directory: &AccountDirectory,
+) {
     let kind = match grantee {
         Grantee::User(_) => "CanonicalUser",
         Grantee::Group(_) => "Group",
     };
     let attributes = [("xmlns:xsi", SCHEMA_INSTANCE), ("xsi:type", kind)];
     writer.with_attributes("Grantee", &attributes, |writer| match grantee {
-        Grantee::User(id) => user_fields(writer, id, roster),
+        Grantee::User(id) => user_fields(writer, id, directory),
         Grantee::Group(group) => writer.text("URI", group.uri(dialect)),
     });
 }
 
 /// The canned list with this name (spec §4), if there is one for what it is put on.
-fn canned(name: &str, parties: &Parties<'_>) -> Option<Acl> {
+fn canned(name: &str, context: &AclContext<'_>) -> Option<Acl> {
     use Group::{AllUsers, AuthenticatedUsers, LogDelivery};
     let group = |group, permission| Grant { grantee: Grantee::Group(group), permission };
     let user = |id: &str, permission| Grant { grantee: Grantee::User(id.to_owned()), permission };
@@ -355,16 +367,16 @@ fn canned(name: &str, parties: &Parties<'_>) -> Option<Acl> {
         }
         "authenticated-read" => vec![group(AuthenticatedUsers, Permission::Read)],
         "aws-exec-read" => vec![user(IMAGE_READER, Permission::Read)],
-        "bucket-owner-read" if parties.owner == parties.bucket_owner => vec![],
-        "bucket-owner-read" => vec![user(parties.bucket_owner, Permission::Read)],
-        "bucket-owner-full-control" if parties.owner == parties.bucket_owner => vec![],
-        "bucket-owner-full-control" => vec![full_control(parties.bucket_owner)],
-        "log-delivery-write" if parties.is_bucket => {
+        "bucket-owner-read" if context.owner == context.bucket_owner => vec![],
+        "bucket-owner-read" => vec![user(context.bucket_owner, Permission::Read)],
+        "bucket-owner-full-control" if context.owner == context.bucket_owner => vec![],
+        "bucket-owner-full-control" => vec![full_control(context.bucket_owner)],
+        "log-delivery-write" if context.is_bucket => {
             vec![group(LogDelivery, Permission::Write), group(LogDelivery, Permission::ReadAcp)]
         }
         _ => return None,
     };
-    let mut grants = vec![full_control(parties.owner)];
+    let mut grants = vec![full_control(context.owner)];
     grants.extend(more);
     Some(Acl::of(grants))
 }
@@ -374,37 +386,43 @@ fn grantee(
     entry: &str,
     header: &'static str,
     dialect: Dialect,
-    roster: &Roster,
+    directory: &AccountDirectory,
 ) -> Result<Grantee, Error> {
     let malformed = || Error::argument(header, Some(entry), "Argument format not recognized");
     let (kind, value) = entry.split_once('=').ok_or_else(malformed)?;
     let value = crate::request::etag::bare(value);
     match kind.trim() {
-        "id" => roster.user(value).ok_or_else(|| Error::argument("id", Some(value), "Invalid id")),
+        "id" => {
+            directory.user(value).ok_or_else(|| Error::argument("id", Some(value), "Invalid id"))
+        }
         "uri" => Group::parse(value, dialect)
             .map(Grantee::Group)
             .ok_or_else(|| Error::argument("uri", Some(value), "Invalid group uri")),
-        "emailAddress" => roster.email(value),
+        "emailAddress" => directory.email(value),
         _ => Err(malformed()),
     }
 }
 
-fn known_user(id: &str, roster: &Roster) -> Result<Grantee, Error> {
+fn known_user(id: &str, directory: &AccountDirectory) -> Result<Grantee, Error> {
     let unknown = || Error::argument("CanonicalUser/ID", Some(id), "Invalid id");
-    roster.user(id).ok_or_else(unknown)
+    directory.user(id).ok_or_else(unknown)
 }
 
-fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Grantee, Error> {
+fn grantee_of(
+    element: &Element,
+    dialect: Dialect,
+    directory: &AccountDirectory,
+) -> Result<Grantee, Error> {
     let text = |name| element.text_of(name).ok_or(Error::MalformedAcl);
     match element.attribute("type") {
-        Some("CanonicalUser") => known_user(text("ID")?, roster),
+        Some("CanonicalUser") => known_user(text("ID")?, directory),
         Some("Group") => {
             let uri = text("URI")?;
             Group::parse(uri, dialect)
                 .map(Grantee::Group)
                 .ok_or_else(|| Error::argument("Group/URI", Some(uri), "Invalid group uri"))
         }
-        Some("AmazonCustomerByEmail") => roster.email(text("EmailAddress")?),
+        Some("AmazonCustomerByEmail") => directory.email(text("EmailAddress")?),
         _ => Err(Error::MalformedAcl),
     }
 }
@@ -413,23 +431,27 @@ fn grantee_of(element: &Element, dialect: Dialect, roster: &Roster) -> Result<Gr
 mod tests {
     use super::*;
 
-    fn roster() -> Roster {
+    fn directory() -> AccountDirectory {
         let account = |id: &str, canonical: &str, email: &str| Account {
             id: id.to_owned(),
             canonical_id: canonical.to_owned(),
             display_name: format!("name {id}"),
             email: email.to_owned(),
         };
-        Roster(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
+        AccountDirectory(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
     }
 
     fn read(headers: &[(&str, &str)]) -> Result<Option<Acl>, Error> {
         let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
             .in_dialect(Dialect::Amz);
-        let roster = roster();
-        let parties =
-            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
-        Acl::from_headers(&fields, &parties)
+        let directory = directory();
+        let context = AclContext {
+            directory: &directory,
+            owner: "canon1",
+            bucket_owner: "canon2",
+            is_bucket: false,
+        };
+        Acl::from_headers(&fields, &context)
     }
 
     #[test]
@@ -484,20 +506,24 @@ mod tests {
 
     #[test]
     fn a_document_reads_back() {
-        let roster = roster();
-        let parties =
-            Parties { roster: &roster, owner: "canon1", bucket_owner: "canon2", is_bucket: false };
+        let directory = directory();
+        let context = AclContext {
+            directory: &directory,
+            owner: "canon1",
+            bucket_owner: "canon2",
+            is_bucket: false,
+        };
         for name in ["private", "public-read-write", "bucket-owner-read", "authenticated-read"] {
-            let acl = canned(name, &parties).unwrap();
-            let text = acl.document(Dialect::Store, "canon1", &roster);
-            let read = Acl::from_xml(text.as_bytes(), Dialect::Store, &parties);
+            let acl = canned(name, &context).unwrap();
+            let text = acl.document(Dialect::Store, "canon1", &directory);
+            let read = Acl::from_xml(text.as_bytes(), Dialect::Store, &context);
             assert_eq!(read, Ok(acl), "{name}");
         }
         let empty = Acl::of(vec![]);
         assert!(!empty.is_default());
         assert_eq!(empty.entries("canon1"), []);
         assert_eq!(
-            Acl::from_xml(b"<AccessControlPolicy/>", Dialect::Store, &parties),
+            Acl::from_xml(b"<AccessControlPolicy/>", Dialect::Store, &context),
             Err(Error::MalformedAcl)
         );
     }

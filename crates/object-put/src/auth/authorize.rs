@@ -7,7 +7,7 @@ use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
 use crate::auth::acl::{Acl, Permission};
-use crate::auth::policy::{self, Effect, PublicAccessBlock, Question};
+use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
 use crate::error::Error;
 use crate::operation::get_object::locate;
 use crate::operation::{Operation, Run, Target};
@@ -19,7 +19,7 @@ use crate::store::version::ObjectVersion;
 
 /// A request on its way to a bucket.
 #[derive(Debug, Clone, Copy)]
-pub struct Visit<'a> {
+pub struct AccessRequest<'a> {
     /// The operation.
     pub operation: &'static Operation,
     /// The name of the bucket.
@@ -40,20 +40,21 @@ pub struct Visit<'a> {
 ///
 /// # Errors
 /// `NoSuchBucket`, `InvalidBucketOwner`, `AccessDenied`.
-pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
-    let bucket = living(visit, tx)?;
-    check_expected_owner(visit.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
-    enter(visit, visit.operation.permission, &bucket, tx)?;
-    check_payer(visit, &bucket)?;
-    if matches!(visit.operation.run, Run::Put | Run::Copy) {
+pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let bucket = existing_bucket(access, tx)?;
+    check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
+    check_permission(access, access.operation.permission, &bucket, tx)?;
+    check_payer(access, &bucket)?;
+    if matches!(access.operation.run, Run::Put | Run::Copy) {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
         let brings = [
-            ("store:PutObjectAcl", Acl::is_named(visit.fields)),
-            ("store:PutObjectTagging", visit.fields.has("x-store-tagging")),
+            ("store:PutObjectAcl", Acl::is_named(access.fields)),
+            ("store:PutObjectTagging", access.fields.has("x-store-tagging")),
         ];
         for (permission, _) in brings.iter().filter(|(_, brought)| *brought) {
-            let holds = visit.caller.account().is_none() || visit.caller.holds(permission);
-            if !holds || judge(visit, permission, &bucket, tx)? == Some(Effect::Deny) {
+            let holds =
+                access.caller.account().is_none() || access.caller.has_permission(permission);
+            if !holds || evaluate_policy(access, permission, &bucket, tx)? == Some(Effect::Deny) {
                 return Err(Error::AccessDenied);
             }
         }
@@ -64,22 +65,22 @@ pub fn admit(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
 /// Finds the bucket of a copy's source and lets the caller in to read from it.
 ///
 /// # Errors
-/// As [`admit`].
-pub fn admit_source(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
-    let bucket = living(visit, tx)?;
+/// As [`authorize`].
+pub fn authorize_source(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+    let bucket = existing_bucket(access, tx)?;
     let expected = "x-store-source-expected-bucket-owner";
-    check_expected_owner(visit.fields, expected, &bucket.owner)?;
-    enter(visit, visit.operation.permission, &bucket, tx)?;
+    check_expected_owner(access.fields, expected, &bucket.owner)?;
+    check_permission(access, access.operation.permission, &bucket, tx)?;
     Ok(bucket)
 }
 
-fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = BUCKETS
-        .get_shared(tx, &visit.bucket.to_owned())?
+        .get_shared(tx, &access.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket { bucket: visit.bucket.to_owned() })?;
+        .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })?;
     // A seed file may name one: what it holds has rules of its own, which are not there yet.
-    if bucket.kind == BucketKind::Directory && visit.operation.target == Target::Object {
+    if bucket.kind == BucketKind::Directory && access.operation.target == Target::Object {
         return Err(Error::OperationNotImplemented {
             operation: "The zonal endpoint of directory buckets",
         });
@@ -88,17 +89,17 @@ fn living(visit: &Visit<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
 }
 
 /// Checks that a sender who pays says so (spec §4, `x-store-request-payer`): where the requester pays, everyone but the owner.
-fn check_payer(visit: &Visit<'_>, bucket: &Bucket) -> Result<(), Error> {
-    let confirms = visit.fields.get("x-store-request-payer")?.is_some();
+fn check_payer(access: &AccessRequest<'_>, bucket: &Bucket) -> Result<(), Error> {
+    let confirms = access.fields.get("x-store-request-payer")?.is_some();
     let pays = bucket.request_payment == RequestPayment::Requester;
-    if pays && !owns(visit.caller, bucket) && !confirms {
+    if pays && !owns(access.caller, bucket) && !confirms {
         return Err(Error::AccessDenied);
     }
     Ok(())
 }
 
-fn judge(
-    visit: &Visit<'_>,
+fn evaluate_policy(
+    access: &AccessRequest<'_>,
     permission: &str,
     bucket: &Bucket,
     tx: &mut Tx<'_>,
@@ -106,25 +107,25 @@ fn judge(
     let Some(policy) = policy::of_bucket(tx, bucket.id)? else {
         return Ok(None);
     };
-    let resource = match visit.key {
+    let resource = match access.key {
         Some(key) => format!("{}/{key}", bucket.name),
         None => bucket.name.clone(),
     };
-    let object = match visit.key {
-        Some(key) if policy.looks_at_tags() => object(visit, bucket, key, tx)?,
+    let object = match access.key {
+        Some(key) if policy.looks_at_tags() => object(access, bucket, key, tx)?,
         _ => None,
     };
-    let stored = object.as_ref().and_then(|object| object.stored.as_ref());
-    let effect = policy.judge(&Question {
-        caller: visit.caller,
+    let data = object.as_ref().and_then(|object| object.data.as_ref());
+    let effect = policy.evaluate(&PolicyRequest {
+        caller: access.caller,
         permission,
         resource: &resource,
-        fields: visit.fields,
-        query: visit.query,
-        secure: visit.secure,
-        tags: stored.map(|stored| &stored.tags),
+        fields: access.fields,
+        query: access.query,
+        secure: access.secure,
+        tags: data.map(|data| &data.tags),
     });
-    let owns = owns(visit.caller, bucket);
+    let owns = owns(access.caller, bucket);
     if effect == Some(Effect::Allow) && !owns && policy.is_public() {
         let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
         return Ok(effect.filter(|_| !block.restrict_public_buckets));
@@ -137,12 +138,12 @@ fn owns(caller: &Caller, bucket: &Bucket) -> bool {
     account.is_some_and(|account| account.id == bucket.owner)
 }
 
-/// Tells whether the caller of `visit` has `permission`.
+/// Tells whether the caller of `access` has `permission`.
 ///
 /// # Errors
 /// [`Error::AccessDenied`]; those of the store.
-pub fn enter(
-    visit: &Visit<'_>,
+pub fn check_permission(
+    access: &AccessRequest<'_>,
     permission: &str,
     bucket: &Bucket,
     tx: &mut Tx<'_>,
@@ -150,31 +151,31 @@ pub fn enter(
     if permission.is_empty() {
         return Ok(());
     }
-    let signed = visit.caller.account().is_some();
-    if signed && !visit.caller.holds(permission) {
+    let signed = access.caller.account().is_some();
+    if signed && !access.caller.has_permission(permission) {
         return Err(Error::AccessDenied);
     }
-    let policy = judge(visit, permission, bucket, tx)?;
+    let policy = evaluate_policy(access, permission, bucket, tx)?;
     let allowed = match policy {
         Some(Effect::Deny) => false,
         Some(Effect::Allow) => true,
-        None if owns(visit.caller, bucket) => {
+        None if owns(access.caller, bucket) => {
             bucket.ownership == Ownership::BucketOwnerEnforced
                 || !is_of_object(permission)
-                || by_lists(visit, permission, bucket, tx)?
+                || acl_allows(access, permission, bucket, tx)?
         }
-        None => is_public(permission, bucket.public) || by_lists(visit, permission, bucket, tx)?,
+        None => is_public(permission, bucket.public) || acl_allows(access, permission, bucket, tx)?,
     };
     if allowed { Ok(()) } else { Err(Error::AccessDenied) }
 }
 
 /// Tells whether the object's own list says who has `permission`, whoever owns the bucket.
 fn is_of_object(permission: &str) -> bool {
-    matches!(grant_for(permission), Some((true, _)))
+    matches!(acl_permission(permission), Some((true, _)))
 }
 
 /// The grant that gives a permission, and whether it is the object's list that has it.
-fn grant_for(permission: &str) -> Option<(bool, Permission)> {
+fn acl_permission(permission: &str) -> Option<(bool, Permission)> {
     Some(match permission {
         "store:ListBucket" | "store:ListBucketVersions" => (false, Permission::Read),
         "store:PutObject" | "store:DeleteObject" => (false, Permission::Write),
@@ -188,38 +189,38 @@ fn grant_for(permission: &str) -> Option<(bool, Permission)> {
 }
 
 /// Tells whether the ACL of the bucket, or of the object, gives the permission.
-fn by_lists(
-    visit: &Visit<'_>,
+fn acl_allows(
+    access: &AccessRequest<'_>,
     permission: &str,
     bucket: &Bucket,
     tx: &mut Tx<'_>,
 ) -> Result<bool, Error> {
-    let Some((is_object, wanted)) = grant_for(permission) else {
+    let Some((is_object, wanted)) = acl_permission(permission) else {
         return Ok(false);
     };
-    let (true, Some(key)) = (is_object, visit.key) else {
-        return listed(visit, bucket, &bucket.acl, &bucket.owner, wanted, tx);
+    let (true, Some(key)) = (is_object, access.key) else {
+        return grants(access, bucket, &bucket.acl, &bucket.owner, wanted, tx);
     };
-    match object(visit, bucket, key, tx)? {
+    match object(access, bucket, key, tx)? {
         Some(object) => {
             // The owner of an object may always read and change its list; its bytes are a matter of the list alone.
-            let account = visit.caller.account();
+            let account = access.caller.account();
             let owns = account.is_some_and(|account| account.id == object.owner);
             let none = Acl::default();
-            let acl = object.stored.as_ref().map_or(&none, |stored| &stored.acl);
+            let acl = object.data.as_ref().map_or(&none, |data| &data.acl);
             Ok((owns && wanted != Permission::Read)
-                || listed(visit, bucket, acl, &object.owner, wanted, tx)?)
+                || grants(access, bucket, acl, &object.owner, wanted, tx)?)
         }
         // Only who may list learns that a key is absent.
-        None => Ok(owns(visit.caller, bucket)
+        None => Ok(owns(access.caller, bucket)
             || is_public("store:ListBucket", bucket.public)
-            || by_lists(visit, "store:ListBucket", bucket, tx)?),
+            || acl_allows(access, "store:ListBucket", bucket, tx)?),
     }
 }
 
 /// Tells whether a list gives what is wanted, where lists count at all.
-fn listed(
-    visit: &Visit<'_>,
+fn grants(
+    access: &AccessRequest<'_>,
     bucket: &Bucket,
     acl: &Acl,
     owner: &str,
@@ -234,17 +235,17 @@ fn listed(
     }
     let account = ACCOUNTS.peek(tx, &owner.to_owned())?;
     let canonical = account.map_or_else(|| owner.to_owned(), |account| account.canonical_id);
-    Ok(acl.allows(visit.caller, &canonical, wanted))
+    Ok(acl.allows(access.caller, &canonical, wanted))
 }
 
 fn object(
-    visit: &Visit<'_>,
+    access: &AccessRequest<'_>,
     bucket: &Bucket,
     key: &Key,
     tx: &mut Tx<'_>,
 ) -> Result<Option<Arc<ObjectVersion>>, Error> {
-    match locate(tx, bucket.id, key, visit.query.get("versionId")) {
-        Ok(located) => Ok(Some(located.version)),
+    match locate(tx, bucket.id, key, access.query.get("versionId")) {
+        Ok(found) => Ok(Some(found.version)),
         Err(
             Error::NoSuchKey { .. } | Error::NoSuchVersion { .. } | Error::InvalidArgument { .. },
         ) => Ok(None),
@@ -277,12 +278,16 @@ pub fn check_expected_owner(
 ///
 /// # Errors
 /// [`Error::AccessDenied`].
-pub fn allow(permission: &str, caller: &Caller, bucket: &Bucket) -> Result<(), Error> {
+pub fn check_owner_permission(
+    permission: &str,
+    caller: &Caller,
+    bucket: &Bucket,
+) -> Result<(), Error> {
     if permission.is_empty() {
         return Ok(());
     }
     let owns = caller.account().is_some_and(|account| account.id == bucket.owner);
-    if (owns && caller.holds(permission)) || is_public(permission, bucket.public) {
+    if (owns && caller.has_permission(permission)) || is_public(permission, bucket.public) {
         return Ok(());
     }
     Err(Error::AccessDenied)

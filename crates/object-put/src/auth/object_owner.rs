@@ -3,7 +3,7 @@
 use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
-use crate::auth::acl::{Acl, Parties, Roster, full_control};
+use crate::auth::acl::{AccountDirectory, Acl, AclContext, full_control};
 use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
 use crate::request::fields::Fields;
@@ -36,11 +36,15 @@ pub fn of_put(
     if !Acl::is_named(fields) {
         return Ok((owner.to_owned(), Acl::default()));
     }
-    let roster = Roster::read(tx)?;
-    let bucket_owner = roster.canonical(&bucket.owner);
-    let parties =
-        Parties { roster: &roster, owner: roster.canonical(owner), bucket_owner, is_bucket: false };
-    let acl = Acl::from_headers(fields, &parties);
+    let directory = AccountDirectory::read(tx)?;
+    let bucket_owner = directory.canonical(&bucket.owner);
+    let context = AclContext {
+        directory: &directory,
+        owner: directory.canonical(owner),
+        bucket_owner,
+        is_bucket: false,
+    };
+    let acl = Acl::from_headers(fields, &context);
     if bucket.ownership == Ownership::BucketOwnerEnforced {
         // `private` comes to the same grants, but the real service takes only the one name.
         let is_private = named.as_deref() == Some("private");

@@ -1,6 +1,6 @@
 //! Signatures: who sent a request, and that nobody changed it.
 //!
-//! [`Claim::read`] takes what a request says about its sender; [`Claim::verify`] proves it with the key's secret.
+//! [`Credentials::read`] takes what a request says about its sender; [`Credentials::verify`] proves it with the key's secret.
 //! Between the two the shell looks the key up.
 
 use hmac::{Hmac, KeyInit, Mac};

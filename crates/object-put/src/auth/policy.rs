@@ -46,7 +46,7 @@ impl Choice {
 struct Test {
     comparison: Comparison,
     if_exists: bool,
-    subject: Subject,
+    subject: ConditionKey,
     values: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ enum Comparison {
 
 /// A value of a request that conditions can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Subject {
+enum ConditionKey {
     SecureTransport,
     Referer,
     UserAgent,
@@ -95,7 +95,7 @@ pub struct Policy {
 
 /// A request as policies see it.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct PolicyRequest<'a> {
     /// The sender.
     pub caller: &'a Caller,
     /// The permission, by the spec's name: `store:GetObject`.
@@ -153,9 +153,9 @@ impl Policy {
 
     /// Evaluates the policy for a request; `None` if it says nothing. A denial counts before any allowance.
     #[must_use]
-    pub fn judge(&self, question: &Question<'_>) -> Option<Effect> {
+    pub fn evaluate(&self, request: &PolicyRequest<'_>) -> Option<Effect> {
         let said = |effect| {
-            self.statements.iter().any(|own| own.effect == effect && own.speaks_of(question))
+            self.statements.iter().any(|own| own.effect == effect && own.applies_to(request))
         };
         if said(Effect::Deny) {
             return Some(Effect::Deny);
@@ -167,7 +167,7 @@ impl Policy {
     #[must_use]
     pub fn looks_at_tags(&self) -> bool {
         let mut tests = self.statements.iter().flat_map(|own| &own.tests);
-        tests.any(|test| matches!(test.subject, Subject::ExistingTag(_)))
+        tests.any(|test| matches!(test.subject, ConditionKey::ExistingTag(_)))
     }
 
     /// Tells whether it allows anything to anyone, without a condition.
@@ -181,12 +181,12 @@ impl Policy {
 }
 
 impl Statement {
-    fn speaks_of(&self, question: &Question<'_>) -> bool {
-        let permission = neutral_action(question.permission);
-        self.principal.takes(|value| is_meant(value, question.caller))
+    fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
+        let permission = neutral_action(request.permission);
+        self.principal.takes(|value| is_meant(value, request.caller))
             && self.action.takes(|value| matches(value, permission))
-            && self.resource.takes(|value| matches(value, question.resource))
-            && self.tests.iter().all(|test| test.holds(question))
+            && self.resource.takes(|value| matches(value, request.resource))
+            && self.tests.iter().all(|test| test.holds(request))
     }
 }
 
@@ -201,8 +201,8 @@ fn is_meant(principal: &str, caller: &Caller) -> bool {
 }
 
 impl Test {
-    fn holds(&self, question: &Question<'_>) -> bool {
-        let found = self.subject.value(question);
+    fn holds(&self, request: &PolicyRequest<'_>) -> bool {
+        let found = self.subject.value(request);
         if self.comparison == Comparison::Null {
             let wants_absent = self.values.iter().any(|value| value == "true");
             return found.is_none() == wants_absent;
@@ -225,7 +225,7 @@ impl Test {
     }
 }
 
-impl Subject {
+impl ConditionKey {
     fn parse(key: &str) -> Option<Self> {
         Some(match key {
             "aws:SecureTransport" | "store:SecureTransport" => Self::SecureTransport,
@@ -257,15 +257,15 @@ impl Subject {
         })
     }
 
-    fn value(&self, question: &Question<'_>) -> Option<String> {
-        let header = |name: &str| question.fields.get(name).ok().flatten();
+    fn value(&self, request: &PolicyRequest<'_>) -> Option<String> {
+        let header = |name: &str| request.fields.get(name).ok().flatten();
         match self {
-            Self::SecureTransport => Some(question.secure.to_string()),
+            Self::SecureTransport => Some(request.secure.to_string()),
             Self::Referer => header("referer").map(Into::into),
             Self::UserAgent => header("user-agent").map(Into::into),
-            Self::Parameter(name) => question.query.get(name).map(str::to_owned),
+            Self::Parameter(name) => request.query.get(name).map(str::to_owned),
             Self::Header(name) => header(name).map(Into::into),
-            Self::ExistingTag(key) => question.tags?.get(key).map(str::to_owned),
+            Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
             Self::RequestTag(key) => {
                 let tags = Tags::from_header(&header("x-store-tagging")?).ok()?;
                 tags.get(key).map(str::to_owned)
@@ -405,7 +405,7 @@ fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
             tests.push(Test {
                 comparison,
                 if_exists,
-                subject: Subject::parse(key).ok_or_else(|| {
+                subject: ConditionKey::parse(key).ok_or_else(|| {
                     malformed(format!("Policy has an invalid condition key - {key}"))
                 })?,
                 values: strings(values)
@@ -504,10 +504,10 @@ impl PublicAccessBlock {
 mod tests {
     use super::*;
 
-    fn judge(statements: &str, permission: &str, resource: &str, query: &str) -> Option<Effect> {
+    fn evaluate(statements: &str, permission: &str, resource: &str, query: &str) -> Option<Effect> {
         let document = format!("{{\"Version\": \"2012-10-17\", \"Statement\": {statements}}}");
         let policy = Policy::parse(document.as_bytes(), "b").unwrap();
-        policy.judge(&Question {
+        policy.evaluate(&PolicyRequest {
             caller: &Caller::Anonymous,
             permission,
             resource,
@@ -523,18 +523,18 @@ mod tests {
         let allow = r#"{"Effect": "Allow", "Principal": "*", "Action": "s3:Get*", "Resource": "arn:aws:s3:::b/*"}"#;
         let deny = r#"{"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::b/x*"]}"#;
         let both = format!("[{allow}, {deny}]");
-        let read = |key| judge(&both, "store:GetObject", key, "");
+        let read = |key| evaluate(&both, "store:GetObject", key, "");
         assert_eq!(read("b/a"), Some(Effect::Allow));
         assert_eq!(read("b/xa"), Some(Effect::Deny));
         assert_eq!(read("b"), None);
-        assert_eq!(judge(&both, "store:PutObject", "b/a", ""), None);
+        assert_eq!(evaluate(&both, "store:PutObject", "b/a", ""), None);
     }
 
     #[test]
     fn conditions_look_at_the_request() {
         let statement = r#"[{"Effect": "Allow", "Principal": "*", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::b",
             "Condition": {"StringLike": {"s3:prefix": "open/*"}, "Bool": {"aws:SecureTransport": "false"}}}]"#;
-        let list = |query| judge(statement, "store:ListBucket", "b", query);
+        let list = |query| evaluate(statement, "store:ListBucket", "b", query);
         assert_eq!(list("prefix=open/x"), Some(Effect::Allow));
         assert_eq!(list("prefix=shut"), None);
         assert_eq!(list(""), None);
@@ -547,7 +547,7 @@ mod tests {
                 r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
                 "Condition": {{"StringEquals": {{"s3:ExistingObjectTag/kind": "{kind}"}}}}}}]"#
             );
-            judge(&statement, "store:GetObject", "b/k", "")
+            evaluate(&statement, "store:GetObject", "b/k", "")
         };
         assert_eq!(with("open"), Some(Effect::Allow));
         assert_eq!(with("shut"), None);

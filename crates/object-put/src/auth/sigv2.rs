@@ -47,7 +47,7 @@ const COVERED: [&str; 30] = [
 
 /// A claim of the older scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimV2 {
+pub struct SigV2Credentials {
     /// The access key.
     pub access_key: String,
     signature: String,
@@ -56,7 +56,7 @@ pub struct ClaimV2 {
     token: Option<String>,
 }
 
-impl ClaimV2 {
+impl SigV2Credentials {
     pub(super) fn read(query: &Query) -> Result<Self, Error> {
         let need = |name: &str| {
             let value = query.get(name).filter(|value| !value.is_empty());

@@ -11,7 +11,7 @@ use crate::auth::canonical;
 use crate::auth::payload::{
     PRESIGNED_SECONDS_MAX, Payload, SKEW_MILLIS_MAX, hex, hmac_sha256, sha256,
 };
-use crate::auth::sigv2::ClaimV2;
+use crate::auth::sigv2::SigV2Credentials;
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::Dialect;
 use crate::request::fields::{Fields, Query};
@@ -34,13 +34,13 @@ pub struct RequestLine<'r> {
 
 /// The credentials of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim<'r> {
+pub enum Credentials<'r> {
     /// Nothing: it is anonymous.
     Anonymous(Payload),
     /// SigV4, by header or in the query.
-    V4(ClaimV4<'r>),
+    V4(SigV4Credentials<'r>),
     /// Presigned SigV2.
-    V2(ClaimV2),
+    V2(SigV2Credentials),
 }
 
 /// The key of the signatures of one day, derived from an access key's secret and the scope of a credential.
@@ -77,7 +77,7 @@ impl SigningKey {
 
 /// A SigV4 claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimV4<'r> {
+pub struct SigV4Credentials<'r> {
     /// The access key.
     pub access_key: &'r str,
     /// Day, region, service and end, slashes between.
@@ -104,7 +104,7 @@ pub struct Verified {
     pub chunks: Option<super::chunk_signature::ChunkSigner>,
 }
 
-impl<'r> Claim<'r> {
+impl<'r> Credentials<'r> {
     /// Reads the claim of a request; `authorization` is its header of that name.
     ///
     /// # Errors
@@ -127,9 +127,9 @@ impl<'r> Claim<'r> {
         let older = query.has("AWSAccessKeyId") || (query.has("Signature") && query.has("Expires"));
         match (header, in_query, older) {
             (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
-            (Some(header), false, false) => ClaimV4::from_header(header, fields, region),
-            (None, true, false) => ClaimV4::from_query(fields, query, region),
-            (None, false, true) => ClaimV2::read(query).map(Self::V2),
+            (Some(header), false, false) => SigV4Credentials::from_header(header, fields, region),
+            (None, true, false) => SigV4Credentials::from_query(fields, query, region),
+            (None, false, true) => SigV2Credentials::read(query).map(Self::V2),
             _ => Err(Error::SeveralAuthorizations),
         }
     }
@@ -192,8 +192,12 @@ fn parameters(reason: impl Into<String>) -> Error {
     Error::AuthorizationQueryParameters { reason: reason.into() }
 }
 
-impl<'r> ClaimV4<'r> {
-    fn from_header(header: &'r str, fields: &Fields<'r>, region: &str) -> Result<Claim<'r>, Error> {
+impl<'r> SigV4Credentials<'r> {
+    fn from_header(
+        header: &'r str,
+        fields: &Fields<'r>,
+        region: &str,
+    ) -> Result<Credentials<'r>, Error> {
         let words = fields.dialect().words();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         if algorithm != words.algorithm {
@@ -227,7 +231,7 @@ impl<'r> ClaimV4<'r> {
             )));
         }
         let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
-        Ok(Claim::V4(Self {
+        Ok(Credentials::V4(Self {
             access_key,
             scope,
             signed,
@@ -241,7 +245,11 @@ impl<'r> ClaimV4<'r> {
         }))
     }
 
-    fn from_query(fields: &Fields<'r>, query: &'r Query, region: &str) -> Result<Claim<'r>, Error> {
+    fn from_query(
+        fields: &Fields<'r>,
+        query: &'r Query,
+        region: &str,
+    ) -> Result<Credentials<'r>, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();
         let get = |name: &str| {
@@ -289,7 +297,7 @@ impl<'r> ClaimV4<'r> {
         };
         let (payload, payload_text) =
             sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
-        Ok(Claim::V4(Self {
+        Ok(Credentials::V4(Self {
             access_key,
             scope,
             signed,

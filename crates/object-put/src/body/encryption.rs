@@ -16,9 +16,9 @@ use zeroize::Zeroizing;
 
 /// The mode that every body has unless it asks for another: keys that the service manages.
 pub const SERVICE_MANAGED: &str = "AES256";
-/// Bytes of a record before it is sealed; the last of a body may have fewer.
+/// Bytes of a record before it is encrypted; the last of a body may have fewer.
 pub const RECORD_BYTES: usize = 64 * 1024;
-/// Bytes that sealing adds to a record.
+/// Bytes that encryption adds to a record.
 pub const TAG_BYTES: usize = 16;
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 12;
@@ -28,11 +28,11 @@ const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
 /// A stored body or data key that is not what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed body does not open: it is damaged, or its root key is missing")]
-pub struct Unopened;
+pub struct DecryptError;
 
 /// The data key of a body, wrapped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed {
+pub struct WrappedKey {
     /// The id of the root key that wraps it.
     #[serde(rename = "root")]
     pub root_id: String,
@@ -72,7 +72,7 @@ impl Keyring {
     }
 
     /// A new data key for a body that is bound to `context`, and how it is kept.
-    pub fn draw(&self, context: &[u8], ids: &mut dyn Ids) -> (BodyKey, Sealed) {
+    pub fn new_data_key(&self, context: &[u8], ids: &mut dyn Ids) -> (DataKey, WrappedKey) {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
         ids.fill(&mut *key);
         let mut nonce = [0; NONCE_BYTES];
@@ -85,19 +85,24 @@ impl Keyring {
         {
             wrapped.extend_from_slice(&tag);
         }
-        let sealed = Sealed { root_id: self.current.clone(), wrapped };
-        (BodyKey::new(&key, context), sealed)
+        let wrapped_key = WrappedKey { root_id: self.current.clone(), wrapped };
+        (DataKey::new(&key, context), wrapped_key)
     }
 
-    /// The data key that `sealed` keeps, for a body that is bound to `context`.
+    /// The data key that `wrapped_key` holds, for a body that is bound to `context`.
     ///
     /// # Errors
-    /// [`Unopened`] if the root key is not there, or the key was wrapped for another context.
-    pub fn open(&self, sealed: &Sealed, context: &[u8]) -> Result<BodyKey, Unopened> {
-        let root = self.roots.get(&sealed.root_id).ok_or(Unopened)?;
-        let (nonce, rest) = sealed.wrapped.split_first_chunk::<NONCE_BYTES>().ok_or(Unopened)?;
-        let (key, tag) = rest.split_first_chunk::<KEY_BYTES>().ok_or(Unopened)?;
-        let tag = <[u8; TAG_BYTES]>::try_from(tag).map_err(|_| Unopened)?;
+    /// [`DecryptError`] if the root key is not there, or the key was wrapped for another context.
+    pub fn unwrap_data_key(
+        &self,
+        wrapped_key: &WrappedKey,
+        context: &[u8],
+    ) -> Result<DataKey, DecryptError> {
+        let root = self.roots.get(&wrapped_key.root_id).ok_or(DecryptError)?;
+        let (nonce, rest) =
+            wrapped_key.wrapped.split_first_chunk::<NONCE_BYTES>().ok_or(DecryptError)?;
+        let (key, tag) = rest.split_first_chunk::<KEY_BYTES>().ok_or(DecryptError)?;
+        let tag = <[u8; TAG_BYTES]>::try_from(tag).map_err(|_| DecryptError)?;
         let mut key = Zeroizing::new(*key);
         root.decrypt_inout_detached(
             &Nonce::from(*nonce),
@@ -105,30 +110,30 @@ impl Keyring {
             (&mut key[..]).into(),
             &Tag::from(tag),
         )
-        .map_err(|_| Unopened)?;
-        Ok(BodyKey::new(&key, context))
+        .map_err(|_| DecryptError)?;
+        Ok(DataKey::new(&key, context))
     }
 }
 
-/// The data key of one body, ready to seal or open its records.
+/// The data key of one body, ready to encrypt or decrypt its records.
 #[derive(Clone)]
-pub struct BodyKey {
+pub struct DataKey {
     cipher: Aes256Gcm,
     context: [u8; 32],
 }
 
-impl std::fmt::Debug for BodyKey {
+impl std::fmt::Debug for DataKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BodyKey").finish_non_exhaustive()
     }
 }
 
-impl BodyKey {
+impl DataKey {
     fn new(key: &[u8; KEY_BYTES], context: &[u8]) -> Self {
         Self { cipher: Aes256Gcm::new(key.into()), context: Sha256::digest(context).into() }
     }
 
-    /// The nonce and the bound data of record `index`. A data key seals one body, so the place is nonce enough.
+    /// The nonce and the bound data of record `index`. A data key encrypts one body, so the place is nonce enough.
     fn binding(&self, index: u64, last: bool) -> (Nonce<aes_gcm::aead::consts::U12>, [u8; 41]) {
         let mut nonce = [0; NONCE_BYTES];
         let mut bound = [u8::from(last); 41];
@@ -141,27 +146,27 @@ impl BodyKey {
         (Nonce::from(nonce), bound)
     }
 
-    fn seal(&self, index: u64, last: bool, record: &mut [u8]) -> [u8; TAG_BYTES] {
+    fn encrypt(&self, index: u64, last: bool, record: &mut [u8]) -> [u8; TAG_BYTES] {
         let (nonce, bound) = self.binding(index, last);
         // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES.
         let tag = self.cipher.encrypt_inout_detached(&nonce, &bound, record.into());
         tag.map_or([0; TAG_BYTES], Into::into)
     }
 
-    fn open(&self, index: u64, last: bool, record: &mut BytesMut) -> Result<(), Unopened> {
-        let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(Unopened)?;
+    fn decrypt(&self, index: u64, last: bool, record: &mut BytesMut) -> Result<(), DecryptError> {
+        let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(DecryptError)?;
         let tag = Tag::from(*tag);
         record.truncate(record.len() - TAG_BYTES);
         let (nonce, bound) = self.binding(index, last);
         self.cipher
             .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
-            .map_err(|_| Unopened)
+            .map_err(|_| DecryptError)
     }
 }
 
 /// Bytes of an encrypted body of `size` bytes. An empty one has a record too, so that its absence shows.
 #[must_use]
-pub const fn sealed_bytes(size: u64) -> u64 {
+pub const fn encrypted_size(size: u64) -> u64 {
     size + records(size) * TAG_BYTES as u64
 }
 
@@ -170,10 +175,10 @@ const fn records(size: u64) -> u64 {
     if records == 0 { 1 } else { records }
 }
 
-/// Seals a body that comes in pieces.
+/// Encrypts a body that comes in pieces.
 #[derive(Debug)]
-pub struct Sealer {
-    key: BodyKey,
+pub struct Encryptor {
+    key: DataKey,
     index: u64,
     /// The start in `out` of the record that is being filled.
     start: usize,
@@ -182,16 +187,16 @@ pub struct Sealer {
     capacity: usize,
 }
 
-impl Sealer {
+impl Encryptor {
     /// A sealer with `key` for a body of about `size_hint` bytes.
     #[must_use]
-    pub fn new(key: BodyKey, size_hint: Option<u64>) -> Self {
-        let expected = size_hint.map_or(PIECE_BYTES as u64, sealed_bytes);
+    pub fn new(key: DataKey, size_hint: Option<u64>) -> Self {
+        let expected = size_hint.map_or(PIECE_BYTES as u64, encrypted_size);
         let capacity = usize::try_from(expected).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
         Self { key, index: 0, start: 0, out: BytesMut::with_capacity(capacity), capacity }
     }
 
-    /// Takes the next bytes of the body; gives sealed ones to `write` when a piece is full.
+    /// Takes the next bytes of the body; gives encrypted ones to `write` when a piece is full.
     ///
     /// # Errors
     /// The first that `write` gives.
@@ -204,7 +209,7 @@ impl Sealer {
             let filled = self.out.len() - self.start;
             if filled == RECORD_BYTES {
                 // Only now is it known not to be the last.
-                self.seal_record(false);
+                self.encrypt_record(false);
                 if self.out.len() >= PIECE_BYTES {
                     let piece =
                         std::mem::replace(&mut self.out, BytesMut::with_capacity(self.capacity));
@@ -220,16 +225,16 @@ impl Sealer {
         Ok(())
     }
 
-    /// Seals what is left as the last record, and gives the last sealed bytes.
+    /// Encrypts what is left as the last record, and gives the last encrypted bytes.
     #[must_use]
     pub fn finish(mut self) -> Bytes {
-        self.seal_record(true);
+        self.encrypt_record(true);
         self.out.freeze()
     }
 
-    fn seal_record(&mut self, last: bool) {
+    fn encrypt_record(&mut self, last: bool) {
         if let Some(record) = self.out.get_mut(self.start..) {
-            let tag = self.key.seal(self.index, last, record);
+            let tag = self.key.encrypt(self.index, last, record);
             self.out.extend_from_slice(&tag);
         }
         self.index += 1;
@@ -239,8 +244,8 @@ impl Sealer {
 
 /// The encrypted bytes that hold a range of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedRange {
-    /// The sealed bytes to read.
+pub struct EncryptedRange {
+    /// The encrypted bytes to read.
     pub bytes: Range<u64>,
     first: u64,
     skip: u64,
@@ -248,16 +253,16 @@ pub struct SealedRange {
     size: u64,
 }
 
-impl SealedRange {
-    /// The sealed bytes that hold `range` of a body of `size` bytes; the range lies within the body.
+impl EncryptedRange {
+    /// The encrypted bytes that hold `range` of a body of `size` bytes; the range lies within the body.
     #[must_use]
     pub fn of(range: &Range<u64>, size: u64) -> Self {
         let record = RECORD_BYTES as u64;
-        let sealed = record + TAG_BYTES as u64;
+        let encrypted = record + TAG_BYTES as u64;
         let first = range.start / record;
         let end = if range.end == 0 { 1 } else { range.end.div_ceil(record) };
-        let bytes =
-            (first * sealed).min(sealed_bytes(size))..(end * sealed).min(sealed_bytes(size));
+        let bytes = (first * encrypted).min(encrypted_size(size))
+            ..(end * encrypted).min(encrypted_size(size));
         Self {
             bytes,
             first,
@@ -268,10 +273,10 @@ impl SealedRange {
     }
 }
 
-/// Opens a range of a sealed body that comes in pieces.
+/// Decrypts a range of a encrypted body that comes in pieces.
 #[derive(Debug)]
-pub struct Opener {
-    key: BodyKey,
+pub struct Decryptor {
+    key: DataKey,
     index: u64,
     last: u64,
     skip: u64,
@@ -280,10 +285,10 @@ pub struct Opener {
     size: u64,
 }
 
-impl Opener {
-    /// An opener with `key` of the bytes that `range` names.
+impl Decryptor {
+    /// A decryptor with `key` of the bytes that `range` names.
     #[must_use]
-    pub fn new(key: BodyKey, range: &SealedRange) -> Self {
+    pub fn new(key: DataKey, range: &EncryptedRange) -> Self {
         Self {
             key,
             index: range.first,
@@ -295,36 +300,36 @@ impl Opener {
         }
     }
 
-    /// Takes the next sealed bytes.
-    pub fn feed(&mut self, sealed: Bytes) {
+    /// Takes the next encrypted bytes.
+    pub fn feed(&mut self, encrypted: Bytes) {
         if self.buffer.is_empty() {
-            self.buffer = sealed.into();
+            self.buffer = encrypted.into();
         } else {
-            self.buffer.extend_from_slice(&sealed);
+            self.buffer.extend_from_slice(&encrypted);
         }
     }
 
-    /// The next opened bytes, one record's at the most; `None` when more sealed bytes are needed, or all are opened.
+    /// The next decrypted bytes, one record's at the most; `None` when more encrypted bytes are needed, or all are decrypted.
     ///
     /// # Errors
-    /// [`Unopened`].
-    pub fn open_next(&mut self) -> Result<Option<Bytes>, Unopened> {
+    /// [`DecryptError`].
+    pub fn decrypt_next(&mut self) -> Result<Option<Bytes>, DecryptError> {
         let last = self.index == self.last;
         let bytes =
             if last { self.size - self.last * RECORD_BYTES as u64 } else { RECORD_BYTES as u64 };
-        let sealed = usize::try_from(bytes).map_err(|_| Unopened)? + TAG_BYTES;
-        if self.index > self.last || self.buffer.len() < sealed {
+        let encrypted = usize::try_from(bytes).map_err(|_| DecryptError)? + TAG_BYTES;
+        if self.index > self.last || self.buffer.len() < encrypted {
             return Ok(None);
         }
         // The whole of a small body needs no second owner.
-        let mut record = match self.buffer.len() == sealed {
+        let mut record = match self.buffer.len() == encrypted {
             true => std::mem::take(&mut self.buffer),
-            false => self.buffer.split_to(sealed),
+            false => self.buffer.split_to(encrypted),
         };
-        self.key.open(self.index, last, &mut record)?;
+        self.key.decrypt(self.index, last, &mut record)?;
         self.index += 1;
         let mut record = record.freeze();
-        let skip = usize::try_from(self.skip).map_err(|_| Unopened)?.min(record.len());
+        let skip = usize::try_from(self.skip).map_err(|_| DecryptError)?.min(record.len());
         bytes::Buf::advance(&mut record, skip);
         self.skip -= skip as u64;
         record.truncate(usize::try_from(self.take).unwrap_or(usize::MAX));
@@ -332,7 +337,7 @@ impl Opener {
         Ok(Some(record))
     }
 
-    /// Tells whether every byte of the range was opened.
+    /// Tells whether every byte of the range was decrypted.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.take == 0 && (self.index > 0 || self.size > 0)
@@ -349,40 +354,40 @@ mod tests {
         Keyring::new(&[7; 32])
     }
 
-    fn seal(body: &[u8], step: usize) -> (Sealed, Vec<u8>) {
-        let (key, sealed) = ring().draw(b"here", &mut SeededIds::from_number(1));
-        let mut sealer = Sealer::new(key, Some(body.len() as u64));
+    fn encrypt(body: &[u8], step: usize) -> (WrappedKey, Vec<u8>) {
+        let (key, encrypted) = ring().new_data_key(b"here", &mut SeededIds::from_number(1));
+        let mut encryptor = Encryptor::new(key, Some(body.len() as u64));
         let mut out = Vec::new();
         for piece in body.chunks(step.max(1)) {
-            sealer
+            encryptor
                 .feed(piece, |bytes| {
                     out.extend_from_slice(&bytes);
                     Ok::<_, ()>(())
                 })
                 .unwrap();
         }
-        out.extend_from_slice(&sealer.finish());
-        (sealed, out)
+        out.extend_from_slice(&encryptor.finish());
+        (encrypted, out)
     }
 
     fn open(
-        sealed: &Sealed,
+        encrypted: &WrappedKey,
         bytes: &[u8],
         size: usize,
         range: Range<usize>,
-    ) -> Result<Vec<u8>, Unopened> {
-        let range = SealedRange::of(&(range.start as u64..range.end as u64), size as u64);
-        let key = ring().open(sealed, b"here")?;
-        let mut opener = Opener::new(key, &range);
+    ) -> Result<Vec<u8>, DecryptError> {
+        let range = EncryptedRange::of(&(range.start as u64..range.end as u64), size as u64);
+        let key = ring().unwrap_data_key(encrypted, b"here")?;
+        let mut decryptor = Decryptor::new(key, &range);
         let (start, end) = (range.bytes.start as usize, range.bytes.end as usize);
         let mut out = Vec::new();
-        for piece in bytes.get(start..end).ok_or(Unopened)?.chunks(100_000) {
-            opener.feed(Bytes::copy_from_slice(piece));
-            while let Some(opened) = opener.open_next()? {
+        for piece in bytes.get(start..end).ok_or(DecryptError)?.chunks(100_000) {
+            decryptor.feed(Bytes::copy_from_slice(piece));
+            while let Some(opened) = decryptor.decrypt_next()? {
                 out.extend_from_slice(&opened);
             }
         }
-        if opener.is_done() { Ok(out) } else { Err(Unopened) }
+        if decryptor.is_done() { Ok(out) } else { Err(DecryptError) }
     }
 
     fn body(size: usize) -> Vec<u8> {
@@ -393,9 +398,9 @@ mod tests {
     fn bodies_of_every_size_around_a_record_read_back() {
         for size in [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000, 700_001] {
             let body = body(size);
-            let (sealed, bytes) = seal(&body, 10_000);
-            assert_eq!(bytes.len() as u64, sealed_bytes(size as u64));
-            assert_eq!(open(&sealed, &bytes, size, 0..size).unwrap(), body, "{size}");
+            let (encrypted, bytes) = encrypt(&body, 10_000);
+            assert_eq!(bytes.len() as u64, encrypted_size(size as u64));
+            assert_eq!(open(&encrypted, &bytes, size, 0..size).unwrap(), body, "{size}");
             if size > 16 {
                 assert!(!bytes.windows(16).any(|window| window == &body[..16]), "in clear");
             }
@@ -411,39 +416,42 @@ mod tests {
             let body = body(size);
             let (start, end) = (a.index(size + 1), b.index(size + 1));
             let range = start.min(end)..start.max(end);
-            let (sealed, bytes) = seal(&body, 33_333);
-            prop_assert_eq!(open(&sealed, &bytes, size, range.clone()).unwrap(), &body[range]);
+            let (encrypted, bytes) = encrypt(&body, 33_333);
+            prop_assert_eq!(open(&encrypted, &bytes, size, range.clone()).unwrap(), &body[range]);
         }
 
         #[test]
         fn any_flipped_bit_is_found(size in 0_usize..140_000, at in any::<prop::sample::Index>(), bit in 0..8_u8) {
-            let (sealed, mut bytes) = seal(&body(size), 50_000);
+            let (encrypted, mut bytes) = encrypt(&body(size), 50_000);
             let place = at.index(bytes.len());
             bytes[place] ^= 1_u8 << bit;
-            prop_assert_eq!(open(&sealed, &bytes, size, 0..size), Err(Unopened));
+            prop_assert_eq!(open(&encrypted, &bytes, size, 0..size), Err(DecryptError));
         }
     }
 
     #[test]
     fn records_that_are_moved_or_cut_off_are_found() {
         let size = 3 * RECORD_BYTES;
-        let (sealed, bytes) = seal(&body(size), size);
+        let (encrypted, bytes) = encrypt(&body(size), size);
         let one = RECORD_BYTES + TAG_BYTES;
         let swapped = [&bytes[one..2 * one], &bytes[..one], &bytes[2 * one..]].concat();
-        assert_eq!(open(&sealed, &swapped, size, 0..size), Err(Unopened));
-        // A record fewer, and a size that says so: the one that is now last was not sealed as the last.
+        assert_eq!(open(&encrypted, &swapped, size, 0..size), Err(DecryptError));
+        // A record fewer, and a size that says so: the one that is now last was not encrypted as the last.
         let shorter = 2 * RECORD_BYTES;
-        assert_eq!(open(&sealed, &bytes[..2 * one], shorter, 0..shorter), Err(Unopened));
+        assert_eq!(open(&encrypted, &bytes[..2 * one], shorter, 0..shorter), Err(DecryptError));
     }
 
     #[test]
     fn a_body_does_not_open_for_another_key_or_root() {
-        let (_, sealed) = ring().draw(b"here", &mut SeededIds::from_number(1));
-        assert!(ring().open(&sealed, b"here").is_ok());
-        assert_eq!(ring().open(&sealed, b"there").err(), Some(Unopened));
-        assert_eq!(Keyring::new(&[8; 32]).open(&sealed, b"here").err(), Some(Unopened));
+        let (_, encrypted) = ring().new_data_key(b"here", &mut SeededIds::from_number(1));
+        assert!(ring().unwrap_data_key(&encrypted, b"here").is_ok());
+        assert_eq!(ring().unwrap_data_key(&encrypted, b"there").err(), Some(DecryptError));
+        assert_eq!(
+            Keyring::new(&[8; 32]).unwrap_data_key(&encrypted, b"here").err(),
+            Some(DecryptError)
+        );
         let mut rotated = Keyring::new(&[8; 32]);
         rotated.insert(&[7; 32]);
-        assert!(rotated.open(&sealed, b"here").is_ok());
+        assert!(rotated.unwrap_data_key(&encrypted, b"here").is_ok());
     }
 }

@@ -27,15 +27,15 @@ impl Md5Sum for md5::Md5 {
 
 /// The state of a body's MD5 between two blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State([u32; 4]);
+pub struct Md5State([u32; 4]);
 
-impl Default for State {
+impl Default for Md5State {
     fn default() -> Self {
         Self([0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476])
     }
 }
 
-impl State {
+impl Md5State {
     /// The sum, once the last block was taken.
     #[must_use]
     pub fn sum(self) -> [u8; 16] {
@@ -59,7 +59,7 @@ pub fn last_blocks(tail: &[u8], bytes: u64) -> Vec<u8> {
 }
 
 /// Takes the next blocks of `N` bodies: as many of each as the shortest has.
-pub fn advance<const N: usize>(states: &mut [State; N], bodies: [&[u8]; N]) {
+pub fn advance<const N: usize>(states: &mut [Md5State; N], bodies: [&[u8]; N]) {
     let mut blocks = bodies.map(|body| body.as_chunks::<BLOCK_BYTES>().0.iter());
     let mut words = transposed(states.map(|state| state.0));
     loop {
@@ -91,7 +91,7 @@ fn transposed<const ROWS: usize, const COLUMNS: usize>(
 }
 
 /// The same word of each body.
-type Words<const N: usize> = [u32; N];
+type Vocabulary<const N: usize> = [u32; N];
 
 /// The sines of RFC 1321, by rounds.
 const SINES: [[[u32; 4]; 4]; 4] = [
@@ -121,7 +121,10 @@ const SINES: [[[u32; 4]; 4]; 4] = [
     ],
 ];
 
-fn compress<const N: usize>(before: [Words<N>; 4], message: &[Words<N>; 16]) -> [Words<N>; 4] {
+fn compress<const N: usize>(
+    before: [Vocabulary<N>; 4],
+    message: &[Vocabulary<N>; 16],
+) -> [Vocabulary<N>; 4] {
     let [first, second, third, fourth] = &SINES;
     let mut words = before;
     words = round::<N, 0, 1, 7, 12, 17, 22>(words, message, first, |x, y, z| (x & y) | (!x & z));
@@ -145,11 +148,11 @@ fn round<
     const C: u32,
     const D: u32,
 >(
-    words: [Words<N>; 4],
-    message: &[Words<N>; 16],
+    words: [Vocabulary<N>; 4],
+    message: &[Vocabulary<N>; 16],
     sines: &[[u32; 4]; 4],
     mix: impl Fn(u32, u32, u32) -> u32 + Copy,
-) -> [Words<N>; 4] {
+) -> [Vocabulary<N>; 4] {
     let [mut a, mut b, mut c, mut d] = words;
     for (four, [one, two, three, last]) in sines.iter().enumerate() {
         let word = |step: usize| {
@@ -170,12 +173,12 @@ fn round<
     reason = "every lane is one of N; written so, the steps of all lanes are woven together"
 )]
 fn step<const N: usize, const SHIFT: u32>(
-    word: Words<N>,
-    mixed: Words<N>,
-    next: Words<N>,
-    message: Words<N>,
+    word: Vocabulary<N>,
+    mixed: Vocabulary<N>,
+    next: Vocabulary<N>,
+    message: Vocabulary<N>,
     sine: u32,
-) -> Words<N> {
+) -> Vocabulary<N> {
     let mut out = word;
     for lane in 0..N {
         out[lane] = word[lane]
@@ -191,11 +194,11 @@ fn step<const N: usize, const SHIFT: u32>(
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "every lane is one of N")]
 fn each<const N: usize>(
-    x: Words<N>,
-    y: Words<N>,
-    z: Words<N>,
+    x: Vocabulary<N>,
+    y: Vocabulary<N>,
+    z: Vocabulary<N>,
     of: impl Fn(u32, u32, u32) -> u32,
-) -> Words<N> {
+) -> Vocabulary<N> {
     let mut out = [0; N];
     for lane in 0..N {
         out[lane] = of(x[lane], y[lane], z[lane]);
@@ -210,14 +213,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn sums<const N: usize>(bodies: [&[u8]; N]) -> [[u8; 16]; N] {
-        let mut states = [State::default(); N];
+        let mut states = [Md5State::default(); N];
         let whole = bodies.map(|body| {
             let tail = body.len() % BLOCK_BYTES;
             let (blocks, tail) = body.split_at(body.len() - tail);
             [blocks, &last_blocks(tail, body.len() as u64)].concat()
         });
         advance(&mut states, whole.each_ref().map(Vec::as_slice));
-        states.map(State::sum)
+        states.map(Md5State::sum)
     }
 
     proptest! {
@@ -239,9 +242,9 @@ mod tests {
 
     #[test]
     fn the_shortest_body_says_how_far_all_come() {
-        let mut states = [State::default(); 2];
+        let mut states = [Md5State::default(); 2];
         advance(&mut states, [&[1; 128], &[2; 64]]);
-        let mut alone = [State::default()];
+        let mut alone = [Md5State::default()];
         advance(&mut alone, [&[1; 64]]);
         assert_eq!(states[0], alone[0]);
     }

@@ -112,7 +112,7 @@ impl Error {
             | Self::BucketAlreadyExists { bucket }
             | Self::BucketAlreadyOwnedByYou { bucket }
             | Self::BucketNotEmpty { bucket, .. } => vec![field("BucketName", bucket)],
-            Self::NotSet { bucket, .. } => {
+            Self::NotConfigured { bucket, .. } => {
                 bucket.iter().map(|bucket| field("BucketName", bucket)).collect()
             }
             Self::CrossOrigin { method, .. } => {

@@ -376,7 +376,7 @@ pub enum Error {
     },
     /// A configuration of a bucket or an object that was never put; `code` says which.
     #[error("{reason}")]
-    NotSet {
+    NotConfigured {
         /// The code of the real service for this missing thing.
         code: &'static str,
         /// The bucket, where it is what lacks the thing.

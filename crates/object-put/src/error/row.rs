@@ -72,7 +72,7 @@ impl Coded for Error {
             Self::NoSuchKey { .. } | Self::Deleted { .. } => Row::of(404, "NoSuchKey"),
             Self::IsDeleteMarker { .. } => Row::of(405, "MethodNotAllowed"),
             Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
-            Self::NotSet { code, .. } => Row::of(404, code),
+            Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
             Self::NotModified => Row::of(304, "NotModified"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),

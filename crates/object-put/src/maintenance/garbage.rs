@@ -23,7 +23,7 @@ const STEP: usize = 200;
 
 /// The reason why a pass ended early. What it freed stays free.
 #[derive(Debug, thiserror::Error)]
-pub enum ReclaimError {
+pub enum GarbageError {
     /// Records cannot be read or written.
     #[error("records cannot be read")]
     Store(#[from] StoreError),
@@ -35,13 +35,13 @@ pub enum ReclaimError {
 /// Frees the bodies that were replaced or deleted more than a minute before `now`; how many. It blocks.
 ///
 /// # Errors
-/// [`ReclaimError`] of the first step that failed.
+/// [`GarbageError`] of the first step that failed.
 pub fn collect(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
     now: Timestamp,
-) -> Result<u64, ReclaimError> {
+) -> Result<u64, GarbageError> {
     let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
     let lists = collect_lists(store, blobs, ids, until)?;
     let span =
@@ -70,7 +70,7 @@ fn collect_lists(
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
     until: u64,
-) -> Result<u64, ReclaimError> {
+) -> Result<u64, GarbageError> {
     let span =
         Span { to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()), ..DISCARDED_LISTS.span(&()) };
     let mut freed = 0;
@@ -99,27 +99,27 @@ fn collect_lists(
 /// Called with the moment at which the process began, it never meets an upload that is under way. It blocks.
 ///
 /// # Errors
-/// [`ReclaimError`] of the first step that failed.
+/// [`GarbageError`] of the first step that failed.
 pub fn sweep_orphans(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     start: Timestamp,
-) -> Result<Swept, ReclaimError> {
+) -> Result<Swept, GarbageError> {
     let before = start.minus(ORPHAN_AFTER);
     // Most starts find nothing that old, and then no record is read.
     if blobs.list(None, 1)?.first().is_none_or(|oldest| oldest.id.created() >= before) {
         return Ok(Swept::default());
     }
-    let named = named(store)?;
-    Ok(sweep(blobs, before, |id| named.contains(id))?)
+    let referenced_blobs = referenced_blobs(store)?;
+    Ok(sweep(blobs, before, |id| referenced_blobs.contains(id))?)
 }
 
 /// Names of bodies by eight of their random bytes, so that a million of them take 16 MiB. Two names that are alike in those
 /// would keep a body that could go, and never lose one.
 #[derive(Debug, Default)]
-pub struct Named(HashSet<u64>);
+pub struct ReferencedBlobs(HashSet<u64>);
 
-impl Named {
+impl ReferencedBlobs {
     fn mark(id: BlobId) -> u64 {
         let last = id.0.last_chunk().copied().unwrap_or_default();
         u64::from_be_bytes(last)
@@ -140,43 +140,43 @@ impl Named {
 ///
 /// # Errors
 /// As reads of the store.
-pub fn named(store: &dyn KeyValue) -> Result<Named, StoreError> {
-    let mut named = Named::default();
+pub fn referenced_blobs(store: &dyn KeyValue) -> Result<ReferencedBlobs, StoreError> {
+    let mut referenced_blobs = ReferencedBlobs::default();
     let mut note = |part: &Part| {
-        named.insert(part.blob);
+        referenced_blobs.insert(part.blob);
     };
     let of_version = |version: &ObjectVersion, note: &mut dyn FnMut(&Part)| {
-        if let Some(Parts::One(part)) = version.stored.as_deref().map(|stored| &stored.parts) {
+        if let Some(Parts::One(part)) = version.data.as_deref().map(|data| &data.parts) {
             note(part);
         }
     };
     let noncurrent = |note: &mut dyn FnMut(&Part)| {
-        each(store, NONCURRENT.span(&()), |_, value| {
+        for_each_row(store, NONCURRENT.span(&()), |_, value| {
             of_version(&NONCURRENT.decode(value)?, note);
             Ok(())
         })
     };
     // Read on both sides of the current ones: a version that changes sides meanwhile is met on one of them.
     noncurrent(&mut note)?;
-    each(store, CURRENT.span(&()), |key, value| {
+    for_each_row(store, CURRENT.span(&()), |key, value| {
         CURRENT.read_key(key)?;
         of_version(&CURRENT.decode(value)?, &mut note);
         Ok(())
     })?;
     noncurrent(&mut note)?;
-    each(store, PARTS.span(&()), |_, value| {
+    for_each_row(store, PARTS.span(&()), |_, value| {
         PARTS.decode(value)?.0.iter().for_each(&mut note);
         Ok(())
     })?;
-    each(store, GARBAGE.span(&()), |key, _| {
-        named.insert(BlobId(GARBAGE.read_key(key)?.1));
+    for_each_row(store, GARBAGE.span(&()), |key, _| {
+        referenced_blobs.insert(BlobId(GARBAGE.read_key(key)?.1));
         Ok(())
     })?;
-    Ok(named)
+    Ok(referenced_blobs)
 }
 
 /// Gives every row of a span, a page at a time.
-pub(crate) fn each(
+pub(crate) fn for_each_row(
     store: &dyn KeyValue,
     mut span: Span,
     mut row: impl FnMut(&[u8], bytes::Bytes) -> Result<(), StoreError>,
@@ -201,7 +201,7 @@ mod tests {
     use triptych_core::kv::Memory;
 
     use super::*;
-    use crate::store::version::{PARTS_PER_CHUNK, PartChunk};
+    use crate::store::version::{PARTS_PER_CHUNK, PartListChunk};
 
     const START: Timestamp = Timestamp::from_seconds(1_790_000_000);
 
@@ -243,13 +243,15 @@ mod tests {
         let part = Part {
             blob: body.id,
             bytes: 4,
-            sealed: crate::body::encryption::Keyring::new(&[9; 32]).draw(b"", &mut ids).1,
+            wrapped_key: crate::body::encryption::Keyring::new(&[9; 32])
+                .new_data_key(b"", &mut ids)
+                .1,
         };
         let count = crate::store::version::PARTS_MAX;
         let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();
         for chunk in 0..chunks {
             run_blocking(&store, &mut ids, 1, |tx, _| {
-                PARTS.put(tx, &(7, chunk), &PartChunk(vec![part.clone(); PARTS_PER_CHUNK]));
+                PARTS.put(tx, &(7, chunk), &PartListChunk(vec![part.clone(); PARTS_PER_CHUNK]));
                 Ok::<_, StoreError>(())
             })
             .unwrap();

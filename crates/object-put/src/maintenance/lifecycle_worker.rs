@@ -10,10 +10,10 @@ use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking, text_prefi
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::maintenance::garbage::each;
+use crate::maintenance::garbage::for_each_row;
 use crate::operation::get_object::locate;
 use crate::store::bucket::Bucket;
-use crate::store::delete::{Removal, remove};
+use crate::store::delete::{DeleteRequest, delete};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
 use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT};
@@ -28,7 +28,7 @@ const ATTEMPTS_MAX: u32 = 64;
 
 /// The number of objects and versions that passes deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Expired {
+pub struct ExpiredCounts {
     /// Current objects: gone, or under a delete marker where the bucket keeps versions.
     pub objects: u64,
     /// Versions that were not current, and delete markers with nothing below them.
@@ -37,17 +37,17 @@ pub struct Expired {
 
 /// Remembers which buckets were looked through today, and by which rules.
 #[derive(Debug, Default)]
-pub struct Expiry {
-    done: HashMap<u64, Done>,
+pub struct LifecycleWorker {
+    done: HashMap<u64, BucketDone>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Done {
+struct BucketDone {
     day: i64,
     rules: Lifecycle,
 }
 
-impl Expiry {
+impl LifecycleWorker {
     /// Deletes what rules have ended by `now`. A bucket that was looked through on this day, with the rules that it has,
     /// costs two reads. It blocks.
     ///
@@ -58,13 +58,13 @@ impl Expiry {
         store: &dyn KeyValue,
         ids: &mut dyn Ids,
         now: Timestamp,
-    ) -> Result<Expired, Error> {
+    ) -> Result<ExpiredCounts, Error> {
         let mut buckets = Vec::new();
-        each(store, BUCKETS.span(&()), |_, value| {
+        for_each_row(store, BUCKETS.span(&()), |_, value| {
             buckets.push(BUCKETS.decode(value)?);
             Ok(())
         })?;
-        let mut expired = Expired::default();
+        let mut expired = ExpiredCounts::default();
         let mut outcome = Ok(());
         for bucket in &buckets {
             match self.bucket(store, bucket, ids, now, &mut expired) {
@@ -82,7 +82,7 @@ impl Expiry {
         bucket: &Bucket,
         ids: &mut dyn Ids,
         now: Timestamp,
-        expired: &mut Expired,
+        expired: &mut ExpiredCounts,
     ) -> Result<(), Error> {
         let rules = lifecycle::of_bucket(&mut Tx::new(store), bucket.id)?;
         let Some(rules) = rules else {
@@ -90,11 +90,11 @@ impl Expiry {
             return Ok(());
         };
         let day = now.seconds().div_euclid(DAY_SECONDS);
-        let done = Done { day, rules };
+        let done = BucketDone { day, rules };
         if self.done.get(&bucket.id) == Some(&done) {
             return Ok(());
         }
-        let sweep = Sweep { store, bucket, rules: &done.rules, now };
+        let sweep = BucketPass { store, bucket, rules: &done.rules, now };
         for prefix in done.rules.scopes() {
             expired.objects += sweep.objects(prefix, ids)?;
             expired.versions += sweep.versions(prefix, ids)?;
@@ -105,7 +105,7 @@ impl Expiry {
 }
 
 /// A version whose end has come.
-struct Due {
+struct ExpiredVersion {
     key: Key,
     version: VersionId,
     role: Role,
@@ -122,24 +122,24 @@ enum Role {
 
 /// The walk down the versions of a key, newest first.
 #[derive(Default)]
-struct Chain {
+struct KeyVersions {
     key: Vec<u8>,
     /// The time at which the version above was written: since then the next one is not current.
     since: Timestamp,
     /// The number of versions above that are not current.
     newer: u32,
     /// The marker that this key begins with, due if nothing follows.
-    lone: Option<Due>,
+    lone: Option<ExpiredVersion>,
 }
 
-struct Sweep<'a> {
+struct BucketPass<'a> {
     store: &'a dyn KeyValue,
     bucket: &'a Bucket,
     rules: &'a Lifecycle,
     now: Timestamp,
 }
 
-impl Sweep<'_> {
+impl BucketPass<'_> {
     /// The current objects whose keys start with `prefix`.
     fn objects(&self, prefix: &str, ids: &mut dyn Ids) -> Result<u64, Error> {
         let mut span = self.span(CURRENT.span(&self.bucket.id), prefix);
@@ -151,7 +151,7 @@ impl Sweep<'_> {
             for ((_, key), object) in rows {
                 let key = key_of(key)?;
                 if self.is_over(&key, &object) {
-                    due.push(Due { key, version: object.version, role: Role::Current });
+                    due.push(ExpiredVersion { key, version: object.version, role: Role::Current });
                 }
             }
             deleted += self.delete(&due, ids)?;
@@ -164,7 +164,7 @@ impl Sweep<'_> {
     /// The versions that are not current, and the markers with nothing below them.
     fn versions(&self, prefix: &str, ids: &mut dyn Ids) -> Result<u64, Error> {
         let mut span = self.span(NONCURRENT.span(&self.bucket.id), prefix);
-        let mut chain = Chain::default();
+        let mut chain = KeyVersions::default();
         let mut deleted = 0;
         loop {
             let (rows, more) = NONCURRENT.scan(&mut Tx::new(self.store), &span, PAGE)?;
@@ -186,18 +186,18 @@ impl Sweep<'_> {
     /// Goes one version down, in the same key or to the newest one of the next.
     fn descend(
         &self,
-        chain: &mut Chain,
+        chain: &mut KeyVersions,
         name: Vec<u8>,
         version: &ObjectVersion,
-        due: &mut Vec<Due>,
+        due: &mut Vec<ExpiredVersion>,
     ) -> Result<(), Error> {
         let key = key_of(name.clone())?;
-        let of_role = |role| Due { key: key.clone(), version: version.version, role };
+        let of_role = |role| ExpiredVersion { key: key.clone(), version: version.version, role };
         if chain.key != name {
             due.extend(chain.lone.take());
             let place = (self.bucket.id, name.clone());
             let current = CURRENT.peek(&mut Tx::new(self.store), &place)?;
-            *chain = Chain {
+            *chain = KeyVersions {
                 key: name,
                 since: current.as_ref().map_or(version.modified, |top| top.modified),
                 newer: 0,
@@ -226,11 +226,11 @@ impl Sweep<'_> {
     }
 
     fn is_over(&self, key: &Key, object: &ObjectVersion) -> bool {
-        let end = object.stored.as_ref().and_then(|stored| self.rules.end_of(key, object, stored));
+        let end = object.data.as_ref().and_then(|data| self.rules.end_of(key, object, data));
         end.is_some_and(|(end, _)| end <= self.now)
     }
 
-    fn delete(&self, due: &[Due], ids: &mut dyn Ids) -> Result<u64, Error> {
+    fn delete(&self, due: &[ExpiredVersion], ids: &mut dyn Ids) -> Result<u64, Error> {
         let mut deleted = 0;
         for step in due.chunks(PER_STEP) {
             deleted += run_blocking(self.store, ids, ATTEMPTS_MAX, |tx, ids| {
@@ -245,26 +245,31 @@ impl Sweep<'_> {
     }
 
     /// Deletes a version, if it still is what it was, and no lock holds it; whether it did.
-    fn delete_one(&self, tx: &mut Tx<'_>, due: &Due, ids: &mut dyn Ids) -> Result<bool, Error> {
+    fn delete_one(
+        &self,
+        tx: &mut Tx<'_>,
+        due: &ExpiredVersion,
+        ids: &mut dyn Ids,
+    ) -> Result<bool, Error> {
         let name = (due.role != Role::Current).then(|| due.version.to_string());
-        let located = match locate(tx, self.bucket.id, &due.key, name.as_deref()) {
-            Ok(located) => located,
+        let found = match locate(tx, self.bucket.id, &due.key, name.as_deref()) {
+            Ok(found) => found,
             Err(Error::NoSuchKey { .. } | Error::NoSuchVersion { .. }) => return Ok(false),
             Err(error) => return Err(error),
         };
         let stays = match due.role {
             // Its tags may be others by now.
-            Role::Current => !self.is_over(&due.key, &located.version),
-            Role::Noncurrent => located.is_current,
+            Role::Current => !self.is_over(&due.key, &found.version),
+            Role::Noncurrent => found.is_current,
             Role::LoneMarker => {
                 let place = (self.bucket.id, due.key.as_bytes().to_vec());
                 CURRENT.get(tx, &place)?.is_some()
             }
         };
-        if stays || located.version.version != due.version {
+        if stays || found.version.version != due.version {
             return Ok(false);
         }
-        let removal = Removal {
+        let request = DeleteRequest {
             bucket: self.bucket,
             key: &due.key,
             version: name.as_deref(),
@@ -272,7 +277,7 @@ impl Sweep<'_> {
             bypass: false,
             now: self.now,
         };
-        match remove(tx, &removal, ids) {
+        match delete(tx, &request, ids) {
             Ok(_) => Ok(true),
             Err(Error::ObjectLocked) => Ok(false),
             Err(error) => Err(error),

@@ -5,19 +5,19 @@ use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::auth::payload::hex;
 use crate::body::checksum::Digests;
-use crate::body::encryption::{Keyring, Opener, SealedRange, sealed_bytes};
-use crate::maintenance::garbage::each;
+use crate::body::encryption::{Decryptor, EncryptedRange, Keyring, encrypted_size};
+use crate::maintenance::garbage::for_each_row;
 use crate::store::commit::parts;
 use crate::store::key::Key;
 use crate::store::tables::{CURRENT, NONCURRENT};
-use crate::store::version::{ObjectVersion, Part, Stored, sealing_context};
+use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context};
 
 /// Versions that are checked between two reports of progress.
 const NOTED_EVERY: u64 = 1_000;
 
 /// The findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Findings {
+pub struct VerifyReport {
     /// Versions that were checked, delete markers among them.
     pub versions: u64,
     /// Bytes of their bodies.
@@ -28,9 +28,9 @@ pub struct Findings {
 
 /// An event of a check that goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
+pub enum VerifyEvent {
     /// So much is checked; after every thousand versions.
-    Progress(Findings),
+    Progress(VerifyReport),
     /// A fault of a version, as a sentence that names it.
     Fault(String),
 }
@@ -53,15 +53,15 @@ pub fn verify(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     deep: Option<&Keyring>,
-    note: &mut dyn FnMut(Note),
-) -> Result<Findings, VerifyError> {
-    let mut check = Check { store, blobs, deep, note, findings: Findings::default() };
-    each(store, CURRENT.span(&()), |key, value| {
+    note: &mut dyn FnMut(VerifyEvent),
+) -> Result<VerifyReport, VerifyError> {
+    let mut check = Check { store, blobs, deep, note, findings: VerifyReport::default() };
+    for_each_row(store, CURRENT.span(&()), |key, value| {
         let (bucket, key) = CURRENT.read_key(key)?;
         check.version(bucket, &key, &CURRENT.decode(value)?);
         Ok(())
     })?;
-    each(store, NONCURRENT.span(&()), |key, value| {
+    for_each_row(store, NONCURRENT.span(&()), |key, value| {
         let (bucket, key, _) = NONCURRENT.read_key(key)?;
         check.version(bucket, &key, &NONCURRENT.decode(value)?);
         Ok(())
@@ -73,46 +73,46 @@ struct Check<'a> {
     store: &'a dyn KeyValue,
     blobs: &'a dyn Blobs,
     deep: Option<&'a Keyring>,
-    note: &'a mut dyn FnMut(Note),
-    findings: Findings,
+    note: &'a mut dyn FnMut(VerifyEvent),
+    findings: VerifyReport,
 }
 
 impl Check<'_> {
     fn version(&mut self, bucket: u64, key: &[u8], version: &ObjectVersion) {
-        if let Some(stored) = version.stored.as_deref() {
-            self.findings.bytes += stored.size;
+        if let Some(data) = version.data.as_deref() {
+            self.findings.bytes += data.size;
             let shown = String::from_utf8_lossy(key);
-            if let Err(fault) = self.stored(bucket, &shown, version, stored) {
+            if let Err(fault) = self.check_data(bucket, &shown, version, data) {
                 self.findings.faults += 1;
                 let id = version.version;
-                (self.note)(Note::Fault(format!(
+                (self.note)(VerifyEvent::Fault(format!(
                     "bucket {bucket}, key {shown:?}, version {id}: {fault}"
                 )));
             }
         }
         self.findings.versions += 1;
         if self.findings.versions.is_multiple_of(NOTED_EVERY) {
-            (self.note)(Note::Progress(self.findings));
+            (self.note)(VerifyEvent::Progress(self.findings));
         }
     }
 
-    fn stored(
+    fn check_data(
         &self,
         bucket: u64,
         key: &str,
         version: &ObjectVersion,
-        stored: &Stored,
+        data: &ObjectData,
     ) -> Result<(), String> {
-        let parts = parts(&mut Tx::new(self.store), &stored.parts)
+        let parts = parts(&mut Tx::new(self.store), &data.parts)
             .map_err(|_| "its list of parts is incomplete".to_owned())?;
-        if parts.iter().map(|part| part.bytes).sum::<u64>() != stored.size {
+        if parts.iter().map(|part| part.bytes).sum::<u64>() != data.size {
             return Err("its parts are not as long as it is".to_owned());
         }
         for part in &parts {
             match self.blobs.stat(part.blob) {
                 Err(BlobError::Absent) => return Err("its body is missing".to_owned()),
                 Err(error) => return Err(format!("its body cannot be read: {error}")),
-                Ok(stat) if stat.bytes != sealed_bytes(part.bytes) => {
+                Ok(stat) if stat.bytes != encrypted_size(part.bytes) => {
                     return Err("its body has another length".to_owned());
                 }
                 Ok(_) => {}
@@ -122,17 +122,17 @@ impl Check<'_> {
             return Ok(());
         };
         let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
-        let context = sealing_context(bucket, &key, version.version.random);
-        let mut digests = Digests::new(stored.checksum.algorithm, false);
+        let context = encryption_context(bucket, &key, version.version.random);
+        let mut digests = Digests::new(data.checksum.algorithm, false);
         for part in &parts {
             self.read(part, keyring, &context, &mut digests)?;
         }
         let digested = digests.finish();
         // The entity tag of several parts is no digest of the whole.
-        if parts.len() == 1 && hex(&digested.md5) != stored.etag {
+        if parts.len() == 1 && hex(&digested.md5) != data.etag {
             return Err("its bytes do not have its entity tag".to_owned());
         }
-        if digested.checksum != stored.checksum {
+        if digested.checksum != data.checksum {
             return Err("its bytes do not have its checksum".to_owned());
         }
         Ok(())
@@ -145,17 +145,19 @@ impl Check<'_> {
         context: &[u8],
         digests: &mut Digests,
     ) -> Result<(), String> {
-        let key = keyring.open(&part.sealed, context).map_err(|error| error.to_string())?;
-        let range = SealedRange::of(&(0..part.bytes), part.bytes);
+        let key = keyring
+            .unwrap_data_key(&part.wrapped_key, context)
+            .map_err(|error| error.to_string())?;
+        let range = EncryptedRange::of(&(0..part.bytes), part.bytes);
         let unread = |error: BlobError| format!("its body cannot be read: {error}");
         let mut reader = self.blobs.open(part.blob, range.bytes.clone()).map_err(unread)?;
-        let mut opener = Opener::new(key, &range);
+        let mut decryptor = Decryptor::new(key, &range);
         while let Some(sealed) = reader.next().wait().map_err(unread)? {
-            opener.feed(sealed);
-            while let Some(bytes) = opener.open_next().map_err(|error| error.to_string())? {
+            decryptor.feed(sealed);
+            while let Some(bytes) = decryptor.decrypt_next().map_err(|error| error.to_string())? {
                 digests.feed(&bytes);
             }
         }
-        if opener.is_done() { Ok(()) } else { Err("its body ends early".to_owned()) }
+        if decryptor.is_done() { Ok(()) } else { Err("its body ends early".to_owned()) }
     }
 }

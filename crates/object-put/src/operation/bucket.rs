@@ -3,10 +3,10 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
 
-use crate::auth::acl::{Acl, Parties, Roster};
+use crate::auth::acl::{AccountDirectory, Acl, AclContext};
 use crate::error::Error;
 use crate::operation::bucket_config::TAGS;
-use crate::operation::{Call, Next, Progress, Reply};
+use crate::operation::{Call, Progress, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};
 use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
@@ -24,7 +24,7 @@ const SETTINGS_MAX: usize = 100;
 /// `BucketAclWithOwnership` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
-    if !call.caller.holds(call.operation.permission) {
+    if !call.caller.has_permission(call.operation.permission) {
         return Err(Error::AccessDenied);
     }
     let name = call.bucket_name.to_owned();
@@ -89,9 +89,13 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
     if !Acl::is_named(call.fields) {
         return Ok(Acl::default());
     }
-    let parties =
-        Parties { roster: &Roster::read(tx)?, owner, bucket_owner: owner, is_bucket: true };
-    let acl = Acl::from_headers(call.fields, &parties)?.unwrap_or_default();
+    let context = AclContext {
+        directory: &AccountDirectory::read(tx)?,
+        owner,
+        bucket_owner: owner,
+        is_bucket: true,
+    };
+    let acl = Acl::from_headers(call.fields, &context)?.unwrap_or_default();
     let own = Acl::default().entries(owner);
     match (ownership, acl.entries(owner) == own) {
         (_, true) => Ok(Acl::default()),
@@ -121,7 +125,7 @@ pub fn delete(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
     progress: &Progress,
-) -> Result<Next, Error> {
+) -> Result<StepOutcome, Error> {
     let seen = call.bucket()?;
     let not_empty = || Error::BucketNotEmpty {
         bucket: seen.name.clone(),
@@ -134,7 +138,7 @@ pub fn delete(
         .get(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && bucket.deleting == (progress.done == 1))
         .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })?;
-    let step = |done| Ok(Next::Again(Progress { done, text: String::new() }));
+    let step = |done| Ok(StepOutcome::Continue(Progress { done, text: String::new() }));
     if progress.done == 0 {
         if !is_empty(tx, bucket.id)? {
             return Err(not_empty());
@@ -152,7 +156,7 @@ pub fn delete(
         SETTINGS.delete(tx, &key);
     }
     BUCKETS.delete(tx, &bucket.name);
-    Ok(Next::Done(Reply::empty(204)))
+    Ok(StepOutcome::Done(Reply::empty(204)))
 }
 
 fn is_empty(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {

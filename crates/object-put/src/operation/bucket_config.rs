@@ -3,31 +3,31 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{Acl, Parties, Roster};
+use crate::auth::acl::{AccountDirectory, Acl, AclContext};
 use crate::auth::policy::{self, Policy, PublicAccessBlock};
 use crate::body::encryption::SERVICE_MANAGED;
 use crate::error::Error;
 use crate::operation::{Call, Reply};
-use crate::request::xml::{Element, Writer};
+use crate::request::xml::{Element, XmlWriter};
 use crate::store::bucket::{Bucket, Ownership, RequestPayment, Versioning};
 use crate::store::lifecycle::{self, Lifecycle};
 use crate::store::lock::{self, DefaultRetention};
 use crate::store::tables::{BUCKETS, SETTINGS};
-use crate::store::tagging::{Bearer, Tags};
+use crate::store::tagging::{TagTarget, Tags};
 
 /// The most bytes that a long setting is kept in.
 const SETTING_BYTES_MAX: usize = 60 * 1024;
 
-pub(super) fn document(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
+pub(super) fn xml_reply(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut XmlWriter)) -> Reply {
     let namespace = call.dialect().words().namespace;
-    Reply::xml(Writer::document(root, namespace, fill))
+    Reply::xml(XmlWriter::document(root, namespace, fill))
 }
 
-pub(super) fn not_set(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
-    Error::NotSet { code, bucket: Some(call.bucket_name.to_owned()), reason }
+pub(super) fn not_configured(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
+    Error::NotConfigured { code, bucket: Some(call.bucket_name.to_owned()), reason }
 }
 
-fn keep(
+fn put_setting(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     name: &str,
@@ -42,12 +42,16 @@ fn keep(
     Ok(())
 }
 
-fn forget(call: &Call<'_>, tx: &mut Tx<'_>, name: &str) -> Result<Reply, Error> {
+fn delete_setting(call: &Call<'_>, tx: &mut Tx<'_>, name: &str) -> Result<Reply, Error> {
     SETTINGS.delete(tx, &(call.bucket()?.id, name.to_owned()));
     Ok(Reply::empty(204))
 }
 
-fn change(call: &Call<'_>, tx: &mut Tx<'_>, edit: impl FnOnce(&mut Bucket)) -> Result<(), Error> {
+fn update_bucket(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    edit: impl FnOnce(&mut Bucket),
+) -> Result<(), Error> {
     let mut bucket = call.bucket()?.clone();
     edit(&mut bucket);
     BUCKETS.put(tx, &bucket.name, &bucket);
@@ -62,7 +66,7 @@ pub fn location(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result
     let region = &call.bucket()?.region;
     // The oldest region is named by an empty element, and clients know that.
     let shown = if region == "us-east-1" { "" } else { region };
-    Ok(document(call, "LocationConstraint", |writer| {
+    Ok(xml_reply(call, "LocationConstraint", |writer| {
         let mut text = String::new();
         crate::request::xml::escape(shown, &mut text);
         writer.raw(&text);
@@ -83,7 +87,7 @@ pub fn get_versioning(
         Versioning::Enabled => Some("Enabled"),
         Versioning::Suspended => Some("Suspended"),
     };
-    Ok(document(call, "VersioningConfiguration", |writer| {
+    Ok(xml_reply(call, "VersioningConfiguration", |writer| {
         writer.text_if("Status", status);
     }))
 }
@@ -109,14 +113,14 @@ pub fn put_versioning(
             reason: "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.",
         });
     }
-    change(call, tx, |bucket| bucket.versioning = versioning)?;
+    update_bucket(call, tx, |bucket| bucket.versioning = versioning)?;
     Ok(Reply::empty(200))
 }
 
 /// `GetBucketOwnershipControls`.
 ///
 /// # Errors
-/// `NotSet` for a bucket whose controls were deleted.
+/// `NotConfigured` for a bucket whose controls were deleted.
 pub fn get_ownership(
     call: &Call<'_>,
     _tx: &mut Tx<'_>,
@@ -124,14 +128,14 @@ pub fn get_ownership(
 ) -> Result<Reply, Error> {
     let ownership = call.bucket()?.ownership;
     if ownership == Ownership::Unset {
-        return Err(not_set(
+        return Err(not_configured(
             call,
             "OwnershipControlsNotFoundError",
             "The bucket ownership controls were not found",
         ));
     }
     let name = ownership.name();
-    Ok(document(call, "OwnershipControls", |writer| {
+    Ok(xml_reply(call, "OwnershipControls", |writer| {
         writer.element("Rule", |writer| writer.text("ObjectOwnership", name));
     }))
 }
@@ -149,13 +153,13 @@ pub fn put_ownership(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     }
     let ownership =
         Ownership::parse(rule.required("ObjectOwnership")?).ok_or(Error::MalformedXml)?;
-    let owner = Roster::read(tx)?;
+    let owner = AccountDirectory::read(tx)?;
     let owner = owner.canonical(&call.bucket()?.owner);
     let own = Acl::default().entries(owner);
     if ownership == Ownership::BucketOwnerEnforced && call.bucket()?.acl.entries(owner) != own {
         return Err(Error::BucketAclWithOwnership);
     }
-    change(call, tx, |bucket| bucket.ownership = ownership)?;
+    update_bucket(call, tx, |bucket| bucket.ownership = ownership)?;
     Ok(Reply::empty(200))
 }
 
@@ -168,7 +172,7 @@ pub fn delete_ownership(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    change(call, tx, |bucket| bucket.ownership = Ownership::Unset)?;
+    update_bucket(call, tx, |bucket| bucket.ownership = Ownership::Unset)?;
     Ok(Reply::empty(204))
 }
 
@@ -178,22 +182,22 @@ pub fn delete_ownership(
 /// As [`location`].
 pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
-    let roster = Roster::read(tx)?;
-    let owner = roster.canonical(&bucket.owner);
-    Ok(Reply::xml(bucket.acl.document(call.dialect(), owner, &roster)))
+    let directory = AccountDirectory::read(tx)?;
+    let owner = directory.canonical(&bucket.owner);
+    Ok(Reply::xml(bucket.acl.document(call.dialect(), owner, &directory)))
 }
 
 /// `PutBucketAcl`.
 ///
 /// # Errors
-/// `AccessControlListNotSupported`; those of [`put_list`].
+/// `AccessControlListNotSupported`; those of [`acl_of_put`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
-    let roster = Roster::read(tx)?;
-    let owner = roster.canonical(&bucket.owner);
-    let parties = Parties { roster: &roster, owner, bucket_owner: owner, is_bucket: true };
-    let acl = put_list(call, tx, &parties)?;
-    change(call, tx, |bucket| bucket.acl = acl)?;
+    let directory = AccountDirectory::read(tx)?;
+    let owner = directory.canonical(&bucket.owner);
+    let context = AclContext { directory: &directory, owner, bucket_owner: owner, is_bucket: true };
+    let acl = acl_of_put(call, tx, &context)?;
+    update_bucket(call, tx, |bucket| bucket.acl = acl)?;
     Ok(Reply::empty(200))
 }
 
@@ -202,20 +206,24 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 /// # Errors
 /// `MissingSecurityHeader` for neither, `UnexpectedContent` for both; `AccessControlListNotSupported`; those of the grammar;
 /// `AccessDenied` for a public list where the bucket blocks those.
-pub fn put_list(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties<'_>) -> Result<Acl, Error> {
+pub fn acl_of_put(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    context: &AclContext<'_>,
+) -> Result<Acl, Error> {
     let bucket = call.bucket()?;
     let acl = match (Acl::is_named(call.fields), call.body.is_empty()) {
         (false, true) => {
             return Err(Error::MissingSecurityHeader { header: "x-store-acl" });
         }
         (true, false) => return Err(Error::UnexpectedContent),
-        (true, true) => Acl::from_headers(call.fields, parties).map(Option::unwrap_or_default),
-        (false, false) => Acl::from_xml(call.body, call.dialect(), parties),
+        (true, true) => Acl::from_headers(call.fields, context).map(Option::unwrap_or_default),
+        (false, false) => Acl::from_xml(call.body, call.dialect(), context),
     };
     if bucket.ownership == Ownership::BucketOwnerEnforced {
-        let own = Acl::default().entries(parties.owner);
+        let own = Acl::default().entries(context.owner);
         return match acl {
-            Ok(acl) if acl.entries(parties.owner) == own => Ok(Acl::default()),
+            Ok(acl) if acl.entries(context.owner) == own => Ok(Acl::default()),
             _ => Err(Error::AccessControlListNotSupported),
         };
     }
@@ -227,11 +235,11 @@ pub fn put_list(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties<'_>) -> Resu
 /// `GetObjectLockConfiguration`.
 ///
 /// # Errors
-/// `NotSet` for a bucket without object lock.
+/// `NotConfigured` for a bucket without object lock.
 pub fn get_lock(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     if !bucket.object_lock {
-        return Err(not_set(
+        return Err(not_configured(
             call,
             "ObjectLockConfigurationNotFoundError",
             "Object Lock configuration does not exist for this bucket",
@@ -254,7 +262,7 @@ pub fn put_lock(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
             reason: "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration",
         });
     }
-    change(call, tx, |bucket| {
+    update_bucket(call, tx, |bucket| {
         bucket.object_lock = true;
         bucket.default_retention = default;
     })?;
@@ -268,10 +276,14 @@ const TRANSITION_LEAST_VALUE: &str = "all_storage_classes_128K";
 /// `GetBucketLifecycleConfiguration`.
 ///
 /// # Errors
-/// `NotSet`.
+/// `NotConfigured`.
 pub fn get_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let missing = || {
-        not_set(call, "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist")
+        not_configured(
+            call,
+            "NoSuchLifecycleConfiguration",
+            "The lifecycle configuration does not exist",
+        )
     };
     let rules = lifecycle::of_bucket(tx, call.bucket()?.id)?.ok_or_else(missing)?;
     let shown = rules.shown(call.dialect().words().namespace);
@@ -292,7 +304,7 @@ pub fn put_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Res
     let rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
-    keep(call, tx, lifecycle::SETTING, &rules)?;
+    put_setting(call, tx, lifecycle::SETTING, &rules)?;
     Ok(Reply::empty(200).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
 }
 
@@ -305,7 +317,7 @@ pub fn delete_lifecycle(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    forget(call, tx, lifecycle::SETTING)
+    delete_setting(call, tx, lifecycle::SETTING)
 }
 
 /// The name under which it is kept that a bucket was given an encryption, and whether with a bucket key.
@@ -334,7 +346,7 @@ pub fn get_encryption(
         Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
         None => false,
     };
-    Ok(document(call, "ServerSideEncryptionConfiguration", |writer| {
+    Ok(xml_reply(call, "ServerSideEncryptionConfiguration", |writer| {
         writer.element("Rule", |writer| {
             writer.element("ApplyServerSideEncryptionByDefault", |writer| {
                 writer.text("SSEAlgorithm", SERVICE_MANAGED);
@@ -373,7 +385,7 @@ pub fn put_encryption(
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not store:kms or store:kms:dsse",
         )),
         SERVICE_MANAGED => {
-            keep(call, tx, ENCRYPTION, &bucket_key)?;
+            put_setting(call, tx, ENCRYPTION, &bucket_key)?;
             Ok(Reply::empty(200))
         }
         mode if mode == words.kms || mode == words.kms_dual => {
@@ -392,7 +404,7 @@ pub fn delete_encryption(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    forget(call, tx, ENCRYPTION)
+    delete_setting(call, tx, ENCRYPTION)
 }
 
 /// The name under which the tags of a bucket are kept.
@@ -401,12 +413,12 @@ pub(super) const TAGS: &str = "tagging";
 /// `GetBucketTagging`.
 ///
 /// # Errors
-/// `NotSet`.
+/// `NotConfigured`.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let key = (call.bucket()?.id, TAGS.to_owned());
     let row = SETTINGS
         .peek(tx, &key)?
-        .ok_or_else(|| not_set(call, "NoSuchTagSet", "The TagSet does not exist"))?;
+        .ok_or_else(|| not_configured(call, "NoSuchTagSet", "The TagSet does not exist"))?;
     let tags: Tags = serde_json::from_slice(&row).map_err(|_| Error::Damaged)?;
     Ok(Reply::xml(tags.document(call.dialect().words().namespace)))
 }
@@ -416,11 +428,11 @@ pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 /// # Errors
 /// Those of [`Tags::from_xml`].
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let tags = Tags::from_xml(call.body, Bearer::Bucket)?;
+    let tags = Tags::from_xml(call.body, TagTarget::Bucket)?;
     if tags.0.is_empty() {
-        return forget(call, tx, TAGS);
+        return delete_setting(call, tx, TAGS);
     }
-    keep(call, tx, TAGS, &tags)?;
+    put_setting(call, tx, TAGS, &tags)?;
     Ok(Reply::empty(204))
 }
 
@@ -433,7 +445,7 @@ pub fn delete_tagging(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    forget(call, tx, TAGS)
+    delete_setting(call, tx, TAGS)
 }
 
 /// `GetBucketRequestPayment`.
@@ -442,7 +454,7 @@ pub fn delete_tagging(
 /// As [`location`].
 pub fn get_payment(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let payer = call.bucket()?.request_payment.name();
-    Ok(document(call, "RequestPaymentConfiguration", |writer| {
+    Ok(xml_reply(call, "RequestPaymentConfiguration", |writer| {
         writer.text("Payer", payer);
     }))
 }
@@ -454,19 +466,20 @@ pub fn get_payment(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Res
 pub fn put_payment(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let root = Element::parse(call.body, "RequestPaymentConfiguration")?;
     let payer = RequestPayment::parse(root.required("Payer")?).ok_or(Error::MalformedXml)?;
-    change(call, tx, |bucket| bucket.request_payment = payer)?;
+    update_bucket(call, tx, |bucket| bucket.request_payment = payer)?;
     Ok(Reply::empty(200))
 }
 
 fn policy_of(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
-    policy::of_bucket(tx, call.bucket()?.id)?
-        .ok_or_else(|| not_set(call, "NoSuchBucketPolicy", "The bucket policy does not exist"))
+    policy::of_bucket(tx, call.bucket()?.id)?.ok_or_else(|| {
+        not_configured(call, "NoSuchBucketPolicy", "The bucket policy does not exist")
+    })
 }
 
 /// `GetBucketPolicy`: the document as it was put.
 ///
 /// # Errors
-/// `NotSet`.
+/// `NotConfigured`.
 pub fn get_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let policy = policy_of(call, tx)?;
     Ok(Reply::xml(policy.document).with("content-type", "application/json"))
@@ -482,7 +495,7 @@ pub fn put_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     if policy.is_public() && block.block_public_policy {
         return Err(Error::AccessDenied);
     }
-    keep(call, tx, policy::SETTING, &policy.document)?;
+    put_setting(call, tx, policy::SETTING, &policy.document)?;
     Ok(Reply::empty(204))
 }
 
@@ -491,20 +504,20 @@ pub fn put_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
 /// # Errors
 /// As [`location`].
 pub fn delete_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    forget(call, tx, policy::SETTING)
+    delete_setting(call, tx, policy::SETTING)
 }
 
 /// `GetBucketPolicyStatus`.
 ///
 /// # Errors
-/// `NotSet`.
+/// `NotConfigured`.
 pub fn get_policy_status(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     let is_public = policy_of(call, tx)?.is_public();
-    Ok(document(call, "PolicyStatus", |writer| {
+    Ok(xml_reply(call, "PolicyStatus", |writer| {
         writer.text("IsPublic", is_public);
     }))
 }
@@ -512,7 +525,7 @@ pub fn get_policy_status(
 /// `GetPublicAccessBlock`.
 ///
 /// # Errors
-/// `NotSet`.
+/// `NotConfigured`.
 pub fn get_public_access(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -520,14 +533,14 @@ pub fn get_public_access(
 ) -> Result<Reply, Error> {
     let key = (call.bucket()?.id, PublicAccessBlock::SETTING.to_owned());
     if SETTINGS.peek(tx, &key)?.is_none() {
-        return Err(not_set(
+        return Err(not_configured(
             call,
             "NoSuchPublicAccessBlockConfiguration",
             "The public access block configuration was not found",
         ));
     }
     let block = PublicAccessBlock::of_bucket(tx, key.0)?;
-    Ok(document(call, "PublicAccessBlockConfiguration", |writer| {
+    Ok(xml_reply(call, "PublicAccessBlockConfiguration", |writer| {
         for (name, value) in block.fields() {
             writer.text(name, value);
         }
@@ -544,7 +557,7 @@ pub fn put_public_access(
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     let block = PublicAccessBlock::from_xml(call.body)?;
-    keep(call, tx, PublicAccessBlock::SETTING, &block)?;
+    put_setting(call, tx, PublicAccessBlock::SETTING, &block)?;
     Ok(Reply::empty(200))
 }
 
@@ -557,5 +570,5 @@ pub fn delete_public_access(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    forget(call, tx, PublicAccessBlock::SETTING)
+    delete_setting(call, tx, PublicAccessBlock::SETTING)
 }

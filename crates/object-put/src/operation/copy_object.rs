@@ -6,30 +6,30 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::auth::authorize::{self, Visit};
+use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::payload::Payload;
 use crate::body::checksum::Algorithm;
 use crate::error::Error;
 use crate::operation::bucket_config::has_encryption;
 use crate::operation::get_object::{locate, refuse_customer_key};
-use crate::operation::put_headers::{BODY_BYTES_MAX, BodyHead, ChecksumPlan, Length};
+use crate::operation::put_headers::{BODY_BYTES_MAX, BodyHeaders, ChecksumPlan, Length};
 use crate::operation::put_object::Admission;
 use crate::operation::{Call, OPERATIONS, Operation, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::{self, quoted};
 use crate::request::fields::Query;
 use crate::request::percent::decoded;
-use crate::request::xml::Writer;
+use crate::request::xml::XmlWriter;
 use crate::store::bucket::{Bucket, Versioning, check_name};
 use crate::store::commit::parts;
 use crate::store::key::Key;
-use crate::store::version::{ObjectVersion, Part, StorageClass, Stored};
+use crate::store::version::{ObjectData, ObjectVersion, Part, StorageClass};
 
 const SOURCE: &str = "x-store-copy-source";
 
 /// A copy that may go on.
 #[derive(Debug, Clone)]
-pub struct Copying {
+pub struct CopyAdmission {
     /// The PUT that it comes to.
     pub admission: Admission,
     /// The number of the source's bucket.
@@ -44,13 +44,13 @@ pub struct Copying {
 }
 
 /// The source that the header names.
-struct Source {
+struct CopySource {
     bucket: String,
     key: Key,
     query: Query,
 }
 
-impl Source {
+impl CopySource {
     fn read(header: &str, dialect: Dialect) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
         let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
@@ -80,7 +80,7 @@ fn replaces(call: &Call<'_>, header: &'static str, unknown: &'static str) -> Res
     }
 }
 
-impl Copying {
+impl CopyAdmission {
     /// Looks at the source and the request, and refuses what can be refused before a byte is read.
     ///
     /// # Errors
@@ -89,19 +89,19 @@ impl Copying {
     /// itself that changes nothing; `PreconditionFailed`; `InvalidObjectState`; those of [`Admission::decide`].
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
         let header = call.fields.get(SOURCE)?.unwrap_or_default();
-        let source = Source::read(&header, call.dialect())?;
-        let from = admit(call, &source, tx)?;
+        let source = CopySource::read(&header, call.dialect())?;
+        let from = authorize_source(call, &source, tx)?;
         let named = source.query.get("versionId");
         let object = locate(tx, from.id, &source.key, named)?.version;
-        let Some(stored) = object.stored.clone() else {
+        let Some(data) = object.data.clone() else {
             return Err(Error::request(
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
             ));
         };
         refuse_customer_key(call, "x-store-copy-source-server-side-encryption-customer-algorithm")?;
-        judge(call, &object, &stored)?;
-        if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
-            return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
+        check_source_preconditions(call, &object, &data)?;
+        if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+            return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
         }
         let replaces_metadata =
             replaces(call, "x-store-metadata-directive", "Unknown metadata directive.")?;
@@ -123,19 +123,19 @@ impl Copying {
         }
         let mut admission = Admission::decide(call, Payload::Unsigned, tx, ids)?;
         let head = &mut admission.head;
-        head.body = body_head(call, &stored)?;
+        head.body = body_head(call, &data)?;
         if !replaces_metadata {
-            head.content = stored.content.clone();
-            head.metadata = stored.metadata.clone();
+            head.content = data.content.clone();
+            head.metadata = data.metadata.clone();
         }
         if !replaces_tags {
-            head.tags = stored.tags.clone();
+            head.tags = data.tags.clone();
         }
         Ok(Self {
             admission,
             bucket: from.id,
             key: source.key,
-            parts: parts(tx, &stored.parts)?,
+            parts: parts(tx, &data.parts)?,
             source_version: (!object.version.null).then(|| object.version.to_string()),
             object,
         })
@@ -144,19 +144,19 @@ impl Copying {
     /// Bytes of the source.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.object.stored.as_ref().map_or(0, |stored| stored.size)
+        self.object.data.as_ref().map_or(0, |data| data.size)
     }
 
     /// The answer to a copy whose PUT was answered with `put`.
     #[must_use]
     pub fn reply(&self, call: &Call<'_>, object: &ObjectVersion, put: Reply) -> Reply {
         let namespace = call.dialect().words().namespace;
-        let text = Writer::document("CopyObjectResult", namespace, |writer| {
+        let text = XmlWriter::document("CopyObjectResult", namespace, |writer| {
             writer.text("LastModified", object.written());
-            if let Some(stored) = &object.stored {
-                writer.text("ETag", quoted(&stored.etag));
-                let row = stored.checksum.algorithm.row();
-                writer.text(&format!("Checksum{}", row.name), stored.checksum.base64());
+            if let Some(data) = &object.data {
+                writer.text("ETag", quoted(&data.etag));
+                let row = data.checksum.algorithm.row();
+                writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
                 writer.text("ChecksumType", "FULL_OBJECT");
             }
         });
@@ -177,10 +177,14 @@ impl Copying {
 }
 
 /// Lets the caller in to the source.
-fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
+fn authorize_source(
+    call: &Call<'_>,
+    source: &CopySource,
+    tx: &mut Tx<'_>,
+) -> Result<Arc<Bucket>, Error> {
     let operation: &'static Operation =
         OPERATIONS.iter().find(|row| row.name == "GetObject").ok_or(Error::Internal)?;
-    let visit = Visit {
+    let access = AccessRequest {
         operation,
         bucket: &source.bucket,
         key: Some(&source.key),
@@ -189,17 +193,21 @@ fn admit(call: &Call<'_>, source: &Source, tx: &mut Tx<'_>) -> Result<Arc<Bucket
         caller: call.caller,
         secure: call.secure,
     };
-    authorize::admit_source(&visit, tx)
+    authorize::authorize_source(&access, tx)
 }
 
 /// The conditions on the source.
-fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<(), Error> {
+fn check_source_preconditions(
+    call: &Call<'_>,
+    object: &ObjectVersion,
+    data: &ObjectData,
+) -> Result<(), Error> {
     let modified = object.modified.seconds();
     let holds = |name: &'static str, value: &str| {
         let date = || Timestamp::from_http_date(value).map(Timestamp::seconds);
         match name {
-            "x-store-copy-source-If-Match" => etag::listed(value, &stored.etag),
-            "x-store-copy-source-If-None-Match" => !etag::listed(value, &stored.etag),
+            "x-store-copy-source-If-Match" => etag::listed(value, &data.etag),
+            "x-store-copy-source-If-None-Match" => !etag::listed(value, &data.etag),
             "x-store-copy-source-If-Unmodified-Since" => {
                 date().is_none_or(|since| modified <= since)
             }
@@ -226,28 +234,28 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<(),
 }
 
 /// The headers that the copied body must match: as long as the source, with the checksum that is asked for or that the source has.
-fn body_head(call: &Call<'_>, stored: &Stored) -> Result<BodyHead, Error> {
+fn body_head(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error> {
     const NAME: &str = "x-store-checksum-algorithm";
     let algorithm = match call.fields.get(NAME)? {
-        None => stored.checksum.algorithm,
+        None => data.checksum.algorithm,
         Some(name) => Algorithm::parse(&name).ok_or_else(|| {
             Error::request(
                 "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
             )
         })?,
     };
-    if stored.size > BODY_BYTES_MAX {
-        return Err(Error::EntityTooLarge { proposed: stored.size, most: BODY_BYTES_MAX });
+    if data.size > BODY_BYTES_MAX {
+        return Err(Error::EntityTooLarge { proposed: data.size, most: BODY_BYTES_MAX });
     }
     // The copy must have the source's own checksum where the algorithm stays: a damaged source is found here.
-    let checksum = if algorithm == stored.checksum.algorithm {
-        ChecksumPlan::Header(stored.checksum.clone())
+    let checksum = if algorithm == data.checksum.algorithm {
+        ChecksumPlan::Header(data.checksum.clone())
     } else {
         ChecksumPlan::Trailer(algorithm)
     };
-    Ok(BodyHead {
+    Ok(BodyHeaders {
         payload: Payload::Unsigned,
-        length: Some(Length { body: stored.size }),
+        length: Some(Length { body: data.size }),
         md5: None,
         checksum,
     })

@@ -5,9 +5,9 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::error::Error;
-use crate::operation::{Call, Next, Progress, Reply};
-use crate::request::xml::{Element, Writer};
-use crate::store::delete::{Removal, Removed, remove};
+use crate::operation::{Call, Progress, Reply, StepOutcome};
+use crate::request::xml::{Element, XmlWriter};
+use crate::store::delete::{DeleteOutcome, DeleteRequest, delete};
 use crate::store::key::Key;
 
 const BYPASS: &str = "x-store-bypass-governance-retention";
@@ -26,7 +26,11 @@ pub fn bypass(call: &Call<'_>) -> Result<bool, Error> {
     if !bucket.object_lock || !value.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         return Ok(false);
     }
-    crate::auth::authorize::allow("store:BypassGovernanceRetention", call.caller, bucket)?;
+    crate::auth::authorize::check_owner_permission(
+        "store:BypassGovernanceRetention",
+        call.caller,
+        bucket,
+    )?;
     Ok(true)
 }
 
@@ -46,7 +50,7 @@ fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
 /// `DeleteObject`.
 ///
 /// # Errors
-/// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`remove`].
+/// `HeaderNotImplemented` for conditions on time and size; `InvalidArgument`, `AccessDenied` for a bypass; those of [`delete`].
 pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     for header in ["x-store-if-match-last-modified-time", "x-store-if-match-size"] {
         if call.fields.has(header) {
@@ -55,9 +59,9 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     check_bypass(call)?;
     let tag = call.fields.get("if-match")?;
-    let removed = remove(
+    let outcome = delete(
         tx,
-        &Removal {
+        &DeleteRequest {
             bucket: call.bucket()?,
             key: call.key()?,
             version: call.query.get("versionId"),
@@ -67,10 +71,10 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         },
         ids,
     )?;
-    let marker = removed.is_marker.then_some("true");
+    let marker = outcome.is_marker.then_some("true");
     Ok(Reply::empty(204)
         .with_some("x-store-delete-marker", marker)
-        .with_some("x-store-version-id", removed.version))
+        .with_some("x-store-version-id", outcome.version))
 }
 
 /// One key of a `DeleteObjects`.
@@ -89,7 +93,7 @@ pub fn objects(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
     progress: &Progress,
-) -> Result<Next, Error> {
+) -> Result<StepOutcome, Error> {
     let has_digest = call.fields.has("content-md5")
         || call.fields.has("x-store-trailer")
         || call.fields.starting_with("x-store-checksum-").next().is_some();
@@ -114,16 +118,16 @@ pub fn objects(
     let bypass = bypass(call)?;
     let mut text = progress.text.clone();
     for wanted in wanted.iter().skip(progress.done).take(KEYS_PER_STEP) {
-        let removed = one(call, tx, ids, wanted, bypass);
-        text.push_str(&outcome(call, wanted, removed, quiet)?);
+        let deleted = one(call, tx, ids, wanted, bypass);
+        text.push_str(&element_of(call, wanted, deleted, quiet)?);
     }
     let done = progress.done + KEYS_PER_STEP;
     if done < wanted.len() {
-        return Ok(Next::Again(Progress { done, text }));
+        return Ok(StepOutcome::Continue(Progress { done, text }));
     }
     let namespace = call.dialect().words().namespace;
-    let whole = Writer::document("DeleteResult", namespace, |writer| writer.raw(&text));
-    Ok(Next::Done(Reply::xml(whole)))
+    let whole = XmlWriter::document("DeleteResult", namespace, |writer| writer.raw(&text));
+    Ok(StepOutcome::Done(Reply::xml(whole)))
 }
 
 fn one(
@@ -132,10 +136,10 @@ fn one(
     ids: &mut dyn Ids,
     wanted: &Wanted<'_>,
     bypass: bool,
-) -> Result<Removed, Error> {
-    let removed = remove(
+) -> Result<DeleteOutcome, Error> {
+    let outcome = delete(
         tx,
-        &Removal {
+        &DeleteRequest {
             bucket: call.bucket()?,
             key: &Key::new(wanted.key.to_owned())?,
             version: wanted.version,
@@ -146,7 +150,7 @@ fn one(
         ids,
     );
     // Among many keys a version id that was never given is one that is not there.
-    removed.map_err(|error| match (error, wanted.version) {
+    outcome.map_err(|error| match (error, wanted.version) {
         (Error::InvalidArgument { argument, .. }, Some(version)) if argument == "versionId" => {
             Error::NoSuchVersion { key: wanted.key.to_owned(), version: version.to_owned() }
         }
@@ -155,21 +159,21 @@ fn one(
 }
 
 /// The element of the answer for one key; errors of the service itself end the whole request.
-fn outcome(
+fn element_of(
     call: &Call<'_>,
     wanted: &Wanted<'_>,
-    removed: Result<Removed, Error>,
+    deleted: Result<DeleteOutcome, Error>,
     quiet: bool,
 ) -> Result<String, Error> {
-    let mut writer = Writer::fragment();
-    match removed {
+    let mut writer = XmlWriter::fragment();
+    match deleted {
         Ok(_) if quiet => {}
-        Ok(removed) => writer.element("Deleted", |writer| {
+        Ok(outcome) => writer.element("Deleted", |writer| {
             writer.text("Key", wanted.key);
             writer.text_if("VersionId", wanted.version);
-            if removed.is_marker {
+            if outcome.is_marker {
                 writer.text("DeleteMarker", true);
-                writer.text_if("DeleteMarkerVersionId", removed.version);
+                writer.text_if("DeleteMarkerVersionId", outcome.version);
             }
         }),
         Err(error) if error.row().status >= 500 => return Err(error),

@@ -14,14 +14,14 @@ use crate::operation::put_headers::DEFAULT_MEDIA_TYPE;
 use crate::operation::{Call, Reply, ReplyBody};
 use crate::request::etag::{self, quoted};
 use crate::request::range;
-use crate::request::xml::Writer;
+use crate::request::xml::XmlWriter;
 use crate::store::bucket::Versioning;
 use crate::store::commit::parts;
 use crate::store::key::Key;
 use crate::store::lifecycle;
 use crate::store::tables::{CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place};
 use crate::store::version::{
-    ObjectVersion, Source, StorageClass, Stored, VersionId, sealing_context,
+    ObjectData, ObjectRange, ObjectVersion, StorageClass, VersionId, encryption_context,
 };
 
 /// The headers of a reply that a query parameter of a GET replaces.
@@ -36,20 +36,20 @@ const OVERRIDES: [(&str, &str); 6] = [
 
 /// A version, and the table that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub struct FoundVersion {
     /// The version.
     pub version: Arc<ObjectVersion>,
     /// True if it is what a plain GET of its key finds.
     pub is_current: bool,
 }
 
-impl Located {
+impl FoundVersion {
     /// The object that it is.
     ///
     /// # Errors
     /// [`Error::Internal`] for a delete marker, which [`find`] gives none of.
-    pub fn stored(&self) -> Result<&Stored, Error> {
-        self.version.stored.as_deref().ok_or(Error::Internal)
+    pub fn data(&self) -> Result<&ObjectData, Error> {
+        self.version.data.as_deref().ok_or(Error::Internal)
     }
 
     /// Writes a changed version back to where it stood.
@@ -73,25 +73,25 @@ pub fn locate(
     bucket: u64,
     key: &Key,
     version: Option<&str>,
-) -> Result<Located, Error> {
+) -> Result<FoundVersion, Error> {
     let place = object_key(bucket, key);
     let current = CURRENT.get_shared(tx, &place)?;
     let Some(name) = version else {
         return current
-            .map(|version| Located { version, is_current: true })
+            .map(|version| FoundVersion { version, is_current: true })
             .ok_or_else(|| Error::NoSuchKey { key: key.to_string() });
     };
     let missing = || Error::NoSuchVersion { key: key.to_string(), version: name.to_owned() };
-    let wanted = wanted(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
-    if let Some(version) = current.filter(|current| current.version == wanted) {
-        return Ok(Located { version, is_current: true });
+    let version_named = version_named(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
+    if let Some(version) = current.filter(|current| current.version == version_named) {
+        return Ok(FoundVersion { version, is_current: true });
     }
-    let at = (place.0, place.1, version_place(wanted.sequence));
-    let version = NONCURRENT.get_shared(tx, &at)?.filter(|own| own.version == wanted);
-    version.map(|version| Located { version, is_current: false }).ok_or_else(missing)
+    let at = (place.0, place.1, version_place(version_named.sequence));
+    let version = NONCURRENT.get_shared(tx, &at)?.filter(|own| own.version == version_named);
+    version.map(|version| FoundVersion { version, is_current: false }).ok_or_else(missing)
 }
 
-fn wanted(
+fn version_named(
     tx: &mut Tx<'_>,
     place: &ObjectKey,
     name: &str,
@@ -116,20 +116,20 @@ fn wanted(
 ///
 /// # Errors
 /// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
-pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
+pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
     let (bucket, key) = (call.bucket()?, call.key()?);
-    let located = match locate(tx, bucket.id, key, call.query.get("versionId")) {
+    let found = match locate(tx, bucket.id, key, call.query.get("versionId")) {
         Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
             return Err(hidden(tx, bucket.id, key)?.unwrap_or(error));
         }
-        located => located?,
+        found => found?,
     };
-    match located.version.stored {
-        Some(_) => Ok(located),
+    match found.version.data {
+        Some(_) => Ok(found),
         None => Err(Error::IsDeleteMarker {
             method: call.operation.method,
-            marker: located.version.version.to_string(),
-            modified: located.version.modified.http_date(),
+            marker: found.version.version.to_string(),
+            modified: found.version.modified.http_date(),
         }),
     }
 }
@@ -150,7 +150,7 @@ fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Erro
 ///
 /// # Errors
 /// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
-pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Located, Error> {
+pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
     find(call, tx).map_err(|error| match error {
         Error::Deleted { marker, modified, .. } => {
             Error::IsDeleteMarker { method: call.operation.method, marker, modified }
@@ -166,13 +166,17 @@ pub fn shown_version(versioning: Versioning, version: &VersionId) -> Option<Stri
 }
 
 /// The outcome of the conditions of a GET.
-enum Verdict {
-    Holds,
+enum Freshness {
+    Modified,
     NotModified,
 }
 
 /// Judges the conditions of a GET (RFC 9110 §13.2.2).
-fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Verdict, Error> {
+fn check_preconditions(
+    call: &Call<'_>,
+    object: &ObjectVersion,
+    data: &ObjectData,
+) -> Result<Freshness, Error> {
     let failed = |condition| Err(Error::PreconditionFailed { condition });
     let date = |name: &str| -> Result<Option<Timestamp>, Error> {
         let value = call.fields.get(name)?;
@@ -180,7 +184,7 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Ver
     };
     let modified = object.modified.seconds();
     match call.fields.get("if-match")? {
-        Some(tags) if !etag::listed(&tags, &stored.etag) => return failed("If-Match"),
+        Some(tags) if !etag::listed(&tags, &data.etag) => return failed("If-Match"),
         Some(_) => {}
         None => {
             let unmodified = date("if-unmodified-since")?;
@@ -190,17 +194,17 @@ fn judge(call: &Call<'_>, object: &ObjectVersion, stored: &Stored) -> Result<Ver
         }
     }
     let changed = match call.fields.get("if-none-match")? {
-        Some(tags) => !etag::listed(&tags, &stored.etag),
+        Some(tags) => !etag::listed(&tags, &data.etag),
         None => date("if-modified-since")?.is_none_or(|since| modified > since.seconds()),
     };
-    Ok(if changed { Verdict::Holds } else { Verdict::NotModified })
+    Ok(if changed { Freshness::Modified } else { Freshness::NotModified })
 }
 
 /// The bytes that a GET wants; `None` for the whole object.
 fn range_of(
     call: &Call<'_>,
     object: &ObjectVersion,
-    stored: &Stored,
+    data: &ObjectData,
 ) -> Result<Option<Range<u64>>, Error> {
     let header = call.fields.get("range")?;
     if let Some(number) = call.query.get("partNumber") {
@@ -211,7 +215,7 @@ fn range_of(
         }
         return match number.parse::<u32>() {
             // An object that was put whole is its only part.
-            Ok(1) => Ok((stored.size > 0).then_some(0..stored.size)),
+            Ok(1) => Ok((data.size > 0).then_some(0..data.size)),
             Ok(number @ 2..=10_000) => Err(Error::InvalidPartNumber { number }),
             _ => Err(Error::argument(
                 "partNumber",
@@ -226,13 +230,13 @@ fn range_of(
     if let Some(tag) = call.fields.get("if-range")? {
         let same = match Timestamp::from_http_date(&tag) {
             Some(date) => object.modified.seconds() == date.seconds(),
-            None => etag::bare(&tag) == stored.etag,
+            None => etag::bare(&tag) == data.etag,
         };
         if !same {
             return Ok(None);
         }
     }
-    range::wanted(&header, stored.size)
+    range::parse(&header, data.size)
 }
 
 /// `GetObject`.
@@ -241,19 +245,19 @@ fn range_of(
 /// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
 pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let located = find(call, tx)?;
-    let (object, stored) = (&located.version, located.stored()?);
-    let mut reply = answer(call, tx, object, stored)?;
+    let found = find(call, tx)?;
+    let (object, data) = (&found.version, found.data()?);
+    let mut reply = answer(call, tx, object, data)?;
     if reply.status == 304 {
         return Ok(reply);
     }
-    if matches!(stored.class, StorageClass::Glacier | StorageClass::DeepArchive) {
-        return Err(Error::InvalidObjectState { class: stored.class.name().to_owned() });
+    if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+        return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
     }
-    let range = range_of(call, object, stored)?.unwrap_or(0..stored.size);
-    let context = sealing_context(call.bucket()?.id, call.key()?, object.version.random);
+    let range = range_of(call, object, data)?.unwrap_or(0..data.size);
+    let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
     reply.body =
-        ReplyBody::Object(Box::new(Source { context, parts: parts(tx, &stored.parts)?, range }));
+        ReplyBody::Object(Box::new(ObjectRange { context, parts: parts(tx, &data.parts)?, range }));
     Ok(reply)
 }
 
@@ -262,8 +266,8 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 /// # Errors
 /// Those of [`find`] and of the conditions.
 pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let located = find(call, tx)?;
-    answer(call, tx, &located.version, located.stored()?)
+    let found = find(call, tx)?;
+    answer(call, tx, &found.version, found.data()?)
 }
 
 /// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
@@ -295,36 +299,36 @@ fn answer(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     object: &ObjectVersion,
-    stored: &Stored,
+    data: &ObjectData,
 ) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     refuse_encryption(call)?;
     let overrides = overrides(call)?;
-    if let Verdict::NotModified = judge(call, object, stored)? {
+    if let Freshness::NotModified = check_preconditions(call, object, data)? {
         return Ok(Reply::empty(304)
-            .with("etag", quoted(&stored.etag))
+            .with("etag", quoted(&data.etag))
             .with("last-modified", object.modified.http_date())
-            .with_some("cache-control", stored.content.cache_control.clone())
-            .with_some("expires", stored.content.expires.clone())
+            .with_some("cache-control", data.content.cache_control.clone())
+            .with_some("expires", data.content.expires.clone())
             .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version)));
     }
     // Who names a version asks for what never ends that way, as in the real service.
     let expiration = match call.query.has("versionId") {
         true => None,
-        false => lifecycle::expiration(tx, bucket.id, call.key()?, object, stored)?,
+        false => lifecycle::expiration(tx, bucket.id, call.key()?, object, data)?,
     };
-    let range = range_of(call, object, stored)?;
+    let range = range_of(call, object, data)?;
     let (status, length) = match &range {
-        None => (200, stored.size),
+        None => (200, data.size),
         Some(range) => (206, range.end - range.start),
     };
-    let mut reply = describe(Reply::empty(status), object, stored)
+    let mut reply = describe(Reply::empty(status), object, data)
         .with("accept-ranges", "bytes")
         .with("content-length", length.to_string())
         .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
         .with_some("x-store-expiration", expiration);
     if let Some(range) = &range {
-        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, stored.size);
+        let text = format!("bytes {}-{}/{}", range.start, range.end - 1, data.size);
         reply = reply.with("content-range", text);
     }
     let wants_checksum = call
@@ -332,9 +336,9 @@ fn answer(
         .get("x-store-checksum-mode")?
         .is_some_and(|mode| mode.eq_ignore_ascii_case("ENABLED"));
     // A client would compare the checksum of the whole with the bytes of a range.
-    if wants_checksum && length == stored.size {
+    if wants_checksum && length == data.size {
         reply = reply
-            .with(stored.checksum.algorithm.row().header, stored.checksum.base64())
+            .with(data.checksum.algorithm.row().header, data.checksum.base64())
             .with("x-store-checksum-type", "FULL_OBJECT");
     }
     for (name, value) in overrides {
@@ -370,13 +374,13 @@ fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
 
 /// Adds the headers that describe an object.
 #[must_use]
-pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply {
-    let content = &stored.content;
+pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Reply {
+    let content = &data.content;
     let media_type = content.media_type.clone().map_or(DEFAULT_MEDIA_TYPE.into(), Cow::Owned);
-    let class = (stored.class != StorageClass::Standard).then(|| stored.class.name());
-    let tags = (!stored.tags.0.is_empty()).then(|| stored.tags.0.len().to_string());
+    let class = (data.class != StorageClass::Standard).then(|| data.class.name());
+    let tags = (!data.tags.0.is_empty()).then(|| data.tags.0.len().to_string());
     let mut reply = reply
-        .with("etag", quoted(&stored.etag))
+        .with("etag", quoted(&data.etag))
         .with("last-modified", object.modified.http_date())
         .with("content-type", media_type)
         .with_some("cache-control", content.cache_control.clone())
@@ -385,18 +389,18 @@ pub fn describe(reply: Reply, object: &ObjectVersion, stored: &Stored) -> Reply 
         .with_some("content-language", content.language.clone())
         .with_some("expires", content.expires.clone())
         .with_some("x-store-storage-class", class)
-        .with_some("x-store-website-redirect-location", stored.redirect.clone())
+        .with_some("x-store-website-redirect-location", data.redirect.clone())
         .with("x-store-server-side-encryption", SERVICE_MANAGED)
         .with_some("x-store-tagging-count", tags);
-    if let Some(retention) = stored.lock.retention {
+    if let Some(retention) = data.lock.retention {
         reply = reply
             .with("x-store-object-lock-mode", retention.mode.name())
             .with("x-store-object-lock-retain-until-date", retention.until.rfc3339_millis());
     }
-    if let Some(hold) = stored.lock.hold {
+    if let Some(hold) = data.lock.hold {
         reply = reply.with("x-store-object-lock-legal-hold", if hold { "ON" } else { "OFF" });
     }
-    for (name, value) in &stored.metadata {
+    for (name, value) in &data.metadata {
         reply = reply.with(format!("x-store-meta-{name}"), value.clone());
     }
     reply
@@ -410,27 +414,27 @@ pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
     let names = call.fields.get(NAME)?.unwrap_or_default();
-    let wanted: Vec<&str> =
+    let version_named: Vec<&str> =
         names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if wanted.is_empty() || wanted.iter().any(|name| !KNOWN.contains(name)) {
+    if version_named.is_empty() || version_named.iter().any(|name| !KNOWN.contains(name)) {
         let value = (!names.is_empty()).then_some(&*names);
         return Err(Error::argument(NAME, value, "Invalid attribute name specified."));
     }
-    let located = find(call, tx)?;
-    let (object, stored) = (&located.version, located.stored()?);
-    let wants = |name| wanted.contains(&name);
+    let found = find(call, tx)?;
+    let (object, data) = (&found.version, found.data()?);
+    let wants = |name| version_named.contains(&name);
     let namespace = call.dialect().words().namespace;
-    let text = Writer::document("GetObjectAttributesResponse", namespace, |writer| {
-        writer.text_if("ETag", wants("ETag").then_some(&stored.etag));
+    let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {
+        writer.text_if("ETag", wants("ETag").then_some(&data.etag));
         if wants("Checksum") {
-            let row = stored.checksum.algorithm.row();
+            let row = data.checksum.algorithm.row();
             writer.element("Checksum", |writer| {
-                writer.text(&format!("Checksum{}", row.name), stored.checksum.base64());
+                writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
                 writer.text("ChecksumType", "FULL_OBJECT");
             });
         }
-        writer.text_if("StorageClass", wants("StorageClass").then(|| stored.class.name()));
-        writer.text_if("ObjectSize", wants("ObjectSize").then_some(stored.size));
+        writer.text_if("StorageClass", wants("StorageClass").then(|| data.class.name()));
+        writer.text_if("ObjectSize", wants("ObjectSize").then_some(data.size));
     });
     Ok(Reply::xml(text)
         .with("last-modified", object.modified.http_date())

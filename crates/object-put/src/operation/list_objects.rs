@@ -4,13 +4,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{Roster, user_fields};
+use crate::auth::acl::{AccountDirectory, user_fields};
 use crate::error::Error;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
-use crate::request::xml::Writer;
+use crate::request::xml::XmlWriter;
 use crate::store::key::Key;
-use crate::store::list::{After, Ask, Entry, PAGE_MAX, Page, page};
+use crate::store::list::{ListEntry, ListPage, PAGE_MAX, PageRequest, StartAfter, page};
 use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
@@ -45,7 +45,7 @@ const REGIONS: [(&str, &[&str]); 14] = [
 /// `AccessDenied` for anonymous requests; `InvalidArgument` for a parameter that is none.
 pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
-    if !call.caller.holds(call.operation.permission) {
+    if !call.caller.has_permission(call.operation.permission) {
         return Err(Error::AccessDenied);
     }
     let prefix = call.query.get("prefix").unwrap_or_default();
@@ -59,9 +59,9 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
         Some(_) => number(call, "max-buckets", BUCKETS_MAX)?.max(1),
     };
     let token = call.query.get("continuation-token");
-    let after = match token.map(After::from_token) {
+    let after = match token.map(StartAfter::from_token) {
         None => String::new(),
-        Some(Some(After::Key(name))) => name,
+        Some(Some(StartAfter::Key(name))) => name,
         Some(_) => return Err(wrong_token()),
     };
     let mut span = BUCKETS.span(&());
@@ -83,7 +83,7 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
             if own.len() == most {
                 next = own
                     .last()
-                    .map(|last: &crate::store::bucket::Bucket| After::Key(last.name.clone()));
+                    .map(|last: &crate::store::bucket::Bucket| StartAfter::Key(last.name.clone()));
                 break 'pages;
             }
             own.push(bucket);
@@ -92,10 +92,10 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
             break;
         }
     }
-    let roster = Roster::read(tx)?;
+    let directory = AccountDirectory::read(tx)?;
     let namespace = call.dialect().words().namespace;
-    Ok(Reply::xml(Writer::document("ListAllMyBucketsResult", namespace, |writer| {
-        writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &roster));
+    Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", namespace, |writer| {
+        writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
         writer.element("Buckets", |writer| {
             for bucket in &own {
                 writer.element("Bucket", |writer| {
@@ -175,10 +175,10 @@ impl<'c> Listing<'c> {
         })
     }
 
-    fn page(&self, tx: &mut Tx<'_>, after: After, versions: bool) -> Result<Page, Error> {
+    fn page(&self, tx: &mut Tx<'_>, after: StartAfter, versions: bool) -> Result<ListPage, Error> {
         page(
             tx,
-            &Ask {
+            &PageRequest {
                 bucket: self.bucket,
                 prefix: self.prefix,
                 delimiter: self.delimiter,
@@ -194,7 +194,12 @@ impl<'c> Listing<'c> {
     }
 
     /// The elements with which all listings start; `place` writes where the page stands, which each has its own way to say.
-    fn start(&self, writer: &mut Writer, is_truncated: bool, place: impl FnOnce(&mut Writer)) {
+    fn start(
+        &self,
+        writer: &mut XmlWriter,
+        is_truncated: bool,
+        place: impl FnOnce(&mut XmlWriter),
+    ) {
         writer.text("Name", self.call.bucket_name);
         writer.text("Prefix", self.encoded(self.prefix));
         place(writer);
@@ -206,9 +211,9 @@ impl<'c> Listing<'c> {
         writer.text("IsTruncated", is_truncated);
     }
 
-    fn prefixes(&self, writer: &mut Writer, page: &Page) {
+    fn prefixes(&self, writer: &mut XmlWriter, page: &ListPage) {
         for entry in &page.entries {
-            if let Entry::Prefix(prefix) = entry {
+            if let ListEntry::Prefix(prefix) = entry {
                 writer.element("CommonPrefixes", |writer| {
                     writer.text("Prefix", self.encoded(prefix));
                 });
@@ -216,9 +221,9 @@ impl<'c> Listing<'c> {
         }
     }
 
-    fn contents(&self, writer: &mut Writer, page: &Page, owners: Option<&Roster>) {
+    fn contents(&self, writer: &mut XmlWriter, page: &ListPage, owners: Option<&AccountDirectory>) {
         for entry in &page.entries {
-            let Entry::Version { key, version, .. } = entry else {
+            let ListEntry::Version { key, version, .. } = entry else {
                 continue;
             };
             writer.element("Contents", |writer| {
@@ -228,30 +233,30 @@ impl<'c> Listing<'c> {
         }
     }
 
-    fn answer(&self, root: &str, fill: impl FnOnce(&mut Writer)) -> Reply {
+    fn answer(&self, root: &str, fill: impl FnOnce(&mut XmlWriter)) -> Reply {
         let namespace = self.call.dialect().words().namespace;
-        let reply = Reply::xml(Writer::document(root, namespace, fill));
+        let reply = Reply::xml(XmlWriter::document(root, namespace, fill));
         let region = self.call.bucket.map(|bucket| bucket.region.clone());
         reply.with_some("x-store-bucket-region", region)
     }
 }
 
 /// The elements by which a listing describes an object, after its key.
-fn describe(writer: &mut Writer, version: &ObjectVersion, owners: Option<&Roster>) {
+fn describe(writer: &mut XmlWriter, version: &ObjectVersion, owners: Option<&AccountDirectory>) {
     writer.text("LastModified", version.written());
-    if let Some(stored) = &version.stored {
-        writer.text("ETag", quoted(&stored.etag));
-        writer.text("ChecksumAlgorithm", stored.checksum.algorithm.row().name);
+    if let Some(data) = &version.data {
+        writer.text("ETag", quoted(&data.etag));
+        writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
         writer.text("ChecksumType", "FULL_OBJECT");
-        writer.text("Size", stored.size);
+        writer.text("Size", data.size);
     }
-    if let Some(roster) = owners {
+    if let Some(directory) = owners {
         writer.element("Owner", |writer| {
-            user_fields(writer, roster.canonical(&version.owner), roster);
+            user_fields(writer, directory.canonical(&version.owner), directory);
         });
     }
-    if let Some(stored) = &version.stored {
-        writer.text("StorageClass", stored.class.name());
+    if let Some(data) = &version.data {
+        writer.text("StorageClass", data.class.name());
     }
 }
 
@@ -263,14 +268,14 @@ pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let listing = Listing::read(call)?;
     let marker = call.query.get("marker").unwrap_or_default();
     let after = if marker.is_empty() {
-        After::Start
+        StartAfter::Start
     } else {
-        After::entry(marker.to_owned(), listing.prefix, listing.delimiter)
+        StartAfter::entry(marker.to_owned(), listing.prefix, listing.delimiter)
     };
     let page = listing.page(tx, after, false)?;
     // Who is not known learns nothing of owners.
-    let roster = match call.caller.account() {
-        Some(_) => Some(Roster::read(tx)?),
+    let directory = match call.caller.account() {
+        Some(_) => Some(AccountDirectory::read(tx)?),
         None => None,
     };
     // Without a delimiter the last key shown is where the next page starts, and clients know that.
@@ -278,11 +283,11 @@ pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     Ok(listing.answer("ListBucketResult", |writer| {
         listing.start(writer, page.next.is_some(), |writer| {
             writer.text("Marker", listing.encoded(marker));
-            if let Some(After::Key(text) | After::Prefix(text)) = next {
+            if let Some(StartAfter::Key(text) | StartAfter::Prefix(text)) = next {
                 writer.text("NextMarker", listing.encoded(text));
             }
         });
-        listing.contents(writer, &page, roster.as_ref());
+        listing.contents(writer, &page, directory.as_ref());
         listing.prefixes(writer, &page);
     }))
 }
@@ -303,22 +308,22 @@ pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     let start = call.query.get("start-after").filter(|text| !text.is_empty());
     let token = call.query.get("continuation-token");
     let after = match (token, start) {
-        (Some(token), _) => After::from_token(token).ok_or_else(wrong_token)?,
-        (None, Some(start)) => After::Key(start.to_owned()),
-        (None, None) => After::Start,
+        (Some(token), _) => StartAfter::from_token(token).ok_or_else(wrong_token)?,
+        (None, Some(start)) => StartAfter::Key(start.to_owned()),
+        (None, None) => StartAfter::Start,
     };
     let owners = call.query.get("fetch-owner") == Some("true");
     let page = listing.page(tx, after, false)?;
-    let roster = owners.then(|| Roster::read(tx)).transpose()?;
+    let directory = owners.then(|| AccountDirectory::read(tx)).transpose()?;
     Ok(listing.answer("ListBucketResult", |writer| {
         listing.start(writer, page.next.is_some(), |writer| {
             writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
             writer.text_if("ContinuationToken", token);
-            let next = page.next.as_ref().map(After::token);
+            let next = page.next.as_ref().map(StartAfter::token);
             writer.text_if("NextContinuationToken", next);
             writer.text("KeyCount", page.entries.len());
         });
-        listing.contents(writer, &page, roster.as_ref());
+        listing.contents(writer, &page, directory.as_ref());
         listing.prefixes(writer, &page);
     }))
 }
@@ -333,26 +338,29 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
     let version_marker = call.query.get("version-id-marker");
     let after = version_after(call, &listing, tx)?;
     let page = listing.page(tx, after, true)?;
-    let roster = Roster::read(tx)?;
+    let directory = AccountDirectory::read(tx)?;
     let next_version = page.entries.last().and_then(|entry| match entry {
-        Entry::Version { version, .. } => Some(version.version.to_string()),
-        Entry::Prefix(_) => None,
+        ListEntry::Version { version, .. } => Some(version.version.to_string()),
+        ListEntry::Prefix(_) => None,
     });
     Ok(listing.answer("ListVersionsResult", |writer| {
         listing.start(writer, page.next.is_some(), |writer| {
             writer.text("KeyMarker", listing.encoded(key_marker));
             writer.text("VersionIdMarker", version_marker.unwrap_or_default());
             let next = page.next.as_ref();
-            if let Some(After::Version(text, _) | After::Prefix(text) | After::Key(text)) = next {
+            if let Some(
+                StartAfter::Version(text, _) | StartAfter::Prefix(text) | StartAfter::Key(text),
+            ) = next
+            {
                 writer.text("NextKeyMarker", listing.encoded(text));
                 writer.text_if("NextVersionIdMarker", next_version);
             }
         });
         for entry in &page.entries {
-            let Entry::Version { key, version, is_latest } = entry else {
+            let ListEntry::Version { key, version, is_latest } = entry else {
                 continue;
             };
-            let name = match version.stored {
+            let name = match version.data {
                 Some(_) => "Version",
                 None => "DeleteMarker",
             };
@@ -360,23 +368,27 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
                 writer.text("Key", listing.encoded(key));
                 writer.text("VersionId", version.version);
                 writer.text("IsLatest", is_latest);
-                describe(writer, version, Some(&roster));
+                describe(writer, version, Some(&directory));
             });
         }
         listing.prefixes(writer, &page);
     }))
 }
 
-fn version_after(call: &Call<'_>, listing: &Listing<'_>, tx: &mut Tx<'_>) -> Result<After, Error> {
+fn version_after(
+    call: &Call<'_>,
+    listing: &Listing<'_>,
+    tx: &mut Tx<'_>,
+) -> Result<StartAfter, Error> {
     let key = call.query.get("key-marker").unwrap_or_default();
     let version = call.query.get("version-id-marker").filter(|text| !text.is_empty());
     let refused = |value, reason| Err(Error::argument("version-id-marker", Some(value), reason));
     match (key, version) {
-        ("", None) => Ok(After::Start),
+        ("", None) => Ok(StartAfter::Start),
         ("", Some(version)) => {
             refused(version, "A version-id marker cannot be specified without a key marker.")
         }
-        (key, None) => Ok(After::entry(key.to_owned(), listing.prefix, listing.delimiter)),
+        (key, None) => Ok(StartAfter::entry(key.to_owned(), listing.prefix, listing.delimiter)),
         (key, Some("null")) => {
             let place = object_key(listing.bucket, &Key::new(key.to_owned())?);
             let current = CURRENT.peek(tx, &place)?.map(|object| object.version);
@@ -385,12 +397,12 @@ fn version_after(call: &Call<'_>, listing: &Listing<'_>, tx: &mut Tx<'_>) -> Res
                 None => NULLS.peek(tx, &place)?,
             };
             Ok(match null {
-                Some(version) => After::Version(key.to_owned(), version.sequence),
-                None => After::Key(key.to_owned()),
+                Some(version) => StartAfter::Version(key.to_owned(), version.sequence),
+                None => StartAfter::Key(key.to_owned()),
             })
         }
         (key, Some(version)) => match VersionId::parse(version) {
-            Some(id) => Ok(After::Version(key.to_owned(), id.sequence)),
+            Some(id) => Ok(StartAfter::Version(key.to_owned(), id.sequence)),
             None => refused(version, "Invalid version id specified"),
         },
     }

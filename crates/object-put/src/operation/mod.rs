@@ -25,7 +25,7 @@ use crate::request::dialect::Dialect;
 use crate::request::fields::{Fields, Query};
 use crate::store::bucket::{Bucket, Ownership};
 use crate::store::key::Key;
-use crate::store::version::Source;
+use crate::store::version::ObjectRange;
 
 /// The kind of thing that the path of a request names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum Run {
 pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error>;
 
 /// A handler of work that one batch does not hold. A step may run twice, as a [`Handler`] may.
-pub type Step = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids, &Progress) -> Result<Next, Error>;
+pub type Step = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids, &Progress) -> Result<StepOutcome, Error>;
 
 /// The progress of an operation in steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,10 +82,10 @@ pub struct Progress {
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
-    /// Another.
-    Again(Progress),
-    /// Nothing: this is the answer.
+pub enum StepOutcome {
+    /// Another step follows.
+    Continue(Progress),
+    /// The operation is done: this is the answer.
     Done(Reply),
 }
 
@@ -255,7 +255,7 @@ pub enum ReplyBody {
     /// A text: XML unless a Content-Type header says otherwise.
     Text(Bytes),
     /// Bytes of an object.
-    Object(Box<Source>),
+    Object(Box<ObjectRange>),
 }
 
 /// The answer of a handler. Headers have the spec's names.

@@ -5,24 +5,24 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::error::Error;
-use crate::operation::bucket_config::{document, not_set};
+use crate::operation::bucket_config::{not_configured, xml_reply};
 use crate::operation::{Call, Reply};
 use crate::store::tables::BUCKETS;
 
 /// `GetBucketCors`.
 ///
 /// # Errors
-/// `NotSet`, always.
+/// `NotConfigured`, always.
 pub fn cors(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Err(not_set(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
+    Err(not_configured(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
 }
 
 /// `GetBucketWebsite`.
 ///
 /// # Errors
-/// `NotSet`, always.
+/// `NotConfigured`, always.
 pub fn website(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Err(not_set(
+    Err(not_configured(
         call,
         "NoSuchWebsiteConfiguration",
         "The specified bucket does not have a website configuration",
@@ -32,9 +32,9 @@ pub fn website(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 /// `GetBucketReplication`.
 ///
 /// # Errors
-/// `NotSet`, always.
+/// `NotConfigured`, always.
 pub fn replication(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Err(not_set(
+    Err(not_configured(
         call,
         "ReplicationConfigurationNotFoundError",
         "The replication configuration was not found",
@@ -46,7 +46,7 @@ pub fn replication(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Res
 /// # Errors
 /// None of its own, as of all that follow.
 pub fn acceleration(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(document(call, "AccelerateConfiguration", |_| {}))
+    Ok(xml_reply(call, "AccelerateConfiguration", |_| {}))
 }
 
 /// `GetBucketLogging`.
@@ -54,7 +54,7 @@ pub fn acceleration(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 /// # Errors
 /// As [`acceleration`].
 pub fn logging(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(document(call, "BucketLoggingStatus", |_| {}))
+    Ok(xml_reply(call, "BucketLoggingStatus", |_| {}))
 }
 
 /// `GetBucketNotificationConfiguration`.
@@ -62,7 +62,7 @@ pub fn logging(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 /// # Errors
 /// As [`acceleration`].
 pub fn notification(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(document(call, "NotificationConfiguration", |_| {}))
+    Ok(xml_reply(call, "NotificationConfiguration", |_| {}))
 }
 
 /// `ListMultipartUploads`: none can be begun.
@@ -70,7 +70,7 @@ pub fn notification(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 /// # Errors
 /// As [`acceleration`].
 pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    Ok(document(call, "ListMultipartUploadsResult", |writer| {
+    Ok(xml_reply(call, "ListMultipartUploadsResult", |writer| {
         writer.text("Bucket", call.bucket_name);
         for (element, parameter) in [
             ("KeyMarker", "key-marker"),
@@ -93,8 +93,8 @@ pub fn preflight(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result
     if !call.fields.has("origin") {
         return Err(Error::request("Insufficient information. Origin request header needed."));
     }
-    let asked = call.fields.get("access-control-request-method")?;
-    let method = asked.unwrap_or(call.operation.method.into()).into_owned();
+    let method = call.fields.get("access-control-request-method")?;
+    let method = method.unwrap_or(call.operation.method.into()).into_owned();
     let is_there = BUCKETS.peek(tx, &call.bucket_name.to_owned())?.is_some();
     let reason = match is_there {
         true => "CORS is not enabled for this bucket.",

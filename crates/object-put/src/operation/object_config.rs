@@ -5,32 +5,32 @@ use std::sync::Arc;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{Parties, Roster};
+use crate::auth::acl::{AccountDirectory, AclContext};
 use crate::error::Error;
-use crate::operation::get_object::{Located, find, find_unhidden, shown_version};
+use crate::operation::get_object::{FoundVersion, find, find_unhidden, shown_version};
 use crate::operation::{Call, Reply};
 use crate::store::bucket::Bucket;
 use crate::store::lock::{self, Retention};
-use crate::store::tagging::{Bearer, Tags};
-use crate::store::version::Stored;
+use crate::store::tagging::{TagTarget, Tags};
+use crate::store::version::ObjectData;
 
 /// Changes the object that a request names, and answers with `status` and its version.
 fn change(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     status: u16,
-    edit: impl FnOnce(&mut Stored) -> Result<(), Error>,
+    edit: impl FnOnce(&mut ObjectData) -> Result<(), Error>,
 ) -> Result<Reply, Error> {
-    let mut located = find_unhidden(call, tx)?;
-    if let Some(stored) = &mut Arc::make_mut(&mut located.version).stored {
-        edit(stored)?;
+    let mut found = find_unhidden(call, tx)?;
+    if let Some(data) = &mut Arc::make_mut(&mut found.version).data {
+        edit(data)?;
     }
-    located.put(tx, call.bucket()?.id, call.key()?);
-    versioned(call, Reply::empty(status), &located)
+    found.put(tx, call.bucket()?.id, call.key()?);
+    versioned(call, Reply::empty(status), &found)
 }
 
-fn versioned(call: &Call<'_>, reply: Reply, located: &Located) -> Result<Reply, Error> {
-    let version = shown_version(call.bucket()?.versioning, &located.version.version);
+fn versioned(call: &Call<'_>, reply: Reply, found: &FoundVersion) -> Result<Reply, Error> {
+    let version = shown_version(call.bucket()?.versioning, &found.version.version);
     Ok(reply.with_some("x-store-version-id", version))
 }
 
@@ -43,12 +43,12 @@ fn namespace(call: &Call<'_>) -> &'static str {
 /// # Errors
 /// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
 pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let located = find_unhidden(call, tx).map_err(|error| match error {
+    let found = find_unhidden(call, tx).map_err(|error| match error {
         Error::NoSuchKey { key } => Error::NoSuchKey { key: format!("{}/{key}", call.bucket_name) },
         other => other,
     })?;
-    let reply = Reply::xml(located.stored()?.tags.document(namespace(call)));
-    versioned(call, reply, &located)
+    let reply = Reply::xml(found.data()?.tags.document(namespace(call)));
+    versioned(call, reply, &found)
 }
 
 /// `PutObjectTagging`.
@@ -56,9 +56,9 @@ pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
 /// # Errors
 /// Those of [`Tags::from_xml`]; those of [`find_unhidden`].
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let tags = Tags::from_xml(call.body, Bearer::Object)?;
-    change(call, tx, 200, |stored| {
-        stored.tags = tags;
+    let tags = Tags::from_xml(call.body, TagTarget::Object)?;
+    change(call, tx, 200, |data| {
+        data.tags = tags;
         Ok(())
     })
 }
@@ -72,8 +72,8 @@ pub fn delete_tagging(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    change(call, tx, 204, |stored| {
-        stored.tags = Tags::default();
+    change(call, tx, 204, |data| {
+        data.tags = Tags::default();
         Ok(())
     })
 }
@@ -83,29 +83,29 @@ pub fn delete_tagging(
 /// # Errors
 /// Those of [`find`].
 pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let located = find(call, tx)?;
-    let roster = Roster::read(tx)?;
-    let owner = roster.canonical(&located.version.owner);
-    let reply = Reply::xml(located.stored()?.acl.document(call.dialect(), owner, &roster));
-    versioned(call, reply, &located)
+    let found = find(call, tx)?;
+    let directory = AccountDirectory::read(tx)?;
+    let owner = directory.canonical(&found.version.owner);
+    let reply = Reply::xml(found.data()?.acl.document(call.dialect(), owner, &directory));
+    versioned(call, reply, &found)
 }
 
 /// `PutObjectAcl`.
 ///
 /// # Errors
-/// Those of [`find_unhidden`]; those of [`super::bucket_config::put_list`].
+/// Those of [`find_unhidden`]; those of [`super::bucket_config::acl_of_put`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let located = find_unhidden(call, tx)?;
-    let roster = Roster::read(tx)?;
-    let parties = Parties {
-        roster: &roster,
-        owner: roster.canonical(&located.version.owner),
-        bucket_owner: roster.canonical(&call.bucket()?.owner),
+    let found = find_unhidden(call, tx)?;
+    let directory = AccountDirectory::read(tx)?;
+    let context = AclContext {
+        directory: &directory,
+        owner: directory.canonical(&found.version.owner),
+        bucket_owner: directory.canonical(&call.bucket()?.owner),
         is_bucket: false,
     };
-    let acl = super::bucket_config::put_list(call, tx, &parties)?;
-    change(call, tx, 200, |stored| {
-        stored.acl = acl;
+    let acl = super::bucket_config::acl_of_put(call, tx, &context)?;
+    change(call, tx, 200, |data| {
+        data.acl = acl;
         Ok(())
     })
 }
@@ -115,7 +115,7 @@ fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
     if bucket.object_lock { Ok(bucket) } else { Err(lock::missing_configuration()) }
 }
 
-const NOT_LOCKED: Error = Error::NotSet {
+const NOT_LOCKED: Error = Error::NotConfigured {
     code: "NoSuchObjectLockConfiguration",
     bucket: None,
     reason: "The specified object does not have a ObjectLock configuration",
@@ -124,11 +124,11 @@ const NOT_LOCKED: Error = Error::NotSet {
 /// `GetObjectRetention`.
 ///
 /// # Errors
-/// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotSet`.
+/// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotConfigured`.
 pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
-    let located = find(call, tx)?;
-    let retention = located.stored()?.lock.retention.ok_or(NOT_LOCKED)?;
+    let found = find(call, tx)?;
+    let retention = found.data()?.lock.retention.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(retention.document(namespace(call))))
 }
 
@@ -142,12 +142,12 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
     let bypass = super::delete_object::bypass(call)?;
-    change(call, tx, 200, |stored| {
-        let current = stored.lock.retention;
-        if current.is_some_and(|own| !own.yields_to(next.as_ref(), call.now, bypass)) {
+    change(call, tx, 200, |data| {
+        let current = data.lock.retention;
+        if current.is_some_and(|own| !own.may_become(next.as_ref(), call.now, bypass)) {
             return Err(Error::ObjectLocked);
         }
-        stored.lock.retention = next;
+        data.lock.retention = next;
         Ok(())
     })
 }
@@ -158,8 +158,8 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 /// As [`get_retention`].
 pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
-    let located = find(call, tx)?;
-    let hold = located.stored()?.lock.hold.ok_or(NOT_LOCKED)?;
+    let found = find(call, tx)?;
+    let hold = found.data()?.lock.hold.ok_or(NOT_LOCKED)?;
     Ok(Reply::xml(lock::hold_document(hold, namespace(call))))
 }
 
@@ -170,8 +170,8 @@ pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 pub fn put_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     lockable(call)?;
     let hold = lock::hold_from_xml(call.body)?;
-    change(call, tx, 200, |stored| {
-        stored.lock.hold = Some(hold);
+    change(call, tx, 200, |data| {
+        data.lock.hold = Some(hold);
         Ok(())
     })
 }

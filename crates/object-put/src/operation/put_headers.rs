@@ -12,10 +12,10 @@ use crate::body::checksum::{ALGORITHMS, Algorithm, Checksum};
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind};
-use crate::store::lock::Lock;
-use crate::store::precondition::Condition;
+use crate::store::lock::ObjectLock;
+use crate::store::precondition::Precondition;
 use crate::store::tagging::Tags;
-use crate::store::version::{Content, StorageClass};
+use crate::store::version::{ContentHeaders, StorageClass};
 use triptych_core::time::Timestamp;
 
 /// The most bytes that names and values of all headers have together.
@@ -31,7 +31,7 @@ pub const DEFAULT_MEDIA_TYPE: &str = "binary/octet-stream";
 
 /// The kinds of bucket that a header is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum For {
+pub enum AppliesTo {
     /// All.
     All,
     /// General purpose buckets alone.
@@ -40,7 +40,7 @@ pub enum For {
     Directory,
 }
 
-impl For {
+impl AppliesTo {
     const fn takes(self, kind: BucketKind) -> bool {
         matches!(
             (self, kind),
@@ -52,7 +52,7 @@ impl For {
 }
 
 /// Checks a header's value: the fields, the header's name, and the value.
-type Grammar = fn(&Fields<'_>, &'static str, &str) -> Result<(), Error>;
+type Validator = fn(&Fields<'_>, &'static str, &str) -> Result<(), Error>;
 
 /// One row of the header table.
 #[derive(Debug)]
@@ -60,57 +60,65 @@ pub struct HeaderRule {
     /// The spec's name.
     pub name: &'static str,
     /// The kinds of bucket that it is for. On another it is refused with 501 `NotImplemented`, which names it.
-    pub for_buckets: For,
-    grammar: Grammar,
+    pub applies_to: AppliesTo,
+    validate: Validator,
 }
 
-const fn rule(name: &'static str, for_buckets: For, grammar: Grammar) -> HeaderRule {
-    HeaderRule { name, for_buckets, grammar }
+const fn rule(name: &'static str, applies_to: AppliesTo, validate: Validator) -> HeaderRule {
+    HeaderRule { name, applies_to, validate }
 }
 
 /// The headers of PutObject (spec §4), in the order in which their faults are reported.
 pub static HEADERS: [HeaderRule; 38] = [
     // The six of the ACL are read with the bucket's ownership and the accounts: see `crate::auth::object_owner::of_put`.
-    rule("x-store-acl", For::GeneralPurpose, any),
-    rule("x-store-grant-full-control", For::GeneralPurpose, any),
-    rule("x-store-grant-read", For::GeneralPurpose, any),
-    rule("x-store-grant-read-acp", For::GeneralPurpose, any),
-    rule("x-store-grant-write-acp", For::GeneralPurpose, any),
-    rule("x-store-grant-write", For::GeneralPurpose, any),
-    rule("cache-control", For::All, any),
-    rule("content-disposition", For::All, any),
-    rule("content-encoding", For::All, any),
-    rule("content-language", For::All, any),
-    rule("content-type", For::All, any),
-    rule("expires", For::All, any),
-    rule("content-length", For::All, length),
-    rule("content-md5", For::GeneralPurpose, md5),
-    rule("x-store-sdk-checksum-algorithm", For::All, algorithm),
-    rule("x-store-checksum-crc32", For::All, checksum),
-    rule("x-store-checksum-crc32c", For::All, checksum),
-    rule("x-store-checksum-crc64nvme", For::All, checksum),
-    rule("x-store-checksum-sha1", For::All, checksum),
-    rule("x-store-checksum-sha256", For::All, checksum),
-    rule("if-match", For::All, condition),
-    rule("if-none-match", For::All, condition),
-    rule("x-store-write-offset-bytes", For::Directory, offset),
-    rule("x-store-server-side-encryption", For::All, encryption),
-    rule("x-store-server-side-encryption-kms-key-id", For::All, key_management),
-    rule("x-store-server-side-encryption-context", For::All, key_management),
-    rule("x-store-server-side-encryption-bucket-key-enabled", For::All, boolean),
-    rule("x-store-server-side-encryption-customer-algorithm", For::GeneralPurpose, customer_key),
-    rule("x-store-server-side-encryption-customer-key", For::GeneralPurpose, customer_key),
-    rule("x-store-server-side-encryption-customer-key-md5", For::GeneralPurpose, customer_key),
-    rule("x-store-storage-class", For::All, class),
-    rule("x-store-website-redirect-location", For::GeneralPurpose, redirect),
-    rule("x-store-request-payer", For::GeneralPurpose, payer),
-    rule("x-store-tagging", For::GeneralPurpose, tagging),
-    // The three of the lock are read with the bucket: see `Lock::from_headers`.
-    rule("x-store-object-lock-mode", For::GeneralPurpose, any),
-    rule("x-store-object-lock-retain-until-date", For::GeneralPurpose, any),
-    rule("x-store-object-lock-legal-hold", For::GeneralPurpose, any),
+    rule("x-store-acl", AppliesTo::GeneralPurpose, any),
+    rule("x-store-grant-full-control", AppliesTo::GeneralPurpose, any),
+    rule("x-store-grant-read", AppliesTo::GeneralPurpose, any),
+    rule("x-store-grant-read-acp", AppliesTo::GeneralPurpose, any),
+    rule("x-store-grant-write-acp", AppliesTo::GeneralPurpose, any),
+    rule("x-store-grant-write", AppliesTo::GeneralPurpose, any),
+    rule("cache-control", AppliesTo::All, any),
+    rule("content-disposition", AppliesTo::All, any),
+    rule("content-encoding", AppliesTo::All, any),
+    rule("content-language", AppliesTo::All, any),
+    rule("content-type", AppliesTo::All, any),
+    rule("expires", AppliesTo::All, any),
+    rule("content-length", AppliesTo::All, length),
+    rule("content-md5", AppliesTo::GeneralPurpose, md5),
+    rule("x-store-sdk-checksum-algorithm", AppliesTo::All, algorithm),
+    rule("x-store-checksum-crc32", AppliesTo::All, checksum),
+    rule("x-store-checksum-crc32c", AppliesTo::All, checksum),
+    rule("x-store-checksum-crc64nvme", AppliesTo::All, checksum),
+    rule("x-store-checksum-sha1", AppliesTo::All, checksum),
+    rule("x-store-checksum-sha256", AppliesTo::All, checksum),
+    rule("if-match", AppliesTo::All, condition),
+    rule("if-none-match", AppliesTo::All, condition),
+    rule("x-store-write-offset-bytes", AppliesTo::Directory, offset),
+    rule("x-store-server-side-encryption", AppliesTo::All, encryption),
+    rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, key_management),
+    rule("x-store-server-side-encryption-context", AppliesTo::All, key_management),
+    rule("x-store-server-side-encryption-bucket-key-enabled", AppliesTo::All, boolean),
+    rule(
+        "x-store-server-side-encryption-customer-algorithm",
+        AppliesTo::GeneralPurpose,
+        customer_key,
+    ),
+    rule("x-store-server-side-encryption-customer-key", AppliesTo::GeneralPurpose, customer_key),
+    rule(
+        "x-store-server-side-encryption-customer-key-md5",
+        AppliesTo::GeneralPurpose,
+        customer_key,
+    ),
+    rule("x-store-storage-class", AppliesTo::All, class),
+    rule("x-store-website-redirect-location", AppliesTo::GeneralPurpose, redirect),
+    rule("x-store-request-payer", AppliesTo::GeneralPurpose, payer),
+    rule("x-store-tagging", AppliesTo::GeneralPurpose, tagging),
+    // The three of the lock are read with the bucket: see `ObjectLock::from_headers`.
+    rule("x-store-object-lock-mode", AppliesTo::GeneralPurpose, any),
+    rule("x-store-object-lock-retain-until-date", AppliesTo::GeneralPurpose, any),
+    rule("x-store-object-lock-legal-hold", AppliesTo::GeneralPurpose, any),
     // Checked with the bucket, before all others: see `crate::auth::authorize`.
-    rule("x-store-expected-bucket-owner", For::All, any),
+    rule("x-store-expected-bucket-owner", AppliesTo::All, any),
 ];
 
 fn any(_: &Fields<'_>, _: &'static str, _: &str) -> Result<(), Error> {
@@ -154,7 +162,7 @@ fn checksum(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error
 }
 
 fn condition(fields: &Fields<'_>, _: &'static str, _: &str) -> Result<(), Error> {
-    Condition::read(fields).map(drop)
+    Precondition::read(fields).map(drop)
 }
 
 fn offset(_: &Fields<'_>, name: &'static str, value: &str) -> Result<(), Error> {
@@ -247,7 +255,7 @@ pub struct Length {
 
 /// The headers about the body itself: they are the same for every operation that takes one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BodyHead {
+pub struct BodyHeaders {
     /// The framing of the body, and what its signature covers.
     pub payload: Payload,
     /// Its length; `None` where an operation other than PutObject leaves it open.
@@ -258,7 +266,7 @@ pub struct BodyHead {
     pub checksum: ChecksumPlan,
 }
 
-impl BodyHead {
+impl BodyHeaders {
     /// Reads the headers about the body.
     ///
     /// # Errors
@@ -364,15 +372,15 @@ fn check_named_algorithm(fields: &Fields<'_>, plan: &ChecksumPlan) -> Result<(),
 
 /// The headers of a PutObject, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PutHead {
+pub struct PutHeaders {
     /// Those about the body.
-    pub body: BodyHead,
+    pub body: BodyHeaders,
     /// HTTP headers that are kept.
-    pub content: Content,
+    pub content: ContentHeaders,
     /// User metadata.
     pub metadata: Vec<(String, String)>,
     /// The condition that the key must meet.
-    pub condition: Condition,
+    pub condition: Precondition,
     /// Storage class.
     pub class: StorageClass,
     /// Website redirect.
@@ -380,15 +388,15 @@ pub struct PutHead {
     /// Tags.
     pub tags: Tags,
     /// Retention and legal hold: the headers', or the bucket's default.
-    pub lock: Lock,
+    pub lock: ObjectLock,
 }
 
-impl PutHead {
+impl PutHeaders {
     /// Reads the headers of a PutObject into `bucket`, but those of its ACL: see [`crate::auth::object_owner::of_put`].
     ///
     /// # Errors
-    /// The first fault in the order of [`HEADERS`]; then those of [`BodyHead::read`]; `InvalidStorageClass` for a class of another
-    /// kind of bucket, `MetadataTooLarge`, those of [`Lock::from_headers`], `MissingContentLength`, `EntityTooLarge`.
+    /// The first fault in the order of [`HEADERS`]; then those of [`BodyHeaders::read`]; `InvalidStorageClass` for a class of another
+    /// kind of bucket, `MetadataTooLarge`, those of [`ObjectLock::from_headers`], `MissingContentLength`, `EntityTooLarge`.
     pub fn read(
         fields: &Fields<'_>,
         bucket: &Bucket,
@@ -399,12 +407,12 @@ impl PutHead {
             let Some(value) = fields.get(rule.name)? else {
                 continue;
             };
-            if !rule.for_buckets.takes(bucket.kind) {
+            if !rule.applies_to.takes(bucket.kind) {
                 return Err(not_there(rule.name));
             }
-            (rule.grammar)(fields, rule.name, &value)?;
+            (rule.validate)(fields, rule.name, &value)?;
         }
-        let body = BodyHead::read(fields, payload)?;
+        let body = BodyHeaders::read(fields, payload)?;
         // A copy has no body of its own that a digest could cover.
         let has_digest = body.md5.is_some()
             || body.checksum != ChecksumPlan::Default
@@ -414,10 +422,10 @@ impl PutHead {
             content: content(fields)?,
             class: storage_class(fields, bucket.kind)?,
             metadata: metadata(fields)?,
-            condition: Condition::read(fields)?,
+            condition: Precondition::read(fields)?,
             redirect: owned(fields, "x-store-website-redirect-location")?,
             tags: tags.map(|tags| Tags::from_header(&tags)).transpose()?.unwrap_or_default(),
-            lock: Lock::from_headers(fields, bucket, has_digest, now)?,
+            lock: ObjectLock::from_headers(fields, bucket, has_digest, now)?,
             body,
         };
         if fields.has("x-store-copy-source") {
@@ -439,7 +447,7 @@ fn owned(fields: &Fields<'_>, name: &str) -> Result<Option<String>, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a value that is no text.
-pub fn content(fields: &Fields<'_>) -> Result<Content, Error> {
+pub fn content(fields: &Fields<'_>) -> Result<ContentHeaders, Error> {
     let encoding = owned(fields, "content-encoding")?.and_then(|value| {
         let kept: Vec<_> = value
             .split(',')
@@ -448,7 +456,7 @@ pub fn content(fields: &Fields<'_>) -> Result<Content, Error> {
             .collect();
         (!kept.is_empty()).then(|| kept.join(","))
     });
-    Ok(Content {
+    Ok(ContentHeaders {
         media_type: owned(fields, "content-type")?,
         cache_control: owned(fields, "cache-control")?,
         disposition: owned(fields, "content-disposition")?,

@@ -12,19 +12,19 @@ use crate::auth::object_owner;
 use crate::auth::payload::{Payload, hex};
 use crate::auth::sigv4::Verified;
 use crate::body::checksum::{Algorithm, Checksum, Digested, Digests};
-use crate::body::encryption::{BodyKey, Keyring, SERVICE_MANAGED, Sealed};
+use crate::body::encryption::{DataKey, Keyring, SERVICE_MANAGED, WrappedKey};
 use crate::body::md5_lanes::Md5Sum;
 use crate::error::Error;
-use crate::operation::put_headers::{BodyHead, ChecksumPlan, PutHead};
+use crate::operation::put_headers::{BodyHeaders, ChecksumPlan, PutHeaders};
 use crate::operation::{Call, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::quoted;
 use crate::store::bucket::{Bucket, BucketKind, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
-use crate::store::precondition::Sight;
-use crate::store::tables::{CURRENT, DELETES, delete_slot, object_key};
-use crate::store::version::{ObjectVersion, Parts, Stored, VersionId, sealing_context};
+use crate::store::precondition::Snapshot;
+use crate::store::tables::{CURRENT, DELETE_GUARDS, bucket_slot, object_key};
+use crate::store::version::{ObjectData, ObjectVersion, Parts, VersionId, encryption_context};
 
 /// A PUT that may go on: its body is asked for now.
 #[derive(Debug, Clone)]
@@ -42,12 +42,12 @@ pub struct Admission {
     /// The time at which the request came.
     pub now: Timestamp,
     /// The headers.
-    pub head: PutHead,
+    pub head: PutHeaders,
     /// The bucket's lifecycle rules, if it has any.
     pub lifecycle: Option<Lifecycle>,
     /// The key as the start saw it.
-    pub sight: Sight,
-    /// The version's random bytes: the body is sealed for them.
+    pub snapshot: Snapshot,
+    /// The version's random bytes: the body is encrypted for them.
     pub random: [u8; 12],
 }
 
@@ -55,7 +55,7 @@ impl Admission {
     /// Looks at the request, the bucket and the key, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// Those of [`PutHead::read`]; then those of [`crate::store::precondition::Condition::judge_start`].
+    /// Those of [`PutHeaders::read`]; then those of [`crate::store::precondition::Precondition::check_at_start`].
     pub fn decide(
         call: &Call<'_>,
         payload: Payload,
@@ -70,11 +70,11 @@ impl Admission {
             // The header table refuses every header of an ACL there.
             BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
         };
-        let head = PutHead::read(call.fields, bucket, payload, call.now)?;
+        let head = PutHeaders::read(call.fields, bucket, payload, call.now)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
-        head.condition.judge_start(call.dialect(), key, current.as_ref())?;
-        let (slot, _) = delete_slot(bucket.id, key);
-        let deletes = DELETES.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
+        head.condition.check_at_start(call.dialect(), key, current.as_ref())?;
+        let (slot, _) = bucket_slot(bucket.id, key);
+        let deletes = DELETE_GUARDS.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
         Ok(Self {
             bucket: bucket.clone(),
             key: key.clone(),
@@ -84,15 +84,18 @@ impl Admission {
             now: call.now,
             head,
             lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
-            sight: Sight { current: current.map(|current| current.version), deletes },
-            random: VersionId::draw(ids),
+            snapshot: Snapshot {
+                current: current.map(|current| current.version),
+                delete_count: deletes,
+            },
+            random: VersionId::random_bytes(ids),
         })
     }
 
     /// The record of a body that was checked and lies in `parts`.
     #[must_use]
-    pub fn stored(&self, digested: &Digested, parts: Parts) -> Stored {
-        Stored {
+    pub fn object_data(&self, digested: &Digested, parts: Parts) -> ObjectData {
+        ObjectData {
             size: digested.size,
             etag: hex(&digested.md5),
             checksum: digested.checksum.clone(),
@@ -110,15 +113,15 @@ impl Admission {
     /// The answer to a PUT that was committed as `object`.
     #[must_use]
     pub fn reply(&self, object: &ObjectVersion) -> Reply {
-        let Some(stored) = object.stored.as_deref() else {
+        let Some(data) = object.data.as_deref() else {
             return Reply::empty(200);
         };
         let version = (!object.version.null).then(|| object.version.to_string());
         let rules = self.lifecycle.as_ref();
-        let expiration = rules.and_then(|rules| rules.header(&self.key, object, stored));
+        let expiration = rules.and_then(|rules| rules.header(&self.key, object, data));
         Reply::empty(200)
-            .with("etag", quoted(&stored.etag))
-            .with(stored.checksum.algorithm.row().header, stored.checksum.base64())
+            .with("etag", quoted(&data.etag))
+            .with(data.checksum.algorithm.row().header, data.checksum.base64())
             .with("x-store-checksum-type", "FULL_OBJECT")
             .with("x-store-server-side-encryption", SERVICE_MANAGED)
             .with_some("x-store-version-id", version)
@@ -127,8 +130,8 @@ impl Admission {
     }
 
     /// A new data key for the body.
-    pub fn draw_key(&self, keyring: &Keyring, ids: &mut dyn Ids) -> (BodyKey, Sealed) {
-        keyring.draw(&sealing_context(self.bucket.id, &self.key, self.random), ids)
+    pub fn new_data_key(&self, keyring: &Keyring, ids: &mut dyn Ids) -> (DataKey, WrappedKey) {
+        keyring.new_data_key(&encryption_context(self.bucket.id, &self.key, self.random), ids)
     }
 }
 
@@ -157,7 +160,7 @@ pub struct Verifier {
 impl Verifier {
     /// A verifier of the body that `head` describes and `verified` vouches for.
     #[must_use]
-    pub fn new(dialect: Dialect, head: &BodyHead, verified: &Verified) -> Self {
+    pub fn new(dialect: Dialect, head: &BodyHeaders, verified: &Verified) -> Self {
         let signed = matches!(head.payload, Payload::Signed | Payload::SignedTrailer);
         let (expected, trailer) = match &head.checksum {
             ChecksumPlan::Default => (None, None),

@@ -20,7 +20,7 @@ pub enum Dialect {
 
 /// The words of one dialect, and the answers in which the two differ.
 #[derive(Debug)]
-pub struct Words {
+pub struct Vocabulary {
     /// Start of the service's own header names.
     pub header_prefix: &'static str,
     /// Start of the query parameters of a presigned URL.
@@ -49,7 +49,7 @@ pub struct Words {
     pub arn_prefix: &'static str,
     /// Start of the URI of a group of grantees.
     pub group_prefix: &'static str,
-    /// The group of log writers, after [`Words::group_prefix`].
+    /// The group of log writers, after [`Vocabulary::group_prefix`].
     pub log_group: &'static str,
     /// End of the name of a directory bucket.
     pub directory_suffix: &'static str,
@@ -65,7 +65,7 @@ pub struct Words {
     pub other_algorithm_is_bad_digest: bool,
 }
 
-const STORE: Words = Words {
+const STORE: Vocabulary = Vocabulary {
     header_prefix: "x-store-",
     query_prefix: "X-Store-",
     algorithm: "STORE4-HMAC-SHA256",
@@ -89,7 +89,7 @@ const STORE: Words = Words {
     other_algorithm_is_bad_digest: true,
 };
 
-const AMZ: Words = Words {
+const AMZ: Vocabulary = Vocabulary {
     header_prefix: "x-amz-",
     query_prefix: "X-Amz-",
     algorithm: "AWS4-HMAC-SHA256",
@@ -119,7 +119,7 @@ const HEADER_PAIRS: [(&str, &str); 1] =
 
 /// Tells whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
 #[must_use]
-pub fn is_of_client(name: &str) -> bool {
+pub fn is_client_header(name: &str) -> bool {
     name.starts_with("amz-sdk-")
 }
 
@@ -129,14 +129,14 @@ impl Dialect {
     /// # Errors
     /// [`Error::MixedDialects`].
     pub fn of(fields: &Fields<'_>, query: &Query) -> Result<Self, Error> {
-        match (Self::Store.heard(fields, query), Self::Amz.heard(fields, query)) {
+        match (Self::Store.speaks(fields, query), Self::Amz.speaks(fields, query)) {
             (true, true) => Err(Error::MixedDialects),
             (_, true) => Ok(Self::Amz),
             _ => Ok(Self::Store),
         }
     }
 
-    fn heard(self, fields: &Fields<'_>, query: &Query) -> bool {
+    fn speaks(self, fields: &Fields<'_>, query: &Query) -> bool {
         let words = self.words();
         let scheme = |value: &str| match self {
             Self::Store => value.starts_with("STORE4-"),
@@ -146,7 +146,7 @@ impl Dialect {
         fields.iter().any(|(name, value)| {
             name.starts_with(words.header_prefix)
                 // Stock clients say so even where they sign nothing.
-                || (self == Self::Amz && is_of_client(name))
+                || (self == Self::Amz && is_client_header(name))
                 || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
         }) || query.iter().any(|(name, _)| {
             name.get(..words.query_prefix.len())
@@ -157,7 +157,7 @@ impl Dialect {
 
     /// The words of this dialect.
     #[must_use]
-    pub const fn words(self) -> &'static Words {
+    pub const fn words(self) -> &'static Vocabulary {
         match self {
             Self::Store => &STORE,
             Self::Amz => &AMZ,

@@ -9,7 +9,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// [`Error::InvalidRange`] for one that lies outside the object.
-pub fn wanted(header: &str, size: u64) -> Result<Option<Range<u64>>, Error> {
+pub fn parse(header: &str, size: u64) -> Result<Option<Range<u64>>, Error> {
     let Some((first, last)) = header.strip_prefix("bytes=").and_then(|set| set.split_once('-'))
     else {
         return Ok(None);
@@ -58,7 +58,7 @@ mod tests {
             ("bytes=a-b", None),
             ("lines=0-1", None),
         ] {
-            assert_eq!(wanted(header, 10), Ok(expected), "{header}");
+            assert_eq!(parse(header, 10), Ok(expected), "{header}");
         }
     }
 
@@ -67,7 +67,7 @@ mod tests {
         for (header, size) in
             [("bytes=10-", 10), ("bytes=-0", 10), ("bytes=0-0", 0), ("bytes=-1", 0)]
         {
-            let refused = wanted(header, size);
+            let refused = parse(header, size);
             assert!(matches!(refused, Err(Error::InvalidRange { .. })), "{header}");
         }
     }

@@ -165,9 +165,9 @@ fn predefined(name: &str) -> Option<char> {
 
 /// Writes a reply body.
 #[derive(Debug)]
-pub struct Writer(String);
+pub struct XmlWriter(String);
 
-impl Writer {
+impl XmlWriter {
     /// A document with this root, whose content `fill` writes; no namespace if `namespace` is empty.
     #[must_use]
     pub fn document(root: &str, namespace: &str, fill: impl FnOnce(&mut Self)) -> String {
@@ -195,7 +195,7 @@ impl Writer {
         self.0
     }
 
-    /// Elements that [`Writer::fragment`] wrote.
+    /// Elements that [`XmlWriter::fragment`] wrote.
     pub fn raw(&mut self, fragment: &str) {
         self.0.push_str(fragment);
     }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back() {
-        let text = Writer::document("A", "http://n/", |writer| {
+        let text = XmlWriter::document("A", "http://n/", |writer| {
             writer.with_attributes("B", &[("x", "1<2")], |writer| writer.text("C", "a&b \"\n"));
             writer.text_if("D", None::<&str>);
         });

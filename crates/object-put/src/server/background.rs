@@ -9,8 +9,8 @@ use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, run};
 use triptych_core::time::{Clock, Timestamp};
 
-use crate::maintenance::garbage::{self, ReclaimError};
-use crate::maintenance::lifecycle_worker::{Expired, Expiry};
+use crate::maintenance::garbage::{self, GarbageError};
+use crate::maintenance::lifecycle_worker::{ExpiredCounts, LifecycleWorker};
 use crate::maintenance::seed::SeedError;
 use crate::operation::bucket::reopen;
 use crate::request::dialect::Dialect;
@@ -20,11 +20,11 @@ use crate::server::{ATTEMPTS_MAX, ObjectPut, render};
 use crate::store::lifecycle::DAY_SECONDS;
 
 /// Time between two passes that free replaced bodies.
-const TEND_EVERY: Duration = Duration::from_secs(60);
+const PASS_EVERY: Duration = Duration::from_secs(60);
 /// Time between two looks at the clock for a new day.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Rows or blobs that a step of the wipe takes.
-const WIPE_STEP: usize = 500;
+const CLEAR_STEP: usize = 500;
 
 fn day_of(clock: &dyn Clock) -> i64 {
     clock.now().seconds().div_euclid(DAY_SECONDS)
@@ -44,8 +44,8 @@ impl Hosted for ObjectPut {
     }
 
     async fn reset(&self) -> Result<(), String> {
-        self.wipe().await.map_err(|error| error.to_string())?;
-        self.fill().await.map(drop).map_err(|error| error.to_string())
+        self.clear().await.map_err(|error| error.to_string())?;
+        self.apply_seed().await.map(drop).map_err(|error| error.to_string())
     }
 
     fn owns_host(&self, host: &str) -> bool {
@@ -59,9 +59,9 @@ impl ObjectPut {
     ///
     /// # Errors
     /// [`SeedError::Store`].
-    pub async fn fill(&self) -> Result<usize, SeedError> {
+    pub async fn apply_seed(&self) -> Result<usize, SeedError> {
         let now = self.0.clock.now();
-        let mut ids = self.draw();
+        let mut ids = self.ids();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reopen(tx)?;
             self.0.seed.apply(tx, ids, now)
@@ -72,27 +72,27 @@ impl ObjectPut {
     /// Starts what goes on beside the requests: sweeping what an earlier process left, and every minute deleting what
     /// lifecycle rules have ended and freeing replaced bodies. A day that begins, by itself or because the clock was moved,
     /// is seen within a second. It ends with the last handle of the service. Call it within a tokio runtime.
-    pub fn tend(&self) {
+    pub fn start_background_tasks(&self) {
         let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
         tokio::spawn(async move {
             let mut sweep_from = Some(start);
-            let mut expiry = Expiry::default();
+            let mut expiry = LifecycleWorker::default();
             while let Some(inner) = service.upgrade() {
                 let day = day_of(&*inner.clock);
                 let service_now = Self(inner);
                 let sweep_from = sweep_from.take();
                 let pass = tokio::task::spawn_blocking(move || {
-                    service_now.expire(&mut expiry);
-                    let freed = service_now.reclaim(sweep_from);
+                    service_now.apply_lifecycle(&mut expiry);
+                    let freed = service_now.collect_garbage(sweep_from);
                     (freed, expiry)
                 });
                 // A pass that panicked forgets what it knew, and looks at everything again.
-                let (freed, known) = pass.await.unwrap_or((Ok(()), Expiry::default()));
+                let (freed, known) = pass.await.unwrap_or((Ok(()), LifecycleWorker::default()));
                 expiry = known;
                 if let Err(error) = freed {
                     tracing::warn!(%error, "space could not be freed and is tried again");
                 }
-                let next = tokio::time::Instant::now() + TEND_EVERY;
+                let next = tokio::time::Instant::now() + PASS_EVERY;
                 while tokio::time::Instant::now() < next
                     && service.upgrade().is_some_and(|inner| day_of(&*inner.clock) == day)
                 {
@@ -103,11 +103,11 @@ impl ObjectPut {
     }
 
     /// Deletes what lifecycle rules have ended.
-    fn expire(&self, expiry: &mut Expiry) {
+    fn apply_lifecycle(&self, expiry: &mut LifecycleWorker) {
         let now = self.0.clock.now();
-        match expiry.pass(&*self.0.store, &mut self.draw(), now) {
-            Ok(expired) if expired == Expired::default() => {}
-            Ok(Expired { objects, versions }) => {
+        match expiry.pass(&*self.0.store, &mut self.ids(), now) {
+            Ok(expired) if expired == ExpiredCounts::default() => {}
+            Ok(ExpiredCounts { objects, versions }) => {
                 tracing::info!(objects, versions, "lifecycle rules ended objects");
             }
             Err(error) => {
@@ -116,7 +116,7 @@ impl ObjectPut {
         }
     }
 
-    fn reclaim(&self, sweep_from: Option<Timestamp>) -> Result<(), ReclaimError> {
+    fn collect_garbage(&self, sweep_from: Option<Timestamp>) -> Result<(), GarbageError> {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
         if let Some(start) = sweep_from {
             let swept = garbage::sweep_orphans(store, blobs, start)?;
@@ -128,7 +128,7 @@ impl ObjectPut {
                 );
             }
         }
-        let freed = garbage::collect(store, blobs, &mut self.draw(), self.0.clock.now())?;
+        let freed = garbage::collect(store, blobs, &mut self.ids(), self.0.clock.now())?;
         if freed > 0 {
             tracing::info!(freed, "replaced bodies were freed");
         }
@@ -136,11 +136,11 @@ impl ObjectPut {
     }
 
     /// Deletes every row, then every body.
-    async fn wipe(&self) -> Result<(), StoreError> {
-        let mut ids = self.draw();
+    async fn clear(&self) -> Result<(), StoreError> {
+        let mut ids = self.ids();
         loop {
             let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                let page = tx.scan(&Span::default(), WIPE_STEP)?;
+                let page = tx.scan(&Span::default(), CLEAR_STEP)?;
                 let any = !page.rows.is_empty();
                 page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
                 Ok::<_, StoreError>(any)
@@ -152,7 +152,7 @@ impl ObjectPut {
         }
         let mut after = None;
         loop {
-            let blobs = self.0.blobs.list(after, WIPE_STEP).unwrap_or_default();
+            let blobs = self.0.blobs.list(after, CLEAR_STEP).unwrap_or_default();
             let Some(last) = blobs.last() else {
                 return Ok(());
             };

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use triptych_core::kv::{KeyValue, ReadSet, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::auth::account::Holder;
-use crate::auth::sigv4::{Claim, RequestLine, SigningKey, Verified};
+use crate::auth::account::Principal;
+use crate::auth::sigv4::{Credentials, RequestLine, SigningKey, Verified};
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS};
@@ -17,17 +17,17 @@ const KEPT_MAX: usize = 1_024;
 
 /// The holders of keys that were asked for lately.
 #[derive(Default)]
-pub(super) struct Holders(RwLock<HashMap<String, Arc<Kept>>>);
+pub(super) struct CredentialCache(RwLock<HashMap<String, Arc<CachedCredentials>>>);
 
 /// The holder of a key.
-pub(super) struct Kept {
+pub(super) struct CachedCredentials {
     /// The rows that say so.
-    basis: Option<ReadSet>,
-    pub(super) holder: Arc<Holder>,
+    read_set: Option<ReadSet>,
+    pub(super) principal: Arc<Principal>,
     signing: Mutex<Option<Arc<SigningKey>>>,
 }
 
-impl Holders {
+impl CredentialCache {
     /// The holder of the access key `id`, as the store says now.
     ///
     /// # Errors
@@ -36,11 +36,11 @@ impl Holders {
         &self,
         store: &dyn KeyValue,
         id: &str,
-    ) -> Result<Option<Arc<Kept>>, StoreError> {
-        if let Some(kept) = self.known(id)
-            && kept.basis.as_ref().is_some_and(|basis| basis.is_current(store))
+    ) -> Result<Option<Arc<CachedCredentials>>, StoreError> {
+        if let Some(cached) = self.cached(id)
+            && cached.read_set.as_ref().is_some_and(|read_set| read_set.is_current(store))
         {
-            return Ok(Some(kept));
+            return Ok(Some(cached));
         }
         let mut tx = Tx::tracking_reads(store);
         let Some(key) = ACCESS_KEYS.peek(&mut tx, &id.to_owned())? else {
@@ -49,43 +49,43 @@ impl Holders {
         let Some(account) = ACCOUNTS.peek(&mut tx, &key.account)? else {
             return Ok(None);
         };
-        let kept = Arc::new(Kept {
-            basis: tx.read_set(),
-            holder: Arc::new(Holder { account, key }),
+        let cached = Arc::new(CachedCredentials {
+            read_set: tx.read_set(),
+            principal: Arc::new(Principal { account, key }),
             signing: Mutex::default(),
         });
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= KEPT_MAX {
             all.clear();
         }
-        all.insert(id.to_owned(), Arc::clone(&kept));
-        Ok(Some(kept))
+        all.insert(id.to_owned(), Arc::clone(&cached));
+        Ok(Some(cached))
     }
 
-    fn known(&self, id: &str) -> Option<Arc<Kept>> {
+    fn cached(&self, id: &str) -> Option<Arc<CachedCredentials>> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.get(id).map(Arc::clone)
     }
 }
 
-impl Kept {
+impl CachedCredentials {
     /// Proves a claim to this key.
     ///
     /// # Errors
-    /// Those of [`Claim::verify`].
-    pub(super) fn prove(
+    /// Those of [`Credentials::verify`].
+    pub(super) fn verify(
         &self,
-        claim: &Claim<'_>,
+        credentials: &Credentials<'_>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
     ) -> Result<Verified, Error> {
         let lock = || self.signing.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that no request waits while another is verified.
-        let known = lock().clone();
-        let mut signing = known.clone();
-        let verified = claim.verify(&self.holder.key, &mut signing, line, fields, now);
-        if signing != known {
+        let cached = lock().clone();
+        let mut signing = cached.clone();
+        let verified = credentials.verify(&self.principal.key, &mut signing, line, fields, now);
+        if signing != cached {
             *lock() = signing;
         }
         verified

@@ -1,4 +1,4 @@
-//! The body of an object on its way out: read from blobs, opened record by record, never whole in memory.
+//! The body of an object on its way out: read from blobs, decrypted record by record, never whole in memory.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,33 +11,33 @@ use triptych_core::blobs::{BlobError, BlobReader};
 use triptych_core::host::{BoxError, ReplyBody as HostBody};
 use triptych_core::pending::Pending;
 
-use crate::body::encryption::{BodyKey, Keyring, Opener, SealedRange};
+use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring};
 use crate::error::Error;
 use crate::operation::ReplyBody;
 use crate::server::ObjectPut;
-use crate::store::version::{Part, Source};
+use crate::store::version::{ObjectRange, Part};
 
-/// The body of an answer that is still to be opened. Clones are the same bytes.
+/// The body of an answer that is still to be read. Clones are the same bytes.
 #[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(super) enum ResponseBody {
     Whole(Bytes),
-    Object(Arc<Origin>),
+    Object(Arc<ObjectBytes>),
 }
 
 /// The bytes of an object, to be read as often as they are asked for.
 #[derive(Debug)]
-pub(super) struct Origin {
-    source: Source,
-    /// The data key of a body that is one part, once it was opened.
-    key: OnceLock<BodyKey>,
+pub(super) struct ObjectBytes {
+    source: ObjectRange,
+    /// The data key of a body that is one part, once it was unwrapped.
+    key: OnceLock<DataKey>,
 }
 
-impl Content {
+impl ResponseBody {
     pub(super) fn of(body: ReplyBody) -> Self {
         match body {
             ReplyBody::Empty => Self::Whole(Bytes::new()),
             ReplyBody::Text(text) => Self::Whole(text),
-            ReplyBody::Object(source) => Self::Object(Origin::new(*source)),
+            ReplyBody::Object(source) => Self::Object(ObjectBytes::new(*source)),
         }
     }
 
@@ -55,22 +55,22 @@ impl Content {
         match self {
             Self::Whole(bytes) => HostBody::whole(bytes),
             Self::Object(origin) if origin.source.range.is_empty() => HostBody::empty(),
-            Self::Object(origin) => HostBody::stream(Outlet::new(service.clone(), origin)),
+            Self::Object(origin) => HostBody::stream(Download::new(service.clone(), origin)),
         }
     }
 }
 
-impl Origin {
-    pub(super) fn new(source: Source) -> Arc<Self> {
+impl ObjectBytes {
+    pub(super) fn new(source: ObjectRange) -> Arc<Self> {
         Arc::new(Self { source, key: OnceLock::new() })
     }
 
-    fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<BodyKey, Error> {
+    fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<DataKey, Error> {
         if let Some(key) = self.key.get() {
             return Ok(key.clone());
         }
-        let opened = keyring.open(&part.sealed, &self.source.context);
-        let key = opened.map_err(|_| Error::Damaged)?;
+        let unwrapped = keyring.unwrap_data_key(&part.wrapped_key, &self.source.context);
+        let key = unwrapped.map_err(|_| Error::Damaged)?;
         if self.source.parts.len() == 1 {
             let _ = self.key.set(key.clone());
         }
@@ -79,19 +79,19 @@ impl Origin {
 }
 
 /// Reads the bytes of an object, part by part.
-pub(super) struct Outlet {
+pub(super) struct Download {
     service: ObjectPut,
-    origin: Arc<Origin>,
+    origin: Arc<ObjectBytes>,
     /// The next part, and its start in the whole body.
     next: usize,
     begin: u64,
     left: u64,
-    open: Option<(Box<dyn BlobReader>, Opener)>,
+    open: Option<(Box<dyn BlobReader>, Decryptor)>,
     reading: Option<Pending<Result<Option<Bytes>, BlobError>>>,
 }
 
-impl Outlet {
-    pub(super) fn new(service: ObjectPut, origin: Arc<Origin>) -> Self {
+impl Download {
+    pub(super) fn new(service: ObjectPut, origin: Arc<ObjectBytes>) -> Self {
         let range = &origin.source.range;
         Self {
             service,
@@ -106,7 +106,7 @@ impl Outlet {
 
     /// Opens the next part that has bytes of the range; `false` when there is none.
     fn open_next(&mut self) -> Result<bool, Error> {
-        let Source { parts, range, .. } = &self.origin.source;
+        let ObjectRange { parts, range, .. } = &self.origin.source;
         while let Some(part) = parts.get(self.next) {
             let begin = self.begin;
             let end = begin + part.bytes;
@@ -117,9 +117,9 @@ impl Outlet {
             }
             let inner = &self.service.0;
             let key = self.origin.key_of(part, &inner.keyring)?;
-            let sealed = SealedRange::of(&(from - begin..to - begin), part.bytes);
-            let reader = inner.blobs.open(part.blob, sealed.bytes.clone())?;
-            self.open = Some((reader, Opener::new(key, &sealed)));
+            let encrypted = EncryptedRange::of(&(from - begin..to - begin), part.bytes);
+            let reader = inner.blobs.open(part.blob, encrypted.bytes.clone())?;
+            self.open = Some((reader, Decryptor::new(key, &encrypted)));
             return Ok(true);
         }
         Ok(false)
@@ -127,7 +127,7 @@ impl Outlet {
 
     fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         loop {
-            let Some((reader, opener)) = &mut self.open else {
+            let Some((reader, decryptor)) = &mut self.open else {
                 match self.open_next() {
                     Ok(true) => continue,
                     Ok(false) if self.left == 0 => return Poll::Ready(Ok(None)),
@@ -135,12 +135,12 @@ impl Outlet {
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             };
-            match opener.open_next() {
+            match decryptor.decrypt_next() {
                 Ok(Some(bytes)) => {
                     self.left = self.left.saturating_sub(bytes.len() as u64);
                     return Poll::Ready(Ok(Some(bytes)));
                 }
-                Ok(None) if opener.is_done() => {
+                Ok(None) if decryptor.is_done() => {
                     self.open = None;
                     continue;
                 }
@@ -151,7 +151,7 @@ impl Outlet {
             let read = std::task::ready!(Pin::new(reading).poll(context));
             self.reading = None;
             match read {
-                Ok(Some(sealed)) => opener.feed(sealed),
+                Ok(Some(encrypted)) => decryptor.feed(encrypted),
                 Ok(None) => return Poll::Ready(Err(Error::Damaged)),
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
@@ -159,7 +159,7 @@ impl Outlet {
     }
 }
 
-impl http_body::Body for Outlet {
+impl http_body::Body for Download {
     type Data = Bytes;
     type Error = BoxError;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5Sum, State, advance, last_blocks};
+use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5State, Md5Sum, advance, last_blocks};
 
 /// Bytes that wait to be summed, beside the piece of each body that was handed over last, shared by the bodies that are summed.
 const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -16,16 +16,16 @@ const SHARE_BYTES_MIN: usize = 256 * 1024;
 
 /// The threads, which start with the first body, and end once the pool and all sums are dropped.
 #[derive(Default)]
-pub(super) struct Desk(OnceLock<Option<Arc<Open>>>);
+pub(super) struct Md5Pool(OnceLock<Option<Arc<Workers>>>);
 
 /// The threads, as long as this lives.
-struct Open {
+struct Workers {
     shared: Arc<Shared>,
     /// Sums that are not finished.
     sums: AtomicUsize,
 }
 
-impl Drop for Open {
+impl Drop for Workers {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.arrived.notify_all();
@@ -34,41 +34,41 @@ impl Drop for Open {
 
 #[derive(Default)]
 struct Shared {
-    due: Mutex<Due>,
+    queue: Mutex<Queue>,
     arrived: Condvar,
 }
 
 /// Bodies with blocks that nobody computes yet, the first to come first.
 #[derive(Default)]
-struct Due {
-    bodies: VecDeque<Arc<Body>>,
+struct Queue {
+    bodies: VecDeque<Arc<QueuedBody>>,
     closed: bool,
 }
 
 #[derive(Default)]
-struct Body {
+struct QueuedBody {
     progress: Mutex<Progress>,
     moved: Condvar,
 }
 
 #[derive(Default)]
 struct Progress {
-    state: State,
+    state: Md5State,
     /// Whole blocks, in their order.
     waiting: VecDeque<Bytes>,
     bytes: usize,
     /// True if it is due or with a thread.
-    is_due: bool,
+    is_queued: bool,
 }
 
-impl Desk {
+impl Md5Pool {
     /// The sum of a new body, computed by one of so many threads; by whoever takes the body where none starts.
-    pub(super) fn sum(&self, threads: usize) -> Box<dyn Md5Sum> {
-        match self.0.get_or_init(|| Open::start(threads)) {
-            Some(open) => {
-                open.sums.fetch_add(1, Ordering::Relaxed);
-                Box::new(Sum {
-                    open: Arc::clone(open),
+    pub(super) fn start(&self, threads: usize) -> Box<dyn Md5Sum> {
+        match self.0.get_or_init(|| Workers::spawn(threads)) {
+            Some(workers) => {
+                workers.sums.fetch_add(1, Ordering::Relaxed);
+                Box::new(PooledMd5 {
+                    workers: Arc::clone(workers),
                     body: Arc::default(),
                     tail: BytesMut::with_capacity(BLOCK_BYTES),
                     bytes: 0,
@@ -79,8 +79,8 @@ impl Desk {
     }
 }
 
-impl Open {
-    fn start(threads: usize) -> Option<Arc<Self>> {
+impl Workers {
+    fn spawn(threads: usize) -> Option<Arc<Self>> {
         let shared = Arc::<Shared>::default();
         let started = (0..threads).filter(|number| {
             let shared = Arc::clone(&shared);
@@ -93,11 +93,11 @@ impl Open {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Due> {
-        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, body: Arc<Body>) {
+    fn push(&self, body: Arc<QueuedBody>) {
         self.lock().bodies.push_back(body);
         self.arrived.notify_one();
     }
@@ -109,16 +109,16 @@ impl Shared {
     }
 
     /// The bodies that are due, as many as go side by side; `None` once nothing more can come.
-    fn take(&self) -> Option<Vec<Arc<Body>>> {
-        let idle = |due: &mut Due| due.bodies.is_empty() && !due.closed;
-        let due = self.arrived.wait_while(self.lock(), idle);
-        let mut due = due.unwrap_or_else(PoisonError::into_inner);
-        let count = due.bodies.len().min(LANES);
-        (count > 0).then(|| due.bodies.drain(..count).collect())
+    fn take(&self) -> Option<Vec<Arc<QueuedBody>>> {
+        let idle = |queue: &mut Queue| queue.bodies.is_empty() && !queue.closed;
+        let queue = self.arrived.wait_while(self.lock(), idle);
+        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
+        let count = queue.bodies.len().min(LANES);
+        (count > 0).then(|| queue.bodies.drain(..count).collect())
     }
 
     /// Computes what waits of these bodies, until one of them has no more.
-    fn advance(&self, bodies: Vec<Arc<Body>>) {
+    fn advance(&self, bodies: Vec<Arc<QueuedBody>>) {
         let taken = bodies.iter().map(|body| body.begin());
         let (mut states, mut pieces): (Vec<_>, Vec<_>) = taken.unzip();
         loop {
@@ -145,7 +145,7 @@ impl Shared {
     }
 }
 
-fn each<const N: usize>(states: &mut [&mut State; N], bodies: [&[u8]; N]) {
+fn each<const N: usize>(states: &mut [&mut Md5State; N], bodies: [&[u8]; N]) {
     let mut copied = states.each_ref().map(|state| **state);
     advance(&mut copied, bodies);
     for (state, copied) in states.iter_mut().zip(copied) {
@@ -166,7 +166,7 @@ fn skip(waiting: &mut VecDeque<Bytes>, bytes: usize) {
     }
 }
 
-impl Body {
+impl QueuedBody {
     fn lock(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -178,7 +178,7 @@ impl Body {
     }
 
     /// Takes what waits. More may come while it is computed.
-    fn begin(&self) -> (State, VecDeque<Bytes>) {
+    fn begin(&self) -> (Md5State, VecDeque<Bytes>) {
         let mut progress = self.lock();
         progress.bytes = 0;
         let taken = (progress.state, std::mem::take(&mut progress.waiting));
@@ -188,60 +188,60 @@ impl Body {
     }
 
     /// Notes how far it came and what is left; whether it is due again.
-    fn end(&self, state: State, mut left: VecDeque<Bytes>) -> bool {
+    fn end(&self, state: Md5State, mut left: VecDeque<Bytes>) -> bool {
         let mut progress = self.lock();
         progress.state = state;
         left.append(&mut progress.waiting);
         progress.waiting = left;
         progress.bytes = progress.waiting.iter().map(Bytes::len).sum();
-        progress.is_due = progress.bytes > 0;
-        let is_due = progress.is_due;
+        progress.is_queued = progress.bytes > 0;
+        let is_queued = progress.is_queued;
         drop(progress);
         self.moved.notify_one();
-        is_due
+        is_queued
     }
 }
 
 /// One body's sum.
-struct Sum {
-    open: Arc<Open>,
-    body: Arc<Body>,
+struct PooledMd5 {
+    workers: Arc<Workers>,
+    body: Arc<QueuedBody>,
     /// The last bytes, fewer than a block.
     tail: BytesMut,
     bytes: u64,
 }
 
-impl Drop for Sum {
+impl Drop for PooledMd5 {
     fn drop(&mut self) {
-        self.open.sums.fetch_sub(1, Ordering::Relaxed);
+        self.workers.sums.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl std::fmt::Debug for Sum {
+impl std::fmt::Debug for PooledMd5 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sum").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
-impl Sum {
+impl PooledMd5 {
     /// Hands over whole blocks.
     fn hand_over(&self, blocks: Bytes) {
         if blocks.is_empty() {
             return;
         }
-        let sums = self.open.sums.load(Ordering::Relaxed).max(1);
+        let sums = self.workers.sums.load(Ordering::Relaxed).max(1);
         let share = (WAITING_BYTES_MAX / sums).max(SHARE_BYTES_MIN);
         let mut progress = self.body.wait(|progress| progress.bytes > share);
         progress.bytes += blocks.len();
         progress.waiting.push_back(blocks);
-        if !std::mem::replace(&mut progress.is_due, true) {
+        if !std::mem::replace(&mut progress.is_queued, true) {
             drop(progress);
-            self.open.shared.push(Arc::clone(&self.body));
+            self.workers.shared.push(Arc::clone(&self.body));
         }
     }
 }
 
-impl Md5Sum for Sum {
+impl Md5Sum for PooledMd5 {
     fn feed(&mut self, bytes: &Bytes) {
         self.bytes += bytes.len() as u64;
         let mut bytes = bytes.clone();
@@ -260,7 +260,7 @@ impl Md5Sum for Sum {
 
     fn finish(self: Box<Self>) -> [u8; 16] {
         self.hand_over(last_blocks(&self.tail, self.bytes).into());
-        self.body.wait(|progress| progress.is_due).state.sum()
+        self.body.wait(|progress| progress.is_queued).state.sum()
     }
 }
 
@@ -272,15 +272,15 @@ mod tests {
     #[test]
     fn bodies_that_arrive_together_in_odd_pieces_get_their_own_sums() {
         for threads in [1, 2] {
-            let desk = Desk::default();
+            let pool = Md5Pool::default();
             std::thread::scope(|scope| {
                 for number in 0..9_usize {
-                    let desk = &desk;
+                    let pool = &pool;
                     scope.spawn(move || {
                         let body: Bytes = (0..number * 77_777)
                             .map(|place| (place * (number + 1)) as u8)
                             .collect();
-                        let mut sum = desk.sum(threads);
+                        let mut sum = pool.start(threads);
                         for piece in body.chunks(number * 1_001 + 1) {
                             sum.feed(&Bytes::copy_from_slice(piece));
                         }
@@ -294,11 +294,11 @@ mod tests {
 
     #[test]
     fn a_body_that_is_given_up_holds_up_no_other() {
-        let desk = Desk::default();
-        let mut given_up = desk.sum(1);
+        let pool = Md5Pool::default();
+        let mut given_up = pool.start(1);
         given_up.feed(&Bytes::from(vec![1; 100_000]));
         drop(given_up);
         let empty: [u8; 16] = md5::Md5::digest([]).into();
-        assert_eq!(desk.sum(1).finish(), empty);
+        assert_eq!(pool.start(1).finish(), empty);
     }
 }

@@ -10,7 +10,7 @@ mod response_cache;
 pub mod testing;
 mod upload;
 
-use download::{Content, Origin, Outlet};
+use download::{Download, ObjectBytes, ResponseBody};
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -30,20 +30,20 @@ use triptych_core::kv::{KeyValue, run};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use crate::auth::account::Caller;
-use crate::auth::authorize::{self, Visit};
-use crate::auth::sigv4::{Claim, RequestLine, Verified};
+use crate::auth::authorize::{self, AccessRequest};
+use crate::auth::sigv4::{Credentials, RequestLine, Verified};
 use crate::body::encryption::Keyring;
 use crate::error::Error;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
-use crate::operation::copy_object::Copying;
+use crate::operation::copy_object::CopyAdmission;
 use crate::operation::put_object::{Admission, Verifier};
-use crate::operation::{Call, Next, Operation, Progress, Reply, Run, Settings, Step, route};
+use crate::operation::{Call, Operation, Progress, Reply, Run, Settings, Step, StepOutcome, route};
 use crate::request::dialect::Dialect;
 use crate::request::fields::{Fields, Query};
 use crate::request::location::Location;
 use crate::store::bucket::Ownership;
-use crate::store::commit::{Arrival, commit};
-use crate::store::version::{ObjectVersion, Part, Parts, Source, sealing_context};
+use crate::store::commit::{NewVersion, commit};
+use crate::store::version::{ObjectRange, ObjectVersion, Part, Parts, encryption_context};
 
 /// Attempts of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
@@ -60,14 +60,14 @@ struct Inner {
     keyring: Keyring,
     clock: Arc<dyn Clock>,
     ids: SharedIds,
-    holders: credential_cache::Holders,
-    answers: response_cache::Answers,
+    credentials: credential_cache::CredentialCache,
+    responses: response_cache::ResponseCache,
     settings: Settings,
     base_hosts: Vec<String>,
     seed: Seed,
     large: tokio::sync::Semaphore,
     cores: usize,
-    desk: md5_pool::Desk,
+    md5_pool: md5_pool::Md5Pool,
 }
 
 /// The parts that an [`ObjectPut`] is built from.
@@ -165,20 +165,20 @@ impl Builder {
             blobs: self.blobs,
             clock: self.clock,
             ids: SharedIds::new(Box::new(self.ids.fork())),
-            holders: credential_cache::Holders::default(),
-            answers: response_cache::Answers::new(),
+            credentials: credential_cache::CredentialCache::default(),
+            responses: response_cache::ResponseCache::new(),
             settings: self.settings,
             base_hosts: self.base_hosts,
             seed: self.seed,
             large: tokio::sync::Semaphore::new(upload::LARGE_BODIES_MAX),
-            desk: md5_pool::Desk::default(),
+            md5_pool: md5_pool::Md5Pool::default(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         }))
     }
 }
 
 /// A request whose head is read and whose sender is known.
-struct Asked<'r> {
+struct ParsedRequest<'r> {
     operation: &'static Operation,
     location: Location,
     fields: Fields<'r>,
@@ -189,7 +189,7 @@ struct Asked<'r> {
     secure: bool,
 }
 
-impl Asked<'_> {
+impl ParsedRequest<'_> {
     fn call<'a>(
         &'a self,
         body: &'a Bytes,
@@ -222,11 +222,11 @@ impl ObjectPut {
         let (head, mut body) = request.into_parts();
         let id = match head.extensions.get::<RequestContext>() {
             Some(received) => received.id.clone(),
-            None => RequestId::from_number(self.draw().next(), 0),
+            None => RequestId::from_number(self.ids().next(), 0),
         };
         let now = self.0.clock.now();
         let mut spoken = (Dialect::Store, "-");
-        let answer = self.carry_out(&head, &mut body, now, &mut spoken).await;
+        let answer = self.dispatch(&head, &mut body, now, &mut spoken).await;
         let (dialect, operation) = spoken;
         let mut response = match answer {
             Ok(reply) => reply.map(|content| content.open(self)),
@@ -243,51 +243,59 @@ impl ObjectPut {
         response
     }
 
-    async fn carry_out<B>(
+    async fn dispatch<B>(
         &self,
         head: &Head,
         body: &mut B,
         now: Timestamp,
         spoken: &mut (Dialect, &'static str),
-    ) -> Result<Response<Content>, Error>
+    ) -> Result<Response<ResponseBody>, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let asked = self.ask(head, now, spoken)?;
-        let reply = match asked.operation.run {
+        let request = self.parse(head, now, spoken)?;
+        let reply = match request.operation.run {
             // Boxed, so that the many requests that read do not carry the room that these need.
-            Run::Put => Box::pin(self.put(&asked, body)).await,
+            Run::Put => Box::pin(self.put(&request, body)).await,
             Run::Call(handler) => {
-                let document = self.document(&asked, body).await?;
-                if asked.operation.only_reads() && document.is_empty() {
-                    return self.read(&asked, handler).await;
+                let document = self.document(&request, body).await?;
+                if request.operation.only_reads() && document.is_empty() {
+                    return self.read(&request, handler).await;
                 }
-                let mut ids = self.draw();
+                let mut ids = self.ids();
                 run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-                    let bucket = self.admit(&asked, tx)?;
-                    handler(&asked.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
+                    let bucket = self.authorize(&request, tx)?;
+                    handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
                 })
                 .await
             }
-            Run::Steps(step) => Box::pin(self.steps(&asked, body, step)).await,
-            Run::Copy => Box::pin(self.copy(&asked)).await,
-            Run::Absent => Err(Error::OperationNotImplemented { operation: asked.operation.name }),
+            Run::Steps(step) => Box::pin(self.steps(&request, body, step)).await,
+            Run::Copy => Box::pin(self.copy(&request)).await,
+            Run::Absent => {
+                Err(Error::OperationNotImplemented { operation: request.operation.name })
+            }
         };
         reply.map(|reply| render::reply(reply, spoken.0))
     }
 
     /// An operation in steps. The bucket is the one that the first step was admitted to.
-    async fn steps<B>(&self, asked: &Asked<'_>, body: &mut B, step: Step) -> Result<Reply, Error>
+    async fn steps<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+        step: Step,
+    ) -> Result<Reply, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let document = self.document(asked, body).await?;
-        let mut ids = self.draw();
+        let document = self.document(request, body).await?;
+        let mut ids = self.ids();
         let bucket =
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.admit(asked, tx)).await?;
-        let call = asked.call(&document, bucket.as_deref(), &self.0.settings);
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.authorize(request, tx))
+                .await?;
+        let call = request.call(&document, bucket.as_deref(), &self.0.settings);
         let mut progress = Progress::default();
         loop {
             let next = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
@@ -295,19 +303,19 @@ impl ObjectPut {
             })
             .await?;
             match next {
-                Next::Again(further) => progress = further,
-                Next::Done(reply) => return Ok(reply),
+                StepOutcome::Continue(further) => progress = further,
+                StepOutcome::Done(reply) => return Ok(reply),
             }
         }
     }
 
     /// Reads the head: dialect, place, operation, sender.
-    fn ask<'r>(
+    fn parse<'r>(
         &self,
         head: &'r Head,
         now: Timestamp,
         spoken: &mut (Dialect, &'static str),
-    ) -> Result<Asked<'r>, Error> {
+    ) -> Result<ParsedRequest<'r>, Error> {
         let mut entries: Vec<(&str, &[u8])> =
             head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         // HTTP/2 carries the host in the target.
@@ -344,96 +352,98 @@ impl ObjectPut {
         };
         let authorization = fields.get("authorization")?;
         let region = &self.0.settings.region;
-        let claim = Claim::read(authorization.as_deref(), &fields, &query, region)?;
-        let (caller, verified) = self.identify(&claim, line, &fields, now)?;
+        let credentials = Credentials::read(authorization.as_deref(), &fields, &query, region)?;
+        let (caller, verified) = self.identify(&credentials, line, &fields, now)?;
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
-        Ok(Asked { operation, location, query, caller, verified, now, secure, fields })
+        Ok(ParsedRequest { operation, location, query, caller, verified, now, secure, fields })
     }
 
     fn identify(
         &self,
-        claim: &Claim<'_>,
+        credentials: &Credentials<'_>,
         line: RequestLine<'_>,
         fields: &Fields<'_>,
         now: Timestamp,
     ) -> Result<(Caller, Verified), Error> {
-        let Some(id) = claim.access_key() else {
-            let Claim::Anonymous(payload) = claim else {
+        let Some(id) = credentials.access_key() else {
+            let Credentials::Anonymous(payload) = credentials else {
                 return Err(Error::Internal);
             };
             return Ok((Caller::Anonymous, Verified { payload: *payload, chunks: None }));
         };
         let unknown = || Error::InvalidAccessKeyId { access_key: id.to_owned() };
-        let kept = self.0.holders.find(&*self.0.store, id)?;
-        let kept = kept.ok_or_else(unknown)?;
-        let verified = kept.prove(claim, line, fields, now)?;
-        Ok((Caller::Holder(Arc::clone(&kept.holder)), verified))
+        let cached = self.0.credentials.find(&*self.0.store, id)?;
+        let cached = cached.ok_or_else(unknown)?;
+        let verified = cached.verify(credentials, line, fields, now)?;
+        Ok((Caller::Principal(Arc::clone(&cached.principal)), verified))
     }
 
-    fn admit(
+    fn authorize(
         &self,
-        asked: &Asked<'_>,
+        request: &ParsedRequest<'_>,
         tx: &mut triptych_core::kv::Tx<'_>,
     ) -> Result<Option<Arc<crate::store::bucket::Bucket>>, Error> {
-        match &asked.location.bucket {
-            Some(name) if asked.operation.needs_bucket => {
-                let visit = Visit {
-                    operation: asked.operation,
+        match &request.location.bucket {
+            Some(name) if request.operation.needs_bucket => {
+                let access = AccessRequest {
+                    operation: request.operation,
                     bucket: name,
-                    key: asked.location.key.as_ref(),
-                    fields: &asked.fields,
-                    query: &asked.query,
-                    caller: &asked.caller,
-                    secure: asked.secure,
+                    key: request.location.key.as_ref(),
+                    fields: &request.fields,
+                    query: &request.query,
+                    caller: &request.caller,
+                    secure: request.secure,
                 };
-                authorize::admit(&visit, tx).map(Some)
+                authorize::authorize(&access, tx).map(Some)
             }
             _ => Ok(None),
         }
     }
 
     /// PutObject: look and refuse, take the body, decide again and commit.
-    async fn put<B>(&self, asked: &Asked<'_>, body: &mut B) -> Result<Reply, Error>
+    async fn put<B>(&self, request: &ParsedRequest<'_>, body: &mut B) -> Result<Reply, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let mut ids = self.draw();
+        let mut ids = self.ids();
         let empty = Bytes::new();
         let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.admit(asked, tx)?;
-            let call = asked.call(&empty, bucket.as_deref(), &self.0.settings);
-            Admission::decide(&call, asked.verified.payload, tx, ids)
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            Admission::decide(&call, request.verified.payload, tx, ids)
         })
         .await?;
-        let object = self.store(asked, &admission, &asked.verified, body, ids).await?;
+        let object = self.store(request, &admission, &request.verified, body, ids).await?;
         Ok(admission.reply(&object))
     }
 
     /// CopyObject: a PUT whose body is another object's.
-    async fn copy(&self, asked: &Asked<'_>) -> Result<Reply, Error> {
-        let mut ids = self.draw();
+    async fn copy(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+        let mut ids = self.ids();
         let empty = Bytes::new();
         let copying = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
-            let bucket = self.admit(asked, tx)?;
-            let call = asked.call(&empty, bucket.as_deref(), &self.0.settings);
-            Copying::decide(&call, tx, ids)
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            CopyAdmission::decide(&call, tx, ids)
         })
         .await?;
-        let context = sealing_context(copying.bucket, &copying.key, copying.object.version.random);
-        let source = Source { context, parts: copying.parts.clone(), range: 0..copying.size() };
-        let mut body = Outlet::new(self.clone(), Origin::new(source));
+        let context =
+            encryption_context(copying.bucket, &copying.key, copying.object.version.random);
+        let source =
+            ObjectRange { context, parts: copying.parts.clone(), range: 0..copying.size() };
+        let mut body = Download::new(self.clone(), ObjectBytes::new(source));
         let unsigned = Verified { payload: copying.admission.head.body.payload, chunks: None };
-        let object = self.store(asked, &copying.admission, &unsigned, &mut body, ids).await?;
-        let call = asked.call(&empty, Some(&copying.admission.bucket), &self.0.settings);
+        let object = self.store(request, &copying.admission, &unsigned, &mut body, ids).await?;
+        let call = request.call(&empty, Some(&copying.admission.bucket), &self.0.settings);
         Ok(copying.reply(&call, &object, copying.admission.reply(&object)))
     }
 
     /// Takes the body of an admitted PUT, decides again and commits.
     async fn store<B>(
         &self,
-        asked: &Asked<'_>,
+        request: &ParsedRequest<'_>,
         admission: &Admission,
         verified: &Verified,
         body: &mut B,
@@ -443,23 +453,24 @@ impl ObjectPut {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let (key, sealed) = admission.draw_key(&self.0.keyring, &mut ids);
-        let verifier = Verifier::new(asked.fields.dialect(), &admission.head.body, verified);
+        let (key, wrapped_key) = admission.new_data_key(&self.0.keyring, &mut ids);
+        let verifier = Verifier::new(request.fields.dialect(), &admission.head.body, verified);
         let (digested, blob) =
-            upload::take(&self.0, body, &admission.head.body, verifier, key, asked.now).await?;
-        let part = Part { blob: blob.id, bytes: digested.size, sealed };
+            upload::receive(&self.0, body, &admission.head.body, verifier, key, request.now)
+                .await?;
+        let part = Part { blob: blob.id, bytes: digested.size, wrapped_key };
         let now = self.0.clock.now();
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-            let arrival = Arrival {
+            let new = NewVersion {
                 bucket: &admission.bucket,
                 key: &admission.key,
                 owner: &admission.owner,
                 random: admission.random,
                 condition: &admission.head.condition,
-                sight: &admission.sight,
+                snapshot: &admission.snapshot,
                 now,
             };
-            commit(tx, &arrival, admission.stored(&digested, Parts::One(part.clone())))
+            commit(tx, &new, admission.object_data(&digested, Parts::One(part.clone())))
         })
         .await;
         match committed {
@@ -475,7 +486,7 @@ impl ObjectPut {
     }
 
     /// The body of an operation that takes a document.
-    async fn document<B>(&self, asked: &Asked<'_>, body: &mut B) -> Result<Bytes, Error>
+    async fn document<B>(&self, request: &ParsedRequest<'_>, body: &mut B) -> Result<Bytes, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
@@ -483,11 +494,11 @@ impl ObjectPut {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
-        upload::document(body, &asked.fields, &asked.verified, DOCUMENT_BYTES_MAX).await
+        upload::document(body, &request.fields, &request.verified, DOCUMENT_BYTES_MAX).await
     }
 
     /// The generator, for one request.
-    fn draw(&self) -> SharedIds {
+    fn ids(&self) -> SharedIds {
         self.0.ids.clone()
     }
 }

@@ -16,18 +16,18 @@ use triptych_core::time::{EachSecond, Timestamp};
 use crate::error::Error;
 use crate::operation::{Reply, ReplyBody};
 use crate::request::dialect::Dialect;
-use crate::server::download::Content;
+use crate::server::download::ResponseBody;
 
 /// Headers that every answer gets beside its own.
 const HEADERS_OF_ALL: usize = 5;
 
-/// A reply, with a body that is still to be opened.
-pub(super) fn reply(reply: Reply, dialect: Dialect) -> Response<Content> {
+/// A reply, with a body that is still to be read.
+pub(super) fn reply(reply: Reply, dialect: Dialect) -> Response<ResponseBody> {
     let text = match &reply.body {
         ReplyBody::Text(text) => Some(text.len()),
         ReplyBody::Empty | ReplyBody::Object(_) => None,
     };
-    let mut response = Response::new(Content::of(reply.body));
+    let mut response = Response::new(ResponseBody::of(reply.body));
     *response.status_mut() = status(reply.status);
     append(&mut response, reply.headers, dialect);
     if let Some(length) = text {

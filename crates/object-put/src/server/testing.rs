@@ -39,7 +39,7 @@ pub async fn spawn() -> Result<Running, SpawnError> {
         .clock(config.clock.clone())
         .seed(Seed::of_key(ACCESS_KEY.to_owned(), Secret::new(SECRET_KEY.to_owned())))
         .build();
-    service.fill().await?;
+    service.apply_seed().await?;
     Ok(Running::start(service, config).await?)
 }
 

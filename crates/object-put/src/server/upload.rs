@@ -1,6 +1,6 @@
-//! Bodies on their way in: taken as they arrive, checked and sealed, and on disk before they have a name.
+//! Bodies on their way in: taken as they arrive, checked and encrypted, and on disk before they have a name.
 //!
-//! A small body is dealt with in place. A large one has a blocking thread that checks it, seals it and writes it. At most a few
+//! A small body is dealt with in place. A large one has a blocking thread that checks it, encrypts it and writes it. At most a few
 //! batches of it wait between that and the connection, so memory does not grow with the body.
 
 use bytes::{Bytes, BytesMut};
@@ -14,9 +14,9 @@ use crate::auth::payload::Payload;
 use crate::auth::sigv4::Verified;
 use crate::body::aws_chunked::{Decoder, Frame};
 use crate::body::checksum::Digested;
-use crate::body::encryption::{BodyKey, RECORD_BYTES, Sealer};
+use crate::body::encryption::{DataKey, Encryptor, RECORD_BYTES};
 use crate::error::Error;
-use crate::operation::put_headers::BodyHead;
+use crate::operation::put_headers::BodyHeaders;
 use crate::operation::put_object::Verifier;
 use crate::request::fields::Fields;
 use crate::server::Inner;
@@ -30,16 +30,16 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// Batches that wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
 
-/// Takes a body: checks it with `verifier`, seals it with `key`, and writes it.
+/// Takes a body: checks it with `verifier`, encrypts it with `key`, and writes it.
 ///
 /// # Errors
 /// Those of [`Verifier`] and of the framing; `IncompleteBody`, `RequestTimeout`; those of the blobs.
-pub(super) async fn take<B>(
+pub(super) async fn receive<B>(
     inner: &Inner,
     body: &mut B,
-    head: &BodyHead,
+    head: &BodyHeaders,
     verifier: Verifier,
-    key: BodyKey,
+    key: DataKey,
     now: Timestamp,
 ) -> Result<(Digested, BlobStat), Error>
 where
@@ -47,75 +47,76 @@ where
     B::Error: Into<BoxError>,
 {
     let size = head.length.map(|length| length.body);
-    let source = Source::new(body, head.payload);
-    let writer = inner.blobs.create(now, size.map(crate::body::encryption::sealed_bytes));
-    let sealer = Sealer::new(key, size);
+    let reader = FrameReader::new(body, head.payload);
+    let writer = inner.blobs.create(now, size.map(crate::body::encryption::encrypted_size));
+    let encryptor = Encryptor::new(key, size);
     let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
-        take_small(source, verifier, sealer, writer).await?
+        receive_small(reader, verifier, encryptor, writer).await?
     } else {
         let permit = inner.large.acquire().await;
-        let verifier = verifier.with_md5(inner.desk.sum((inner.cores / 2).max(1)));
-        let taken = take_large(source, verifier, sealer, writer).await;
+        let verifier = verifier.with_md5(inner.md5_pool.start((inner.cores / 2).max(1)));
+        let received = receive_large(reader, verifier, encryptor, writer).await;
         drop(permit);
-        taken?
+        received?
     };
     Ok((digested, writer.finish().await?))
 }
 
-async fn take_small<B>(
-    mut source: Source<'_, B>,
+async fn receive_small<B>(
+    mut reader: FrameReader<'_, B>,
     mut verifier: Verifier,
-    mut sealer: Sealer,
+    mut encryptor: Encryptor,
     mut writer: Box<dyn BlobWriter>,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let mut sealed = Vec::new();
-    while let Some(frame) = source.next().await? {
+    let mut encrypted = Vec::new();
+    while let Some(frame) = reader.next().await? {
         check(&mut verifier, &frame)?;
         if let Frame::Data(bytes) = frame {
-            sealer.feed(&bytes, |piece| {
-                sealed.push(piece);
+            encryptor.feed(&bytes, |piece| {
+                encrypted.push(piece);
                 Ok::<_, Error>(())
             })?;
         }
     }
     let digested = verifier.finish()?;
-    sealed.push(sealer.finish());
-    for piece in sealed {
+    encrypted.push(encryptor.finish());
+    for piece in encrypted {
         writer.write(piece).await?;
     }
     Ok((digested, writer))
 }
 
-/// A large body on a blocking thread, which checks and seals each piece while it is in the cache, and writes it. Its MD5 is computed
+/// A large body on a blocking thread, which checks and encrypts each piece while it is in the cache, and writes it. Its MD5 is computed
 /// beside that, with those of other bodies.
-async fn take_large<B>(
-    source: Source<'_, B>,
+async fn receive_large<B>(
+    reader: FrameReader<'_, B>,
     verifier: Verifier,
-    sealer: Sealer,
+    encryptor: Encryptor,
     writer: Box<dyn BlobWriter>,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let (hand, batches) = mpsc::channel(BATCHES_WAITING_MAX);
-    let taking = tokio::task::spawn_blocking(move || take_all(verifier, sealer, writer, batches));
-    hand_over(source, hand).await;
-    taking.await.map_err(|_| Error::Internal)?
+    let (sender, batches) = mpsc::channel(BATCHES_WAITING_MAX);
+    let writing =
+        tokio::task::spawn_blocking(move || write_batches(verifier, encryptor, writer, batches));
+    send_batches(reader, sender).await;
+    writing.await.map_err(|_| Error::Internal)?
 }
 
 /// Frames of a body for its thread, and at last its end. So of several faults it finds the first.
-enum Given {
+enum Batch {
     Next(Vec<Frame>),
     End(Result<(), Error>),
 }
 
 /// Hands the frames over as they arrive, many at once.
-async fn hand_over<B>(mut source: Source<'_, B>, hand: mpsc::Sender<Given>)
+async fn send_batches<B>(mut reader: FrameReader<'_, B>, sender: mpsc::Sender<Batch>)
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
@@ -124,7 +125,7 @@ where
     while end.is_none() {
         let (mut frames, mut bytes) = (Vec::new(), 0);
         while bytes < BATCH_BYTES && end.is_none() {
-            match source.next().await {
+            match reader.next().await {
                 Ok(Some(frame)) => {
                     // Frames count too: a body may come in chunks of one byte.
                     bytes += size_of::<Frame>();
@@ -138,26 +139,26 @@ where
             }
         }
         // A thread that stopped has found a fault, which is the answer.
-        if hand.send(Given::Next(frames)).await.is_err() {
+        if sender.send(Batch::Next(frames)).await.is_err() {
             return;
         }
     }
     if let Some(end) = end {
-        let _ = hand.send(Given::End(end)).await;
+        let _ = sender.send(Batch::End(end)).await;
     }
 }
 
-/// Checks, seals and writes a body.
-fn take_all(
+/// Checks, encrypts and writes a body.
+fn write_batches(
     mut verifier: Verifier,
-    mut sealer: Sealer,
+    mut encryptor: Encryptor,
     mut writer: Box<dyn BlobWriter>,
-    mut batches: mpsc::Receiver<Given>,
+    mut batches: mpsc::Receiver<Batch>,
 ) -> Result<(Digested, Box<dyn BlobWriter>), Error> {
     loop {
         let frames = match batches.blocking_recv() {
-            Some(Given::Next(frames)) => frames,
-            Some(Given::End(end)) => break end?,
+            Some(Batch::Next(frames)) => frames,
+            Some(Batch::End(end)) => break end?,
             None => return Err(Error::IncompleteBody),
         };
         for frame in frames {
@@ -168,12 +169,12 @@ fn take_all(
             while !left.is_empty() {
                 let part = left.split_to(left.len().min(RECORD_BYTES));
                 verifier.data(&part)?;
-                sealer.feed(&part, |piece| writer.write_blocking(piece))?;
+                encryptor.feed(&part, |piece| writer.write_blocking(piece))?;
             }
         }
     }
     let digested = verifier.finish()?;
-    writer.write_blocking(sealer.finish())?;
+    writer.write_blocking(encryptor.finish())?;
     writer.sync_blocking()?;
     Ok((digested, writer))
 }
@@ -187,13 +188,13 @@ fn check(verifier: &mut Verifier, frame: &Frame) -> Result<(), Error> {
 }
 
 /// The frames of a body, whatever its framing.
-struct Source<'b, B> {
+struct FrameReader<'b, B> {
     body: &'b mut B,
     decoder: Option<Decoder>,
     ended: bool,
 }
 
-impl<'b, B> Source<'b, B>
+impl<'b, B> FrameReader<'b, B>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
@@ -254,15 +255,15 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let head = BodyHead::read(fields, verified.payload)?;
+    let head = BodyHeaders::read(fields, verified.payload)?;
     let too_large = |proposed| Error::EntityTooLarge { proposed, most };
     if let Some(length) = head.length.filter(|length| length.body > most) {
         return Err(too_large(length.body));
     }
     let mut verifier = Verifier::new(fields.dialect(), &head, verified);
-    let mut source = Source::new(body, head.payload);
+    let mut reader = FrameReader::new(body, head.payload);
     let mut whole = BytesMut::new();
-    while let Some(frame) = source.next().await? {
+    while let Some(frame) = reader.next().await? {
         check(&mut verifier, &frame)?;
         if let Frame::Data(bytes) = frame {
             whole.extend_from_slice(&bytes);

@@ -8,16 +8,16 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::store::bucket::{Bucket, Versioning};
 use crate::store::key::Key;
-use crate::store::precondition::{Condition, Sight};
+use crate::store::precondition::{Precondition, Snapshot};
 use crate::store::tables::{
-    BUCKETS, CURRENT, DELETES, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, PARTS, delete_slot,
-    object_key, version_place,
+    BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, PARTS,
+    bucket_slot, object_key, version_place,
 };
-use crate::store::version::{ObjectVersion, Parts, Stored, VersionId};
+use crate::store::version::{ObjectData, ObjectVersion, Parts, VersionId};
 
 /// An object whose body is on disk, to be made visible.
 #[derive(Debug, Clone)]
-pub struct Arrival<'a> {
+pub struct NewVersion<'a> {
     /// The bucket as the start saw it.
     pub bucket: &'a Bucket,
     /// The key.
@@ -27,9 +27,9 @@ pub struct Arrival<'a> {
     /// The version's random bytes.
     pub random: [u8; 12],
     /// The condition that must still hold.
-    pub condition: &'a Condition,
+    pub condition: &'a Precondition,
     /// The key as the start saw it.
-    pub sight: &'a Sight,
+    pub snapshot: &'a Snapshot,
     /// The time of the commit.
     pub now: Timestamp,
 }
@@ -37,33 +37,33 @@ pub struct Arrival<'a> {
 /// Makes an object visible. What it replaces becomes a version of its own where the bucket keeps versions, and garbage where not.
 ///
 /// # Errors
-/// `NoSuchBucket` if the bucket went away; those of [`Condition::judge_commit`].
+/// `NoSuchBucket` if the bucket went away; those of [`Precondition::check_at_commit`].
 pub fn commit(
     tx: &mut Tx<'_>,
-    arrival: &Arrival<'_>,
-    stored: Stored,
+    new: &NewVersion<'_>,
+    data: ObjectData,
 ) -> Result<ObjectVersion, Error> {
-    let bucket = living_bucket(tx, arrival.bucket)?;
-    let place = object_key(bucket.id, arrival.key);
+    let bucket = same_bucket(tx, new.bucket)?;
+    let place = object_key(bucket.id, new.key);
     let current = CURRENT.get(tx, &place)?;
-    let (slot, mark) = delete_slot(bucket.id, arrival.key);
-    let deletes = DELETES.get(tx, &slot)?.unwrap_or_default();
-    arrival.condition.judge_commit(arrival.key, arrival.sight, current.as_ref(), &deletes, mark)?;
+    let (slot, key_hash) = bucket_slot(bucket.id, new.key);
+    let deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
+    new.condition.check_at_commit(new.key, new.snapshot, current.as_ref(), &deletes, key_hash)?;
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
-        None => newest_noncurrent(tx, bucket.id, arrival.key)?,
+        None => newest_noncurrent(tx, bucket.id, new.key)?,
     };
     let version = VersionId {
-        sequence: next_sequence(newest, arrival.now),
-        random: arrival.random,
+        sequence: next_sequence(newest, new.now),
+        random: new.random,
         null: bucket.versioning != Versioning::Enabled,
     };
-    retire(tx, bucket.id, arrival.key, current, version.null, arrival.now)?;
+    make_noncurrent(tx, bucket.id, new.key, current, version.null, new.now)?;
     let object = ObjectVersion {
         version,
-        modified: arrival.now,
-        owner: arrival.owner.to_owned(),
-        stored: Some(Box::new(stored)),
+        modified: new.now,
+        owner: new.owner.to_owned(),
+        data: Some(Box::new(data)),
     };
     CURRENT.put(tx, &place, &object);
     Ok(object)
@@ -73,7 +73,7 @@ pub fn commit(
 ///
 /// # Errors
 /// [`Error::NoSuchBucket`] if it went away.
-pub fn living_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Error> {
+pub fn same_bucket(tx: &mut Tx<'_>, seen: &Bucket) -> Result<Arc<Bucket>, Error> {
     BUCKETS
         .get_shared(tx, &seen.name)?
         .filter(|bucket| bucket.id == seen.id && !bucket.deleting)
@@ -102,7 +102,7 @@ pub fn newest_noncurrent(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Opti
 ///
 /// # Errors
 /// As reads of the store.
-pub fn retire(
+pub fn make_noncurrent(
     tx: &mut Tx<'_>,
     bucket: u64,
     key: &Key,
@@ -137,7 +137,7 @@ pub fn retire(
 /// Records that the bodies of a version are named no more: one row, however many parts there are.
 pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
     let since = u64::try_from(now.millis()).unwrap_or_default();
-    match version.stored.as_deref().map(|stored| &stored.parts) {
+    match version.data.as_deref().map(|data| &data.parts) {
         None => {}
         Some(Parts::One(part)) => GARBAGE.put(tx, &(since, part.blob.0), &()),
         Some(Parts::Chunks { list, .. }) => DISCARDED_LISTS.put(tx, &(since, *list), &()),

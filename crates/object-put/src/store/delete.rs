@@ -7,19 +7,21 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::operation::get_object::{Located, locate};
+use crate::operation::get_object::{FoundVersion, locate};
 use crate::request::etag;
 use crate::store::bucket::{Bucket, Versioning};
-use crate::store::commit::{discard, living_bucket, newest_noncurrent, next_sequence, retire};
+use crate::store::commit::{
+    discard, make_noncurrent, newest_noncurrent, next_sequence, same_bucket,
+};
 use crate::store::key::Key;
 use crate::store::tables::{
-    CURRENT, DELETES, NONCURRENT, NULLS, delete_slot, object_key, version_place,
+    CURRENT, DELETE_GUARDS, NONCURRENT, NULLS, bucket_slot, object_key, version_place,
 };
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// A key or a version to delete.
 #[derive(Debug, Clone)]
-pub struct Removal<'a> {
+pub struct DeleteRequest<'a> {
     /// The bucket, as the request found it.
     pub bucket: &'a Bucket,
     /// The key.
@@ -36,7 +38,7 @@ pub struct Removal<'a> {
 
 /// The outcome of a delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Removed {
+pub struct DeleteOutcome {
     /// The version that was deleted, or the delete marker that was made.
     pub version: Option<String>,
     /// True if that is a delete marker.
@@ -48,100 +50,107 @@ pub struct Removed {
 /// # Errors
 /// `NoSuchBucket` if the bucket went away; `InvalidArgument` for what is no version id; `NoSuchKey`, `PreconditionFailed`
 /// where a tag was named; `ObjectLocked`.
-pub fn remove(tx: &mut Tx<'_>, removal: &Removal<'_>, ids: &mut dyn Ids) -> Result<Removed, Error> {
-    let bucket = living_bucket(tx, removal.bucket)?;
-    let located = match locate(tx, bucket.id, removal.key, removal.version) {
-        Ok(located) => Some(located),
+pub fn delete(
+    tx: &mut Tx<'_>,
+    request: &DeleteRequest<'_>,
+    ids: &mut dyn Ids,
+) -> Result<DeleteOutcome, Error> {
+    let bucket = same_bucket(tx, request.bucket)?;
+    let found = match locate(tx, bucket.id, request.key, request.version) {
+        Ok(found) => Some(found),
         Err(Error::NoSuchKey { .. } | Error::NoSuchVersion { .. }) => None,
         Err(error) => return Err(error),
     };
-    judge(removal, located.as_ref())?;
-    let (slot, mark) = delete_slot(bucket.id, removal.key);
-    let mut deletes = DELETES.get(tx, &slot)?.unwrap_or_default();
-    let removed = match (removal.version, located) {
-        (None, None) if bucket.versioning == Versioning::Off => return Ok(Removed::default()),
-        (None, located) => remove_key(tx, &bucket, removal, located, ids)?,
+    check_precondition(request, found.as_ref())?;
+    let (slot, key_hash) = bucket_slot(bucket.id, request.key);
+    let mut deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
+    let outcome = match (request.version, found) {
+        (None, None) if bucket.versioning == Versioning::Off => return Ok(DeleteOutcome::default()),
+        (None, found) => delete_key(tx, &bucket, request, found, ids)?,
         // The service says that a version is gone, whether it was there or not.
         (Some(name), None) => {
-            return Ok(Removed { version: Some(name.to_owned()), is_marker: false });
+            return Ok(DeleteOutcome { version: Some(name.to_owned()), is_marker: false });
         }
-        (Some(_), Some(located)) => remove_version(tx, &bucket, removal, &located)?,
+        (Some(_), Some(found)) => delete_version(tx, &bucket, request, &found)?,
     };
-    deletes.remember(mark);
-    DELETES.put(tx, &slot, &deletes);
-    Ok(removed)
+    deletes.record(key_hash);
+    DELETE_GUARDS.put(tx, &slot, &deletes);
+    Ok(outcome)
 }
 
-fn judge(removal: &Removal<'_>, located: Option<&Located>) -> Result<(), Error> {
-    let Some(tag) = removal.tag else {
+fn check_precondition(
+    request: &DeleteRequest<'_>,
+    found: Option<&FoundVersion>,
+) -> Result<(), Error> {
+    let Some(tag) = request.tag else {
         return Ok(());
     };
-    let stored = located.and_then(|located| located.version.stored.as_ref());
-    match stored {
-        None => Err(Error::NoSuchKey { key: removal.key.to_string() }),
-        Some(stored) if etag::listed(tag, &stored.etag) => Ok(()),
+    let data = found.and_then(|found| found.version.data.as_ref());
+    match data {
+        None => Err(Error::NoSuchKey { key: request.key.to_string() }),
+        Some(data) if etag::listed(tag, &data.etag) => Ok(()),
         Some(_) => Err(Error::PreconditionFailed { condition: "If-Match" }),
     }
 }
 
 /// Deletes a key: for good where no versions are kept, else under a delete marker.
-fn remove_key(
+fn delete_key(
     tx: &mut Tx<'_>,
     bucket: &Bucket,
-    removal: &Removal<'_>,
-    located: Option<Located>,
+    request: &DeleteRequest<'_>,
+    found: Option<FoundVersion>,
     ids: &mut dyn Ids,
-) -> Result<Removed, Error> {
-    let place = object_key(bucket.id, removal.key);
-    let current = located.map(|located| Arc::unwrap_or_clone(located.version));
+) -> Result<DeleteOutcome, Error> {
+    let place = object_key(bucket.id, request.key);
+    let current = found.map(|found| Arc::unwrap_or_clone(found.version));
     if current.is_some() {
         CURRENT.delete(tx, &place);
     }
     if bucket.versioning == Versioning::Off {
         if let Some(current) = &current {
-            discard(tx, current, removal.now);
+            discard(tx, current, request.now);
         }
-        return Ok(Removed::default());
+        return Ok(DeleteOutcome::default());
     }
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
-        None => newest_noncurrent(tx, bucket.id, removal.key)?,
+        None => newest_noncurrent(tx, bucket.id, request.key)?,
     };
     let version = VersionId {
-        sequence: next_sequence(newest, removal.now),
-        random: VersionId::draw(ids),
+        sequence: next_sequence(newest, request.now),
+        random: VersionId::random_bytes(ids),
         null: bucket.versioning == Versioning::Suspended,
     };
-    retire(tx, bucket.id, removal.key, current, version.null, removal.now)?;
+    make_noncurrent(tx, bucket.id, request.key, current, version.null, request.now)?;
     let marker =
-        ObjectVersion { version, modified: removal.now, owner: bucket.owner.clone(), stored: None };
+        ObjectVersion { version, modified: request.now, owner: bucket.owner.clone(), data: None };
     if version.null {
         NULLS.put(tx, &place, &version);
     }
     let at = (bucket.id, place.1, version_place(version.sequence));
     NONCURRENT.put(tx, &at, &marker);
-    Ok(Removed { version: Some(version.to_string()), is_marker: true })
+    Ok(DeleteOutcome { version: Some(version.to_string()), is_marker: true })
 }
 
 /// Deletes a version for good; what lies below it becomes current if it was the newest.
-fn remove_version(
+fn delete_version(
     tx: &mut Tx<'_>,
     bucket: &Bucket,
-    removal: &Removal<'_>,
-    located: &Located,
-) -> Result<Removed, Error> {
-    let place = object_key(bucket.id, removal.key);
-    let version = &located.version;
-    let lock = version.stored.as_ref().map(|stored| stored.lock);
-    if lock.is_some_and(|lock| !lock.lets_go(removal.now, removal.bypass)) {
+    request: &DeleteRequest<'_>,
+    found: &FoundVersion,
+) -> Result<DeleteOutcome, Error> {
+    let place = object_key(bucket.id, request.key);
+    let version = &found.version;
+    let lock = version.data.as_ref().map(|data| data.lock);
+    if lock.is_some_and(|lock| !lock.allows_delete(request.now, request.bypass)) {
         return Err(Error::ObjectLocked);
     }
-    discard(tx, version, removal.now);
-    let was_newest = if located.is_current {
+    discard(tx, version, request.now);
+    let was_newest = if found.is_current {
         CURRENT.delete(tx, &place);
         true
     } else {
-        let newest = newest_noncurrent(tx, bucket.id, removal.key)?;
+        let newest = newest_noncurrent(tx, bucket.id, request.key)?;
         let at = version_place(version.version.sequence);
         NONCURRENT.delete(tx, &(bucket.id, place.1.clone(), at));
         if version.version.null {
@@ -150,9 +159,12 @@ fn remove_version(
         newest == Some(version.version.sequence) && CURRENT.get(tx, &place)?.is_none()
     };
     if was_newest {
-        promote(tx, bucket.id, removal.key)?;
+        promote(tx, bucket.id, request.key)?;
     }
-    Ok(Removed { version: Some(version.version.to_string()), is_marker: version.stored.is_none() })
+    Ok(DeleteOutcome {
+        version: Some(version.version.to_string()),
+        is_marker: version.data.is_none(),
+    })
 }
 
 /// Makes the newest version of a key its current object, unless it is a delete marker.
@@ -162,7 +174,7 @@ fn promote(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<(), Error> {
     let Some((at, newest)) = rows.into_iter().next() else {
         return Ok(());
     };
-    if newest.stored.is_none() {
+    if newest.data.is_none() {
         return Ok(());
     }
     NONCURRENT.delete(tx, &at);

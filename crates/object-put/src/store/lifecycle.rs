@@ -8,11 +8,11 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::request::xml::{Element, Writer};
+use crate::request::xml::{Element, XmlWriter};
 use crate::store::key::Key;
 use crate::store::tables::SETTINGS;
-use crate::store::tagging::{Bearer, Tags};
-use crate::store::version::{ObjectVersion, Stored};
+use crate::store::tagging::{TagTarget, Tags};
+use crate::store::version::{ObjectData, ObjectVersion};
 
 /// The name under which the rules of a bucket are kept.
 pub const SETTING: &str = "lifecycle";
@@ -71,11 +71,11 @@ impl Filter {
         !asks_more && key.as_str().starts_with(&self.prefix)
     }
 
-    fn takes(&self, key: &Key, stored: &Stored) -> bool {
+    fn takes(&self, key: &Key, data: &ObjectData) -> bool {
         key.as_str().starts_with(&self.prefix)
-            && self.tags.0.iter().all(|tag| stored.tags.0.contains(tag))
-            && self.larger.is_none_or(|bytes| stored.size > bytes)
-            && self.smaller.is_none_or(|bytes| stored.size < bytes)
+            && self.tags.0.iter().all(|tag| data.tags.0.contains(tag))
+            && self.larger.is_none_or(|bytes| data.size > bytes)
+            && self.smaller.is_none_or(|bytes| data.size < bytes)
     }
 }
 
@@ -155,7 +155,7 @@ impl Lifecycle {
     /// The document again.
     #[must_use]
     pub fn shown(&self, namespace: &str) -> String {
-        Writer::document("LifecycleConfiguration", namespace, |writer| {
+        XmlWriter::document("LifecycleConfiguration", namespace, |writer| {
             writer.raw(&self.document);
         })
     }
@@ -170,10 +170,10 @@ impl Lifecycle {
         &self,
         key: &Key,
         object: &ObjectVersion,
-        stored: &Stored,
+        data: &ObjectData,
     ) -> Option<(Timestamp, &str)> {
         self.enabled()
-            .filter(|rule| rule.filter.takes(key, stored))
+            .filter(|rule| rule.filter.takes(key, data))
             .filter_map(|rule| Some((rule.expiration?.end(object.modified)?, rule.id.as_str())))
             .min_by_key(|(end, _)| *end)
     }
@@ -189,8 +189,8 @@ impl Lifecycle {
         newer: u32,
         now: Timestamp,
     ) -> bool {
-        let takes = |rule: &&Rule| match version.stored.as_deref() {
-            Some(stored) => rule.filter.takes(key, stored),
+        let takes = |rule: &&Rule| match version.data.as_deref() {
+            Some(data) => rule.filter.takes(key, data),
             None => rule.filter.takes_marker(key),
         };
         self.enabled()
@@ -231,8 +231,8 @@ impl Lifecycle {
 impl Lifecycle {
     /// The value of the `x-store-expiration` header of an object that a rule ends.
     #[must_use]
-    pub fn header(&self, key: &Key, object: &ObjectVersion, stored: &Stored) -> Option<String> {
-        let (date, rule) = self.end_of(key, object, stored)?;
+    pub fn header(&self, key: &Key, object: &ObjectVersion, data: &ObjectData) -> Option<String> {
+        let (date, rule) = self.end_of(key, object, data)?;
         let rule = utf8_percent_encode(rule, KEPT);
         Some(format!("expiry-date=\"{}\", rule-id=\"{rule}\"", date.http_date()))
     }
@@ -267,10 +267,10 @@ pub fn expiration(
     bucket: u64,
     key: &Key,
     object: &ObjectVersion,
-    stored: &Stored,
+    data: &ObjectData,
 ) -> Result<Option<String>, Error> {
     let rules = of_bucket(tx, bucket)?;
-    Ok(rules.and_then(|rules| rules.header(key, object, stored)))
+    Ok(rules.and_then(|rules| rules.header(key, object, data)))
 }
 
 fn rule(element: &Element) -> Result<Rule, Error> {
@@ -386,7 +386,7 @@ fn read_filter(element: &Element) -> Result<Filter, Error> {
         let text: Option<&str> = scope.text_of(name);
         text.map(|text| text.parse().map_err(|_| Error::MalformedXml)).transpose()
     };
-    let tags = Tags::of_element(scope, Bearer::Object).map_err(|error| match error {
+    let tags = Tags::of_element(scope, TagTarget::Object).map_err(|error| match error {
         Error::InvalidTag { .. } => Error::request("Duplicate Tag Keys are not allowed."),
         error => error,
     })?;

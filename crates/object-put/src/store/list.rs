@@ -20,7 +20,7 @@ const BEYOND: u8 = 0xFF;
 
 /// The start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum After {
+pub enum StartAfter {
     /// At the first key.
     #[default]
     Start,
@@ -32,11 +32,11 @@ pub enum After {
     Prefix(String),
 }
 
-impl After {
+impl StartAfter {
     /// The start of the page after an entry called `text`: after the whole common prefix, if it rolls up to one.
     #[must_use]
     pub fn entry(text: String, prefix: &str, delimiter: &str) -> Self {
-        match rolled_up(&text, prefix, delimiter) {
+        match common_prefix(&text, prefix, delimiter) {
             Some(group) => Self::Prefix(group.to_owned()),
             None => Self::Key(text),
         }
@@ -53,7 +53,7 @@ impl After {
         URL_SAFE_NO_PAD.encode(format!("{kind}{text}"))
     }
 
-    /// Reads what [`After::token`] gave; `None` for anything else.
+    /// Reads what [`StartAfter::token`] gave; `None` for anything else.
     #[must_use]
     pub fn from_token(token: &str) -> Option<Self> {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
@@ -67,7 +67,7 @@ impl After {
 
 /// The request for a page.
 #[derive(Debug, Clone)]
-pub struct Ask<'a> {
+pub struct PageRequest<'a> {
     /// The number of the bucket.
     pub bucket: u64,
     /// The start that keys must have.
@@ -75,7 +75,7 @@ pub struct Ask<'a> {
     /// Keys that go on to it after the prefix are one entry; empty for none.
     pub delimiter: &'a str,
     /// Its start.
-    pub after: After,
+    pub after: StartAfter,
     /// The most entries that it has.
     pub most: usize,
     /// True if it shows all versions and delete markers.
@@ -84,7 +84,7 @@ pub struct Ask<'a> {
 
 /// An entry of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum ListEntry {
     /// A version of a key.
     Version {
         /// The key.
@@ -100,15 +100,15 @@ pub enum Entry {
 
 /// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Page {
+pub struct ListPage {
     /// Its entries, in the order of their bytes.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ListEntry>,
     /// The start of the next page; `None` if this is the last one.
-    pub next: Option<After>,
+    pub next: Option<StartAfter>,
 }
 
 /// The part of `key` that stands for it under this prefix and delimiter, if it rolls up.
-fn rolled_up<'k>(key: &'k str, prefix: &str, delimiter: &str) -> Option<&'k str> {
+fn common_prefix<'k>(key: &'k str, prefix: &str, delimiter: &str) -> Option<&'k str> {
     if delimiter.is_empty() {
         return None;
     }
@@ -120,36 +120,36 @@ fn rolled_up<'k>(key: &'k str, prefix: &str, delimiter: &str) -> Option<&'k str>
 ///
 /// # Errors
 /// As scans of the store.
-pub fn page(tx: &mut Tx<'_>, ask: &Ask<'_>) -> Result<Page, Error> {
-    let mut page = Page::default();
-    if ask.most == 0 {
+pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Error> {
+    let mut page = ListPage::default();
+    if request.most == 0 {
         return Ok(page);
     }
-    let mut rows = Rows::new(ask);
-    let mut newest = match &ask.after {
-        After::Version(key, _) => Some(key.clone()),
+    let mut rows = Rows::new(request);
+    let mut newest = match &request.after {
+        StartAfter::Version(key, _) => Some(key.clone()),
         _ => None,
     };
     let mut last = None;
     while let Some((key, version)) = rows.next(tx)? {
-        if page.entries.len() == ask.most {
+        if page.entries.len() == request.most {
             page.next = last;
             break;
         }
-        if let Some(group) = rolled_up(&key, ask.prefix, ask.delimiter) {
+        if let Some(group) = common_prefix(&key, request.prefix, request.delimiter) {
             rows.skip(group);
-            page.entries.push(Entry::Prefix(group.to_owned()));
-            last = Some(After::Prefix(group.to_owned()));
+            page.entries.push(ListEntry::Prefix(group.to_owned()));
+            last = Some(StartAfter::Prefix(group.to_owned()));
             continue;
         }
         let is_latest = newest.as_ref() != Some(&key);
         newest = Some(key.clone());
-        last = Some(if ask.versions {
-            After::Version(key.clone(), version.version.sequence)
+        last = Some(if request.versions {
+            StartAfter::Version(key.clone(), version.version.sequence)
         } else {
-            After::Key(key.clone())
+            StartAfter::Key(key.clone())
         });
-        page.entries.push(Entry::Version { key, version, is_latest });
+        page.entries.push(ListEntry::Version { key, version, is_latest });
     }
     Ok(page)
 }
@@ -161,11 +161,11 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(ask: &Ask<'_>) -> Self {
-        let step = if ask.delimiter.is_empty() { ask.most + 1 } else { GROUPED_ROWS };
+    fn new(request: &PageRequest<'_>) -> Self {
+        let step = if request.delimiter.is_empty() { request.most + 1 } else { GROUPED_ROWS };
         Self {
-            current: Cursor::new(ask, Side::Current, step),
-            noncurrent: ask.versions.then(|| Cursor::new(ask, Side::Noncurrent, step)),
+            current: Cursor::new(request, Side::Current, step),
+            noncurrent: request.versions.then(|| Cursor::new(request, Side::Noncurrent, step)),
         }
     }
 
@@ -210,24 +210,24 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn new(ask: &Ask<'_>, side: Side, step: usize) -> Self {
+    fn new(request: &PageRequest<'_>, side: Side, step: usize) -> Self {
         let base = match side {
-            Side::Current => CURRENT.span(&ask.bucket).prefix,
-            Side::Noncurrent => NONCURRENT.span(&ask.bucket).prefix,
+            Side::Current => CURRENT.span(&request.bucket).prefix,
+            Side::Noncurrent => NONCURRENT.span(&request.bucket).prefix,
         };
         let mut prefix = base.clone();
-        text_prefix(ask.prefix.as_bytes(), &mut prefix);
+        text_prefix(request.prefix.as_bytes(), &mut prefix);
         let mut cursor =
             Self { side, base, span: Span::of(prefix), rows: VecDeque::new(), step, more: true };
-        cursor.span.from = match &ask.after {
-            After::Start => None,
-            After::Prefix(group) => Some(cursor.beyond(group)),
-            After::Key(key) => Some(cursor.beyond_key(key)),
-            After::Version(key, sequence) if side == Side::Noncurrent => {
-                let place = (ask.bucket, key.as_bytes().to_vec(), version_place(*sequence));
+        cursor.span.from = match &request.after {
+            StartAfter::Start => None,
+            StartAfter::Prefix(group) => Some(cursor.beyond(group)),
+            StartAfter::Key(key) => Some(cursor.beyond_key(key)),
+            StartAfter::Version(key, sequence) if side == Side::Noncurrent => {
+                let place = (request.bucket, key.as_bytes().to_vec(), version_place(*sequence));
                 Some(NONCURRENT.key(&place).to_vec())
             }
-            After::Version(key, _) => Some(cursor.beyond_key(key)),
+            StartAfter::Version(key, _) => Some(cursor.beyond_key(key)),
         };
         cursor
     }
@@ -294,7 +294,7 @@ mod tests {
             version: VersionId { sequence, random: [0; 12], null: false },
             modified: Timestamp::EPOCH,
             owner: String::new(),
-            stored: None,
+            data: None,
         }
     }
 
@@ -317,35 +317,42 @@ mod tests {
     }
 
     /// The entries of pages of `most` entries one after the other, and the number of entries of each.
-    fn walk(store: &Memory, ask: &Ask<'_>) -> Vec<String> {
-        let mut ask = ask.clone();
+    fn walk(store: &Memory, request: &PageRequest<'_>) -> Vec<String> {
+        let mut request = request.clone();
         let mut shown = Vec::new();
         for _ in 0..1_000 {
             let mut tx = Tx::new(store);
-            let page = page(&mut tx, &ask).unwrap();
-            assert!(page.entries.len() <= ask.most);
+            let page = page(&mut tx, &request).unwrap();
+            assert!(page.entries.len() <= request.most);
             shown.extend(page.entries.iter().map(|entry| match entry {
-                Entry::Prefix(prefix) => format!("{prefix}*"),
-                Entry::Version { key, version, is_latest } if ask.versions => {
+                ListEntry::Prefix(prefix) => format!("{prefix}*"),
+                ListEntry::Version { key, version, is_latest } if request.versions => {
                     let star = if *is_latest { "!" } else { "" };
                     format!("{key}@{}{star}", version.version.sequence)
                 }
-                Entry::Version { key, .. } => key.clone(),
+                ListEntry::Version { key, .. } => key.clone(),
             }));
             let Some(next) = page.next else {
                 return shown;
             };
-            assert_eq!(page.entries.len(), ask.most);
-            if !ask.versions {
-                assert_eq!(After::from_token(&next.token()), Some(next.clone()));
+            assert_eq!(page.entries.len(), request.most);
+            if !request.versions {
+                assert_eq!(StartAfter::from_token(&next.token()), Some(next.clone()));
             }
-            ask.after = next;
+            request.after = next;
         }
         panic!("the pages do not end");
     }
 
-    fn ask<'a>(prefix: &'a str, delimiter: &'a str, most: usize) -> Ask<'a> {
-        Ask { bucket: 7, prefix, delimiter, after: After::Start, most, versions: false }
+    fn request<'a>(prefix: &'a str, delimiter: &'a str, most: usize) -> PageRequest<'a> {
+        PageRequest {
+            bucket: 7,
+            prefix,
+            delimiter,
+            after: StartAfter::Start,
+            most,
+            versions: false,
+        }
     }
 
     proptest! {
@@ -360,7 +367,7 @@ mod tests {
         ) {
             let mut expected = Vec::new();
             for key in keys.iter().filter(|key| key.starts_with(&prefix)) {
-                let name = match rolled_up(key, &prefix, delimiter) {
+                let name = match common_prefix(key, &prefix, delimiter) {
                     Some(group) => format!("{group}*"),
                     None => key.clone(),
                 };
@@ -369,7 +376,7 @@ mod tests {
                 }
             }
             let store = store(&keys, &[]);
-            prop_assert_eq!(walk(&store, &ask(&prefix, delimiter, most)), expected);
+            prop_assert_eq!(walk(&store, &request(&prefix, delimiter, most)), expected);
         }
     }
 
@@ -386,9 +393,9 @@ mod tests {
         ];
         let store = store(&keys, &older);
         for most in 1..8 {
-            let ask = Ask { versions: true, ..ask("", "/", most) };
+            let request = PageRequest { versions: true, ..request("", "/", most) };
             let expected = ["a@100!", "a@9", "a@3", "a\u{1}@5!", "b@4!", "b@2", "c/*"];
-            assert_eq!(walk(&store, &ask), expected, "{most} a page");
+            assert_eq!(walk(&store, &request), expected, "{most} a page");
         }
     }
 
@@ -396,19 +403,19 @@ mod tests {
     fn a_marker_in_a_common_prefix_leaves_its_keys_out() {
         let keys = ["a/1", "a/2", "b"].map(str::to_owned);
         let store = store(&BTreeSet::from(keys), &[]);
-        let mut ask = ask("", "/", 9);
+        let mut request = request("", "/", 9);
         for marker in ["a/", "a/1", "a/9"] {
-            ask.after = After::entry(marker.to_owned(), "", "/");
-            assert_eq!(walk(&store, &ask), ["b"], "{marker}");
+            request.after = StartAfter::entry(marker.to_owned(), "", "/");
+            assert_eq!(walk(&store, &request), ["b"], "{marker}");
         }
     }
 
     #[test]
     fn a_token_that_was_not_given_is_none() {
         for token in ["", "x", "!!", "a2", "eGFiYw"] {
-            let read = After::from_token(token);
+            let read = StartAfter::from_token(token);
             assert!(read.is_none_or(|read| read.token() == token), "{token}");
         }
-        assert_eq!(After::from_token("eGFiYw"), None);
+        assert_eq!(StartAfter::from_token("eGFiYw"), None);
     }
 }

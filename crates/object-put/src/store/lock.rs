@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::request::fields::Fields;
-use crate::request::xml::{Element, Writer};
+use crate::request::xml::{Element, XmlWriter};
 use crate::store::bucket::Bucket;
 
 const MODE: &str = "x-store-object-lock-mode";
@@ -81,7 +81,7 @@ impl Retention {
     /// The `Retention` document.
     #[must_use]
     pub fn document(&self, namespace: &str) -> String {
-        Writer::document("Retention", namespace, |writer| {
+        XmlWriter::document("Retention", namespace, |writer| {
             writer.text("Mode", self.mode.name());
             writer.text("RetainUntilDate", self.until.rfc3339_millis());
         })
@@ -90,7 +90,7 @@ impl Retention {
     /// Tells whether `next` may take this one's place: a longer time of the same mode may, anything else needs `bypass`, and that
     /// lifts governance alone.
     #[must_use]
-    pub fn yields_to(&self, next: Option<&Self>, now: Timestamp, bypass: bool) -> bool {
+    pub fn may_become(&self, next: Option<&Self>, now: Timestamp, bypass: bool) -> bool {
         let stronger = next.is_some_and(|next| next.until >= self.until && next.mode == self.mode);
         self.until <= now || stronger || (bypass && self.mode == Mode::Governance)
     }
@@ -102,7 +102,7 @@ fn past(argument: &'static str, value: &str) -> Error {
 
 /// The lock that protects a version from being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Lock {
+pub struct ObjectLock {
     /// A time, if one was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
@@ -111,7 +111,7 @@ pub struct Lock {
     pub hold: Option<bool>,
 }
 
-impl Lock {
+impl ObjectLock {
     /// Tells whether nothing was ever set.
     #[must_use]
     pub const fn is_none(&self) -> bool {
@@ -179,9 +179,9 @@ impl Lock {
 
     /// Tells whether a version with this lock may be deleted; `bypass` lifts governance.
     #[must_use]
-    pub fn lets_go(&self, now: Timestamp, bypass: bool) -> bool {
+    pub fn allows_delete(&self, now: Timestamp, bypass: bool) -> bool {
         self.hold != Some(true)
-            && self.retention.is_none_or(|retention| retention.yields_to(None, now, bypass))
+            && self.retention.is_none_or(|retention| retention.may_become(None, now, bypass))
     }
 }
 
@@ -206,7 +206,7 @@ pub fn hold_from_xml(body: &[u8]) -> Result<bool, Error> {
 /// The `LegalHold` document.
 #[must_use]
 pub fn hold_document(hold: bool, namespace: &str) -> String {
-    Writer::document("LegalHold", namespace, |writer| {
+    XmlWriter::document("LegalHold", namespace, |writer| {
         writer.text("Status", if hold { "ON" } else { "OFF" });
     })
 }
@@ -275,7 +275,7 @@ fn period(number: i64, most: u32) -> Result<u32, Error> {
 /// The `ObjectLockConfiguration` document of a bucket with object lock.
 #[must_use]
 pub fn configuration_document(default: Option<&DefaultRetention>, namespace: &str) -> String {
-    Writer::document("ObjectLockConfiguration", namespace, |writer| {
+    XmlWriter::document("ObjectLockConfiguration", namespace, |writer| {
         writer.text("ObjectLockEnabled", "Enabled");
         if let Some(default) = default {
             writer.element("Rule", |writer| {
@@ -305,23 +305,23 @@ mod tests {
     fn a_retention_yields_to_more_and_to_a_bypass_of_governance() {
         use Mode::{Compliance, Governance};
         let (short, long) = (retention(Governance, 1), retention(Governance, 2));
-        assert!(short.yields_to(Some(&long), now(), false));
-        assert!(!long.yields_to(Some(&short), now(), false));
-        assert!(long.yields_to(Some(&short), now(), true));
-        assert!(!long.yields_to(None, now(), false));
-        assert!(!short.yields_to(Some(&retention(Compliance, 1)), now(), false));
-        assert!(short.yields_to(Some(&retention(Compliance, 1)), now(), true));
+        assert!(short.may_become(Some(&long), now(), false));
+        assert!(!long.may_become(Some(&short), now(), false));
+        assert!(long.may_become(Some(&short), now(), true));
+        assert!(!long.may_become(None, now(), false));
+        assert!(!short.may_become(Some(&retention(Compliance, 1)), now(), false));
+        assert!(short.may_become(Some(&retention(Compliance, 1)), now(), true));
         let firm = retention(Compliance, 1);
-        assert!(!firm.yields_to(None, now(), true));
-        assert!(!firm.yields_to(Some(&retention(Governance, 9)), now(), true));
-        assert!(firm.yields_to(None, now().plus(DAY), false));
+        assert!(!firm.may_become(None, now(), true));
+        assert!(!firm.may_become(Some(&retention(Governance, 9)), now(), true));
+        assert!(firm.may_become(None, now().plus(DAY), false));
     }
 
     #[test]
     fn a_hold_is_lifted_by_no_bypass() {
-        let lock = Lock { retention: None, hold: Some(true) };
-        assert!(!lock.lets_go(now(), true));
-        assert!(Lock::default().lets_go(now(), false));
+        let lock = ObjectLock { retention: None, hold: Some(true) };
+        assert!(!lock.allows_delete(now(), true));
+        assert!(ObjectLock::default().allows_delete(now(), false));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::request::dialect::Dialect;
 use crate::request::etag;
 use crate::request::fields::Fields;
 use crate::store::key::Key;
-use crate::store::tables::Deletes;
+use crate::store::tables::DeleteGuard;
 use crate::store::version::{ObjectVersion, VersionId};
 
 const IF_MATCH: &str = "If-Match";
@@ -13,7 +13,7 @@ const IF_NONE_MATCH: &str = "If-None-Match";
 
 /// The condition that the key must meet for the PUT to happen (spec §3).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Condition {
+pub enum Precondition {
     /// Nothing.
     #[default]
     None,
@@ -25,14 +25,14 @@ pub enum Condition {
 
 /// The key of a PUT as its start saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sight {
+pub struct Snapshot {
     /// The version that was current.
     pub current: Option<VersionId>,
     /// Deletes that the key's slot had counted.
-    pub deletes: u64,
+    pub delete_count: u64,
 }
 
-impl Condition {
+impl Precondition {
     /// The condition of a request.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Condition {
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`]; [`Error::NoSuchKey`] for `If-Match` on an absent key, where the dialect has it so.
-    pub fn judge_start(
+    pub fn check_at_start(
         &self,
         dialect: Dialect,
         key: &Key,
@@ -85,13 +85,13 @@ impl Condition {
     /// # Errors
     /// [`Error::PreconditionFailed`] for a create that lost to another;
     /// [`Error::ConditionalRequestConflict`] for anything else that came in between, a create and its delete too.
-    pub fn judge_commit(
+    pub fn check_at_commit(
         &self,
         key: &Key,
-        sight: &Sight,
+        snapshot: &Snapshot,
         current: Option<&ObjectVersion>,
-        deletes: &Deletes,
-        mark: u64,
+        deletes: &DeleteGuard,
+        key_hash: u64,
     ) -> Result<(), Error> {
         let conflict =
             |condition| Err(Error::ConditionalRequestConflict { condition, key: key.to_string() });
@@ -100,9 +100,11 @@ impl Condition {
             Self::Absent if current.is_some() => {
                 Err(Error::PreconditionFailed { condition: IF_NONE_MATCH })
             }
-            Self::Absent if deletes.since(sight.deletes, mark) => conflict(IF_NONE_MATCH),
+            Self::Absent if deletes.may_include(snapshot.delete_count, key_hash) => {
+                conflict(IF_NONE_MATCH)
+            }
             Self::Absent => Ok(()),
-            Self::Matches(_) if current.map(|current| current.version) != sight.current => {
+            Self::Matches(_) if current.map(|current| current.version) != snapshot.current => {
                 conflict(IF_MATCH)
             }
             Self::Matches(_) => Ok(()),
@@ -111,15 +113,17 @@ impl Condition {
 }
 
 fn tag_of(current: Option<&ObjectVersion>) -> Option<&str> {
-    current.and_then(|version| version.stored.as_ref()).map(|stored| stored.etag.as_str())
+    current.and_then(|version| version.data.as_ref()).map(|data| data.etag.as_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(headers: &[(&str, &str)]) -> Result<Condition, Error> {
-        Condition::read(&Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes()))))
+    fn read(headers: &[(&str, &str)]) -> Result<Precondition, Error> {
+        Precondition::read(&Fields::of(
+            headers.iter().map(|(name, value)| (*name, value.as_bytes())),
+        ))
     }
 
     #[test]
@@ -135,21 +139,21 @@ mod tests {
                 "{headers:?}"
             );
         }
-        assert_eq!(read(&[]), Ok(Condition::None));
-        assert_eq!(read(&[("if-none-match", "*")]), Ok(Condition::Absent));
-        assert_eq!(read(&[("if-match", "\"abc\"")]), Ok(Condition::Matches("abc".to_owned())));
+        assert_eq!(read(&[]), Ok(Precondition::None));
+        assert_eq!(read(&[("if-none-match", "*")]), Ok(Precondition::Absent));
+        assert_eq!(read(&[("if-match", "\"abc\"")]), Ok(Precondition::Matches("abc".to_owned())));
     }
 
     #[test]
     fn a_match_on_an_absent_key_is_answered_as_the_dialect_has_it() {
         let key = Key::new("k".to_owned()).unwrap();
-        let condition = Condition::Matches("abc".to_owned());
+        let condition = Precondition::Matches("abc".to_owned());
         assert_eq!(
-            condition.judge_start(Dialect::Store, &key, None),
+            condition.check_at_start(Dialect::Store, &key, None),
             Err(Error::PreconditionFailed { condition: IF_MATCH })
         );
         assert_eq!(
-            condition.judge_start(Dialect::Amz, &key, None),
+            condition.check_at_start(Dialect::Amz, &key, None),
             Err(Error::NoSuchKey { key: "k".to_owned() })
         );
     }
@@ -157,14 +161,20 @@ mod tests {
     #[test]
     fn a_key_that_came_and_went_in_between_is_a_conflict() {
         let key = Key::new("k".to_owned()).unwrap();
-        let mut deletes = Deletes::default();
-        let sight = Sight::default();
-        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5), Ok(()));
-        deletes.remember(5);
+        let mut deletes = DeleteGuard::default();
+        let snapshot = Snapshot::default();
+        assert_eq!(
+            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 5),
+            Ok(())
+        );
+        deletes.record(5);
         assert!(matches!(
-            Condition::Absent.judge_commit(&key, &sight, None, &deletes, 5),
+            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 5),
             Err(Error::ConditionalRequestConflict { .. })
         ));
-        assert_eq!(Condition::Absent.judge_commit(&key, &sight, None, &deletes, 6), Ok(()));
+        assert_eq!(
+            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 6),
+            Ok(())
+        );
     }
 }

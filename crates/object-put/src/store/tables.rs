@@ -2,7 +2,7 @@
 //!
 //! A key's current object stands in `CURRENT`; what it replaced, and delete markers, stand in `NONCURRENT`, newest
 //! first. So a listing of objects reads what it shows, however many versions and markers lie beside it.
-//! A change of a key's rows writes its row of `CURRENT`, or the guard of its slot in `DELETES`, or both:
+//! A change of a key's rows writes its row of `CURRENT`, or the guard of its slot in `DELETE_GUARDS`, or both:
 //! a transaction that reads both sees every other.
 
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use triptych_core::kv::{Record, Table};
 use crate::auth::account::{AccessKey, Account};
 use crate::store::bucket::Bucket;
 use crate::store::key::Key;
-use crate::store::version::{ObjectVersion, PartChunk, VersionId};
+use crate::store::version::{ObjectVersion, PartListChunk, VersionId};
 
 /// A bucket's number, and the bytes of a key.
 pub type ObjectKey = (u64, Vec<u8>);
@@ -28,9 +28,9 @@ pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3);
 /// The `null` version of a key, while it stands in `NONCURRENT`.
 pub const NULLS: Table<ObjectKey, VersionId> = Table::new(4);
 /// Guards of deletes, by slots of a bucket's keys: they tell a key that was never there from one that came and went.
-pub const DELETES: Table<(u64, u16), Deletes> = Table::new(5);
+pub const DELETE_GUARDS: Table<(u64, u16), DeleteGuard> = Table::new(5);
 /// Part lists by number, in chunks.
-pub const PARTS: Table<(u64, u32), PartChunk> = Table::new(6);
+pub const PARTS: Table<(u64, u32), PartListChunk> = Table::new(6);
 /// Blobs that no record names any more: when that began (milliseconds), the blob's name.
 pub const GARBAGE: Table<(u64, [u8; 32]), ()> = Table::new(7);
 /// Accounts by id.
@@ -61,48 +61,48 @@ const SLOTS: u16 = 4096;
 /// Deletes that a slot remembers by key; older ones are only counted.
 const DELETES_REMEMBERED: usize = 32;
 
-/// The row of a key in `DELETES`, and the mark by which it is remembered there.
+/// The row of a key in `DELETE_GUARDS`, and the mark by which it is remembered there.
 #[must_use]
-pub fn delete_slot(bucket: u64, key: &Key) -> ((u64, u16), u64) {
+pub fn bucket_slot(bucket: u64, key: &Key) -> ((u64, u16), u64) {
     let digest = Sha256::digest(key.as_bytes());
     let (slot, rest) = digest.split_at(2);
     let slot = slot.iter().fold(0, |sum: u16, byte| (sum << 8) | u16::from(*byte)) % SLOTS;
-    let mark = rest.iter().take(8).fold(0, |sum: u64, byte| (sum << 8) | u64::from(*byte));
-    ((bucket, slot), mark)
+    let key_hash = rest.iter().take(8).fold(0, |sum: u64, byte| (sum << 8) | u64::from(*byte));
+    ((bucket, slot), key_hash)
 }
 
 /// The deletes of one slot: how many there were, and the marks of the last ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Deletes {
+pub struct DeleteGuard {
     /// The number of keys of the slot that were ever deleted.
     pub count: u64,
-    marks: Vec<u64>,
+    key_hashes: Vec<u64>,
 }
 
-impl Deletes {
-    /// Remembers a delete of the key with `mark`.
-    pub fn remember(&mut self, mark: u64) {
+impl DeleteGuard {
+    /// Remembers a delete of the key with `key_hash`.
+    pub fn record(&mut self, key_hash: u64) {
         self.count += 1;
-        self.marks.insert(0, mark);
-        self.marks.truncate(DELETES_REMEMBERED);
+        self.key_hashes.insert(0, key_hash);
+        self.key_hashes.truncate(DELETES_REMEMBERED);
     }
 
-    /// Tells whether the key with `mark` may have been deleted after `count` deletes. Sure where it was remembered, and
+    /// Tells whether the key with `key_hash` may have been deleted after `count` deletes. Sure where it was remembered, and
     /// yes where too many others were deleted to tell.
     #[must_use]
-    pub fn since(&self, count: u64, mark: u64) -> bool {
+    pub fn may_include(&self, count: u64, key_hash: u64) -> bool {
         let later = usize::try_from(self.count.saturating_sub(count)).unwrap_or(usize::MAX);
-        later > DELETES_REMEMBERED || self.marks.iter().take(later).any(|own| *own == mark)
+        later > DELETES_REMEMBERED || self.key_hashes.iter().take(later).any(|own| *own == key_hash)
     }
 }
 
-impl Record for Deletes {
+impl Record for DeleteGuard {
     const FORMAT: u8 = 1;
 
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.count.to_be_bytes());
-        for mark in &self.marks {
-            out.extend_from_slice(&mark.to_be_bytes());
+        for key_hash in &self.key_hashes {
+            out.extend_from_slice(&key_hash.to_be_bytes());
         }
     }
 
@@ -111,7 +111,7 @@ impl Record for Deletes {
             .chunks_exact(8)
             .map(|chunk| chunk.try_into().map(u64::from_be_bytes).unwrap_or_default());
         (format == Self::FORMAT && bytes.len().is_multiple_of(8)).then_some(())?;
-        Some(Self { count: numbers.next()?, marks: numbers.collect() })
+        Some(Self { count: numbers.next()?, key_hashes: numbers.collect() })
     }
 }
 
@@ -121,20 +121,20 @@ mod tests {
 
     #[test]
     fn a_slot_knows_which_of_its_keys_were_deleted_since() {
-        let mut deletes = Deletes::default();
-        deletes.remember(1);
+        let mut deletes = DeleteGuard::default();
+        deletes.record(1);
         let before = deletes.count;
-        assert!(!deletes.since(before, 1));
-        deletes.remember(2);
-        assert!(deletes.since(before, 2));
-        assert!(!deletes.since(before, 1));
+        assert!(!deletes.may_include(before, 1));
+        deletes.record(2);
+        assert!(deletes.may_include(before, 2));
+        assert!(!deletes.may_include(before, 1));
         for _ in 0..DELETES_REMEMBERED {
-            deletes.remember(3);
+            deletes.record(3);
         }
-        assert!(deletes.since(before, 1), "too many to tell");
+        assert!(deletes.may_include(before, 1), "too many to tell");
         let mut out = Vec::new();
         deletes.encode(&mut out);
-        assert_eq!(Deletes::decode(1, out.into()), Some(deletes));
-        assert_eq!(Deletes::decode(1, Bytes::from_static(b"short")), None);
+        assert_eq!(DeleteGuard::decode(1, out.into()), Some(deletes));
+        assert_eq!(DeleteGuard::decode(1, Bytes::from_static(b"short")), None);
     }
 }

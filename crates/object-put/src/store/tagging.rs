@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::request::percent::decoded_query;
-use crate::request::xml::{Element, Writer};
+use crate::request::xml::{Element, XmlWriter};
 
 /// The bearer of tags: it tells how many there may be, and in which words a rule is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bearer {
+pub enum TagTarget {
     /// An object, or a rule about objects.
     Object,
     /// A bucket.
     Bucket,
 }
 
-impl Bearer {
+impl TagTarget {
     const fn most(self) -> usize {
         match self {
             Self::Object => 10,
@@ -77,14 +77,14 @@ impl Tags {
         if tags.repeated().is_some() {
             return Err(malformed());
         }
-        tags.checked(Bearer::Object)
+        tags.checked(TagTarget::Object)
     }
 
     /// The tags of a `Tagging` document for `bearer`.
     ///
     /// # Errors
     /// `MalformedXml`; `InvalidTag` for a key that is there twice; `TooManyTags`; `InvalidTag`.
-    pub fn from_xml(body: &[u8], bearer: Bearer) -> Result<Self, Error> {
+    pub fn from_xml(body: &[u8], bearer: TagTarget) -> Result<Self, Error> {
         let document = Element::parse(body, "Tagging")?;
         let set = document.child("TagSet").ok_or(Error::MalformedXml)?;
         Self::of_element(set, bearer)
@@ -95,8 +95,8 @@ impl Tags {
     /// # Errors
     /// As [`Tags::of_element`].
     pub fn of_new_bucket(set: &Element) -> Result<Self, Error> {
-        Self::of_element(set, Bearer::Bucket).map_err(|error| match error {
-            Error::InvalidTag { key, value, reason } if reason == Bearer::Bucket.reserved() => {
+        Self::of_element(set, TagTarget::Bucket).map_err(|error| match error {
+            Error::InvalidTag { key, value, reason } if reason == TagTarget::Bucket.reserved() => {
                 Error::InvalidTag {
                     key,
                     value,
@@ -111,7 +111,7 @@ impl Tags {
     ///
     /// # Errors
     /// As [`Tags::from_xml`].
-    pub fn of_element(set: &Element, bearer: Bearer) -> Result<Self, Error> {
+    pub fn of_element(set: &Element, bearer: TagTarget) -> Result<Self, Error> {
         let pairs = set.all("Tag").map(|tag| {
             let text = |name| tag.child(name).map(|child| child.text.clone());
             Ok((text("Key").ok_or(Error::MalformedXml)?, text("Value").ok_or(Error::MalformedXml)?))
@@ -141,7 +141,7 @@ impl Tags {
             .map(|(_, key)| key)
     }
 
-    fn checked(self, bearer: Bearer) -> Result<Self, Error> {
+    fn checked(self, bearer: TagTarget) -> Result<Self, Error> {
         if self.0.len() > bearer.most() {
             return Err(Error::TooManyTags { reason: bearer.too_many() });
         }
@@ -167,7 +167,7 @@ impl Tags {
     /// The `Tagging` document of these tags.
     #[must_use]
     pub fn document(&self, namespace: &str) -> String {
-        Writer::document("Tagging", namespace, |writer| {
+        XmlWriter::document("Tagging", namespace, |writer| {
             writer.element("TagSet", |writer| {
                 for (key, value) in &self.0 {
                     writer.element("Tag", |writer| {
@@ -230,12 +230,12 @@ mod tests {
         assert!(matches!(tags, Error::InvalidTag { .. }));
         let tags = Tags::from_header("a=1&b=2+").unwrap();
         let document = tags.document("n");
-        assert_eq!(Tags::from_xml(document.as_bytes(), Bearer::Object), Ok(tags));
+        assert_eq!(Tags::from_xml(document.as_bytes(), TagTarget::Object), Ok(tags));
         let twice = "<Tagging><TagSet><Tag><Key>a</Key><Value/></Tag><Tag><Key>a</Key><Value/></Tag></TagSet></Tagging>";
         assert!(matches!(
-            Tags::from_xml(twice.as_bytes(), Bearer::Bucket),
+            Tags::from_xml(twice.as_bytes(), TagTarget::Bucket),
             Err(Error::InvalidTag { .. })
         ));
-        assert_eq!(Tags::from_xml(b"<Tagging/>", Bearer::Object), Err(Error::MalformedXml));
+        assert_eq!(Tags::from_xml(b"<Tagging/>", TagTarget::Object), Err(Error::MalformedXml));
     }
 }

@@ -14,9 +14,9 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::acl::Acl;
 use crate::body::checksum::Checksum;
-use crate::body::encryption::Sealed;
+use crate::body::encryption::WrappedKey;
 use crate::store::key::Key;
-use crate::store::lock::Lock;
+use crate::store::lock::ObjectLock;
 use crate::store::tagging::Tags;
 
 /// The most parts that an object has (spec §8).
@@ -29,7 +29,7 @@ pub const PARTS_PER_CHUNK: usize = 500;
 pub struct VersionId {
     /// Grows with every write of the key.
     pub sequence: u64,
-    /// Drawn before the body is written: the body is sealed for them.
+    /// Drawn before the body is written: the body is encrypted for them.
     #[serde(with = "crate::store::version::base64_array")]
     pub random: [u8; 12],
     /// True if it was written while the bucket kept no versions: it is shown as `null`.
@@ -55,7 +55,7 @@ impl VersionId {
     }
 
     /// Random bytes for a new version.
-    pub fn draw(ids: &mut dyn Ids) -> [u8; 12] {
+    pub fn random_bytes(ids: &mut dyn Ids) -> [u8; 12] {
         let mut random = [0; 12];
         ids.fill(&mut random);
         random
@@ -80,7 +80,7 @@ impl JsonRecord for VersionId {}
 /// The HTTP headers that are kept with an object and sent back with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Content {
+pub struct ContentHeaders {
     /// Content-Type; `binary/octet-stream` when none was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
@@ -101,7 +101,7 @@ pub struct Content {
     pub expires: Option<String>,
 }
 
-/// A piece of a body: one blob, sealed by itself.
+/// A piece of a body: one blob, encrypted by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The name of the encrypted bytes.
@@ -110,7 +110,8 @@ pub struct Part {
     /// Bytes before sealing.
     pub bytes: u64,
     /// Its data key, wrapped.
-    pub sealed: Sealed,
+    #[serde(rename = "sealed")]
+    pub wrapped_key: WrappedKey,
 }
 
 /// The place of a body: a part that stands in the record, or chunks of a part list that the record names.
@@ -131,7 +132,7 @@ pub enum Parts {
 /// An object beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stored {
+pub struct ObjectData {
     /// Bytes of the body.
     pub size: u64,
     /// The entity tag, without quotes.
@@ -142,7 +143,7 @@ pub struct Stored {
     pub parts: Parts,
     /// The HTTP headers that it came with.
     #[serde(default)]
-    pub content: Content,
+    pub content: ContentHeaders,
     /// User metadata: lower-case names without prefix, and values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metadata: Vec<(String, String)>,
@@ -158,8 +159,8 @@ pub struct Stored {
     #[serde(default, skip_serializing_if = "Acl::is_default")]
     pub acl: Acl,
     /// Retention and legal hold.
-    #[serde(default, skip_serializing_if = "Lock::is_none")]
-    pub lock: Lock,
+    #[serde(default, skip_serializing_if = "ObjectLock::is_none")]
+    pub lock: ObjectLock,
 }
 
 fn no_tags(tags: &Tags) -> bool {
@@ -177,8 +178,8 @@ pub struct ObjectVersion {
     /// The account that owns it.
     pub owner: String,
     /// The object; `None` for a delete marker.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stored: Option<Box<Stored>>,
+    #[serde(default, rename = "stored", skip_serializing_if = "Option::is_none")]
+    pub data: Option<Box<ObjectData>>,
 }
 
 impl JsonRecord for ObjectVersion {}
@@ -193,16 +194,16 @@ impl ObjectVersion {
 
 /// A chunk of a part list. It is kept as plain bytes: 500 parts as JSON are longer than a value may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartChunk(pub Vec<Part>);
+pub struct PartListChunk(pub Vec<Part>);
 
-impl Record for PartChunk {
+impl Record for PartListChunk {
     const FORMAT: u8 = 1;
 
     fn encode(&self, out: &mut Vec<u8>) {
         for part in &self.0 {
             out.extend_from_slice(&part.blob.0);
             out.extend_from_slice(&part.bytes.to_be_bytes());
-            for field in [part.sealed.root_id.as_bytes(), &part.sealed.wrapped] {
+            for field in [part.wrapped_key.root_id.as_bytes(), &part.wrapped_key.wrapped] {
                 // Both are short by how they are made: the name of a root key, and one wrapped key.
                 out.push(u8::try_from(field.len()).unwrap_or(u8::MAX));
                 out.extend_from_slice(field);
@@ -225,7 +226,7 @@ impl Record for PartChunk {
             Some(Part {
                 blob: BlobId(*blob),
                 bytes: u64::from_be_bytes(*bytes),
-                sealed: Sealed { root_id, wrapped },
+                wrapped_key: WrappedKey { root_id, wrapped },
             })
         }
         (format == Self::FORMAT).then_some(())?;
@@ -288,7 +289,7 @@ impl StorageClass {
 
 /// The context that binds a body to its key and version: it cannot be read as any other.
 #[must_use]
-pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
+pub fn encryption_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     let mut context = Vec::with_capacity(20 + key.as_bytes().len());
     context.extend_from_slice(&bucket.to_be_bytes());
     context.extend_from_slice(&random);
@@ -296,10 +297,10 @@ pub fn sealing_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     context
 }
 
-/// Bytes of an object: which, of which parts, and what they were sealed for.
+/// Bytes of an object: which, of which parts, and their encryption context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The [`sealing_context`] of the parts.
+pub struct ObjectRange {
+    /// The [`encryption_context`] of the parts.
     pub context: Vec<u8>,
     /// The parts of the whole body, in order.
     pub parts: Vec<Part>,
@@ -361,15 +362,15 @@ mod tests {
         let part = |number: u64| Part {
             blob: BlobId([7; BlobId::BYTES]),
             bytes: number,
-            sealed: ring.draw(b"context", &mut ids).1,
+            wrapped_key: ring.new_data_key(b"context", &mut ids).1,
         };
-        let chunk = PartChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
+        let chunk = PartListChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
         let mut bytes = Vec::new();
         chunk.encode(&mut bytes);
         assert!(bytes.len() < 64 * 1024, "{} bytes", bytes.len());
-        assert_eq!(PartChunk::decode(1, bytes.clone().into()), Some(chunk));
+        assert_eq!(PartListChunk::decode(1, bytes.clone().into()), Some(chunk));
         bytes.pop();
-        assert_eq!(PartChunk::decode(1, bytes.into()), None);
+        assert_eq!(PartListChunk::decode(1, bytes.into()), None);
     }
 
     #[test]

@@ -11,20 +11,20 @@ use bytes::Bytes;
 use object_put::auth::account::Caller;
 use object_put::auth::canonical;
 use object_put::auth::payload::Payload;
-use object_put::auth::policy::{Policy, Question};
-use object_put::auth::sigv4::Claim;
+use object_put::auth::policy::{Policy, PolicyRequest};
+use object_put::auth::sigv4::Credentials;
 use object_put::body::aws_chunked::{Decoder, Frame};
 use object_put::error::Error;
-use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHead};
+use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::{Fields, Query};
 use object_put::request::xml::Element;
 use object_put::store::bucket::Bucket;
 use object_put::store::key::{KEY_BYTES_MAX, Key};
 use object_put::store::lifecycle::Lifecycle;
-use object_put::store::list::After;
+use object_put::store::list::StartAfter;
 use object_put::store::lock::{DefaultRetention, Retention};
-use object_put::store::tagging::{Bearer, Tags};
+use object_put::store::tagging::{TagTarget, Tags};
 use triptych_core::time::Timestamp;
 
 /// A request head: a target on the first line, `name: value` on the others.
@@ -65,8 +65,8 @@ pub fn signature(data: &[u8]) {
     let Ok(authorization) = fields.get("authorization") else {
         return;
     };
-    let claim = Claim::read(authorization.as_deref(), &fields, &query, "us-east-1");
-    if let Ok(Claim::Anonymous(payload)) = claim {
+    let claim = Credentials::read(authorization.as_deref(), &fields, &query, "us-east-1");
+    if let Ok(Credentials::Anonymous(payload)) = claim {
         assert!(!matches!(payload, Payload::Signed | Payload::SignedTrailer));
     }
 }
@@ -108,7 +108,7 @@ pub fn headers(data: &[u8]) {
     for dialect in [Dialect::Store, Dialect::Amz] {
         let fields = fields(&entries).in_dialect(dialect);
         for payload in [Payload::Unsigned, Payload::SignedTrailer] {
-            let Ok(head) = PutHead::read(&fields, &bucket, payload, now) else {
+            let Ok(head) = PutHeaders::read(&fields, &bucket, payload, now) else {
                 continue;
             };
             let sizes = head.metadata.iter().map(|(name, value)| name.len() + value.len());
@@ -131,7 +131,7 @@ pub fn tagging(data: &[u8]) {
         return;
     };
     let document = tags.document("http://store/doc/2006-03-01/");
-    assert_eq!(Tags::from_xml(document.as_bytes(), Bearer::Object).as_ref(), Ok(&tags));
+    assert_eq!(Tags::from_xml(document.as_bytes(), TagTarget::Object).as_ref(), Ok(&tags));
 }
 
 /// A key of a path: what was read has its length, and its own encoding names it again.
@@ -149,7 +149,7 @@ pub fn key(data: &[u8]) {
 
 /// The documents of request bodies.
 pub fn xml(data: &[u8]) {
-    let _ = Tags::from_xml(data, Bearer::Bucket);
+    let _ = Tags::from_xml(data, TagTarget::Bucket);
     let _ = DefaultRetention::from_xml(data);
     let _ = Retention::from_xml(data, Timestamp::EPOCH);
     for root in ["Tagging", "Delete", "CreateBucketConfiguration"] {
@@ -165,7 +165,7 @@ pub fn policy(data: &[u8]) {
     assert_eq!(Policy::parse(policy.document.as_bytes(), "b").as_ref(), Ok(&policy));
     let (fields, query) = (Fields::default(), Query::parse("prefix=a%2F").unwrap_or_default());
     for (permission, resource) in [("store:GetObject", "b/a/k"), ("store:ListBucket", "b")] {
-        let _ = policy.judge(&Question {
+        let _ = policy.evaluate(&PolicyRequest {
             caller: &Caller::Anonymous,
             permission,
             resource,
@@ -183,13 +183,13 @@ pub fn listing(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    if let Some(after) = After::from_token(text) {
-        assert_eq!(After::from_token(&after.token()), Some(after));
+    if let Some(after) = StartAfter::from_token(text) {
+        assert_eq!(StartAfter::from_token(&after.token()), Some(after));
     }
     if let Some((key, rest)) = text.split_once('\n') {
         let (prefix, delimiter) = rest.split_once('\n').unwrap_or((rest, "/"));
-        let after = After::entry(key.to_owned(), prefix, delimiter);
-        assert_eq!(After::from_token(&after.token()), Some(after));
+        let after = StartAfter::entry(key.to_owned(), prefix, delimiter);
+        assert_eq!(StartAfter::from_token(&after.token()), Some(after));
     }
     let lifecycle = Lifecycle::from_xml(data, || "id".to_owned());
     if let Ok(lifecycle) = lifecycle {

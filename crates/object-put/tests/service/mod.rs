@@ -91,7 +91,7 @@ impl World {
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
             .build();
-        service.fill().await.unwrap();
+        service.apply_seed().await.unwrap();
         Self { service, clock }
     }
 
