@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use video_api::api::operation::{Filters, OPERATIONS, Operation};
+use video_api::api::operation::{Filters, Operation};
+use video_api::resource::OPERATIONS;
 
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -18,7 +19,7 @@ fn published() -> Value {
 
 /// Our own discovery document.
 fn ours() -> Value {
-    let text = String::from_utf8(video_api::api::discovery::text().to_vec()).unwrap();
+    let text = String::from_utf8(video_api::api::discovery::text(OPERATIONS)).unwrap();
     parsed(&text.replace('\u{1}', "http://h"))
 }
 

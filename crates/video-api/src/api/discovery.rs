@@ -1,30 +1,23 @@
 //! The discovery document: what a client needs to know to call every operation, made from the table.
 
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value, json};
 
 use crate::account::Scope;
-use crate::api::operation::{OPERATIONS, Operation, Upload, VERSION_PATH};
+use crate::api::operation::{Access, Operation, Run, Upload, VERSION_PATH};
 use crate::api::parameter::{GLOBAL, Kind, Param};
 use crate::api::response::BASE;
 use crate::api::schema;
 
-static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let text = document().to_string().replace("\\u0001", "\u{1}");
-    text.into_bytes()
-});
-
-/// The document as compact JSON, with [`BASE`] where the address of the service goes.
+/// The document of these operations as compact JSON, with [`BASE`] where the address of the service goes.
 #[must_use]
-pub fn text() -> &'static [u8] {
-    &DOCUMENT
+pub fn text(operations: &[&Operation]) -> Vec<u8> {
+    document(operations).to_string().replace("\\u0001", "\u{1}").into_bytes()
 }
 
-fn document() -> Value {
+fn document(operations: &[&Operation]) -> Value {
     let base = char::from(BASE);
     let mut resources = Map::new();
-    for operation in OPERATIONS {
+    for operation in operations {
         let (resource, verb) = operation.name.split_once('.').unwrap_or((operation.name, ""));
         let entry = resources.entry(resource).or_insert_with(|| json!({"methods": {}}));
         if let Some(methods) = entry.get_mut("methods").and_then(Value::as_object_mut) {
@@ -108,7 +101,7 @@ fn parameter(param: &Param) -> Value {
         map.insert(name.into(), value);
     };
     match param.kind {
-        Kind::Text => set("type", "string".into()),
+        Kind::Text | Kind::Language | Kind::Region => set("type", "string".into()),
         Kind::Boolean => set("type", "boolean".into()),
         Kind::Moment => {
             set("type", "string".into());
@@ -149,20 +142,20 @@ fn parameter(param: &Param) -> Value {
 
 /// The table of operations as a page: docs/operations.md is this text.
 #[must_use]
-pub fn page() -> String {
+pub fn page(operations: &[&Operation]) -> String {
     let mut out = String::from(
-        "# Operations of video-api\n\nMade from the table in `crates/video-api/src/operation.rs`; a test compares the two.\n\n\
+        "# Operations of video-api\n\nMade from the rows in `crates/video-api/src/resource/`; a test compares the two.\n\n\
          | Operation | HTTP | Path | Credentials | Units | State | What it does |\n|---|---|---|---|---|---|---|\n",
     );
-    for operation in OPERATIONS {
+    for operation in operations {
         let access = match operation.access {
-            crate::api::operation::Access::KeyOrToken => "key or token",
-            crate::api::operation::Access::Token => "token",
+            Access::KeyOrToken => "key or token",
+            Access::Token => "token",
         };
         let state = match operation.run {
-            crate::api::operation::Run::Call(_) => "built",
-            crate::api::operation::Run::Absent => "501",
-            crate::api::operation::Run::Unsupported => "410, withdrawn",
+            Run::Call(_) => "built",
+            Run::NotImplemented => "501",
+            Run::Withdrawn => "410, withdrawn",
         };
         let (name, method, path) = (operation.name, operation.method.name(), operation.path);
         let (units, doc) = (operation.cost.units, operation.doc);
@@ -176,11 +169,12 @@ pub fn page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::OPERATIONS;
 
     #[test]
     fn every_operation_and_every_type_it_names_is_in_the_document() {
         let document: Value = serde_json::from_slice(
-            &text().to_vec().into_iter().filter(|byte| *byte != BASE).collect::<Vec<_>>(),
+            &text(OPERATIONS).into_iter().filter(|byte| *byte != BASE).collect::<Vec<_>>(),
         )
         .unwrap();
         for operation in OPERATIONS {

@@ -1,5 +1,7 @@
 //! Languages, regions and categories: the lists that the service knows. They are data of the interface, not state.
 
+use crate::api::error::Error;
+
 /// Application languages: code and English name.
 pub const LANGUAGES: &[(&str, &str)] = &[
     ("af", "Afrikaans"),
@@ -201,57 +203,6 @@ pub const REGIONS: &[(&str, &str)] = &[
     ("ZW", "Zimbabwe"),
 ];
 
-/// Video categories: id, title, and whether a video may be assigned to it.
-pub const VIDEO_CATEGORIES: &[(&str, &str, bool)] = &[
-    ("1", "Film & Animation", true),
-    ("2", "Autos & Vehicles", true),
-    ("10", "Music", true),
-    ("15", "Pets & Animals", true),
-    ("17", "Sports", true),
-    ("18", "Short Movies", false),
-    ("19", "Travel & Events", true),
-    ("20", "Gaming", true),
-    ("21", "Videoblogging", false),
-    ("22", "People & Blogs", true),
-    ("23", "Comedy", true),
-    ("24", "Entertainment", true),
-    ("25", "News & Politics", true),
-    ("26", "Howto & Style", true),
-    ("27", "Education", true),
-    ("28", "Science & Technology", true),
-    ("29", "Nonprofits & Activism", true),
-    ("30", "Movies", false),
-    ("31", "Anime/Animation", false),
-    ("32", "Action/Adventure", false),
-    ("33", "Classics", false),
-    ("34", "Comedy", false),
-    ("35", "Documentary", false),
-    ("36", "Drama", false),
-    ("37", "Family", false),
-    ("38", "Foreign", false),
-    ("39", "Horror", false),
-    ("40", "Sci-Fi/Fantasy", false),
-    ("41", "Thriller", false),
-    ("42", "Shorts", false),
-    ("43", "Shows", false),
-    ("44", "Trailers", false),
-];
-
-/// Guide categories, which the service assigns to channels by itself: id and title.
-pub const GUIDE_CATEGORIES: &[(&str, &str)] = &[
-    ("GCQmVzdCBvZiB0aGUgc2VydmljZQ", "Best of the service"),
-    ("GCQ3JlYXRvciBvbiB0aGUgcmlzZQ", "Creator on the rise"),
-    ("GCTXVzaWM", "Music"),
-    ("GCQ29tZWR5", "Comedy"),
-    ("GCRmlsbSAmIEVudGVydGFpbm1lbnQ", "Film & Entertainment"),
-    ("GCR2FtaW5n", "Gaming"),
-    ("GCQmVhdXR5ICYgRmFzaGlvbg", "Beauty & Fashion"),
-    ("GCU3BvcnRz", "Sports"),
-    ("GCVGVjaA", "Tech"),
-    ("GCQ29va2luZyAmIEhlYWx0aA", "Cooking & Health"),
-    ("GCTmV3cyAmIFBvbGl0aWNz", "News & Politics"),
-];
-
 /// The language of `hl`: `en_US`, `en-US` and `en` are one, and a dialect that is not listed is its language.
 #[must_use]
 pub fn language(code: &str) -> Option<&'static str> {
@@ -298,21 +249,27 @@ pub fn region(code: &str) -> Option<&'static str> {
     REGIONS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(code))
 }
 
-/// The title of an assignable video category.
-#[must_use]
-pub fn assignable_category(id: &str) -> Option<&'static str> {
-    VIDEO_CATEGORIES
-        .iter()
-        .find(|(known, _, assignable)| *known == id && *assignable)
-        .map(|(_, title, _)| *title)
+/// Checks the code of a language. Names are English whatever language is asked for, but it has to be one.
+///
+/// # Errors
+/// [`Error::InvalidLanguage`], [`Error::UnsupportedLanguage`].
+pub fn check(code: &str) -> Result<(), Error> {
+    if !is_tag(code) {
+        return Err(Error::InvalidLanguage(code.to_owned()));
+    }
+    language(code).map(|_| ()).ok_or_else(|| Error::UnsupportedLanguage(code.to_owned()))
 }
 
-/// The guide category that the service gives a channel: it follows from the channel's id, so it never changes.
-#[must_use]
-pub fn guide_category_of(channel: &str) -> &'static str {
-    let sum =
-        channel.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    GUIDE_CATEGORIES.get(sum % GUIDE_CATEGORIES.len()).map_or("", |(id, _)| id)
+/// Checks the code of a region.
+///
+/// # Errors
+/// [`Error::InvalidRegion`], [`Error::UnsupportedRegion`].
+pub fn check_region(code: &str) -> Result<(), Error> {
+    if region(code).is_some() {
+        return Ok(());
+    }
+    let is_code = code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic());
+    Err(if is_code { Error::UnsupportedRegion } else { Error::InvalidRegion }(code.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The interface: rows of operations, the checks of a request by its row, and the form of replies.
 
+pub mod call;
 pub mod discovery;
 pub mod error;
 pub mod fields;
@@ -12,4 +13,5 @@ pub mod parameter;
 pub mod quota;
 pub mod response;
 pub mod schema;
+pub mod snippet_list;
 pub mod validate;

@@ -1,18 +1,14 @@
-//! The operations: one table that routing, checks, authentication, quota, metrics, discovery and documents are made from,
-//! and what a handler is given.
+//! The row of an operation: all that routing, checks, authentication, quota, metrics, discovery and documents are made from.
 
-use serde_json::{Map, Value};
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
-use triptych_core::time::Timestamp;
 
-use crate::account::{Caller, Scope, Scopes};
+use crate::account::{Scope, Scopes};
+use crate::api::call::Call;
 use crate::api::error::Error;
-use crate::api::language;
-use crate::api::page_token::{Binding, PageToken};
-use crate::api::parameter::{Kind, Param, Params};
+use crate::api::parameter::Param;
 use crate::api::response::Reply;
-use crate::media::{Media, Treatment};
+use crate::media::Treatment;
 
 /// What the paths of the interface start with (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
@@ -124,10 +120,10 @@ pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Err
 pub enum Run {
     /// A plain function of the request and the store.
     Call(Handler),
-    /// It is not built yet; the answer names it.
-    Absent,
-    /// It was withdrawn from the interface.
-    Unsupported,
+    /// Not built yet: the answer is 501 and names it.
+    NotImplemented,
+    /// Withdrawn from the interface: the answer is 410.
+    Withdrawn,
 }
 
 /// One row of the table.
@@ -188,7 +184,7 @@ impl Operation {
         upload: None,
         download: false,
         heavy: false,
-        run: Run::Absent,
+        run: Run::NotImplemented,
     };
 
     /// A row that lists resources: GET, key or token, one unit.
@@ -225,29 +221,6 @@ impl Operation {
     }
 }
 
-pub(crate) const PART: Param = Param::text(
-    "part",
-    "The parts of the resource: which are returned, and for a write which are written.",
-)
-.required()
-.repeated();
-pub(crate) const MAX_RESULTS: Param =
-    Param::of("maxResults", Kind::Unsigned(0, 50), "How many items a page has at most.")
-        .default("5");
-pub(crate) const PAGE_TOKEN: Param = Param::text(
-    "pageToken",
-    "The page, as nextPageToken or prevPageToken of another answer named it.",
-);
-pub(crate) const HL: Param =
-    Param::text("hl", "The language of localized texts (i18nLanguages.list).");
-pub(crate) const OWNER: Param = Param::text(
-    "onBehalfOfContentOwner",
-    "The content owner on whose behalf a partner acts; read and not needed here.",
-);
-pub(crate) const OWNER_CHANNEL: Param = Param::text(
-    "onBehalfOfContentOwnerChannel",
-    "The channel on whose behalf a partner acts; read and not needed here.",
-);
 /// Scopes that let a token read what is not public.
 pub(crate) const READ: Scopes =
     Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::ReadOnly, Scope::Partner]);
@@ -256,231 +229,3 @@ pub(crate) const WRITE: Scopes = Scopes::of(&[Scope::Full, Scope::ForceSsl, Scop
 /// Scopes that let a token upload.
 pub(crate) const UPLOAD: Scopes =
     Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload, Scope::Partner]);
-pub(crate) const ID: Param = Param::text("id", "The id of the resource.").required();
-pub(crate) const IDS: Param = Param::text("id", "Ids, at most 50.").repeated();
-
-/// Every operation of the interface (Spec §4), in its order.
-pub static OPERATIONS: &[Operation] = &[
-    crate::resource::absent::ACTIVITIES_LIST,
-    crate::resource::absent::ACTIVITIES_INSERT,
-    crate::resource::absent::CAPTIONS_DELETE,
-    crate::resource::absent::CAPTIONS_DOWNLOAD,
-    crate::resource::absent::CAPTIONS_INSERT,
-    crate::resource::absent::CAPTIONS_LIST,
-    crate::resource::absent::CAPTIONS_UPDATE,
-    crate::resource::channel_banners::INSERT,
-    crate::resource::absent::CHANNEL_SECTIONS_DELETE,
-    crate::resource::absent::CHANNEL_SECTIONS_INSERT,
-    crate::resource::absent::CHANNEL_SECTIONS_LIST,
-    crate::resource::absent::CHANNEL_SECTIONS_UPDATE,
-    crate::resource::channels::LIST,
-    crate::resource::channels::UPDATE,
-    crate::resource::absent::COMMENT_THREADS_LIST,
-    crate::resource::absent::COMMENT_THREADS_INSERT,
-    crate::resource::absent::COMMENTS_LIST,
-    crate::resource::absent::COMMENTS_SET_MODERATION_STATUS,
-    crate::resource::absent::COMMENTS_INSERT,
-    crate::resource::absent::COMMENTS_MARK_AS_SPAM,
-    crate::resource::absent::COMMENTS_DELETE,
-    crate::resource::absent::COMMENTS_UPDATE,
-    crate::resource::categories::GUIDE_LIST,
-    crate::resource::i18n::LANGUAGES_LIST,
-    crate::resource::i18n::REGIONS_LIST,
-    crate::resource::absent::MEMBERS_LIST,
-    crate::resource::absent::MEMBERSHIPS_LEVELS_LIST,
-    crate::resource::playlist_items::DELETE,
-    crate::resource::playlist_items::INSERT,
-    crate::resource::playlist_items::LIST,
-    crate::resource::playlist_items::UPDATE,
-    crate::resource::playlists::DELETE,
-    crate::resource::playlists::LIST,
-    crate::resource::playlists::INSERT,
-    crate::resource::playlists::UPDATE,
-    crate::resource::search::LIST,
-    crate::resource::absent::SUBSCRIPTIONS_DELETE,
-    crate::resource::absent::SUBSCRIPTIONS_INSERT,
-    crate::resource::absent::SUBSCRIPTIONS_LIST,
-    crate::resource::thumbnails::SET,
-    crate::resource::absent::VIDEO_ABUSE_REPORT_REASONS_LIST,
-    crate::resource::categories::VIDEO_LIST,
-    crate::resource::videos::INSERT,
-    crate::resource::videos::LIST,
-    crate::resource::videos::DELETE,
-    crate::resource::videos::UPDATE,
-    crate::resource::videos::RATE,
-    crate::resource::videos::GET_RATING,
-    crate::resource::absent::VIDEOS_REPORT_ABUSE,
-    crate::resource::watermarks::SET,
-    crate::resource::watermarks::UNSET,
-];
-
-/// How a path fits the table.
-#[derive(Debug)]
-pub enum Fit {
-    /// This operation, and the values of its path.
-    Operation(&'static Operation, Vec<(String, String)>),
-    /// These methods alone are served there.
-    OtherMethod(Vec<&'static str>),
-    /// Nothing is served there.
-    None,
-}
-
-/// The operation of `method` at `path`, which is relative to the version.
-#[must_use]
-pub fn find(method: &str, path: &str) -> Fit {
-    let mut served = Vec::new();
-    for operation in OPERATIONS {
-        let Some(values) = values_of(operation.path, path) else {
-            continue;
-        };
-        if operation.method.name() == method {
-            return Fit::Operation(operation, values);
-        }
-        served.push(operation.method.name());
-    }
-    if served.is_empty() { Fit::None } else { Fit::OtherMethod(served) }
-}
-
-/// The values of `{name}` segments, or `None` if the path is another.
-fn values_of(pattern: &'static str, path: &str) -> Option<Vec<(String, String)>> {
-    if !pattern.ends_with('}') {
-        return (pattern == path).then(Vec::new);
-    }
-    let (fixed, name) = pattern.split_once("/{")?;
-    let value = path.strip_prefix(fixed)?.strip_prefix('/')?;
-    let name = name.trim_end_matches('}').to_owned();
-    (!value.is_empty() && !value.contains('/')).then(|| vec![(name, value.to_owned())])
-}
-
-/// What a handler is given: a request that passed every check of its row.
-#[derive(Debug)]
-pub struct Call<'r> {
-    /// Its row.
-    pub operation: &'static Operation,
-    /// Its parameters.
-    pub params: &'r Params,
-    /// The parts that it names; all known to the row.
-    pub parts: Vec<&'static str>,
-    /// Who asks.
-    pub caller: &'r Caller,
-    /// When.
-    pub now: Timestamp,
-    /// Its body; empty without one.
-    pub body: &'r Map<String, Value>,
-    /// Its media, on disk but not yet named by a record.
-    pub media: Option<&'r Media>,
-    /// The version that it expects to change.
-    pub if_match: Option<&'r str>,
-    /// `Accept-Language`.
-    pub accept_language: Option<&'r str>,
-}
-
-impl Call<'_> {
-    /// Whether it asks for this part.
-    #[must_use]
-    pub fn wants(&self, part: &str) -> bool {
-        self.parts.contains(&part)
-    }
-
-    /// The language of localized texts: `hl`, else what the client reads best.
-    #[must_use]
-    pub fn language(&self) -> Option<&str> {
-        let named = self.params.get("hl").or_else(|| self.params.get("locale"));
-        named.or_else(|| self.accept_language.and_then(language::preferred))
-    }
-
-    /// What the text of an item follows from beside the item itself and the caller.
-    #[must_use]
-    pub fn form(&self) -> impl std::hash::Hash + use<'_> {
-        let side = |name| self.params.get(name);
-        (&self.parts, self.language(), [side("maxWidth"), side("maxHeight")])
-    }
-
-    /// How many items a page has at most.
-    #[must_use]
-    pub fn page_size(&self, default: u32) -> u32 {
-        self.params.number("maxResults", default)
-    }
-
-    /// The page that it asks for.
-    ///
-    /// # Errors
-    /// [`Error::InvalidPageToken`].
-    pub fn page_token(&self, binding: Binding) -> Result<Option<PageToken>, Error> {
-        self.params.get("pageToken").map(|text| PageToken::parse(text, binding)).transpose()
-    }
-
-    /// Checks `If-Match` against the version that is stored.
-    ///
-    /// # Errors
-    /// [`Error::ConditionNotMet`].
-    pub fn expect(&self, etag: &str) -> Result<(), Error> {
-        let Some(expected) = self.if_match else {
-            return Ok(());
-        };
-        let holds = expected
-            .split(',')
-            .map(|one| one.trim().trim_start_matches("W/").trim_matches('"'))
-            .any(|one| one == "*" || one == etag);
-        if holds { Ok(()) } else { Err(Error::ConditionNotMet) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn the_table_has_the_51_operations_each_once() {
-        assert_eq!(OPERATIONS.len(), 51);
-        let names: BTreeSet<_> = OPERATIONS.iter().map(|operation| operation.name).collect();
-        assert_eq!(names.len(), 51);
-        let targets: BTreeSet<_> =
-            OPERATIONS.iter().map(|operation| (operation.method.name(), operation.path)).collect();
-        assert_eq!(targets.len(), 51);
-    }
-
-    #[test]
-    fn every_operation_is_found_at_its_own_path() {
-        for operation in OPERATIONS {
-            let path = operation.path.replace("{id}", "x");
-            let Fit::Operation(found, _) = find(operation.method.name(), &path) else {
-                panic!("{}", operation.name)
-            };
-            assert_eq!(found.name, operation.name);
-        }
-        let Fit::OtherMethod(served) = find("PATCH", "/videos") else {
-            panic!("videos are not served with PATCH")
-        };
-        assert_eq!(served, ["POST", "GET", "DELETE", "PUT"]);
-        assert!(matches!(find("GET", "/captions/a/b"), Fit::None));
-        assert!(matches!(find("GET", "/nothing"), Fit::None));
-    }
-
-    #[test]
-    fn every_row_is_complete() {
-        for operation in OPERATIONS {
-            let name = operation.name;
-            assert!(operation.doc.ends_with('.'), "{name} has no sentence");
-            assert!(operation.scopes != Scopes::of(&[]), "{name} has no scope");
-            let listed = operation.params.iter().any(|param| param.name == "part");
-            assert_eq!(listed, !operation.parts.is_empty(), "{name}: part and parts go together");
-            assert_eq!(
-                operation.upload.is_some(),
-                operation.method != Method::Get
-                    && [
-                        "captions.insert",
-                        "captions.update",
-                        "channelBanners.insert",
-                        "thumbnails.set",
-                        "videos.insert",
-                        "watermarks.set"
-                    ]
-                    .contains(&name),
-                "{name}"
-            );
-        }
-    }
-}

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use triptych_core::time::Timestamp;
 
 use crate::api::error::{Error, Rule};
+use crate::api::language;
 
 /// The type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,10 @@ pub enum Kind {
     Moment,
     /// One of these.
     OneOf(&'static [&'static str]),
+    /// The code of a language of i18nLanguages.list.
+    Language,
+    /// The code of a region of i18nRegions.list.
+    Region,
 }
 
 /// One parameter of an operation.
@@ -45,7 +50,7 @@ pub struct Param {
     /// Whether new clients should leave it out.
     pub deprecated: bool,
     /// What is said of a value that its list does not hold, where the operation documents a reason of its own.
-    pub unlisted: Option<Rule>,
+    pub unlisted: Option<&'static Rule>,
 }
 
 impl Param {
@@ -110,7 +115,7 @@ impl Param {
 
     /// The same, and a value that its list does not hold is refused with this.
     #[must_use]
-    pub const fn unlisted(self, rule: Rule) -> Self {
+    pub const fn unlisted(self, rule: &'static Rule) -> Self {
         Self { unlisted: Some(rule), ..self }
     }
 
@@ -130,6 +135,8 @@ impl Param {
             Kind::Moment => {
                 Timestamp::from_rfc3339(value).map(|_| ()).ok_or_else(|| invalid("date-time"))
             }
+            Kind::Language => language::check(value),
+            Kind::Region => language::check_region(value),
             Kind::OneOf(allowed) if allowed.contains(&value) => Ok(()),
             Kind::OneOf(allowed) => Err(self.unlisted.map_or_else(
                 || Error::UnknownValue { name: self.name, value: value.to_owned(), allowed },
@@ -145,6 +152,44 @@ impl Param {
         Err(Error::OutOfRange { name: self.name, value: value.to_owned(), least, most })
     }
 }
+
+/// Names of parts.
+pub(crate) const PART: Param = Param::text(
+    "part",
+    "The parts of the resource: which are returned, and for a write which are written.",
+)
+.required()
+.repeated();
+/// The size of a page.
+pub(crate) const MAX_RESULTS: Param =
+    Param::of("maxResults", Kind::Unsigned(0, 50), "How many items a page has at most.")
+        .default("5");
+/// The place of a page.
+pub(crate) const PAGE_TOKEN: Param = Param::text(
+    "pageToken",
+    "The page, as nextPageToken or prevPageToken of another answer named it.",
+);
+/// The language of localized texts.
+pub(crate) const HL: Param =
+    Param::of("hl", Kind::Language, "The language of localized texts (i18nLanguages.list).");
+/// A content owner, whom nothing here needs.
+pub(crate) const OWNER: Param = Param::text(
+    "onBehalfOfContentOwner",
+    "The content owner on whose behalf a partner acts; read and not needed here.",
+);
+/// A channel of a content owner, whom nothing here needs.
+pub(crate) const OWNER_CHANNEL: Param = Param::text(
+    "onBehalfOfContentOwnerChannel",
+    "The channel on whose behalf a partner acts; read and not needed here.",
+);
+/// One id.
+pub(crate) const ID: Param = Param::text("id", "The id of the resource.").required();
+/// Ids.
+pub(crate) const IDS: Param = Param::text("id", "Ids, at most 50.").repeated();
+
+/// A country.
+pub(crate) const REGION_CODE: Param =
+    Param::of("regionCode", Kind::Region, "A country (i18nRegions.list).");
 
 /// Values of a list that are compared one by one.
 const FEW: usize = 16;
@@ -191,6 +236,7 @@ pub fn check_global(pairs: &[(String, String)]) -> Result<(), Error> {
 /// The parameters of one request, checked against its operation.
 #[derive(Debug, Clone, Default)]
 pub struct Params {
+    row: &'static [Param],
     values: Vec<(&'static str, Vec<String>)>,
 }
 
@@ -250,12 +296,19 @@ impl Params {
             }
             values.push((param.name, found));
         }
-        Ok(Self { values })
+        Ok(Self { row: params, values })
     }
 
-    /// All values of a list.
+    /// Whether the operation takes a parameter of this name.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        self.row.iter().any(|param| param.name == name)
+    }
+
+    /// All values of a list. Only what the row of the operation names can be looked up: another name is a mistake of the handler.
     #[must_use]
     pub fn list(&self, name: &str) -> &[String] {
+        debug_assert!(self.takes(name), "the row of the operation does not name {name}");
         self.values.iter().find(|(known, _)| *known == name).map_or(&[], |(_, values)| values)
     }
 

@@ -6,7 +6,7 @@ use triptych_core::kv::{JsonRecord, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
-use crate::api::operation::{OPERATIONS, Operation};
+use crate::api::operation::Operation;
 use crate::record::tables::{PROJECTS, QUOTA};
 
 /// Units of a day (facts: 10,000).
@@ -130,16 +130,20 @@ pub fn charge(
     Ok(())
 }
 
-/// What every project has left today.
+/// Sums up what every project has left today.
 ///
 /// # Errors
 /// As the store.
-pub fn remaining(tx: &mut Tx<'_>, now: Timestamp) -> Result<Value, Error> {
+pub fn remaining(
+    tx: &mut Tx<'_>,
+    operations: &[&Operation],
+    now: Timestamp,
+) -> Result<Value, Error> {
     let (projects, _) = PROJECTS.scan(tx, &PROJECTS.span(&()), 1_000)?;
     let mut out = Vec::new();
     for (id, project) in projects {
         let used = QUOTA.peek(tx, &(id.clone(), day(now)))?.unwrap_or_default();
-        let buckets = OPERATIONS
+        let buckets = operations
             .iter()
             .filter(|operation| operation.cost.own_bucket && project.quota == Model::Buckets);
         let buckets: serde_json::Map<_, _> = buckets

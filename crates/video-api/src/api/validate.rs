@@ -19,7 +19,7 @@ pub fn check(
     let params = Params::read(operation.params, pairs, strict)?;
     let parts = parts_of(operation, &params)?;
     check_filters(operation, &params)?;
-    if params.list("id").len() > 50 {
+    if params.takes("id") && params.list("id").len() > 50 {
         return Err(Error::TooManyIds);
     }
     Ok((params, parts))
@@ -27,7 +27,8 @@ pub fn check(
 
 fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'static str>, Error> {
     let mut parts = Vec::new();
-    for name in params.list("part") {
+    let named = if params.takes("part") { params.list("part") } else { &[] };
+    for name in named {
         let part = operation.parts.iter().find(|part| part.name == name);
         let part = part.ok_or_else(|| Error::UnknownPart(name.clone()))?;
         if operation.written_parts_only && !part.writable {

@@ -12,6 +12,7 @@ use super::{ATTEMPTS_MAX, Asked, JSON_BYTES_MAX, VideoApi, whole};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{Answer, Body, error_body, response};
+use crate::resource::OPERATIONS;
 use crate::resource::videos::play::{self, Plays};
 
 /// How many rows or blobs a step of the wipe takes.
@@ -65,7 +66,7 @@ impl Hosted for VideoApi {
                 Ok(bytes) => self.plays(&bytes).await,
                 Err(error) => Err(error),
             },
-            _ => quota::remaining(&mut Tx::new(&*self.0.store), self.0.clock.now()),
+            _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
         };
         let answer = match outcome {
             Ok(json) => Answer {

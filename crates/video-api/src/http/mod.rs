@@ -37,8 +37,9 @@ use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use crate::account::{self, Caller};
+use crate::api::call::Call;
 use crate::api::error::Error;
-use crate::api::operation::{Call, Method, Operation, Run};
+use crate::api::operation::{Method, Operation, Run};
 use crate::api::parameter::Params;
 use crate::api::quota;
 use crate::api::response::Reply;
@@ -302,8 +303,8 @@ impl VideoApi {
     async fn welcome(&self, asked: &Asked, operation: &'static Operation) -> Result<Visit, Error> {
         asked.check_form(operation)?;
         match operation.run {
-            Run::Unsupported => return Err(Error::Unsupported(operation.name)),
-            Run::Absent | Run::Call(_) => {}
+            Run::Withdrawn => return Err(Error::Unsupported(operation.name)),
+            Run::NotImplemented | Run::Call(_) => {}
         }
         let now = self.0.clock.now();
         let caller = {
@@ -327,7 +328,7 @@ impl VideoApi {
         visit: Visit,
     ) -> Result<Admitted, Error> {
         let (params, parts) = validate::check(operation, &asked.pairs, self.0.strict)?;
-        if matches!(operation.run, Run::Absent) {
+        if matches!(operation.run, Run::NotImplemented) {
             return Err(Error::NotImplemented(operation.name));
         }
         let Visit { caller, now } = visit;

@@ -1,15 +1,21 @@
 //! What lies at a path: an operation, an upload, a document, and the methods that each takes.
 
+use std::sync::LazyLock;
+
 use crate::api::discovery;
 use crate::api::error::Error;
-use crate::api::operation::{self, Fit, OPERATIONS, Operation, VERSION_PATH};
+use crate::api::operation::{Operation, VERSION_PATH};
 use crate::api::response::Reply;
 use crate::http::response::Answer;
 use crate::http::{Asked, oauth, pictures};
+use crate::resource::OPERATIONS;
+use crate::resource::route::{self, Route};
 
 /// Where the discovery document lies.
 pub(super) const DISCOVERY_PATHS: &[&str] =
     &["/$discovery/rest", "/discovery/v1/apis/youtube/v3/rest"];
+/// The discovery document, made once.
+static DISCOVERY: LazyLock<Vec<u8>> = LazyLock::new(|| discovery::text(OPERATIONS));
 /// Where batches go.
 pub(super) const BATCH_PATHS: &[&str] = &["/batch", "/batch/youtube/v3"];
 /// The methods of what is only read.
@@ -25,12 +31,12 @@ pub(super) type Routed = (&'static Operation, Vec<(String, String)>);
 /// The row of `method` at `path`, which starts with [`VERSION_PATH`].
 pub(super) fn operation_at(method: &str, path: &str) -> Result<Routed, Error> {
     let rest = path.strip_prefix(VERSION_PATH).ok_or(Error::UnknownPath)?;
-    match operation::find(method, rest) {
-        Fit::Operation(operation, values) => Ok((operation, values)),
-        Fit::OtherMethod(served) => {
+    match route::find(method, rest) {
+        Route::Operation(operation, values) => Ok((operation, values)),
+        Route::OtherMethod(served) => {
             Err(Error::MethodNotAllowed { method: method.to_owned(), allowed: allowed(&served) })
         }
-        Fit::None => Err(Error::UnknownPath),
+        Route::None => Err(Error::UnknownPath),
     }
 }
 
@@ -102,7 +108,7 @@ pub(super) fn discover(asked: &Asked) -> Answer {
     if asked.value("version").is_some_and(|version| version != "v3") {
         return asked.refuse(&Error::UnknownPath, "discovery");
     }
-    asked.reply(Reply { json: Some(discovery::text().to_vec()), ..Reply::default() }, "discovery")
+    asked.reply(Reply { json: Some(DISCOVERY.clone()), ..Reply::default() }, "discovery")
 }
 
 #[cfg(test)]

@@ -12,13 +12,14 @@ use triptych_core::kv::{Tx, run};
 use super::{ATTEMPTS_MAX, Admitted, Asked, VideoApi, whole};
 use crate::account::{Account, Caller, Scopes};
 use crate::api::error::Error;
-use crate::api::operation::{self, Operation, Upload};
+use crate::api::operation::{Operation, Upload, VERSION_PATH};
 use crate::api::response::Reply;
 use crate::api::validate;
 use crate::http::response::{Answer, Body};
 use crate::http::router::{UPLOADS, upload_at};
 use crate::http::upload_body::{self, Taken};
 use crate::media::{Made, Media, Reason, Treatment};
+use crate::resource::OPERATIONS;
 use crate::upload::location::session_target;
 use crate::upload::media::{self, MediaId};
 use crate::upload::range::received_range;
@@ -211,9 +212,9 @@ impl VideoApi {
         let now = self.0.clock.now();
         let session = session::load(&mut Tx::new(&*self.0.store), id, now)?;
         let operation =
-            operation::OPERATIONS.iter().find(|operation| operation.name == session.operation);
-        let found = operation
-            .filter(|operation| rest.strip_prefix(operation::VERSION_PATH) == Some(operation.path));
+            OPERATIONS.iter().copied().find(|operation| operation.name == session.operation);
+        let found =
+            operation.filter(|operation| rest.strip_prefix(VERSION_PATH) == Some(operation.path));
         let operation = found.ok_or(SessionError::Absent)?;
         let upload = operation.upload.ok_or(Error::NotUpload)?;
         match asked.method.as_str() {

@@ -4,22 +4,35 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::error::{Error, Forbidden, Rule};
-use crate::api::operation::{Call, OWNER, OWNER_CHANNEL, Operation, Run, Upload};
-use crate::api::parameter::Param;
+use crate::api::call::Call;
+use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::{Operation, Run, Upload};
+use crate::api::parameter::{OWNER, OWNER_CHANNEL, Param};
+
 use crate::api::response::{Item, Reply, etag};
 use crate::media::{Made, Treatment};
 use crate::picture;
 use crate::record::id;
 use crate::record::tables::BANNERS;
+use crate::resource::Resource;
 use crate::resource::channels::record::Id;
 use crate::upload::media;
+
+/// The resource.
+pub static RESOURCE: Resource = Resource { operations: &[INSERT], rules: RULES };
+
+rules! {
+    /// A banner for somebody else's channel.
+    FORBIDDEN = Rule::new(403, "youtube.channelBanner", "forbidden", Place::parameter("channelId"), "The banner can't be uploaded for the specified channel. The request might not be properly authorized.");
+    /// A banner that is no picture, or too small. Ours.
+    BANNER_INVALID = Rule::new(400, "youtube.channelBanner", "bannerValidationError", Place::None, "The banner must be a JPEG or PNG of at least 2048 by 1152 pixels; what is not 16:9 gets black bars.");
+}
 
 /// The least width and height of a banner.
 const BANNER_MIN: (u32, u32) = (2_048, 1_152);
 
 /// `channelBanners.insert`.
-pub(crate) const INSERT: Operation = Operation {
+const INSERT: Operation = Operation {
     doc: "Upload a banner image; is the first two steps of a three-step banner update and returns the URL for the last step.",
     params: &[Param::text("channelId", "The id of a channel."), OWNER, OWNER_CHANNEL],
     scopes: Scopes::of(&[Scope::Full, Scope::ForceSsl, Scope::Upload]),
@@ -37,11 +50,11 @@ pub(crate) const INSERT: Operation = Operation {
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let channel = call.caller.channel()?;
     if call.params.get("channelId").is_some_and(|wanted| wanted != channel) {
-        return Err(Forbidden::Banner.into());
+        return Err(Error::Rule(&FORBIDDEN));
     }
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
     let Made::Pictures(Ok(pictures)) = &sent.made else {
-        return Err(Rule::BannerShape.into());
+        return Err(Error::Rule(&BANNER_INVALID));
     };
     let banner = id::picture(ids);
     picture::set(tx, &format!("banner/{banner}"), pictures)?;

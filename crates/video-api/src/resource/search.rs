@@ -4,25 +4,40 @@ use bytes::Bytes;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Key, Tx};
 
-use crate::api::error::{Error, Rule};
-use crate::api::operation::{
-    Call, Cost, Filters, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Part, READ, Run,
-};
+use crate::api::call::Call;
+use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::{Cost, Filters, Operation, Part, READ, Run};
 use crate::api::page_token::{Binding, Direction, PageToken};
-use crate::api::parameter::{Kind, Param};
+use crate::api::parameter::{Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param, REGION_CODE};
+
 use crate::api::response::{Item, List, Paging, Reply, Served, etag};
 use crate::index;
 use crate::index::query::{self, Around, Cursor, Hit, Length, Order, Query};
 use crate::index::tokenizer::Wanted;
 use crate::record::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
+use crate::resource::Resource;
 use crate::resource::search_document as findable;
 use crate::resource::videos::render;
+
+/// The resource.
+pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES };
+
+rules! {
+    /// Filters that do not go together.
+    FILTER_INVALID = Rule::new(400, "youtube.search", "invalidSearchFilter", Place::parameter(""), "The request contains an invalid combination of search filters and/or restrictions. Note that you must set the type parameter to video if you set either the forContentOwner or forMine parameters to true, or a value for the eventType, videoCaption, videoCategoryId, videoDefinition, videoDimension, videoDuration, videoEmbeddable, videoLicense, videoSyndicated or videoType parameters.");
+    /// A channel that is not there.
+    CHANNEL_INVALID = Rule::new(400, "youtube.search", "invalidChannelId", Place::parameter("channelId"), "The channelId parameter specified an invalid channel ID.");
+    /// A place without a radius, or the other way round, or one that is none.
+    LOCATION_INVALID = Rule::new(400, "youtube.search", "invalidLocation", Place::parameter("location"), "The location and/or locationRadius parameter value was formatted incorrectly: both are needed, as 'latitude,longitude' and a number with m, km, ft or mi of at most 1000 kilometers.");
+    /// A language that is none.
+    LANGUAGE_INVALID = Rule::new(400, "youtube.search", "invalidRelevanceLanguage", Place::parameter("relevanceLanguage"), "The relevanceLanguage parameter value was formatted incorrectly.");
+}
 
 /// The parts of a searchResult.
 const SEARCH_RESULT_PARTS: &[Part] = &[Part::read("id"), Part::read("snippet")];
 
 /// `search.list`.
-pub(crate) const LIST: Operation = Operation {
+const LIST: Operation = Operation {
     doc: "Results for query parameters; by default video, channel and playlist results; can be restricted to one type; accepts regionCode.",
     params: &[
         PART,
@@ -67,7 +82,7 @@ pub(crate) const LIST: Operation = Operation {
         ),
         Param::of("publishedBefore", Kind::Moment, "Only what was published before this moment."),
         Param::text("q", "The words to look for."),
-        Param::text("regionCode", "A country (i18nRegions.list)."),
+        REGION_CODE,
         Param::text("relevanceLanguage", "Narrows the answer: relevanceLanguage."),
         Param::of(
             "safeSearch",
@@ -188,7 +203,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         total: found.total,
         size,
     };
-    let region = crate::resource::i18n::check_region(call)?.unwrap_or(DEFAULT_REGION);
+    let region = call.region().unwrap_or(DEFAULT_REGION);
     Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
 }
 
@@ -234,19 +249,19 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     let needs_videos = owned || VIDEO_FILTERS.iter().any(|name| sets(name));
     let clash = owned && NOT_OF_OWN.iter().any(|name| sets(name));
     if needs_videos && !only_videos || clash {
-        return Err(Rule::SearchFilter.into());
+        return Err(Error::Rule(&FILTER_INVALID));
     }
     if own && !only_videos {
         // What a developer uploaded is videos, whatever the type.
         kinds = vec![index::Kind::Video];
     }
-    let region = crate::resource::i18n::check_region(call)?;
+    let region = call.region();
     if params.get("relevanceLanguage").is_some_and(|tag| !is_language(tag)) {
-        return Err(Rule::SearchLanguage.into());
+        return Err(Error::Rule(&LANGUAGE_INVALID));
     }
     let channel = params.get("channelId").map(str::to_owned);
     if let Some(channel) = &channel {
-        CHANNELS.peek(tx, channel)?.ok_or(Rule::SearchChannel)?;
+        CHANNELS.peek(tx, channel)?.ok_or(&CHANNEL_INVALID)?;
     }
     let is =
         |name: &str, yes: &str| params.get(name).filter(|_| asks(name)).map(|value| value == yes);
@@ -317,7 +332,7 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
     let (location, radius) = match (location, radius) {
         (None, None) => return Ok(None),
         (Some(location), Some(radius)) => (location, radius),
-        _ => return Err(Rule::SearchLocation.into()),
+        _ => return Err(Error::Rule(&LOCATION_INVALID)),
     };
     let read = || {
         let (latitude, longitude) = location.trim_matches(['(', ')']).split_once(',')?;
@@ -332,7 +347,7 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
             && (0.0..=RADIUS_METRES_MAX).contains(&metres);
         sound.then_some(Around { latitude, longitude, metres })
     };
-    read().map(Some).ok_or_else(|| Rule::SearchLocation.into())
+    read().map(Some).ok_or(Error::Rule(&LOCATION_INVALID))
 }
 
 /// A result as it is shown; nothing if the resource went meanwhile.
@@ -405,7 +420,7 @@ mod tests {
         ] {
             assert_eq!(
                 read(location, radius),
-                Err(Rule::SearchLocation.into()),
+                Err(Error::Rule(&LOCATION_INVALID)),
                 "{location:?} {radius:?}"
             );
         }

@@ -3,20 +3,35 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Forbidden, Rule};
-use crate::api::operation::{Call, OWNER, Operation, Run, UPLOAD, Upload};
-use crate::api::parameter::Param;
+use crate::api::call::Call;
+use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::{Operation, Run, UPLOAD, Upload};
+use crate::api::parameter::{OWNER, Param};
+
 use crate::api::response::{List, Reply};
 use crate::media::{Made, Treatment};
 use crate::picture;
 use crate::record::tables::VIDEOS;
 use crate::record::thumbnail;
+use crate::resource::Resource;
 use crate::resource::videos::patch;
 use crate::resource::videos::record as video;
 use crate::upload::media;
 
+/// The resource.
+pub static RESOURCE: Resource = Resource { operations: &[SET], rules: RULES };
+
+rules! {
+    /// The video of a thumbnail.
+    VIDEO_NOT_FOUND = Rule::new(404, "youtube.thumbnail", "videoNotFound", Place::parameter("videoId"), "The video that you are trying to insert a thumbnail image for cannot be found. Check the value of the request's <code>videoId</code> parameter to ensure that it is correct.");
+    /// A picture for somebody else's video.
+    FORBIDDEN = Rule::new(403, "youtube.thumbnail", "forbidden", Place::parameter("videoId"), "The thumbnail can't be set for the specified video. The request might not be properly authorized.");
+    /// Media that is no picture.
+    IMAGE_INVALID = Rule::new(400, "youtube.thumbnail", "invalidImage", Place::None, "The provided image content is invalid: a JPEG or PNG, of at most 40 million pixels.");
+}
+
 /// `thumbnails.set`.
-pub(crate) const SET: Operation = Operation {
+const SET: Operation = Operation {
     doc: "Upload a custom video thumbnail and set it for a video.",
     params: &[Param::text("videoId", "The id of a video.").required(), OWNER],
     scopes: UPLOAD,
@@ -35,13 +50,13 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     let old = VIDEOS
         .get(tx, &id)?
         .filter(|video| video.head.is_visible(call.caller))
-        .ok_or(Absent::ThumbnailVideo)?;
+        .ok_or(&VIDEO_NOT_FOUND)?;
     if !call.caller.owns(&old.head.channel) {
-        return Err(Forbidden::Thumbnail.into());
+        return Err(Error::Rule(&FORBIDDEN));
     }
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
     let Made::Pictures(Ok(pictures)) = &sent.made else {
-        return Err(Rule::Image.into());
+        return Err(Error::Rule(&IMAGE_INVALID));
     };
     picture::set(tx, &format!("vi/{id}"), pictures)?;
     // What is shown are the renderings; the file itself is not needed again.

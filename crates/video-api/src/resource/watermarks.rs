@@ -4,19 +4,42 @@ use serde_json::Map;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Forbidden, Rule};
-use crate::api::operation::{Call, OWNER, Operation, Run, UPLOAD, Upload, WRITE};
-use crate::api::parameter::Param;
+use crate::api::call::Call;
+use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::{Operation, Run, UPLOAD, Upload, WRITE};
+use crate::api::parameter::{OWNER, Param};
+
 use crate::api::response::Reply;
 use crate::media::{Made, Treatment};
 use crate::picture::{self, PictureError};
 use crate::record::json_fields::Body;
 use crate::record::tables::{CHANNELS, WATERMARKS};
+use crate::resource::Resource;
 use crate::resource::channels::promotion;
 use crate::upload::media;
 
+/// The resource.
+pub static RESOURCE: Resource = Resource { operations: &[SET, UNSET], rules: RULES };
+
+rules! {
+    /// The channel that a watermark leads to.
+    TARGET_CHANNEL_NOT_FOUND = Rule::new(404, "youtube.watermark", "channelNotFound", Place::body("targetChannelId"), "The channel that the targetChannelId property names cannot be found.");
+    /// A watermark for somebody else's channel.
+    FORBIDDEN = Rule::new(403, "youtube.watermark", "forbidden", Place::parameter("channelId"), "The watermark can't be set for the specified channel. The request might not be properly authorized.");
+    /// A watermark that is no picture.
+    IMAGE_FORMAT_UNSUPPORTED = Rule::new(400, "youtube.watermark", "imageFormatUnsupported", Place::None, "The image you provided is in an unsupported format: a JPEG or PNG.");
+    /// A watermark that is wider than can be decoded.
+    IMAGE_TOO_WIDE = Rule::new(400, "youtube.watermark", "imageTooWide", Place::None, "The image you provided is too wide: at most 16384 pixels.");
+    /// A watermark that is taller than can be decoded.
+    IMAGE_TOO_TALL = Rule::new(400, "youtube.watermark", "imageTooTall", Place::None, "The image you provided is too tall: at most 16384 pixels.");
+    /// A watermark without its values.
+    TIMING_REQUIRED = Rule::new(400, "youtube.watermark", "required", Place::body("timing"), "Required");
+    /// A watermark with a value that cannot be.
+    VALUE_INVALID = Rule::new(400, "youtube.watermark", "invalidValue", Place::body("timing"), "Invalid Value");
+}
+
 /// `watermarks.set`.
-pub(crate) const SET: Operation = Operation {
+const SET: Operation = Operation {
     doc: "Upload a watermark image and set it for a channel.",
     params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
     scopes: UPLOAD,
@@ -31,7 +54,7 @@ pub(crate) const SET: Operation = Operation {
 };
 
 /// `watermarks.unset`.
-pub(crate) const UNSET: Operation = Operation {
+const UNSET: Operation = Operation {
     doc: "Delete a channel's watermark image.",
     params: &[Param::text("channelId", "The id of a channel.").required(), OWNER],
     scopes: WRITE,
@@ -41,7 +64,7 @@ pub(crate) const UNSET: Operation = Operation {
 fn owned(call: &Call<'_>) -> Result<String, Error> {
     let id = call.params.get("channelId").unwrap_or_default().to_owned();
     // A channel that is not there is as forbidden as somebody else's: the documented error has both reasons.
-    if call.caller.owns(&id) { Ok(id) } else { Err(Forbidden::Watermark.into()) }
+    if call.caller.owns(&id) { Ok(id) } else { Err(Error::Rule(&FORBIDDEN)) }
 }
 
 fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -52,31 +75,35 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     if call.body.is_empty() {
         return Err(Error::NoFilter(&["resource"]));
     }
-    let timing = body.object("timing", "timing")?.ok_or(Rule::WatermarkResource)?;
+    let timing = body.object("timing", "timing")?.ok_or(&TIMING_REQUIRED)?;
     // Without type or offset a watermark is shown from the start (facts: probes of the real service).
     let mut given = Map::from_iter([
         ("type".to_owned(), "offsetFromStart".into()),
         ("offsetMs".to_owned(), 0.into()),
     ]);
     given.extend(timing.members());
-    let timing = promotion::timing(Body::of(&given)).map_err(|_| Rule::WatermarkTiming)?;
+    let timing = promotion::timing(Body::of(&given)).map_err(|_| &VALUE_INVALID)?;
     if timing.get("durationMs").is_some_and(|duration| duration == "0") {
-        return Err(Rule::WatermarkTiming.into());
+        return Err(Error::Rule(&VALUE_INVALID));
     }
     resource.insert("timing".into(), timing);
     if let Some(position) = body.object("position", "position")? {
-        let corner = promotion::corner(position).ok_or(Rule::WatermarkTiming)?;
+        let corner = promotion::corner(position).ok_or(&VALUE_INVALID)?;
         resource.insert("position".into(), corner);
     }
     if let Some(target) = body.text("targetChannelId")? {
-        CHANNELS.peek(tx, &target)?.ok_or(Absent::TargetChannel)?;
+        CHANNELS.peek(tx, &target)?.ok_or(&TARGET_CHANNEL_NOT_FOUND)?;
         resource.insert("targetChannelId".into(), target.into());
     }
     let pictures = match &sent.made {
         Made::Pictures(Ok(pictures)) => pictures,
-        Made::Pictures(Err(PictureError::TooWide { .. })) => return Err(Rule::WatermarkWide.into()),
-        Made::Pictures(Err(PictureError::TooTall { .. })) => return Err(Rule::WatermarkTall.into()),
-        _ => return Err(Rule::WatermarkFormat.into()),
+        Made::Pictures(Err(PictureError::TooWide { .. })) => {
+            return Err(Error::Rule(&IMAGE_TOO_WIDE));
+        }
+        Made::Pictures(Err(PictureError::TooTall { .. })) => {
+            return Err(Error::Rule(&IMAGE_TOO_TALL));
+        }
+        _ => return Err(Error::Rule(&IMAGE_FORMAT_UNSUPPORTED)),
     };
     picture::set(tx, &format!("watermark/{id}"), pictures)?;
     // What is shown are the renderings; the file itself is not needed again.

@@ -10,7 +10,7 @@ use super::{
     SeedServiceAccount, SeedVideo,
 };
 use crate::account::{Account, KeyRow, Scope, Scopes, TokenRow, digest};
-use crate::api::error::{Absent, Error};
+use crate::api::error::Error;
 use crate::api::quota::Project;
 use crate::media::Facts;
 use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
@@ -23,6 +23,7 @@ use crate::record::tables::{
 use crate::resource::channels::record::{self as channel, Channel};
 use crate::resource::playlist_items::record::{Order, PlaylistItem};
 use crate::resource::playlists::record as playlist;
+use crate::resource::videos;
 use crate::resource::videos::patch::Writing;
 use crate::resource::videos::play;
 use crate::resource::videos::record as video;
@@ -272,7 +273,7 @@ pub(super) fn item(
 
 pub(super) fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Result<bool, Error> {
     let channel = channel_of(tx, &seed.account, "account")?;
-    VIDEOS.peek(tx, &seed.video)?.ok_or(Absent::Video)?;
+    VIDEOS.peek(tx, &seed.video)?.ok_or(&videos::rules::NOT_FOUND)?;
     let likes = seed.rating == Liking::Like;
     let old = RATINGS.get(tx, &(channel.clone(), seed.video.clone()))?;
     if old.is_some_and(|rating| rating.likes == likes) {

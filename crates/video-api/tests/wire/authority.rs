@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use video_api::api::operation::OPERATIONS;
+use video_api::resource::OPERATIONS;
 
 use crate::service::Service;
 

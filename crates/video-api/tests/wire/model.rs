@@ -16,6 +16,7 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, OpenError, Sled, SledConfig, run_blocking};
 use triptych_core::time::Clock;
 use video_api::api::error::Error;
+use video_api::resource::videos;
 use video_api::resource::videos::play::{self, Plays};
 
 use crate::service::Service;
@@ -291,7 +292,7 @@ impl Model {
             assert_eq!(told.map(|counts| counts.views), Ok(video.views));
             (0..count).for_each(|_| self.history[who].push(at));
         } else {
-            assert!(matches!(told, Err(Error::Absent(_))));
+            assert_eq!(told, Err(Error::Rule(&videos::rules::NOT_FOUND)));
         }
     }
 }

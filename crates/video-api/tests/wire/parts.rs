@@ -1,7 +1,8 @@
 //! What `part` means in a write: what is written, and what is answered.
 
 use serde_json::{Value, json};
-use video_api::api::operation::{Method, OPERATIONS, Run};
+use video_api::api::operation::{Method, Run};
+use video_api::resource::OPERATIONS;
 
 use crate::service::Service;
 

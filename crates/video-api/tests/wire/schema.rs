@@ -1,7 +1,8 @@
 //! Every answer has the form that the discovery document promises: known fields, of their types, with values of their lists.
 
 use serde_json::{Value, json};
-use video_api::api::operation::{Method, OPERATIONS, Operation, Run};
+use video_api::api::operation::{Method, Operation, Run};
+use video_api::resource::OPERATIONS;
 
 use crate::service::Service;
 
@@ -10,7 +11,7 @@ struct Schemas(Value);
 
 impl Schemas {
     fn new() -> Self {
-        let text = String::from_utf8(video_api::api::discovery::text().to_vec()).unwrap();
+        let text = String::from_utf8(video_api::api::discovery::text(OPERATIONS)).unwrap();
         let document: Value = serde_json::from_str(&text.replace('\u{1}', "http://h")).unwrap();
         Self(document["schemas"].clone())
     }

@@ -2,24 +2,30 @@
 
 pub mod promotion;
 pub mod record;
+pub mod rules;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::error::{Absent, Error, Forbidden};
+use crate::api::call::Call;
+use crate::api::error::Error;
 use crate::api::id_list;
-use crate::api::operation::{
-    Call, Filters, HL, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Part, Run, WRITE,
-};
+use crate::api::operation::{Filters, Operation, Part, Run, WRITE};
 use crate::api::page_token::Binding;
-use crate::api::parameter::{Kind, Param};
+use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
+
+use crate::api::paginate;
 use crate::api::response::{List, Paging, Reply};
-use crate::api::{language, paginate};
 use crate::record::json_fields::Body;
 use crate::record::tables::{CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES};
+use crate::resource::Resource;
 use crate::resource::channels::record as channel;
+use crate::resource::guide_categories;
 use crate::resource::search_document as findable;
+
+/// The resource.
+pub static RESOURCE: Resource = Resource { operations: &[LIST, UPDATE], rules: rules::RULES };
 
 /// The parts of a channel.
 const CHANNEL_PARTS: &[Part] = &[
@@ -38,7 +44,7 @@ const CHANNEL_PARTS: &[Part] = &[
 ];
 
 /// `channels.list`.
-pub(crate) const LIST: Operation = Operation {
+const LIST: Operation = Operation {
     doc: "Zero or more channels matching criteria.",
     params: &[
         PART,
@@ -78,7 +84,7 @@ pub(crate) const LIST: Operation = Operation {
 };
 
 /// `channels.update`.
-pub(crate) const UPDATE: Operation = Operation {
+const UPDATE: Operation = Operation {
     doc: "Update metadata; only brandingSettings and invideoPromotion (and their children) are updatable.",
     params: &[PART, OWNER],
     parts: CHANNEL_PARTS,
@@ -90,7 +96,6 @@ pub(crate) const UPDATE: Operation = Operation {
 };
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    crate::resource::i18n::check_language(call)?;
     let params = call.params;
     let size = call.page_size(5);
     let mut paging = Paging { size, ..Paging::default() };
@@ -101,8 +106,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     } else if let Some(name) = params.get("forUsername") {
         USERNAMES.peek(tx, &name.to_lowercase())?.map(|id| id.0).into_iter().collect()
     } else if let Some(category) = params.get("categoryId") {
-        if !language::GUIDE_CATEGORIES.iter().any(|(known, _)| *known == category) {
-            return Err(Absent::Category.into());
+        if !guide_categories::CATEGORIES.iter().any(|(known, _)| *known == category) {
+            return Err(Error::Rule(&rules::CATEGORY_NOT_FOUND));
         }
         let binding = Binding::of(&[call.operation.name, category]);
         let token = call.page_token(binding)?;
@@ -132,7 +137,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         if call.wants("auditDetails")
             && !(call.caller.owns(id) && call.caller.scopes.has(Scope::PartnerAudit))
         {
-            return Err(Forbidden::Channel.into());
+            return Err(Error::Rule(&rules::FORBIDDEN));
         }
         let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
         items.push(channel::render(id, &found, counts, &call.parts, call.language(), call.caller));
@@ -151,9 +156,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
-    let old = CHANNELS.get(tx, &id)?.ok_or(Absent::Channel)?;
+    let old = CHANNELS.get(tx, &id)?.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&id) {
-        return Err(Forbidden::Channel.into());
+        return Err(Error::Rule(&rules::FORBIDDEN));
     }
     call.expect(&old.etag())?;
     let mut new = old.clone();

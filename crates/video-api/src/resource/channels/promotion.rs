@@ -6,6 +6,7 @@ use triptych_core::kv::Tx;
 use crate::api::error::{Error, Rule};
 use crate::record::json_fields::{Body, is_plain};
 use crate::record::tables::VIDEOS;
+use crate::resource::channels::rules;
 
 /// A message has at most this many characters. Ours.
 const MESSAGE_CHARS_MAX: usize = 500;
@@ -25,16 +26,18 @@ pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Val
         out.insert("defaultTiming".into(), self::timing(timing)?);
     }
     if let Some(position) = given.object("position", "invideoPromotion.position")? {
-        out.insert("position".into(), corner(position).ok_or(Rule::Promotion)?);
+        out.insert("position".into(), corner(position).ok_or(&rules::PROMOTION_INVALID)?);
     }
     if let Some(smart) = given.flag("useSmartTiming")? {
         out.insert("useSmartTiming".into(), smart.into());
     }
     if let Some(items) = given.get("items") {
-        let items =
-            items.as_array().filter(|items| items.len() <= ITEMS_MAX).ok_or(Rule::Promotion)?;
+        let items = items
+            .as_array()
+            .filter(|items| items.len() <= ITEMS_MAX)
+            .ok_or(&rules::PROMOTION_INVALID)?;
         let items = items.iter().map(|value| {
-            let map = value.as_object().ok_or(Rule::Promotion)?;
+            let map = value.as_object().ok_or(&rules::PROMOTION_INVALID)?;
             item(tx, id, Body::of(map))
         });
         out.insert("items".into(), items.collect::<Result<Vec<_>, _>>()?.into());
@@ -43,8 +46,9 @@ pub fn read(tx: &mut Tx<'_>, id: &str, body: Body<'_>) -> Result<Map<String, Val
 }
 
 fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error> {
-    let id = given.object("id", "invideoPromotion.items.id")?.ok_or(Rule::PromotionItem)?;
-    let kind = id.text("type")?.ok_or(Rule::PromotionItem)?;
+    let id =
+        given.object("id", "invideoPromotion.items.id")?.ok_or(&rules::PROMOTION_ITEM_REQUIRED)?;
+    let kind = id.text("type")?.ok_or(&rules::PROMOTION_ITEM_REQUIRED)?;
     let mut name = json!({"type": kind});
     let mut out = Map::new();
     let (member, value) = match kind.as_str() {
@@ -52,14 +56,14 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
             let video = id.text("videoId")?.unwrap_or_default();
             let found = VIDEOS.peek(tx, &video)?;
             if found.is_none_or(|found| found.head.channel != channel) {
-                return Err(Rule::PromotedVideo.into());
+                return Err(Error::Rule(&rules::PROMOTED_VIDEO_FORBIDDEN));
             }
             ("videoId", video)
         }
         "website" => {
             let url = id.text("websiteUrl")?.unwrap_or_default();
             if !is_website(&url) {
-                return Err(Rule::PromotedWebsite.into());
+                return Err(Error::Rule(&rules::PROMOTED_WEBSITE_FORBIDDEN));
             }
             ("websiteUrl", url)
         }
@@ -67,7 +71,7 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
             let by = id.text("recentlyUploadedBy")?;
             ("recentlyUploadedBy", by.unwrap_or_else(|| channel.into()))
         }
-        _ => return Err(Rule::PromotionItem.into()),
+        _ => return Err(Error::Rule(&rules::PROMOTION_ITEM_REQUIRED)),
     };
     if let Some(map) = name.as_object_mut() {
         map.insert(member.into(), value.into());
@@ -78,7 +82,7 @@ fn item(tx: &mut Tx<'_>, channel: &str, given: Body<'_>) -> Result<Value, Error>
     }
     if let Some(message) = given.text("customMessage")? {
         if message.chars().count() > MESSAGE_CHARS_MAX || !is_plain(&message) {
-            return Err(Rule::PromotionMessage.into());
+            return Err(Error::Rule(&rules::PROMOTION_MESSAGE_INVALID));
         }
         out.insert("customMessage".into(), message.into());
     }
@@ -96,15 +100,15 @@ fn is_website(url: &str) -> bool {
 /// When a promotion or a watermark is shown: type, offset and duration, numbers as text.
 ///
 /// # Errors
-/// [`Rule::TimingType`], [`Rule::TimingOffset`], [`Rule::TimingOffsetRequired`], [`Rule::TimingDuration`].
-pub fn timing(given: Body<'_>) -> Result<Value, Rule> {
-    let kind = given.text("type").map_err(|_| Rule::TimingType)?;
+/// [`rules::TIMING_TYPE_INVALID`], [`rules::TIMING_OFFSET_INVALID`], [`rules::TIMING_OFFSET_REQUIRED`], [`rules::TIMING_DURATION_INVALID`].
+pub fn timing(given: Body<'_>) -> Result<Value, &'static Rule> {
+    let kind = given.text("type").map_err(|_| &rules::TIMING_TYPE_INVALID)?;
     let kind = kind
         .filter(|kind| ["offsetFromStart", "offsetFromEnd"].contains(&kind.as_str()))
-        .ok_or(Rule::TimingType)?;
-    let offset = given.number("offsetMs").map_err(|_| Rule::TimingOffset)?;
-    let offset = offset.ok_or(Rule::TimingOffsetRequired)?;
-    let duration = given.number("durationMs").map_err(|_| Rule::TimingDuration)?;
+        .ok_or(&rules::TIMING_TYPE_INVALID)?;
+    let offset = given.number("offsetMs").map_err(|_| &rules::TIMING_OFFSET_INVALID)?;
+    let offset = offset.ok_or(&rules::TIMING_OFFSET_REQUIRED)?;
+    let duration = given.number("durationMs").map_err(|_| &rules::TIMING_DURATION_INVALID)?;
     let mut out = json!({"type": kind, "offsetMs": offset.to_string()});
     if let (Some(duration), Some(map)) = (duration, out.as_object_mut()) {
         map.insert("durationMs".into(), duration.to_string().into());

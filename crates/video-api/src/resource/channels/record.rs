@@ -7,7 +7,7 @@ use triptych_core::kv::{JsonRecord, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
-use crate::api::error::{Error, Rule};
+use crate::api::error::Error;
 use crate::api::language;
 use crate::api::response::Item;
 use crate::index::{self, Kind};
@@ -19,6 +19,8 @@ use crate::record::tables::{
 };
 use crate::record::thumbnail;
 use crate::resource::channels::promotion;
+use crate::resource::channels::rules;
+use crate::resource::guide_categories;
 use crate::resource::search_document as findable;
 
 /// A localized title has at most this many characters.
@@ -111,7 +113,7 @@ pub fn insert(
     if let Some(username) = username {
         USERNAMES.put(tx, &username.to_lowercase(), &Id(id.to_owned()));
     }
-    CATEGORY_CHANNELS.put(tx, &(language::guide_category_of(id).to_owned(), id.to_owned()), &());
+    CATEGORY_CHANNELS.put(tx, &(guide_categories::of_channel(id).to_owned(), id.to_owned()), &());
     findable::channel(tx, id, channel)
 }
 
@@ -184,11 +186,11 @@ pub fn write(
         let given = body
             .get("localizations")
             .map_or(Some(&empty), Value::as_object)
-            .ok_or(Rule::ChannelLocalizations)?;
+            .ok_or(&rules::LOCALIZATIONS_INVALID)?;
         if !given.is_empty() && channel.head.language.is_none() {
-            return Err(Rule::ChannelDefaultLanguage.into());
+            return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::ChannelLocalizations)?;
+        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         channel.set("localizations", &kept);
     }
     Ok(())
@@ -200,7 +202,8 @@ fn branding(
     channel: &Stored<Channel>,
     body: Body<'_>,
 ) -> Result<Map<String, Value>, Error> {
-    let given = body.object("brandingSettings", "brandingSettings")?.ok_or(Rule::Branding)?;
+    let given =
+        body.object("brandingSettings", "brandingSettings")?.ok_or(&rules::BRANDING_INVALID)?;
     let mut out = Map::new();
     let empty = Map::new();
     let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
@@ -218,8 +221,11 @@ fn branding(
                 let banner = url
                     .rsplit_once("/banner/")
                     .map(|(_, id)| id.to_owned())
-                    .ok_or(Rule::Branding)?;
-                BANNERS.get(tx, &banner)?.filter(|owner| owner.0 == id).ok_or(Rule::Branding)?;
+                    .ok_or(&rules::BRANDING_INVALID)?;
+                BANNERS
+                    .get(tx, &banner)?
+                    .filter(|owner| owner.0 == id)
+                    .ok_or(&rules::BRANDING_INVALID)?;
                 out.insert(
                     "image".into(),
                     json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}),
@@ -237,7 +243,7 @@ fn branding(
         out.insert("watch".into(), Value::Object(kept));
     }
     if let Some(hints) = given.get("hints") {
-        out.insert("hints".into(), self::hints(hints).ok_or(Rule::Branding)?);
+        out.insert("hints".into(), self::hints(hints).ok_or(&rules::BRANDING_INVALID)?);
     }
     Ok(out)
 }
@@ -259,7 +265,7 @@ fn channel_settings(
     given: Body<'_>,
 ) -> Result<Map<String, Value>, Error> {
     if given.text("title")?.is_some_and(|title| title != channel.head.title) {
-        return Err(Rule::ChannelTitle.into());
+        return Err(Error::Rule(&rules::TITLE_UPDATE_FORBIDDEN));
     }
     let mut out = Map::new();
     out.insert("title".into(), channel.head.title.clone().into());
@@ -286,7 +292,7 @@ fn channel_settings(
             _ => text.chars().count() <= KEYWORDS_CHARS_MAX,
         };
         if !valid {
-            return Err(Rule::Branding.into());
+            return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
         if !text.is_empty() {
             out.insert(name.into(), text.into());
@@ -299,7 +305,7 @@ fn channel_settings(
     }
     if let Some(featured) = given.texts("featuredChannelsUrls")? {
         if featured.len() > FEATURED_MAX {
-            return Err(Rule::Branding.into());
+            return Err(Error::Rule(&rules::BRANDING_INVALID));
         }
         out.insert("featuredChannelsUrls".into(), featured.into());
     }

@@ -2,26 +2,32 @@
 
 pub mod open_playlist;
 pub mod record;
+pub mod rules;
 pub mod system_playlist;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Rule};
+use crate::api::call::Call;
+use crate::api::error::Error;
 use crate::api::id_list;
-use crate::api::operation::{
-    Call, Filters, ID, IDS, MAX_RESULTS, OWNER, Operation, PAGE_TOKEN, PART, Part, READ, Run, WRITE,
-};
+use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::{Binding, Direction, PageToken};
-use crate::api::parameter::Param;
+use crate::api::parameter::{ID, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
+
 use crate::api::response::{Item, List, Paging, Reply};
 use crate::record::id::{self, Special};
 use crate::record::json_fields::Body;
 use crate::record::tables::{ITEMS, ITEMS_OF_VIDEO, LISTED_ITEMS, VIDEOS};
+use crate::resource::Resource;
 use crate::resource::playlist_items::record::{ITEMS_MAX, Number, Order, PlaylistItem};
 use crate::resource::playlist_items::system_playlist::{Entry, watch};
 use crate::resource::videos::record as video;
 use open_playlist::{Home, Place};
+
+/// The resource.
+pub static RESOURCE: Resource =
+    Resource { operations: &[DELETE, INSERT, LIST, UPDATE], rules: rules::RULES };
 
 /// The parts of a playlistItem.
 const PLAYLIST_ITEM_PARTS: &[Part] = &[
@@ -32,7 +38,7 @@ const PLAYLIST_ITEM_PARTS: &[Part] = &[
 ];
 
 /// `playlistItems.delete`.
-pub(crate) const DELETE: Operation = Operation {
+const DELETE: Operation = Operation {
     doc: "Delete an item.",
     params: &[ID, OWNER],
     scopes: WRITE,
@@ -40,7 +46,7 @@ pub(crate) const DELETE: Operation = Operation {
 };
 
 /// `playlistItems.insert`.
-pub(crate) const INSERT: Operation = Operation {
+const INSERT: Operation = Operation {
     doc: "Add a resource to a playlist.",
     params: &[PART, OWNER],
     parts: PLAYLIST_ITEM_PARTS,
@@ -51,7 +57,7 @@ pub(crate) const INSERT: Operation = Operation {
 };
 
 /// `playlistItems.list`.
-pub(crate) const LIST: Operation = Operation {
+const LIST: Operation = Operation {
     doc: "All items of a playlist, or items by unique ids.",
     params: &[
         PART,
@@ -70,7 +76,7 @@ pub(crate) const LIST: Operation = Operation {
 };
 
 /// `playlistItems.update`.
-pub(crate) const UPDATE: Operation = Operation {
+const UPDATE: Operation = Operation {
     doc: "Modify an item (for example its position).",
     params: &[PART, OWNER],
     parts: PLAYLIST_ITEM_PARTS,
@@ -124,7 +130,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     };
     if let Some(video) = video.filter(|_| paging.total == 0) {
         // A video that the list does not hold is an empty list; one that is not there is a fault.
-        video::visible(tx, video, call.caller)?.ok_or(Absent::ListedVideo)?;
+        video::visible(tx, video, call.caller)?.ok_or(&rules::FILTER_VIDEO_NOT_FOUND)?;
     }
     Ok(list.end(Some(&paging)))
 }
@@ -256,7 +262,7 @@ fn find(
         return Ok(None);
     };
     let home = match open(call, tx, &playlist) {
-        Err(Error::Absent(Absent::ItemPlaylist)) => return Ok(None),
+        Err(Error::Rule(rule)) if *rule == rules::PLAYLIST_NOT_FOUND => return Ok(None),
         home => home?,
     };
     let named = match home.place {
@@ -275,7 +281,7 @@ fn find(
 
 fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
     let found = match find(call, tx, id, Home::open) {
-        Err(Error::Forbidden(_)) => None,
+        Err(Error::Rule(rule)) if rule.status == 403 => None,
         found => found?,
     };
     let Some((home, named)) = found else {
@@ -318,13 +324,13 @@ impl Written {
             None => None,
             Some(resource) => {
                 if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
-                    return Err(Rule::ResourceType.into());
+                    return Err(Error::Rule(&rules::RESOURCE_TYPE_INVALID));
                 }
                 resource.text("videoId")?
             }
         };
         let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
-            Err(_) => return Err(Rule::Position.into()),
+            Err(_) => return Err(Error::Rule(&rules::POSITION_INVALID)),
             Ok(position) => position.flatten(),
         };
         let details = body.object("contentDetails", "contentDetails")?;
@@ -332,7 +338,7 @@ impl Written {
             |name| details.map(|details| details.text(name)).transpose().map(Option::flatten);
         let note = detail("note")?;
         if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
-            return Err(Rule::ContentDetails.into());
+            return Err(Error::Rule(&rules::CONTENT_DETAILS_INVALID));
         }
         Ok(Self {
             playlist: text("playlistId")?,
@@ -347,21 +353,21 @@ impl Written {
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let playlist = written.playlist.as_deref().ok_or(Rule::PlaylistIdRequired)?;
-    let video = written.video.ok_or(Rule::ResourceIdRequired)?;
+    let playlist = written.playlist.as_deref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
+    let video = written.video.ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     let home = Home::open_own(call, tx, playlist)?;
     let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
     if found.is_none() {
-        return Err(Absent::ItemVideo.into());
+        return Err(Error::Rule(&rules::VIDEO_NOT_FOUND));
     }
     if let Place::Timed(special) = home.place {
         if written.position.is_some_and(|position| position != 0) {
-            return Err(Rule::ManualSort.into());
+            return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
         }
         let channel = call.caller.channel()?;
         let entry = if special == Special::Likes {
             video::rate(tx, channel, &video, Some(true), call.now)?;
-            home.timed(call, special).find(tx, &video)?.ok_or(Absent::PlaylistItem)?
+            home.timed(call, special).find(tx, &video)?.ok_or(&rules::NOT_FOUND)?
         } else {
             watch(tx, ids, channel, &video, call.now)?
         };
@@ -389,17 +395,17 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let written = Written::read(call)?;
-    let id = Body::of(call.body).id()?.ok_or(Rule::PlaylistItemIdRequired)?;
+    let id = Body::of(call.body).id()?.ok_or(&rules::ID_REQUIRED)?;
     if call.wants("snippet") {
-        written.playlist.as_ref().ok_or(Rule::PlaylistIdRequired)?;
-        written.video.as_ref().ok_or(Rule::ResourceIdRequired)?;
+        written.playlist.as_ref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
+        written.video.as_ref().ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     }
-    let (home, named) = find(call, tx, &id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
+    let (home, named) = find(call, tx, &id, Home::open_own)?.ok_or(&rules::NOT_FOUND)?;
     let Named::Ordered(number, mut item) = named else {
-        return Err(Rule::ManualSort.into());
+        return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
     };
     let mut order = Order::load(tx, &home.id)?;
-    let mut position = order.position(tx, number, &item)?.ok_or(Absent::PlaylistItem)?;
+    let mut position = order.position(tx, number, &item)?.ok_or(&rules::NOT_FOUND)?;
     call.expect(&home.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
     let names_other = written
         .playlist
@@ -407,7 +413,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         .is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
         || written.video.as_ref().is_some_and(|video| *video != item.video);
     if names_other {
-        return Err(Rule::ItemSnippet.into());
+        return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     if call.wants("contentDetails") {
         (item.note, item.start_at, item.end_at) = (written.note, written.start_at, written.end_at);
@@ -426,7 +432,7 @@ fn is_alias(short: &str, id: &str) -> bool {
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
-    let (home, named) = find(call, tx, id, Home::open_own)?.ok_or(Absent::PlaylistItem)?;
+    let (home, named) = find(call, tx, id, Home::open_own)?.ok_or(&rules::NOT_FOUND)?;
     match named {
         Named::Timed(special, entry) => {
             let timed = home.timed(call, special);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Forbidden, Rule};
-use crate::api::operation::Call;
+use crate::api::call::Call;
+use crate::api::error::Error;
 use crate::api::response::Item;
 use crate::record::id::{self, PlaylistName, Special};
 use crate::record::stored::Stored;
@@ -14,6 +14,7 @@ use crate::resource::channels::record as channel;
 use crate::resource::playlist_items::record::{
     self as playlist_item, ListedItem, Number, PlaylistItem, Shown,
 };
+use crate::resource::playlist_items::rules;
 use crate::resource::playlist_items::system_playlist::TimeList;
 use crate::resource::videos::record::Video;
 
@@ -38,16 +39,16 @@ impl Home {
         let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
         let (id, owner, place) = match id::playlist_name(id, caller) {
             PlaylistName::Made(id) => {
-                let found = PLAYLISTS.get(tx, &id)?.ok_or(Absent::ItemPlaylist)?;
+                let found = PLAYLISTS.get(tx, &id)?.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
                 if !found.head.is_visible(call.caller) {
-                    return Err(Forbidden::PlaylistItems.into());
+                    return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
                 }
                 (id, found.head.channel.clone(), Place::Ordered)
             }
             PlaylistName::Special(special, owner) => {
-                CHANNELS.peek(tx, &owner)?.ok_or(Absent::ItemPlaylist)?;
+                CHANNELS.peek(tx, &owner)?.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
                 if special != Special::Uploads && !call.caller.owns(&owner) {
-                    return Err(Forbidden::PlaylistItems.into());
+                    return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
                 }
                 let place =
                     if special == Special::Later { Place::Ordered } else { Place::Timed(special) };
@@ -62,10 +63,10 @@ impl Home {
     pub(super) fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
         let home = Self::open(call, tx, id)?;
         if !call.caller.owns(&home.owner) {
-            return Err(Forbidden::PlaylistItems.into());
+            return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
         }
         if matches!(home.place, Place::Timed(Special::Uploads)) {
-            return Err(Rule::ItemsUnsupported.into());
+            return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
         }
         Ok(home)
     }

@@ -1,28 +1,35 @@
 //! Playlists: made, listed, changed and removed by their owner.
 
 pub mod record;
+pub mod rules;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Forbidden, Rule};
+use crate::api::call::Call;
+use crate::api::error::Error;
 use crate::api::id_list;
-use crate::api::operation::{
-    Call, Filters, HL, ID, IDS, MAX_RESULTS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART,
-    Part, READ, Run, WRITE,
-};
+use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::paginate;
-use crate::api::parameter::{Kind, Param};
+use crate::api::parameter::{
+    HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param,
+};
+
 use crate::api::response::{Item, List, Reply};
 use crate::record::counter;
 use crate::record::id::{self, PlaylistName, Special};
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::record::tables::{CHANNEL_PLAYLISTS, CHANNELS, PLAYLIST_COUNT, PLAYLISTS};
+use crate::resource::Resource;
 use crate::resource::channels::record as channel;
 use crate::resource::playlist_items::system_playlist::TimeList;
 use crate::resource::playlists::record::{self as playlist, Contents, Playlist};
+
+/// The resource.
+pub static RESOURCE: Resource =
+    Resource { operations: &[DELETE, LIST, INSERT, UPDATE], rules: rules::RULES };
 
 /// The parts of a playlist.
 const PLAYLIST_PARTS: &[Part] = &[
@@ -35,7 +42,7 @@ const PLAYLIST_PARTS: &[Part] = &[
 ];
 
 /// `playlists.delete`.
-pub(crate) const DELETE: Operation = Operation {
+const DELETE: Operation = Operation {
     doc: "Delete a playlist.",
     params: &[ID, OWNER],
     scopes: WRITE,
@@ -43,7 +50,7 @@ pub(crate) const DELETE: Operation = Operation {
 };
 
 /// `playlists.list`.
-pub(crate) const LIST: Operation = Operation {
+const LIST: Operation = Operation {
     doc: "Playlists owned by the authenticated user, or by unique ids.",
     params: &[
         PART,
@@ -64,7 +71,7 @@ pub(crate) const LIST: Operation = Operation {
 };
 
 /// `playlists.insert`.
-pub(crate) const INSERT: Operation = Operation {
+const INSERT: Operation = Operation {
     doc: "Create a playlist.",
     params: &[PART, OWNER, OWNER_CHANNEL],
     parts: PLAYLIST_PARTS,
@@ -75,7 +82,7 @@ pub(crate) const INSERT: Operation = Operation {
 };
 
 /// `playlists.update`.
-pub(crate) const UPDATE: Operation = Operation {
+const UPDATE: Operation = Operation {
     doc: "Modify title, description, privacy status, etc.",
     params: &[PART, OWNER],
     parts: PLAYLIST_PARTS,
@@ -86,7 +93,6 @@ pub(crate) const UPDATE: Operation = Operation {
 };
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    crate::resource::i18n::check_language(call)?;
     let mut list = List::new("playlistListResponse");
     let size = call.page_size(5);
     let language = call.language();
@@ -101,7 +107,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     let (owner, audience) = match call.params.get("channelId") {
         Some(channel) => {
-            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(Absent::PlaylistChannel)?;
+            CHANNELS.peek(tx, &channel.to_owned())?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
             (channel.to_owned(), 0)
         }
         None => (call.caller.channel()?.to_owned(), 1_u8),
@@ -195,13 +201,13 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 /// The playlist that the caller may change.
 fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Playlist>, Error> {
     if matches!(id::playlist_name(id, call.caller.channel().ok()), PlaylistName::Special(..)) {
-        return Err(Rule::PlaylistUnsupported.into());
+        return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
     }
     let found =
         PLAYLISTS.get(tx, &id.to_owned())?.filter(|found| found.head.is_visible(call.caller));
-    let found = found.ok_or(Absent::Playlist)?;
+    let found = found.ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&found.head.channel) {
-        return Err(Forbidden::Playlist.into());
+        return Err(Error::Rule(&rules::FORBIDDEN));
     }
     call.expect(&found.etag())?;
     Ok(found)

@@ -7,7 +7,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
-use crate::api::error::{Error, Rule};
+use crate::api::error::Error;
 use crate::api::language;
 use crate::api::paginate::latest_first;
 use crate::api::response::Item;
@@ -19,6 +19,7 @@ use crate::record::tables::{
 };
 use crate::record::{counter, thumbnail};
 use crate::resource::playlist_items::record::Directory;
+use crate::resource::playlists::rules;
 use crate::resource::search_document as findable;
 use crate::resource::videos::record::Privacy;
 
@@ -80,22 +81,22 @@ pub fn write(
         let given = body.object("status", "status")?.unwrap_or(Body::of(&empty));
         playlist.head.privacy = match given.text("privacyStatus")? {
             None => Privacy::Public,
-            Some(name) => Privacy::named(&name).ok_or(Rule::PlaylistPrivacy)?,
+            Some(name) => Privacy::named(&name).ok_or(&rules::PRIVACY_INVALID)?,
         };
         let podcast = given.text("podcastStatus")?;
         if podcast.as_deref().is_some_and(|status| !["enabled", "disabled"].contains(&status)) {
-            return Err(Rule::PlaylistSnippet.into());
+            return Err(Error::Rule(&rules::SNIPPET_INVALID));
         }
         playlist.head.podcast = podcast;
     }
     if parts.contains(&"localizations") {
         let empty = Map::new();
         let given = body.get("localizations").map_or(Some(&empty), Value::as_object);
-        let given = given.ok_or(Rule::PlaylistLocalizations)?;
+        let given = given.ok_or(&rules::LOCALIZATIONS_INVALID)?;
         if !given.is_empty() && playlist.head.language.is_none() {
-            return Err(Rule::PlaylistDefaultLanguage.into());
+            return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::PlaylistLocalizations)?;
+        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         playlist.set("localizations", &kept);
     }
     Ok(())
@@ -106,18 +107,20 @@ fn snippet(
     channel_title: &str,
     body: Body<'_>,
 ) -> Result<(), Error> {
-    let given = body.object("snippet", "snippet")?.ok_or(Rule::PlaylistTitle)?;
-    let title =
-        given.text("title")?.filter(|title| !title.trim().is_empty()).ok_or(Rule::PlaylistTitle)?;
+    let given = body.object("snippet", "snippet")?.ok_or(&rules::TITLE_REQUIRED)?;
+    let title = given
+        .text("title")?
+        .filter(|title| !title.trim().is_empty())
+        .ok_or(&rules::TITLE_REQUIRED)?;
     let description = given.text("description")?.unwrap_or_default();
     let tags = given.texts("tags")?.unwrap_or_default();
     let tags_length: usize = tags.iter().map(|tag| tag.chars().count()).sum();
     if !is_title(&title, TITLE_CHARS_MAX) || !is_description(&description) || tags_length > 500 {
-        return Err(Rule::PlaylistSnippet.into());
+        return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     let default_language = given.text("defaultLanguage")?;
     if default_language.as_ref().is_some_and(|tag| !language::is_tag(tag)) {
-        return Err(Rule::PlaylistSnippet.into());
+        return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     let mut snippet = Map::new();
     snippet.insert("publishedAt".into(), playlist.head.published.rfc3339().into());

@@ -4,19 +4,23 @@ pub mod patch;
 pub mod play;
 pub mod record;
 pub mod render;
+pub mod rules;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::error::{Absent, Error, Forbidden, Rule};
+use crate::api::call::Call;
+use crate::api::error::Error;
 use crate::api::operation::{
-    Access, Call, Cost, Filters, HL, ID, IDS, OWNER, OWNER_CHANNEL, Operation, PAGE_TOKEN, PART,
-    Part, READ, Run, UPLOAD, Upload, WRITE,
+    Access, Cost, Filters, Operation, Part, READ, Run, UPLOAD, Upload, WRITE,
 };
 use crate::api::page_token::Binding;
-use crate::api::parameter::{Kind, Param};
+use crate::api::parameter::{
+    HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param, REGION_CODE,
+};
+
+use crate::api::paginate;
 use crate::api::response::{List, Paging, Reply};
-use crate::api::{language, paginate};
 use crate::media::{Made, Treatment};
 use crate::record::counter;
 use crate::record::json_fields::Body;
@@ -24,10 +28,18 @@ use crate::record::stored::Stored;
 use crate::record::tables::{
     CHART, LISTED_VIDEOS, RATED, RATED_COUNT, RATINGS, VIDEO_COUNTS, VIDEOS,
 };
+use crate::resource::Resource;
 use crate::resource::channels::record as channel;
+use crate::resource::video_categories;
 use crate::resource::videos::patch::Writing;
 use crate::resource::videos::record::{self as video, Video};
 use crate::resource::videos::render::{Serving, list as listed, render};
+
+/// The resource.
+pub static RESOURCE: Resource = Resource {
+    operations: &[INSERT, LIST, DELETE, UPDATE, RATE, GET_RATING, REPORT_ABUSE],
+    rules: rules::RULES,
+};
 
 /// The total of a chart counts no further than this, as the real service's: what it costs does not grow with the videos.
 const CHART_TOTAL_MAX: usize = 200;
@@ -55,7 +67,7 @@ const VIDEO_PARTS: &[Part] = &[
 ];
 
 /// `videos.insert`.
-pub(crate) const INSERT: Operation = Operation {
+const INSERT: Operation = Operation {
     doc: "Upload a video, optionally with metadata.",
     params: &[
         PART,
@@ -81,7 +93,7 @@ pub(crate) const INSERT: Operation = Operation {
 };
 
 /// `videos.list`.
-pub(crate) const LIST: Operation = Operation {
+const LIST: Operation = Operation {
     doc: "Videos matching parameters; accepts regionCode.",
     params: &[
         PART,
@@ -105,7 +117,7 @@ pub(crate) const LIST: Operation = Operation {
         .private(),
         OWNER,
         PAGE_TOKEN,
-        Param::text("regionCode", "A country (i18nRegions.list)."),
+        REGION_CODE,
         Param::text("videoCategoryId", "Only this category of videos.").default("0"),
     ],
     filters: Filters::One(&["chart", "id", "myRating"]),
@@ -116,7 +128,7 @@ pub(crate) const LIST: Operation = Operation {
 };
 
 /// `videos.delete`.
-pub(crate) const DELETE: Operation = Operation {
+const DELETE: Operation = Operation {
     doc: "Delete a video.",
     params: &[ID, OWNER],
     scopes: WRITE,
@@ -124,7 +136,7 @@ pub(crate) const DELETE: Operation = Operation {
 };
 
 /// `videos.update`.
-pub(crate) const UPDATE: Operation = Operation {
+const UPDATE: Operation = Operation {
     doc: "Update metadata.",
     params: &[PART, OWNER],
     parts: VIDEO_PARTS,
@@ -135,26 +147,35 @@ pub(crate) const UPDATE: Operation = Operation {
 };
 
 /// `videos.rate`.
-pub(crate) const RATE: Operation = Operation {
+const RATE: Operation = Operation {
     doc: "Add a like or dislike, or remove a rating.",
     params: &[
         ID,
         Param::of("rating", Kind::OneOf(&["none", "like", "dislike"]), "The rating to give.")
             .required()
-            .unlisted(Rule::Rating),
+            .unlisted(&rules::RATING_INVALID),
     ],
     scopes: WRITE,
     ..Operation::insert("videos.rate", "/videos/rate", Run::Call(rate))
 };
 
 /// `videos.getRating`.
-pub(crate) const GET_RATING: Operation = Operation {
+const GET_RATING: Operation = Operation {
     doc: "Ratings the authorized user gave to a list of videos.",
     params: &[IDS.required(), OWNER],
     access: Access::Token,
     scopes: READ,
     response: Some("VideoGetRatingResponse"),
     ..Operation::list("videos.getRating", "/videos/getRating", Run::Call(get_rating))
+};
+
+/// `videos.reportAbuse`.
+const REPORT_ABUSE: Operation = Operation {
+    doc: "Report a video as abusive, using a reason from videoAbuseReportReasons.",
+    params: &[OWNER],
+    scopes: WRITE,
+    request: Some("VideoAbuseReport"),
+    ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::NotImplemented)
 };
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -180,7 +201,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 }
 
 fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
-    let side = |name| call.params.get(name).and_then(|text| text.parse().ok());
+    let side = |name| call.given(name).and_then(|text| text.parse().ok());
     Serving {
         parts: &call.parts,
         now: call.now,
@@ -191,8 +212,7 @@ fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
 }
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    crate::resource::i18n::check_language(call)?;
-    let region = crate::resource::i18n::check_region(call)?;
+    let region = call.region();
     // Clients send maxResults with ids as a matter of habit, and the real service lets that pass.
     if call.params.has("id") && call.params.has("pageToken") {
         return Err(Error::IncompatibleParameters("id, pageToken".into()));
@@ -216,7 +236,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         };
         let owner = call.caller.owns(&video.record.head.channel);
         if wants_owner_parts && !owner {
-            return Err(Forbidden::OwnerParts.into());
+            return Err(Error::Rule(&rules::OWNER_PARTS_FORBIDDEN));
         }
         let counts =
             if call.wants("statistics") { VIDEO_COUNTS.peek_shared(tx, id)? } else { None };
@@ -263,12 +283,13 @@ fn chart(
     region: Option<&str>,
 ) -> Result<(Vec<String>, Paging), Error> {
     if call.params.get("chart") != Some("mostPopular") {
-        return Err(Absent::Chart.into());
+        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
     }
     let category = call.params.get("videoCategoryId").unwrap_or("0");
-    if category != "0" && !language::VIDEO_CATEGORIES.iter().any(|(known, _, _)| *known == category)
+    if category != "0"
+        && !video_categories::CATEGORIES.iter().any(|(known, _, _)| *known == category)
     {
-        return Err(Absent::Chart.into());
+        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
     }
     let size = call.page_size(5);
     let within = region.unwrap_or_default();
@@ -300,9 +321,9 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Stored<Video>, Er
     let video = VIDEOS
         .get(tx, &id.to_owned())?
         .filter(|video| video.head.is_visible(call.caller))
-        .ok_or(Absent::Video)?;
+        .ok_or(&rules::NOT_FOUND)?;
     if !call.caller.owns(&video.head.channel) {
-        return Err(Forbidden::Video.into());
+        return Err(Error::Rule(&rules::FORBIDDEN));
     }
     call.expect(&video.etag())?;
     Ok(video)
@@ -337,7 +358,7 @@ fn rate(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         _ => None,
     };
     if video::visible(tx, id, call.caller)?.is_none() {
-        return Err(Absent::Video.into());
+        return Err(Error::Rule(&rules::NOT_FOUND));
     }
     video::rate(tx, channel, id, likes, call.now)?;
     Ok(Reply::empty())

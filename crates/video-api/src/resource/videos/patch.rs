@@ -3,12 +3,14 @@
 use serde_json::{Map, Value, json};
 use triptych_core::time::Timestamp;
 
-use crate::api::error::{Error, Rule};
+use crate::api::error::Error;
 use crate::api::language;
 use crate::record::json_fields::{Body, is_description, is_title, localizations};
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
+use crate::resource::video_categories;
 use crate::resource::videos::record::{Privacy, Video};
+use crate::resource::videos::rules;
 
 /// A title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
@@ -65,27 +67,27 @@ impl Writing<'_> {
         video: &mut Stored<Video>,
     ) -> Result<(), Error> {
         let Some(given) = self.body.object("snippet", "snippet")? else {
-            return Err(Rule::VideoMetadata.into());
+            return Err(Error::Rule(&rules::METADATA_INVALID));
         };
-        let title = given.text("title")?.ok_or(Rule::VideoMetadata)?;
+        let title = given.text("title")?.ok_or(&rules::METADATA_INVALID)?;
         let category = match given.text("categoryId")? {
             Some(category) => category,
             None if self.is_new => CATEGORY_DEFAULT.into(),
-            None => return Err(Rule::VideoMetadata.into()),
+            None => return Err(Error::Rule(&rules::METADATA_INVALID)),
         };
         if !is_title(&title, TITLE_CHARS_MAX) {
-            return Err(Rule::VideoTitle.into());
+            return Err(Error::Rule(&rules::TITLE_INVALID));
         }
         let description = given.text("description")?.unwrap_or_default();
         if !is_description(&description) {
-            return Err(Rule::VideoDescription.into());
+            return Err(Error::Rule(&rules::DESCRIPTION_INVALID));
         }
         let tags = given.texts("tags")?.unwrap_or_default();
         if !are_tags(&tags) {
-            return Err(Rule::VideoTags.into());
+            return Err(Error::Rule(&rules::TAGS_INVALID));
         }
-        if language::assignable_category(&category).is_none() {
-            return Err(Rule::VideoCategory.into());
+        if video_categories::assignable(&category).is_none() {
+            return Err(Error::Rule(&rules::CATEGORY_INVALID));
         }
         let default_language = given.text("defaultLanguage")?;
         let audio_language = given.text("defaultAudioLanguage")?;
@@ -126,18 +128,18 @@ impl Writing<'_> {
         let given = self.body.object("status", "status")?.unwrap_or(Body::of(&empty));
         let privacy = match given.text("privacyStatus")? {
             None => Privacy::Public,
-            Some(name) => Privacy::named(&name).ok_or(Rule::VideoPrivacy)?,
+            Some(name) => Privacy::named(&name).ok_or(&rules::PRIVACY_FORBIDDEN)?,
         };
         let license = given.text("license")?.unwrap_or_else(|| "youtube".into());
         if !["youtube", "creativeCommon"].contains(&license.as_str()) {
-            return Err(Rule::VideoLicense.into());
+            return Err(Error::Rule(&rules::LICENSE_FORBIDDEN));
         }
         let publish_at = match given.text("publishAt")? {
             None => None,
-            Some(text) => Some(Timestamp::from_rfc3339(&text).ok_or(Rule::VideoPublishAt)?),
+            Some(text) => Some(Timestamp::from_rfc3339(&text).ok_or(&rules::PUBLISH_AT_INVALID)?),
         };
         if publish_at.is_some() && privacy != Privacy::Private {
-            return Err(Rule::VideoPublishAt.into());
+            return Err(Error::Rule(&rules::PUBLISH_AT_INVALID));
         }
         // A moment that is over publishes right away (facts: videos, status.publishAt).
         let (privacy, publish_at) = match publish_at {
@@ -161,17 +163,21 @@ impl Writing<'_> {
         let mut details = Map::new();
         if let Some(given) = self.body.object("recordingDetails", "recordingDetails")? {
             if let Some(text) = given.text("recordingDate")? {
-                let date = Timestamp::from_rfc3339(&text).ok_or(Rule::VideoRecording)?;
+                let date =
+                    Timestamp::from_rfc3339(&text).ok_or(&rules::RECORDING_DETAILS_INVALID)?;
                 details.insert("recordingDate".into(), date.rfc3339().into());
             }
             if let Some(text) = given.text("locationDescription")? {
                 if !is_description(&text) {
-                    return Err(Rule::VideoRecording.into());
+                    return Err(Error::Rule(&rules::RECORDING_DETAILS_INVALID));
                 }
                 details.insert("locationDescription".into(), text.into());
             }
             if let Some(place) = given.get("location") {
-                details.insert("location".into(), location(place).ok_or(Rule::VideoRecording)?);
+                details.insert(
+                    "location".into(),
+                    location(place).ok_or(&rules::RECORDING_DETAILS_INVALID)?,
+                );
             }
         }
         video.set("recordingDetails", &details);
@@ -196,11 +202,11 @@ impl Writing<'_> {
     fn localizations(&self, video: &mut Stored<Video>) -> Result<(), Error> {
         let empty = Map::new();
         let given = self.body.get("localizations").map_or(Some(&empty), Value::as_object);
-        let given = given.ok_or(Rule::VideoLocalizations)?;
+        let given = given.ok_or(&rules::LOCALIZATIONS_INVALID)?;
         if !given.is_empty() && video.head.language.is_none() {
-            return Err(Rule::VideoDefaultLanguage.into());
+            return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
-        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(Rule::VideoLocalizations)?;
+        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         video.set("localizations", &kept);
         Ok(())
     }

@@ -5,10 +5,12 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::api::error::{Absent, Error};
+use crate::api::error::Error;
 use crate::record::tables::{ACCOUNTS, VIDEOS};
+use crate::resource::channels;
 use crate::resource::playlist_items::system_playlist as time_list;
 use crate::resource::videos::record::{self as video, VideoCounts};
+use crate::resource::videos::rules;
 
 /// Entries of the history that one call adds at most.
 const HISTORY_MAX: u64 = 50;
@@ -36,16 +38,16 @@ const fn one() -> u64 {
 /// Counts plays, and gives what is counted of the video then.
 ///
 /// # Errors
-/// [`Absent::Video`], [`Absent::Channel`] for an account that is none, [`Error::NoChannel`].
+/// [`rules::NOT_FOUND`], [`channels::rules::NOT_FOUND`] for an account that is none, [`Error::NoChannel`].
 pub fn record(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
     plays: &Plays,
     now: Timestamp,
 ) -> Result<VideoCounts, Error> {
-    let found = VIDEOS.get(tx, &plays.video)?.ok_or(Absent::Video)?;
+    let found = VIDEOS.get(tx, &plays.video)?.ok_or(&rules::NOT_FOUND)?;
     if let Some(account) = &plays.account {
-        let account = ACCOUNTS.peek(tx, account)?.ok_or(Absent::Channel)?;
+        let account = ACCOUNTS.peek(tx, account)?.ok_or(&channels::rules::NOT_FOUND)?;
         let channel = account.channel.ok_or(Error::NoChannel)?;
         for _ in 0..plays.count.min(HISTORY_MAX) {
             time_list::watch(tx, ids, &channel, &plays.video, now)?;

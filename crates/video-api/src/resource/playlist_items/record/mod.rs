@@ -12,12 +12,13 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Record, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::api::error::{Error, Rule};
+use crate::api::error::Error;
 use crate::api::response::{Item, Object, string};
 use crate::record::id;
 use crate::record::render_cache::Listed;
 use crate::record::stored::Stored;
 use crate::record::tables::{CHUNKS, ITEMS, ITEMS_OF_VIDEO, ORDER, PLAYLIST_GARBAGE, PLAYLISTS};
+use crate::resource::playlist_items::rules;
 use crate::resource::videos::record::{Privacy, Video};
 use crate::resource::videos::render::{ListedVideo, as_item};
 
@@ -176,7 +177,7 @@ impl Order {
     /// Puts a new item at `position`, or at the end.
     ///
     /// # Errors
-    /// [`Rule::PlaylistFull`], [`Rule::Position`].
+    /// [`rules::PLAYLIST_FULL`], [`rules::POSITION_INVALID`].
     pub fn insert(
         &mut self,
         tx: &mut Tx<'_>,
@@ -186,13 +187,14 @@ impl Order {
     ) -> Result<(u64, u32), Error> {
         let total = self.total();
         if total >= ITEMS_MAX {
-            return Err(Rule::PlaylistFull.into());
+            return Err(Error::Rule(&rules::PLAYLIST_FULL));
         }
         let position = match position {
             None => total,
-            Some(position) => {
-                u32::try_from(position).ok().filter(|at| *at <= total).ok_or(Rule::Position)?
-            }
+            Some(position) => u32::try_from(position)
+                .ok()
+                .filter(|at| *at <= total)
+                .ok_or(&rules::POSITION_INVALID)?,
         };
         let number = loop {
             let number = ids.next();
@@ -209,7 +211,7 @@ impl Order {
     /// Moves an item to `position`, counted without it.
     ///
     /// # Errors
-    /// [`Rule::Position`].
+    /// [`rules::POSITION_INVALID`].
     pub fn shift(
         &mut self,
         tx: &mut Tx<'_>,
@@ -217,8 +219,10 @@ impl Order {
         item: &mut PlaylistItem,
         position: u64,
     ) -> Result<u32, Error> {
-        let position =
-            u32::try_from(position).ok().filter(|at| *at < self.total()).ok_or(Rule::Position)?;
+        let position = u32::try_from(position)
+            .ok()
+            .filter(|at| *at < self.total())
+            .ok_or(&rules::POSITION_INVALID)?;
         self.take(tx, number, item)?;
         self.put(tx, position, number, item)?;
         self.save(tx)?;
@@ -259,8 +263,8 @@ impl Order {
             let new = self.new_chunk();
             self.directory.chunks.push((new, 0));
         }
-        let (at, place) = self.directory.place(position).ok_or(Rule::Position)?;
-        let (id, _) = self.directory.chunks.get(at).copied().ok_or(Rule::Position)?;
+        let (at, place) = self.directory.place(position).ok_or(&rules::POSITION_INVALID)?;
+        let (id, _) = self.directory.chunks.get(at).copied().ok_or(&rules::POSITION_INVALID)?;
         let mut chunk = self.chunk(tx, id)?;
         chunk.0.insert(place.min(chunk.0.len()), number);
         item.chunk = id;

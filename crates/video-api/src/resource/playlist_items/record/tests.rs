@@ -1,4 +1,5 @@
 use super::*;
+use crate::resource::playlist_items::rules;
 use proptest::prelude::*;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Memory, Span, run_blocking};
@@ -31,7 +32,7 @@ fn a_full_playlist_takes_no_more_and_leaves_no_row_when_it_is_gone() {
     for number in 0..ITEMS_MAX {
         insert(&mut ids, number).unwrap();
     }
-    assert_eq!(insert(&mut ids, 0), Err(Rule::PlaylistFull.into()));
+    assert_eq!(insert(&mut ids, 0), Err(Error::Rule(&rules::PLAYLIST_FULL)));
     let numbers =
         Order::load(&mut Tx::new(&store), "PL").unwrap().slice(&mut Tx::new(&store), 0, ITEMS_MAX);
     let unique: std::collections::BTreeSet<_> = numbers.unwrap().into_iter().collect();
@@ -95,7 +96,7 @@ impl Pair {
             Order::load(tx, "PL")?.insert(tx, ids, at, item("v".into()))
         });
         if at.is_some_and(|at| at > self.plain.len()) {
-            assert_eq!(made, Err(Rule::Position.into()));
+            assert_eq!(made, Err(Error::Rule(&rules::POSITION_INVALID)));
             return;
         }
         let at = at.unwrap_or(self.plain.len());
@@ -113,7 +114,7 @@ impl Pair {
             Order::load(tx, "PL")?.shift(tx, number, &mut item, to as u64)
         });
         if to >= self.plain.len() {
-            assert_eq!(moved, Err(Rule::Position.into()));
+            assert_eq!(moved, Err(Error::Rule(&rules::POSITION_INVALID)));
             return;
         }
         assert_eq!(moved, Ok(u32::try_from(to).unwrap()));

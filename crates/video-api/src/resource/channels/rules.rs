@@ -1,0 +1,38 @@
+//! Rules of channels: each with its status, domain, reason, place and sentence.
+
+use crate::api::error::{Place, Rule, rules};
+
+rules! {
+    /// A channel.
+    NOT_FOUND = Rule::new(404, "youtube.channel", "channelNotFound", Place::parameter("id"), "The channel specified in the request cannot be found.");
+    /// A guide category.
+    CATEGORY_NOT_FOUND = Rule::new(404, "youtube.channel", "categoryNotFound", Place::parameter("categoryId"), "The category identified by the <code>categoryId</code> parameter cannot be found.");
+    /// A channel of somebody else.
+    FORBIDDEN = Rule::new(403, "youtube.channel", "channelForbidden", Place::parameter("id"), "The channel specified in the <code>id</code> parameter does not support the request or the request is not properly authorized.");
+    /// Branding with a value that is none.
+    BRANDING_INVALID = Rule::new(400, "youtube.channel", "brandingValidationError", Place::body("brandingSettings"), "One of the values in the request's brandingSettings object cannot be validated.");
+    /// Another title: the interface cannot change it.
+    TITLE_UPDATE_FORBIDDEN = Rule::new(400, "youtube.channel", "channelTitleUpdateForbidden", Place::body("brandingSettings.channel.title"), "When updating a channel's brandingSettings part, you must either set the brandingSettings.channel.title property's value to the channel's current title or omit the property. The channel title cannot be updated.");
+    /// Localizations of a channel without a default language.
+    DEFAULT_LANGUAGE_NOT_SET = Rule::new(400, "youtube.channel", "defaultLanguageNotSetError", Place::body("brandingSettings.channel.defaultLanguage"), "The defaultLanguage must be set to update localizations.");
+    /// Localizations of a channel that are none.
+    LOCALIZATIONS_INVALID = Rule::new(400, "youtube.channel", "localizationValidationError", Place::body("localizations"), "One of the values in the localizations object failed validation.");
+    /// A promotion's position or list of items that is none.
+    PROMOTION_INVALID = Rule::new(400, "youtube.channel", "invalidBrandingOption", Place::body("invideoPromotion"), "The request specifies an invalid promotion: the position is a corner (topLeft, topRight, bottomLeft or bottomRight), the items are a list.");
+    /// A timing of a type that is none.
+    TIMING_TYPE_INVALID = Rule::new(400, "youtube.channel", "invalidTimingType", Place::body("timing.type"), "The request specifies an invalid timing type: offsetFromStart or offsetFromEnd.");
+    /// Timing without its offset.
+    TIMING_OFFSET_REQUIRED = Rule::new(400, "youtube.channel", "requiredTimingOffset", Place::body("timing.offsetMs"), "The request does not specify the timing offset, offsetMs.");
+    /// An offset that is no number.
+    TIMING_OFFSET_INVALID = Rule::new(400, "youtube.channel", "invalidTimingOffset", Place::body("timing.offsetMs"), "The request specifies an invalid timing offset: offsetMs is a whole number of milliseconds.");
+    /// A duration that is no number.
+    TIMING_DURATION_INVALID = Rule::new(400, "youtube.channel", "invalidDuration", Place::body("timing.durationMs"), "The request specifies an invalid duration: durationMs is a whole number of milliseconds.");
+    /// A promoted item without an id of a known type.
+    PROMOTION_ITEM_REQUIRED = Rule::new(400, "youtube.channel", "requiredItemIdType", Place::body("invideoPromotion.items.id.type"), "Every promoted item needs an id with the type video, website or recentUpload.");
+    /// A message that is too long, or holds < or >.
+    PROMOTION_MESSAGE_INVALID = Rule::new(400, "youtube.channel", "invalidCustomMessage", Place::body("invideoPromotion.items.customMessage"), "The request specifies an invalid custom message: at most 500 characters, and no < or >.");
+    /// A promoted video that is not the channel's.
+    PROMOTED_VIDEO_FORBIDDEN = Rule::new(403, "youtube.channel", "promotedVideoNotAllowed", Place::body("invideoPromotion.items.id.videoId"), "The video that the request promotes is not a video of the channel.");
+    /// A promoted page without an address of the web.
+    PROMOTED_WEBSITE_FORBIDDEN = Rule::new(403, "youtube.channel", "websiteLinkNotAllowed", Place::body("invideoPromotion.items.id.websiteUrl"), "The website that the request promotes is not allowed: an address with http or https.");
+}

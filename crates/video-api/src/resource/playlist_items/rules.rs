@@ -1,0 +1,36 @@
+//! Rules of playlist items: each with its status, domain, reason, place and sentence.
+
+use crate::api::error::{Place, Rule, rules};
+
+rules! {
+    /// The video of a playlist item.
+    VIDEO_NOT_FOUND = Rule::new(404, "youtube.playlistItem", "videoNotFound", Place::None, "Video not found.");
+    /// The video whose items are asked for.
+    FILTER_VIDEO_NOT_FOUND = Rule::new(404, "youtube.playlistItem", "videoNotFound", Place::parameter("videoId"), "The video identified with the request's <code>videoId</code> parameter cannot be found.");
+    /// The playlist of an item.
+    PLAYLIST_NOT_FOUND = Rule::new(404, "youtube.playlistItem", "playlistNotFound", Place::parameter("playlistId"), "The playlist identified with the request's <code>playlistId</code> parameter cannot be found.");
+    /// A playlist item.
+    NOT_FOUND = Rule::new(404, "youtube.playlistItem", "playlistItemNotFound", Place::parameter("id"), "The playlist item identified with the request's <code>id</code> parameter cannot be found.");
+    /// Items of a playlist that the caller cannot see or change.
+    NOT_ACCESSIBLE = Rule::new(403, "youtube.playlistItem", "playlistItemsNotAccessible", Place::parameter("playlistId"), "The request is not properly authorized to access or change the items of this playlist.");
+    /// `snippet.playlistId` missing.
+    PLAYLIST_ID_REQUIRED = Rule::new(400, "youtube.playlistItem", "playlistIdRequired", Place::body("snippet.playlistId"), "The request does not specify a value for the required playlistId property.");
+    /// `snippet.resourceId` missing.
+    RESOURCE_ID_REQUIRED = Rule::new(400, "youtube.playlistItem", "resourceIdRequired", Place::body("snippet.resourceId"), "The request must contain a resource in which the snippet object specifies a resourceId.");
+    /// `id` missing.
+    ID_REQUIRED = Rule::new(400, "youtube.playlistItem", "playlistItemIdRequired", Place::body("id"), "The update request must specify a value for the id property to identify the playlist item being updated.");
+    /// An item that is no video.
+    RESOURCE_TYPE_INVALID = Rule::new(400, "youtube.playlistItem", "invalidResourceType", Place::body("snippet.resourceId.kind"), "The type specified for the resource ID is not supported for this operation: youtube#video.");
+    /// A position outside the playlist.
+    POSITION_INVALID = Rule::new(400, "youtube.playlistItem", "invalidPlaylistItemPosition", Place::body("snippet.position"), "The request attempts to set the playlist item's position to an invalid or unsupported value.");
+    /// A position in a list that is ordered by time.
+    MANUAL_SORT_REQUIRED = Rule::new(400, "youtube.playlistItem", "manualSortRequired", Place::body("snippet.position"), "The request attempts to set the playlist item's position, but the playlist does not use manual sorting.");
+    /// A note that is too long.
+    CONTENT_DETAILS_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.note"), "The contentDetails property in the request is not valid. A note has at most 280 characters.");
+    /// One item more than a playlist holds.
+    PLAYLIST_FULL = Rule::new(403, "youtube.playlistItem", "playlistContainsMaximumNumberOfVideos", Place::None, "The playlist already contains the maximum allowed number of items.");
+    /// A list that the service makes.
+    OPERATION_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::parameter("playlistId"), "The API does not support the ability to insert or delete items of this playlist: it lists the channel's uploads.");
+    /// An item that belongs to another playlist, or another video.
+    SNIPPET_INVALID = Rule::new(400, "youtube.playlistItem", "invalidSnippet", Place::body("snippet"), "The snippet does not name the playlist that the item belongs to.");
+}

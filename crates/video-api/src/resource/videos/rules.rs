@@ -1,0 +1,40 @@
+//! Rules of videos: each with its status, domain, reason, place and sentence.
+
+use crate::api::error::{Place, Rule, rules};
+
+rules! {
+    /// A video.
+    NOT_FOUND = Rule::new(404, "youtube.video", "videoNotFound", Place::parameter("id"), "The video that you are trying to retrieve cannot be found.");
+    /// A chart.
+    CHART_NOT_FOUND = Rule::new(400, "youtube.video", "videoChartNotFound", Place::parameter("chart"), "The requested video chart is not supported or is not available.");
+    /// A video of somebody else.
+    FORBIDDEN = Rule::new(403, "youtube.video", "forbidden", Place::parameter("id"), "The video cannot be changed or deleted: the request is not properly authorized.");
+    /// Parts that only the owner sees.
+    OWNER_PARTS_FORBIDDEN = Rule::new(403, "youtube.video", "forbidden", Place::parameter("part"), "The request is not properly authorized to access video file or processing information. The parts fileDetails, processingDetails and suggestions are only available to the video's owner.");
+    /// The likes of somebody else.
+    RATINGS_FORBIDDEN = Rule::new(403, "youtube.video", "forbidden", Place::parameter("myRating"), "The request cannot access user rating information. This error may occur because the request is not properly authorized.");
+    /// A title that is empty, too long, or holds < or >.
+    TITLE_INVALID = Rule::new(400, "youtube.video", "invalidTitle", Place::body("snippet.title"), "The request metadata specifies an invalid or empty video title: it has 1 to 100 characters, and no < or >.");
+    /// A description that is too long, or holds < or >.
+    DESCRIPTION_INVALID = Rule::new(400, "youtube.video", "invalidDescription", Place::body("snippet.description"), "The request metadata specifies an invalid video description: it has at most 5000 bytes, and no < or >.");
+    /// Tags that are too long together.
+    TAGS_INVALID = Rule::new(400, "youtube.video", "invalidTags", Place::body("snippet.tags"), "The request metadata specifies invalid video keywords: they have at most 500 characters together.");
+    /// A category that is none.
+    CATEGORY_INVALID = Rule::new(400, "youtube.video", "invalidCategoryId", Place::body("snippet.categoryId"), "The snippet.categoryId property specifies an invalid category ID. Use the videoCategories.list method to retrieve supported categories.");
+    /// A publication time of a video that is not private, or that is no time.
+    PUBLISH_AT_INVALID = Rule::new(400, "youtube.video", "invalidPublishAt", Place::body("status.publishAt"), "The request metadata specifies an invalid scheduled publishing time: the video must be private, and the time a moment in RFC 3339.");
+    /// Recording details that are none.
+    RECORDING_DETAILS_INVALID = Rule::new(400, "youtube.video", "invalidRecordingDetails", Place::body("recordingDetails"), "The recordingDetails object in the request specifies invalid recording details.");
+    /// Snippet without title or category, or none at all.
+    METADATA_INVALID = Rule::new(400, "youtube.video", "invalidVideoMetadata", Place::body("snippet"), "The request metadata is invalid: a snippet needs title and categoryId.");
+    /// Localizations without a default language.
+    DEFAULT_LANGUAGE_NOT_SET = Rule::new(400, "youtube.video", "defaultLanguageNotSet", Place::body("snippet.defaultLanguage"), "The request is trying to add localized video details without specifying the default language of the video details.");
+    /// Localizations that are none, or too many. Ours.
+    LOCALIZATIONS_INVALID = Rule::new(400, "youtube.video", "localizationValidationError", Place::body("localizations"), "One of the values in the localizations object is not valid: each is a language with title and description, and all have at most 40 KiB together.");
+    /// A licence that is none.
+    LICENSE_FORBIDDEN = Rule::new(403, "youtube.video", "forbiddenLicenseSetting", Place::body("status.license"), "The request attempts to set an invalid license for the video: youtube or creativeCommon.");
+    /// A privacy that is none.
+    PRIVACY_FORBIDDEN = Rule::new(403, "youtube.video", "forbiddenPrivacySetting", Place::body("status.privacyStatus"), "The request attempts to set an invalid privacy setting for the video: public, unlisted or private.");
+    /// A rating that is none.
+    RATING_INVALID = Rule::new(400, "youtube.video", "invalidRating", Place::parameter("rating"), "The request contained an unexpected value for the rating parameter: like, dislike or none.");
+}
