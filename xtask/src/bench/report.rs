@@ -53,27 +53,7 @@ pub(crate) fn write(name: &str, rows: &[Row], load: &str) -> Result<String> {
     );
     std::fs::write(folder.join(format!("{name}.md")), page)?;
     std::fs::write(folder.join(format!("{name}.svg")), plot(rows))?;
-    std::fs::write(root().join("docs/benchmarks.md"), overview(&folder)?)?;
     Ok(table)
-}
-
-/// All pages that were measured so far, as one.
-fn overview(folder: &std::path::Path) -> Result<String> {
-    let mut text = String::from(
-        "# Benchmarks\n\nWritten by `cargo xtask bench`: each number beside the machine's own limit, measured in the same run. \
-         A share says more than a number: machines differ, the share should not.\n",
-    );
-    let mut pages: Vec<_> =
-        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    pages.sort();
-    for page in pages.iter().filter(|page| {
-        page.extension().is_some_and(|kind| kind == "md") && !page.ends_with("README.md")
-    }) {
-        let page =
-            std::fs::read_to_string(page)?.replace("# ", "## ").replace("](", "](benchmarks/");
-        let _ = write!(text, "\n{page}");
-    }
-    Ok(text)
 }
 
 fn table(rows: &[Row]) -> String {
