@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value};
 
 /// One argument or a part of it. The order of keys matters: it decides which of two faults is named.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Js {
+pub enum JsValue {
     /// Left out, or `undefined`.
     Undefined,
     /// `null`.
@@ -26,7 +26,7 @@ pub enum Js {
     Function,
 }
 
-impl Js {
+impl JsValue {
     /// Whether it counts as left out where an argument is optional.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
@@ -139,7 +139,7 @@ impl Js {
     }
 }
 
-impl<'de> Deserialize<'de> for Js {
+impl<'de> Deserialize<'de> for JsValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Reader)
     }
@@ -148,60 +148,60 @@ impl<'de> Deserialize<'de> for Js {
 struct Reader;
 
 impl<'de> Visitor<'de> for Reader {
-    type Value = Js;
+    type Value = JsValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Js, E> {
-        Ok(Js::Null)
+    fn visit_unit<E>(self) -> Result<JsValue, E> {
+        Ok(JsValue::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Js, E> {
-        Ok(Js::Null)
+    fn visit_none<E>(self) -> Result<JsValue, E> {
+        Ok(JsValue::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Js, E> {
-        Ok(Js::Bool(value))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
-    fn visit_i64<E>(self, value: i64) -> Result<Js, E> {
-        Ok(Js::Number(value as f64))
+    fn visit_bool<E>(self, value: bool) -> Result<JsValue, E> {
+        Ok(JsValue::Bool(value))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
-    fn visit_u64<E>(self, value: u64) -> Result<Js, E> {
-        Ok(Js::Number(value as f64))
+    fn visit_i64<E>(self, value: i64) -> Result<JsValue, E> {
+        Ok(JsValue::Number(value as f64))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Js, E> {
-        Ok(Js::Number(value))
+    #[expect(clippy::cast_precision_loss, reason = "numbers of extension code are doubles")]
+    fn visit_u64<E>(self, value: u64) -> Result<JsValue, E> {
+        Ok(JsValue::Number(value as f64))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Js, E> {
-        Ok(Js::String(value.to_owned()))
+    fn visit_f64<E>(self, value: f64) -> Result<JsValue, E> {
+        Ok(JsValue::Number(value))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Js, E> {
-        Ok(Js::String(value))
+    fn visit_str<E>(self, value: &str) -> Result<JsValue, E> {
+        Ok(JsValue::String(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Js, A::Error> {
+    fn visit_string<E>(self, value: String) -> Result<JsValue, E> {
+        Ok(JsValue::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<JsValue, A::Error> {
         let mut all = Vec::new();
         while let Some(item) = items.next_element()? {
             all.push(item);
         }
-        Ok(Js::Array(all))
+        Ok(JsValue::Array(all))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Js, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<JsValue, A::Error> {
         let mut all = Vec::new();
         while let Some(member) = members.next_entry()? {
             all.push(member);
         }
-        Ok(Js::Object(all))
+        Ok(JsValue::Object(all))
     }
 }
 
@@ -211,18 +211,20 @@ mod tests {
 
     #[test]
     fn keys_keep_the_callers_order() {
-        let value: Js = serde_json::from_str(r#"{"z": 1, "a": [null, 1.5]}"#).unwrap();
+        let value: JsValue = serde_json::from_str(r#"{"z": 1, "a": [null, 1.5]}"#).unwrap();
         let expected = vec![
-            ("z".to_owned(), Js::Number(1.0)),
-            ("a".to_owned(), Js::Array(vec![Js::Null, Js::Number(1.5)])),
+            ("z".to_owned(), JsValue::Number(1.0)),
+            ("a".to_owned(), JsValue::Array(vec![JsValue::Null, JsValue::Number(1.5)])),
         ];
-        assert_eq!(value, Js::Object(expected));
+        assert_eq!(value, JsValue::Object(expected));
     }
 
     #[test]
     fn what_json_has_not_arrives_as_null_or_is_left_out() {
-        let value =
-            Js::Object(vec![("a".into(), Js::Undefined), ("b".into(), Js::Number(f64::NAN))]);
+        let value = JsValue::Object(vec![
+            ("a".into(), JsValue::Undefined),
+            ("b".into(), JsValue::Number(f64::NAN)),
+        ]);
         assert_eq!(value.to_json(), serde_json::json!({ "b": null }));
     }
 }

@@ -10,6 +10,7 @@ pub mod error;
 pub mod extension;
 #[cfg(feature = "server")]
 pub mod http;
+pub mod id;
 pub mod js_value;
 pub mod operation;
 pub mod replay;

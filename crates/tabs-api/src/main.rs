@@ -9,7 +9,7 @@ use tabs_api::browser::Compat;
 use tabs_api::engine::allowed_hosts::AllowedHosts;
 use tabs_api::engine::fixtures::Pages;
 use tabs_api::http::TabsApi;
-use tabs_api::replay::Lab;
+use tabs_api::replay::Replay;
 use tabs_api::seed::{Install, Seed};
 use triptych_core::host::flags::Product;
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
@@ -124,7 +124,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
     if let Some(path) = matches.get_one::<PathBuf>("lab") {
         let text = read(path)?;
         let pages = Pages::read(&text).map_err(|error| failed(&error))?;
-        builder = builder.lab(Lab::new(pages, start.clock.now()));
+        builder = builder.replay(Replay::new(pages, start.clock.now()));
     }
     let service = builder.build().map_err(|error| failed(&error))?;
     let mut secrets = vec![("control", control)];

@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use triptych_core::time::Timestamp;
 
-use crate::browser::{Browser, Caller, Command, Compat, Context, Style};
+use crate::browser::{Browser, Compat};
 use crate::engine::Engine;
 use crate::engine::fixtures::Pages;
 use crate::engine::simulated::SimEngine;
 use crate::extension::manifest::Manifest;
 use crate::extension::permission::Extension;
-use crate::js_value::Js;
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command, Context, Style};
 use crate::session::Session;
 
 /// An extension to install: who it is, and the token that speaks for it.
@@ -280,7 +281,7 @@ fn call(
     name: &str,
     arguments: Value,
 ) -> Result<Value, SeedError> {
-    let arguments: Vec<Js> = serde_json::from_value(arguments)?;
+    let arguments: Vec<JsValue> = serde_json::from_value(arguments)?;
     let caller = Caller { extension: OPENER.into(), context: Context::Worker };
     let command = Command::read(name, &arguments, Style::Promise)?;
     Ok(serde_json::to_value(session.apply(now, &caller, &command)?)?)

@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use triptych_core::time::Timestamp;
 
 use crate::browser::event::Event;
-use crate::browser::{Answer, Browser, Caller, Command};
-use crate::engine::{Engine, Request};
+use crate::browser::{Answer, Browser};
+use crate::engine::Engine;
 use crate::error::Error;
+use crate::id::RequestId;
+use crate::operation::{Caller, Command};
 use crate::store::Row;
 
 /// What comes out of a session, in the one order in which it happened.
@@ -20,7 +22,7 @@ pub enum Output {
     /// An event; who may see what of it is decided when it is rendered.
     Event(Event),
     /// The answer to a call that was answered with [`Answer::Later`].
-    Answer(Request, Result<Answer, Error>),
+    Answer(RequestId, Result<Answer, Error>),
 }
 
 /// One browser with its engine.
@@ -79,8 +81,8 @@ impl Session {
                 self.browser.tick(due);
                 self.drain(due);
             }
-            while let Some(news) = self.engine.news(due) {
-                self.browser.hear(due, news);
+            while let Some(event) = self.engine.poll_event(due) {
+                self.browser.on_engine_event(due, event);
                 self.drain(due);
             }
         }
@@ -90,7 +92,7 @@ impl Session {
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         match (self.browser.next_due(), self.engine.next_due()) {
-            (Some(timer), Some(news)) => Some(timer.min(news)),
+            (Some(timer), Some(event)) => Some(timer.min(event)),
             (one, other) => one.or(other),
         }
     }

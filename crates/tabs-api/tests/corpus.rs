@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tabs_api::engine::fixtures::Pages;
-use tabs_api::js_value::Js;
-use tabs_api::replay::{Lab, LabCall};
+use tabs_api::js_value::JsValue;
+use tabs_api::replay::{Replay, ReplayCall};
 use triptych_core::time::Timestamp;
 
 fn folder() -> PathBuf {
@@ -151,14 +151,16 @@ fn rounded(value: &Value) -> Value {
 }
 
 /// Ids of earlier steps in place of their names.
-fn resolve(value: Js, bound: &BTreeMap<String, Value>) -> Js {
+fn resolve(value: JsValue, bound: &BTreeMap<String, Value>) -> JsValue {
     match value {
-        Js::String(text) => match text.strip_prefix('$').and_then(|name| bound.get(name)) {
+        JsValue::String(text) => match text.strip_prefix('$').and_then(|name| bound.get(name)) {
             Some(id) => serde_json::from_value(id.clone()).unwrap(),
-            None => Js::String(text),
+            None => JsValue::String(text),
         },
-        Js::Array(items) => Js::Array(items.into_iter().map(|item| resolve(item, bound)).collect()),
-        Js::Object(members) => Js::Object(
+        JsValue::Array(items) => {
+            JsValue::Array(items.into_iter().map(|item| resolve(item, bound)).collect())
+        }
+        JsValue::Object(members) => JsValue::Object(
             members.into_iter().map(|(key, member)| (key, resolve(member, bound))).collect(),
         ),
         other => other,
@@ -168,7 +170,7 @@ fn resolve(value: Js, bound: &BTreeMap<String, Value>) -> Js {
 /// The calls of a scenario, read apart from it so that the keys of their arguments keep their order.
 #[derive(serde::Deserialize)]
 struct Calls {
-    steps: Vec<LabCall>,
+    steps: Vec<ReplayCall>,
 }
 
 fn outcome(step: &Value) -> Value {
@@ -220,9 +222,9 @@ enum Verdict {
 
 type Steps = Vec<(Value, Vec<Value>)>;
 
-fn replay(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
+fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     let mut now = Timestamp::from_seconds(1_790_000_000);
-    let mut lab = Lab::new(pages.clone(), now);
+    let mut lab = Replay::new(pages.clone(), now);
     let start = lab.reset(now, scenario["manifest_variant"].as_str().unwrap_or("full"));
     let extension = start["extension_id"].as_str().unwrap_or("").to_owned();
     let mut symbols = Symbols { names: BTreeMap::new(), counts: BTreeMap::new(), extension };
@@ -319,7 +321,7 @@ fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
 }
 
 /// Judges by the recording, or, where runs of the browser differed, by any of them.
-fn judge_any(scenario: &Value, calls: &[LabCall], pages: &Pages) -> Verdict {
+fn judge_any(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     let first = replay(scenario, calls, pages);
     let others = scenario["events_alternatives"].as_array();
     let passes = others.into_iter().flatten().any(|events| {

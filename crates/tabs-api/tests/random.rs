@@ -9,12 +9,13 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tabs_api::browser::{Browser, Caller, Command, Compat, Context, Style};
+use tabs_api::browser::{Browser, Compat};
 use tabs_api::engine::fixtures::Pages;
 use tabs_api::engine::simulated::SimEngine;
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::permission::{Access, Extension};
-use tabs_api::js_value::Js;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context, Style};
 use tabs_api::session::{Output, Session};
 use triptych_core::time::Timestamp;
 
@@ -145,7 +146,7 @@ impl World {
             "sessions.restore" => json!([]),
             _ => json!([tab]),
         };
-        let arguments: Vec<Js> = serde_json::from_value(arguments).unwrap();
+        let arguments: Vec<JsValue> = serde_json::from_value(arguments).unwrap();
         let caller = Caller { extension: EXTENSION.into(), context: Context::Worker };
         let command = Command::read(step.operation, &arguments, Style::Promise);
         let answer = command.and_then(|command| self.session.apply(self.now, &caller, &command));

@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabs_api::engine::fixtures::Pages;
-use tabs_api::replay::Lab;
+use tabs_api::replay::Replay;
 use triptych_core::time::Timestamp;
 
 /// A lab, and how many of its events were read.
 struct Bench {
-    lab: Lab,
+    lab: Replay,
     now: Timestamp,
     seen: usize,
     window: i64,
@@ -28,7 +28,7 @@ impl Bench {
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/tabs/fixtures.json");
         let pages = Pages::read(&std::fs::read_to_string(file).unwrap()).unwrap();
         let now = Timestamp::from_seconds(1_790_000_000);
-        let mut lab = Lab::new(pages, now);
+        let mut lab = Replay::new(pages, now);
         let start = lab.reset(now, "full");
         Self {
             lab,

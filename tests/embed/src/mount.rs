@@ -60,9 +60,10 @@ async fn all_three_services_mount_in_one_router() {
 
 #[test]
 fn a_domain_answers_without_its_server() {
-    use tabs_api::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
+    use tabs_api::browser::{Answer, Browser, Compat};
     use tabs_api::extension::manifest::Manifest;
     use tabs_api::extension::permission::Extension;
+    use tabs_api::operation::{Caller, Command, Context, Style};
     let now = triptych_core::time::Timestamp::from_seconds(1);
     let mut browser = Browser::with_blank_window(now, Compat::Spec);
     browser.install(Extension::new("a".repeat(32), &Manifest::default(), false));

@@ -1,44 +1,36 @@
 //! Taking a tab's page out of memory, and bringing it back.
 
-use crate::browser::content_scripts::Departure;
+use crate::browser::content_scripts::UnloadReason;
 use crate::browser::event::{Change, Event};
-use crate::browser::group::GROUP_ID_NONE;
-use crate::browser::tab::{
-    Kind, MutedInfo, Status, TAB_ID_NONE, TAB_INDEX_NONE, Tab, TabId, ZoomState,
-};
-use crate::browser::{Answer, Browser, Compat};
-use crate::engine::EngineCommand;
+use crate::browser::tab::{MutedInfo, Status, Tab, ZoomState};
+use crate::browser::{Browser, Compat};
+use crate::engine::{EngineCommand, NavigationKind};
 use crate::error::Error;
-use crate::operation::call::Call;
+use crate::id::{GROUP_ID_NONE, TAB_ID_NONE, TAB_INDEX_NONE, TabId};
 
 impl Browser {
-    /// `tabs.discard`: this tab, or the one that is missed least.
-    pub(crate) fn discard(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let id = match call.arguments.integer(0) {
-            Some(id) => {
-                let tab = self.tab(TabId(id))?;
-                if self.compat == Compat::Spec && (tab.discarded || self.is_active(tab.id)) {
-                    // Spec tabs-api §3: what cannot be discarded gives nothing.
-                    return Ok(Answer::Undefined);
-                }
-                if tab.discarded {
-                    return Err(Error::CannotDiscard(id));
-                }
-                tab.id
-            }
-            None => self.least_important().ok_or(Error::NothingToDiscard)?,
+    /// Discards the tab that was active longest ago among those that are neither active, pinned, audible nor kept by an extension.
+    pub(in crate::browser) fn discard_least_recent(&mut self) -> Result<Option<TabId>, Error> {
+        let is_spared = |tab: &&Tab| {
+            tab.discarded
+                || !tab.auto_discardable
+                || tab.pinned
+                || tab.audible
+                || self.is_active(tab.id)
         };
-        let new = self.put_away(id)?;
-        self.shown(call, new)
+        let tabs = self.strips.tabs().filter(|tab| !is_spared(tab));
+        let least = tabs.min_by_key(|tab| (tab.last_accessed, tab.id)).map(|tab| tab.id);
+        least.map(|tab| self.replace_with_discarded(tab)).transpose()
     }
 
-    fn is_active(&self, id: TabId) -> bool {
-        self.windows.values().any(|window| window.active == Some(id))
+    /// Whether a tab is the active one of its window.
+    pub(crate) fn is_active(&self, id: TabId) -> bool {
+        self.strips.windows().any(|window| window.active == Some(id))
     }
 
     /// The tab that was active longest ago; active ones last, and under the specification never.
-    fn least_important(&self) -> Option<TabId> {
-        let left = self.tabs.values().filter(|tab| !tab.discarded);
+    pub(crate) fn least_recent_tab(&self) -> Option<TabId> {
+        let left = self.strips.tabs().filter(|tab| !tab.discarded);
         let allowed = left.filter(|tab| self.compat == Compat::Browser || !self.is_active(tab.id));
         allowed
             .min_by_key(|tab| (self.is_active(tab.id), tab.last_accessed, tab.id))
@@ -46,7 +38,7 @@ impl Browser {
     }
 
     /// Replaces a tab by one without a page, under another id.
-    pub(crate) fn put_away(&mut self, old: TabId) -> Result<TabId, Error> {
+    pub(crate) fn replace_with_discarded(&mut self, old: TabId) -> Result<TabId, Error> {
         let view = self.view(old);
         let mut tab = self.tab(old)?.clone();
         let new = TabId(self.next_id());
@@ -64,7 +56,7 @@ impl Browser {
                 tab: view,
             });
         }
-        self.end_document(old, Departure::Gone);
+        self.end_document(old, UnloadReason::Gone);
         tab.id = new;
         tab.discarded = true;
         tab.is_fresh = true;
@@ -79,13 +71,13 @@ impl Browser {
         tab.muted = MutedInfo::default();
         tab.zoom = ZoomState::default();
         let window = tab.window;
-        let was_active = self.swap(old, tab)?;
+        let was_active = self.replace_tab(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
         self.emit(Event::TabReplaced { added: new.0, removed: old.0 });
         if was_active {
             self.emit_activated(new, window);
         }
-        self.updated(
+        self.emit_updated(
             new,
             Change { discarded: Some(true), status: Some(Status::Unloaded), ..Change::default() },
         );
@@ -93,34 +85,34 @@ impl Browser {
     }
 
     /// A prerendered page takes the place of a tab, under another id (Spec tabs-api §6, onReplaced).
-    pub(crate) fn prerendered(
+    pub(in crate::browser) fn replace_with_prerendered(
         &mut self,
         old: TabId,
         url: &str,
-    ) -> Result<serde_json::Value, Error> {
+    ) -> Result<TabId, Error> {
         let url = crate::url::resolve(url, "")?;
         let mut tab = self.tab(old)?.clone();
         let new = TabId(self.next_id());
         tab.id = new;
         tab.is_fresh = true;
-        self.end_document(old, Departure::Gone);
-        self.swap(old, tab)?;
+        self.end_document(old, UnloadReason::Gone);
+        self.replace_tab(old, tab)?;
         self.command(EngineCommand::Replace { old, new });
         self.emit(Event::TabReplaced { added: new.0, removed: old.0 });
-        self.navigate(new, &url, Kind::Push);
-        Ok(serde_json::json!({ "tabId": new.0 }))
+        self.navigate(new, &url, NavigationKind::Push);
+        Ok(new)
     }
 
     /// Puts a tab where another one stands; whether that was the active one of its window.
-    fn swap(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
+    fn replace_tab(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
         let (new, window) = (tab.id, tab.window);
         self.pass_on_openers(old);
-        self.tabs.remove(&old);
-        self.tabs.insert(new, tab);
+        self.strips.remove_tab(old);
+        self.strips.add_tab(tab);
         self.dirty.note_window(window);
         let state = self.window_mut(window)?;
-        for place in state.tabs.iter_mut().filter(|place| **place == old) {
-            *place = new;
+        for id in state.tabs.iter_mut().filter(|id| **id == old) {
+            *id = new;
         }
         if state.highlighted.remove(&old) {
             state.highlighted.insert(new);
@@ -133,17 +125,27 @@ impl Browser {
     }
 
     /// Loads the page of a discarded tab again.
-    pub(crate) fn revive(&mut self, id: TabId) -> Result<(), Error> {
+    pub(in crate::browser) fn reload_discarded(&mut self, id: TabId) -> Result<(), Error> {
         let tab = self.tab_mut(id)?;
         tab.discarded = false;
         let url = tab.url.clone();
-        self.updated(
+        self.emit_updated(
             id,
             Change { discarded: Some(false), status: Some(Status::Unloaded), ..Change::default() },
         );
         // One that was put away before its first page came has nothing to load.
         if !url.is_empty() {
-            self.navigate(id, &url, Kind::Reload);
+            self.navigate(id, &url, NavigationKind::Reload);
+        }
+        Ok(())
+    }
+
+    /// Sets whether a tab may be discarded without being asked for.
+    pub(crate) fn set_auto_discardable(&mut self, id: TabId, value: bool) -> Result<(), Error> {
+        let tab = self.tab_mut(id)?;
+        if tab.auto_discardable != value {
+            tab.auto_discardable = value;
+            self.emit_updated(id, Change { auto_discardable: Some(value), ..Change::default() });
         }
         Ok(())
     }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use crate::browser::content_scripts::{HostId, ScriptId, ScriptNews};
 use crate::browser::group::Group;
+use crate::browser::script_event::ScriptEvent;
 use crate::browser::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
 use crate::browser::window::WindowView;
 use crate::extension::permission::Access;
+use crate::id::{HostId, ScriptId};
 
 /// What changed in a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
 #[derive(Debug, Clone, Default)]
@@ -75,8 +76,8 @@ pub enum Event {
     TabMoved {
         tab: i64,
         window: i64,
-        from: i64,
-        to: i64,
+        from: usize,
+        to: usize,
     },
     TabActivated {
         tab: i64,
@@ -89,12 +90,12 @@ pub enum Event {
     TabDetached {
         tab: i64,
         window: i64,
-        position: i64,
+        index: usize,
     },
     TabAttached {
         tab: i64,
         window: i64,
-        position: i64,
+        index: usize,
     },
     TabRemoved {
         tab: i64,
@@ -126,42 +127,61 @@ pub enum Event {
         port: String,
         error: Option<String>,
     },
-    /// Something that one content script is told, and nobody else.
+    /// An event of one content script, which nobody else is told.
     Script {
         host: HostId,
         script: ScriptId,
-        news: ScriptNews,
+        event: ScriptEvent,
     },
 }
 
-impl Event {
-    /// The name that listeners register with.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::TabCreated(_) => "tabs.onCreated",
-            Self::TabUpdated { .. } => "tabs.onUpdated",
-            Self::TabMoved { .. } => "tabs.onMoved",
-            Self::TabActivated { .. } => "tabs.onActivated",
-            Self::TabHighlighted { .. } => "tabs.onHighlighted",
-            Self::TabDetached { .. } => "tabs.onDetached",
-            Self::TabAttached { .. } => "tabs.onAttached",
-            Self::TabRemoved { .. } => "tabs.onRemoved",
-            Self::TabReplaced { .. } => "tabs.onReplaced",
-            Self::TabZoomed { .. } => "tabs.onZoomChange",
-            Self::WindowCreated(_) => "windows.onCreated",
-            Self::WindowRemoved(_) => "windows.onRemoved",
-            Self::WindowFocused(_) => "windows.onFocusChanged",
-            Self::GroupCreated(_) => "tabGroups.onCreated",
-            Self::GroupUpdated(_) => "tabGroups.onUpdated",
-            Self::GroupMoved(_) => "tabGroups.onMoved",
-            Self::GroupRemoved(_) => "tabGroups.onRemoved",
-            Self::PortMessage { .. } => "port.onMessage",
-            Self::PortDisconnected { .. } => "port.onDisconnect",
-            Self::Script { .. } => "script.onNews",
-        }
-    }
+/// Names the events: those that extensions listen to, and those that only their clients are told.
+macro_rules! event_names {
+    (listened { $($pattern:pat => $name:literal,)* } told { $($internal:pat => $internal_name:literal,)* }) => {
+        /// Names of the events that extensions listen to.
+        pub const EVENT_NAMES: &[&str] = &[$($name),*];
 
+        impl Event {
+            /// The name that listeners register with.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $($pattern => $name,)*
+                    $($internal => $internal_name,)*
+                }
+            }
+        }
+    };
+}
+
+event_names! {
+    listened {
+        Self::TabActivated { .. } => "tabs.onActivated",
+        Self::TabAttached { .. } => "tabs.onAttached",
+        Self::TabCreated(_) => "tabs.onCreated",
+        Self::TabDetached { .. } => "tabs.onDetached",
+        Self::TabHighlighted { .. } => "tabs.onHighlighted",
+        Self::TabMoved { .. } => "tabs.onMoved",
+        Self::TabRemoved { .. } => "tabs.onRemoved",
+        Self::TabReplaced { .. } => "tabs.onReplaced",
+        Self::TabUpdated { .. } => "tabs.onUpdated",
+        Self::TabZoomed { .. } => "tabs.onZoomChange",
+        Self::WindowCreated(_) => "windows.onCreated",
+        Self::WindowRemoved(_) => "windows.onRemoved",
+        Self::WindowFocused(_) => "windows.onFocusChanged",
+        Self::GroupCreated(_) => "tabGroups.onCreated",
+        Self::GroupUpdated(_) => "tabGroups.onUpdated",
+        Self::GroupMoved(_) => "tabGroups.onMoved",
+        Self::GroupRemoved(_) => "tabGroups.onRemoved",
+    }
+    told {
+        Self::PortMessage { .. } => "port.onMessage",
+        Self::PortDisconnected { .. } => "port.onDisconnect",
+        Self::Script { .. } => "script.onNews",
+    }
+}
+
+impl Event {
     /// The arguments of the listener, as somebody with this access gets them.
     #[must_use]
     pub const fn shown<'v>(&'v self, access: &'v Access<'v>) -> ShownEvent<'v> {
@@ -191,11 +211,11 @@ impl Serialize for ShownEvent<'_> {
             Event::TabHighlighted { tabs, window } => {
                 json!([{ "tabIds": tabs, "windowId": window }])
             }
-            Event::TabDetached { tab, window, position } => {
-                json!([tab, { "oldPosition": position, "oldWindowId": window }])
+            Event::TabDetached { tab, window, index } => {
+                json!([tab, { "oldPosition": index, "oldWindowId": window }])
             }
-            Event::TabAttached { tab, window, position } => {
-                json!([tab, { "newPosition": position, "newWindowId": window }])
+            Event::TabAttached { tab, window, index } => {
+                json!([tab, { "newPosition": index, "newWindowId": window }])
             }
             Event::TabRemoved { tab, window, is_window_closing } => {
                 json!([tab, { "isWindowClosing": is_window_closing, "windowId": window }])

@@ -2,14 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::window::WindowId;
-
-/// A group's id, unique within a session and never given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupId(pub i64);
-
-/// The id of no group.
-pub const GROUP_ID_NONE: i64 = -1;
+use crate::id::{GroupId, WindowId};
 
 /// The colours in the order in which new groups take them.
 pub const COLORS: &[&str] =

@@ -1,20 +1,20 @@
-//! What holds of a browser after every command.
+//! Invariants of a browser, checked after every command in debug builds.
 
 use crate::browser::Browser;
 use crate::browser::window::Window;
 
 impl Browser {
-    /// What holds after every command; a fault of the engine, never of a caller.
+    /// Panics in debug builds where an invariant is broken: by a fault of the engine, never of a caller.
     pub fn assert_invariants(&self) {
         if cfg!(debug_assertions) {
-            for window in self.windows.values() {
+            for window in self.strips.windows() {
                 self.assert_window(window);
             }
-            let held: usize = self.windows.values().map(|window| window.tabs.len()).sum();
-            assert_eq!(held, self.tabs.len(), "every tab stands in one window");
-            for group in self.groups.keys() {
+            let held: usize = self.strips.windows().map(|window| window.tabs.len()).sum();
+            assert_eq!(held, self.strips.tabs().count(), "every tab stands in one window");
+            for group in self.strips.groups() {
                 assert!(
-                    self.tabs.values().any(|tab| tab.group == Some(*group)),
+                    self.strips.tabs().any(|tab| tab.group == Some(group.id)),
                     "no group is empty"
                 );
             }
@@ -22,7 +22,7 @@ impl Browser {
     }
 
     fn assert_window(&self, window: &Window) {
-        let tabs: Vec<_> = window.tabs.iter().filter_map(|id| self.tabs.get(id)).collect();
+        let tabs: Vec<_> = window.tabs.iter().filter_map(|id| self.strips.tab(*id)).collect();
         assert_eq!(tabs.len(), window.tabs.len(), "a window holds tabs that are there");
         assert!(tabs.iter().all(|tab| tab.window == window.id), "a tab knows its window");
         assert!(

@@ -5,18 +5,9 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use triptych_core::time::Timestamp;
 
-use crate::browser::group::GroupId;
-use crate::browser::window::WindowId;
+use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
-
-/// A tab's id, unique within a session and never given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TabId(pub i64);
-
-/// The id of no tab (Spec tabs-api §2).
-pub const TAB_ID_NONE: i64 = -1;
-/// The index of no tab (Spec tabs-api §2).
-pub const TAB_INDEX_NONE: i64 = -1;
+use crate::id::{GroupId, TabId, WindowId};
 
 /// How far a tab's page is (Spec tabs-api §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +99,7 @@ impl Default for ZoomState {
 
 /// One page of a tab's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Its URL.
     pub url: Arc<str>,
     /// Its title, as last shown.
@@ -121,24 +112,13 @@ pub struct Entry {
 
 /// A navigation that has not committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pending {
+pub struct PendingNavigation {
     /// Where to.
     pub url: Arc<str>,
     /// Whether the interface still shows it.
     pub is_shown: bool,
     /// What it does to the history.
-    pub kind: Kind,
-}
-
-/// What a navigation does to the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A new entry after the current one.
-    Push,
-    /// The current entry again: a reload, or a restored tab.
-    Reload,
-    /// To the entry at this place.
-    Traverse(usize),
+    pub kind: NavigationKind,
 }
 
 /// A tab.
@@ -164,7 +144,7 @@ pub struct Tab {
     /// The icon's URL, once known.
     pub icon: Option<Arc<str>>,
     /// Where it is going.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingNavigation>,
     /// Numbers its navigations; news of an older one is ignored.
     pub load: u64,
     /// How far its page is.
@@ -188,7 +168,7 @@ pub struct Tab {
     /// Whether it was ever shown.
     pub was_shown: bool,
     /// Its pages, oldest first.
-    pub history: Vec<Entry>,
+    pub history: Vec<HistoryEntry>,
     /// The current one.
     pub history_at: usize,
     /// How it zooms.

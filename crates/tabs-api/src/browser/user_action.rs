@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
-use crate::browser::tab::{Kind, MuteReason, TabId};
-use crate::browser::window::WindowId;
+use crate::browser::tab::MuteReason;
+use crate::engine::NavigationKind;
 use crate::error::Error;
-use crate::url::{NEW_TAB, host, resolve};
+use crate::id::{TabId, WindowId};
+use crate::url::resolve;
 
 /// One action of the control side, as `{"type": "activate", "tabId": 1000002}`.
 #[derive(Debug, Clone, Deserialize)]
@@ -18,7 +19,7 @@ use crate::url::{NEW_TAB, host, resolve};
     rename_all_fields = "camelCase",
     deny_unknown_fields
 )]
-pub enum Control {
+pub enum UserAction {
     /// The user begins to drag a tab: until it ends, tabs cannot be edited.
     DragBegin {},
     /// The user lets go, having moved a tab to an index.
@@ -162,103 +163,105 @@ pub enum Control {
 }
 
 impl Browser {
-    /// Does an action of the control side; the drag lock does not hold for the user.
+    /// Does what the user, the machine or the browser does; the drag lock does not hold for them.
     ///
     /// # Errors
     /// `NoTab`, `NoWindow`, then what the action itself refuses.
-    pub fn control(&mut self, now: Timestamp, control: Control) -> Result<Value, Error> {
+    pub fn user_action(&mut self, now: Timestamp, action: UserAction) -> Result<Value, Error> {
         self.now = self.now.max(now);
-        let outcome = self.act(control);
+        let outcome = self.perform(action);
         self.assert_invariants();
         outcome
     }
 
-    fn act(&mut self, control: Control) -> Result<Value, Error> {
-        match control {
-            Control::DragBegin {} => self.dragging = true,
-            Control::DragEnd { tab_id, index } => {
-                self.dragging = false;
+    fn perform(&mut self, action: UserAction) -> Result<Value, Error> {
+        match action {
+            UserAction::DragBegin {} => self.is_dragging = true,
+            UserAction::DragEnd { tab_id, index } => {
+                self.is_dragging = false;
                 if let (Some(tab), Some(index)) = (tab_id, index) {
                     self.move_within(self.tab(TabId(tab))?.id, Some(index))?;
                 }
             }
-            Control::Activate { tab_id } => {
+            UserAction::Activate { tab_id } => {
                 let tab = self.tab(TabId(tab_id))?;
                 let (tab, window) = (tab.id, tab.window);
-                self.focus(window);
+                self.give_focus(window);
                 self.activate(tab)?;
             }
-            Control::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
-            Control::Extend { tab_id } => self.extend(TabId(tab_id))?,
-            Control::NewTab { window_id } => return self.user_tab(WindowId(window_id)),
-            Control::RestoreTab { window_id } => {
+            UserAction::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
+            UserAction::Extend { tab_id } => self.extend(TabId(tab_id))?,
+            UserAction::NewTab { window_id } => {
+                return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
+            }
+            UserAction::RestoreTab { window_id } => {
                 let fallback = self.window(WindowId(window_id))?.id;
                 let (tab, _) = self.restore_closed(fallback)?;
-                return Ok(json!({ "tabId": tab.0 }));
+                return Ok(tab_id_json(tab));
             }
-            Control::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
-            Control::Traverse { tab_id, forward } => {
+            UserAction::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
+            UserAction::Traverse { tab_id, forward } => {
                 let tab = self.tab(TabId(tab_id))?;
                 if let Some(target) = self.history_target(tab, forward) {
                     self.go_to_entry(TabId(tab_id), target)?;
                 }
             }
-            Control::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
-            Control::Close { tab_id } => self.close_tab(TabId(tab_id))?,
-            Control::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
-            Control::MuteSite { tab_id, muted } => self.mute_site(TabId(tab_id), muted)?,
-            Control::Zoom { tab_id, factor } if factor.is_finite() && factor > 0.0 => {
+            UserAction::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
+            UserAction::Close { tab_id } => self.close_tab(TabId(tab_id))?,
+            UserAction::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
+            UserAction::MuteSite { tab_id, muted } => self.mute_site(TabId(tab_id), muted)?,
+            UserAction::Zoom { tab_id, factor } if factor.is_finite() && factor > 0.0 => {
                 self.zoom_to(TabId(tab_id), factor)?
             }
-            Control::Zoom { .. } => {
+            UserAction::Zoom { .. } => {
                 return Err(Error::Unsupported("a zoom factor is a number above 0".into()));
             }
-            Control::Navigate { tab_id, url } => {
+            UserAction::Navigate { tab_id, url } => {
                 let url = resolve(&url, "")?;
                 let tab = self.tab_mut(TabId(tab_id))?;
                 tab.forgets_openers = true;
                 let tab = tab.id;
-                self.navigate(tab, &url, Kind::Push);
+                self.navigate(tab, &url, NavigationKind::Push);
             }
-            Control::Gesture { tab_id, script } => self.gesture(self.now, TabId(tab_id), script)?,
-            Control::Invoke { tab_id, extension_id } => {
+            UserAction::Gesture { tab_id, script } => {
+                self.gesture(self.now, TabId(tab_id), script)?
+            }
+            UserAction::Invoke { tab_id, extension_id } => {
                 self.invoke(TabId(tab_id), &extension_id)?
             }
-            Control::Capture { tab_id, captured } => {
+            UserAction::Capture { tab_id, captured } => {
                 self.tab_mut(TabId(tab_id))?.captured = captured;
                 self.set_muted(TabId(tab_id), captured, MuteReason::Capture)?;
             }
-            Control::Audible { tab_id, audible } => {
+            UserAction::Audible { tab_id, audible } => {
                 let tab = self.tab(TabId(tab_id))?.id;
                 self.set_audible(tab, audible);
             }
-            Control::Freeze { tab_id, frozen } => {
+            UserAction::Freeze { tab_id, frozen } => {
                 let tab = self.tab(TabId(tab_id))?.id;
                 self.set_frozen(tab, frozen);
             }
-            Control::MemoryPressure {} => return self.relieve(),
-            Control::Replace { tab_id, url } => return self.prerendered(TabId(tab_id), &url),
-            Control::Focus { window_id } => self.focus(self.window(WindowId(window_id))?.id),
-            Control::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
+            UserAction::MemoryPressure {} => {
+                return Ok(self.discard_least_recent()?.map_or(Value::Null, tab_id_json));
+            }
+            UserAction::Replace { tab_id, url } => {
+                return Ok(tab_id_json(self.replace_with_prerendered(TabId(tab_id), &url)?));
+            }
+            UserAction::Focus { window_id } => {
+                self.give_focus(self.window(WindowId(window_id))?.id)
+            }
+            UserAction::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
         }
         Ok(Value::Null)
     }
 
+    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
     fn toggle(&mut self, id: TabId) -> Result<(), Error> {
-        let window = self.window(self.tab(id)?.window)?;
-        let (mut set, active) = (window.highlighted.clone(), window.active);
-        if set.insert(id) {
-            return self.select(id, set);
-        }
-        set.remove(&id);
-        let next = active.filter(|active| *active != id);
-        match next.or_else(|| set.first().copied()) {
-            Some(next) => self.select(next, set),
-            // The only one stays.
-            None => Ok(()),
-        }
+        let is_highlighted = self.window(self.tab(id)?.window)?.highlighted.contains(&id);
+        self.set_highlighted(id, !is_highlighted).map(drop)
     }
 
+    /// Highlights everything from the active tab to this one.
     fn extend(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
@@ -270,61 +273,10 @@ impl Browser {
         let set = set.map(|(_, tab)| *tab).collect();
         self.select(id, set)
     }
+}
 
-    /// A new tab of the user's. Once its page comes, who opened whom no longer counts.
-    fn user_tab(&mut self, window: WindowId) -> Result<Value, Error> {
-        let active = self.window(window)?.active;
-        let id = self.new_tab(window);
-        let tab = self.tab_mut(id)?;
-        tab.opener = active;
-        tab.forgets_openers = true;
-        self.start(id, NEW_TAB);
-        self.insert_new(id, window, None, true)?;
-        Ok(json!({ "tabId": id.0 }))
-    }
-
-    fn mute_site(&mut self, id: TabId, muted: bool) -> Result<(), Error> {
-        let site = host(&self.tab(id)?.url);
-        let tabs: Vec<_> =
-            self.windows.values().flat_map(|window| window.tabs.iter().copied()).collect();
-        for tab in tabs {
-            if self.tabs.get(&tab).is_some_and(|tab| host(&tab.url) == site) {
-                self.set_muted(tab, muted, MuteReason::User)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn invoke(&mut self, id: TabId, extension: &str) -> Result<(), Error> {
-        let url = self.tab(id)?.url.clone();
-        let known = self.extensions.get_mut(extension);
-        known
-            .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?
-            .invoke(id.0, &url);
-        Ok(())
-    }
-
-    /// Discards what is missed least among the tabs that are neither active, pinned, audible nor kept by an extension.
-    fn relieve(&mut self) -> Result<Value, Error> {
-        let active: Vec<_> = self.windows.values().filter_map(|window| window.active).collect();
-        let spared = |tab: &&crate::browser::tab::Tab| {
-            tab.discarded
-                || !tab.auto_discardable
-                || tab.pinned
-                || tab.audible
-                || active.contains(&tab.id)
-        };
-        let least = self
-            .tabs
-            .values()
-            .filter(|tab| !spared(tab))
-            .min_by_key(|tab| (tab.last_accessed, tab.id))
-            .map(|tab| tab.id);
-        match least {
-            Some(tab) => Ok(json!({ "tabId": self.put_away(tab)?.0 })),
-            None => Ok(Value::Null),
-        }
-    }
+fn tab_id_json(id: TabId) -> Value {
+    json!({ "tabId": id.0 })
 }
 
 #[cfg(test)]
@@ -335,11 +287,11 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
 
     fn first_tab(browser: &Browser) -> i64 {
-        browser.tabs.keys().next().unwrap().0
+        browser.strips.tabs().next().unwrap().id.0
     }
 
     fn act(browser: &mut Browser, action: Value) -> Result<Value, Error> {
-        browser.control(NOW, serde_json::from_value(action).unwrap())
+        browser.user_action(NOW, serde_json::from_value(action).unwrap())
     }
 
     #[test]
@@ -374,9 +326,9 @@ mod tests {
 
     #[test]
     fn an_unknown_action_or_property_is_refused() {
-        assert!(serde_json::from_value::<Control>(json!({ "type": "explode" })).is_err());
+        assert!(serde_json::from_value::<UserAction>(json!({ "type": "explode" })).is_err());
         assert!(
-            serde_json::from_value::<Control>(json!({ "type": "close", "tabId": 1, "x": 1 }))
+            serde_json::from_value::<UserAction>(json!({ "type": "close", "tabId": 1, "x": 1 }))
                 .is_err()
         );
     }

@@ -4,18 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::browser::tab::{TabId, TabView};
+use crate::browser::tab::TabView;
+use crate::id::{TabId, WindowId};
 
-/// A window's id, unique within a session and never given twice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WindowId(pub i64);
-
-/// The id of no window.
-pub const WINDOW_ID_NONE: i64 = -1;
-/// Stands for the window that the call comes from.
-pub const WINDOW_ID_CURRENT: i64 = -2;
-
-/// What a window is (Spec tabs-api §2).
+/// The type of a window (Spec tabs-api §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowKind {
     /// A browser window with a strip of tabs.
@@ -97,13 +89,29 @@ impl Window {
         }
     }
 
-    /// Where a tab stands.
+    /// The index of a tab.
     #[must_use]
     pub fn index_of(&self, tab: TabId) -> Option<usize> {
         self.tabs.iter().position(|other| *other == tab)
     }
 
-    /// Where its highlighted tabs stand.
+    /// The window without some of its tabs.
+    #[must_use]
+    pub fn without(&self, tabs: &[TabId]) -> Self {
+        let mut without = self.clone();
+        without.tabs.retain(|tab| !tabs.contains(tab));
+        without
+    }
+
+    /// Puts a tab of its strip at another index, and returns the one that it stood at.
+    pub fn reposition(&mut self, tab: TabId, index: usize) -> Option<usize> {
+        let from = self.index_of(tab)?;
+        self.tabs.remove(from);
+        self.tabs.insert(index.min(self.tabs.len()), tab);
+        Some(from)
+    }
+
+    /// The indices of its highlighted tabs.
     #[must_use]
     pub fn highlighted_indices(&self) -> Vec<(TabId, usize)> {
         let highlighted = self.highlighted.iter();

@@ -1,17 +1,16 @@
 //! Zoom: levels that belong to hosts, and settings that belong to a tab until it navigates.
 
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use crate::browser::event::{Event, number, zoom_settings};
-use crate::browser::tab::{Tab, TabId, ZoomMode, ZoomState};
-use crate::browser::{Answer, Browser, Compat};
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::tab::{Tab, ZoomMode, ZoomState};
 use crate::error::Error;
-use crate::js_value::Js;
-use crate::operation::call::Call;
+use crate::id::TabId;
 use crate::url::host;
 
 /// The factor of a page that nobody zoomed.
-const DEFAULT: f64 = 1.0;
+pub(crate) const DEFAULT: f64 = 1.0;
 /// The factors that the user's keys go through.
 const STEPS: [f64; 17] = [
     0.25,
@@ -35,6 +34,35 @@ const STEPS: [f64; 17] = [
 /// Factors closer than this are the same step.
 const NEAR: f64 = 0.001;
 
+/// Zoom factors by host; a host without one shows its pages at the default.
+#[derive(Debug, Default)]
+pub(crate) struct ZoomLevels(BTreeMap<String, f64>);
+
+impl ZoomLevels {
+    /// The factors of these hosts.
+    pub(crate) const fn of(factors: BTreeMap<String, f64>) -> Self {
+        Self(factors)
+    }
+
+    /// The factor of a host that somebody zoomed.
+    pub(crate) fn get(&self, host: &str) -> Option<f64> {
+        self.0.get(host).copied()
+    }
+
+    /// Hosts that somebody zoomed.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
+    fn set(&mut self, host: String, factor: f64) {
+        if (factor - DEFAULT).abs() < f64::EPSILON {
+            self.0.remove(&host);
+        } else {
+            self.0.insert(host, factor);
+        }
+    }
+}
+
 impl Browser {
     /// The factor at which a tab shows its page.
     pub(crate) fn factor_of(&self, tab: &Tab) -> f64 {
@@ -46,49 +74,7 @@ impl Browser {
     }
 
     fn host_factor(&self, url: &str) -> f64 {
-        self.zoom_levels.get(&host(url)).copied().unwrap_or(DEFAULT)
-    }
-
-    /// `tabs.getZoom`.
-    pub(crate) fn get_zoom(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        let tab = self.tab(self.named_tab(call, 0)?)?;
-        Ok(Answer::Value(number(self.factor_of(tab))))
-    }
-
-    /// `tabs.getZoomSettings`.
-    pub(crate) fn get_zoom_settings(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        let tab = self.tab(self.named_tab(call, 0)?)?;
-        let mut settings = zoom_settings(&tab.zoom);
-        if let Some(members) = settings.as_object_mut() {
-            members.insert("defaultZoomFactor".into(), json!(1));
-        }
-        Ok(Answer::Value(settings))
-    }
-
-    fn check_zoomable(&self, id: TabId) -> Result<(), Error> {
-        let url = &self.tab(id)?.url;
-        if url.starts_with("chrome:") { Err(Error::BrowserPage) } else { Ok(()) }
-    }
-
-    /// `tabs.setZoom`: 0, and anything below, is the default.
-    pub(crate) fn set_zoom(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let id = self.named_tab(call, 0)?;
-        self.check_zoomable(id)?;
-        let factor = match call.arguments.at(1) {
-            Some(Js::Number(factor)) if *factor > 0.0 => *factor,
-            _ => DEFAULT,
-        };
-        let tab = self.tab(id)?;
-        if tab.zoom.mode == ZoomMode::Disabled || tab.discarded {
-            // The specification lets it pass without effect; the browser says so.
-            return if self.compat == Compat::Browser {
-                Err(Error::ZoomDisabled)
-            } else {
-                Ok(Answer::Undefined)
-            };
-        }
-        self.zoom_to(id, factor)?;
-        Ok(Answer::Undefined)
+        self.zoom_levels.get(&host(url)).unwrap_or(DEFAULT)
     }
 
     /// Zooms a tab, and with it every tab of its host where the factor is the host's.
@@ -96,12 +82,12 @@ impl Browser {
         let tab = self.tab(id)?;
         let (old, name, zoom) = (self.factor_of(tab), host(&tab.url), tab.zoom);
         if zoom.is_per_origin {
-            self.keep_host_factor(name, factor);
+            self.set_host_factor(name, factor);
         } else {
             self.tab_mut(id)?.zoom.own_factor = Some(factor);
         }
         // Who scales by itself touches nothing that others share.
-        self.tell_zoom(id, old, factor, zoom.mode != ZoomMode::Manual);
+        self.emit_zoom(id, old, factor, zoom.mode != ZoomMode::Manual);
         Ok(())
     }
 
@@ -123,68 +109,66 @@ impl Browser {
         }
     }
 
-    fn keep_host_factor(&mut self, name: String, factor: f64) {
-        self.dirty.note_host(&name);
-        if (factor - DEFAULT).abs() < f64::EPSILON {
-            self.zoom_levels.remove(&name);
-        } else {
-            self.zoom_levels.insert(name, factor);
-        }
+    fn set_host_factor(&mut self, host: String, factor: f64) {
+        self.dirty.note_host(&host);
+        self.zoom_levels.set(host, factor);
     }
 
     /// Tells a tab's change, and how the other tabs of its host stand, oldest tab first.
-    fn tell_zoom(&mut self, asking: TabId, old: f64, new: f64, tells_others: bool) {
-        let Some(name) = self.tabs.get(&asking).map(|tab| host(&tab.url)) else {
+    fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, is_told_of_others: bool) {
+        let Some(name) = self.strips.tab(asking).map(|tab| host(&tab.url)) else {
             return;
         };
-        let mut told: Vec<_> = self
-            .tabs
-            .values()
+        let mut zoomed: Vec<_> = self
+            .strips
+            .tabs()
             .filter(|tab| {
                 let is_mate = !tab.discarded && !tab.url.is_empty() && host(&tab.url) == name;
-                tab.id == asking || tells_others && is_mate
+                tab.id == asking || is_told_of_others && is_mate
             })
             .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))
             .collect();
-        told.sort_by_key(|(tab, ..)| *tab);
-        for (tab, factor, zoom) in told {
+        zoomed.sort_by_key(|(tab, ..)| *tab);
+        for (tab, factor, zoom) in zoomed {
             let (old, new) = if tab == asking { (old, new) } else { (factor, factor) };
             self.emit(Event::TabZoomed { tab: tab.0, old, new, zoom });
         }
     }
 
-    /// `tabs.setZoomSettings`.
-    pub(crate) fn set_zoom_settings(&mut self, call: &Call<'_>) -> Result<Answer, Error> {
-        let id = self.named_tab(call, 0)?;
-        self.check_zoomable(id)?;
-        let mode = match call.text(1, "mode") {
-            Some("manual") => ZoomMode::Manual,
-            Some("disabled") => ZoomMode::Disabled,
-            _ => ZoomMode::Automatic,
+    /// Tells the zoom of a tab that committed a page: the same factor twice.
+    pub(super) fn emit_zoom_unchanged(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab(id) else {
+            return;
         };
-        let scope = call.text(1, "scope");
-        if scope == Some("per-origin")
-            && mode != ZoomMode::Automatic
-            && self.compat == Compat::Browser
-        {
-            return Err(Error::PerOriginScope);
-        }
-        let is_per_origin = mode == ZoomMode::Automatic && scope != Some("per-tab");
+        let (zoom, factor) = (tab.zoom, self.factor_of(tab));
+        debug_assert!(
+            zoom.mode != ZoomMode::Disabled || (factor - 1.0).abs() < f64::EPSILON,
+            "a tab that does not zoom shows 1"
+        );
+        self.emit(Event::TabZoomed { tab: id.0, old: factor, new: factor, zoom });
+    }
+
+    /// Sets who scales a tab and whether the factor is its host's, until it navigates.
+    pub(crate) fn set_zoom_mode(
+        &mut self,
+        id: TabId,
+        mode: ZoomMode,
+        is_per_origin: bool,
+    ) -> Result<(), Error> {
         let tab = self.tab(id)?;
-        let (before, old) = (tab.zoom, self.factor_of(tab));
+        let (before, old, host) = (tab.zoom, self.factor_of(tab), host(&tab.url));
         if before.mode == mode && before.is_per_origin == is_per_origin {
-            return Ok(Answer::Undefined);
+            return Ok(());
         }
-        let url = self.tab(id)?.url.clone();
         let new = if mode == ZoomMode::Disabled {
             DEFAULT
         } else if is_per_origin {
             // A host without a level of its own takes over the tab's.
-            let kept = self.zoom_levels.get(&host(&url)).copied();
-            if kept.is_none() {
-                self.keep_host_factor(host(&url), old);
+            let known = self.zoom_levels.get(&host);
+            if known.is_none() {
+                self.set_host_factor(host, old);
             }
-            kept.unwrap_or(old)
+            known.unwrap_or(old)
         } else {
             old
         };
@@ -194,7 +178,7 @@ impl Browser {
             own_factor: (!is_per_origin && mode != ZoomMode::Disabled).then_some(new),
         };
         let is_quiet = before.mode == ZoomMode::Disabled && !is_per_origin;
-        self.tell_zoom(id, old, new, !is_quiet);
-        Ok(Answer::Undefined)
+        self.emit_zoom(id, old, new, !is_quiet);
+        Ok(())
     }
 }

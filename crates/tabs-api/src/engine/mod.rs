@@ -1,4 +1,4 @@
-//! What loads pages. The browser tells it by commands and hears of it by news; neither waits for the other.
+//! The engine that loads pages. The browser sends it commands and gets events of it; neither waits for the other.
 
 pub mod allowed_hosts;
 pub mod fixtures;
@@ -10,11 +10,18 @@ pub mod simulated;
 use serde_json::Value;
 use triptych_core::time::Timestamp;
 
-use crate::browser::tab::{Kind, TabId};
+use crate::id::{RequestId, TabId};
 
-/// Names a call whose answer comes from the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Request(pub u64);
+/// The effect of a navigation on the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NavigationKind {
+    /// A new entry after the current one.
+    Push,
+    /// The current entry again: a reload, or a restored tab.
+    Reload,
+    /// To the entry at this place.
+    Traverse(usize),
+}
 
 /// A frame of a tab's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,19 +32,19 @@ pub struct Frame {
     pub url: String,
 }
 
-/// What the browser asks of its engine.
+/// A command of the browser to its engine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields are what their names say")]
 pub enum EngineCommand {
-    /// Load a page in a tab. News of it carries the number of the load.
-    Navigate { tab: TabId, load: u64, url: String, from: String, kind: Kind },
+    /// Load a page in a tab. Events of it carry the number of the load.
+    Navigate { tab: TabId, load: u64, url: String, from: String, kind: NavigationKind },
     /// Forget a tab's page.
     Close { tab: TabId },
     /// A tab's page goes on under another id.
     Replace { old: TabId, new: TabId },
     /// Draw the visible area of a tab.
     Capture {
-        request: Request,
+        request: RequestId,
         tab: TabId,
         url: String,
         title: String,
@@ -47,7 +54,7 @@ pub enum EngineCommand {
         quality: u8,
     },
     /// Hand a message to the content scripts of a tab's frames; the first reply counts.
-    Message { request: Request, tab: TabId, frames: Vec<Frame>, message: Value },
+    Message { request: RequestId, tab: TabId, frames: Vec<Frame>, message: Value },
     /// Open a port to the content scripts of a tab's frames.
     Connect { port: String, tab: TabId, frames: Vec<Frame>, name: String },
     /// Send through a port.
@@ -58,44 +65,16 @@ pub enum EngineCommand {
     Gesture { tab: TabId, load: u64, url: String, script: Option<String> },
 }
 
-/// What an engine tells.
+/// An event of an engine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the fields are what their names say")]
-pub enum EngineNews {
-    /// A page has begun to arrive. `language` is the declared or detected one.
-    Committed {
-        tab: TabId,
-        load: u64,
-        url: String,
-        is_same_document: bool,
-        language: Option<String>,
-        /// The addresses of the frames within it.
-        frames: Vec<String>,
-    },
-    /// A navigation ended without a page.
-    Ended { tab: TabId, load: u64 },
-    /// The address went to another program of the machine; there will be no page.
-    HandedOver { tab: TabId, load: u64 },
-    /// A page has a title.
-    Title { tab: TabId, load: u64, title: String },
-    /// A page has an icon.
-    Icon { tab: TabId, load: u64, url: String },
-    /// A page is there.
-    Complete { tab: TabId, load: u64 },
-    /// A page makes a sound, or has stopped.
-    Audible { tab: TabId, load: u64, audible: bool },
-    /// A page's script goes elsewhere.
-    Goes { tab: TabId, load: u64, url: String },
-    /// A page's script changed the URL within the document.
-    Pushed { tab: TabId, load: u64, url: String },
-    /// A page's script opened another.
-    Opens { tab: TabId, load: u64, url: String },
-    /// A page's script closed its tab.
-    Closes { tab: TabId, load: u64 },
+pub enum EngineEvent {
+    /// Something happened to the page of a tab.
+    Page { tab: TabId, load: u64, event: PageEvent },
     /// A picture: a data URL, or why there is none.
-    Captured { request: Request, picture: Result<String, String> },
+    Captured { request: RequestId, picture: Result<String, String> },
     /// The answer to a message.
-    Replied { request: Request, reply: Reply },
+    Replied { request: RequestId, reply: Reply },
     /// A content script wrote to a port.
     Posted { port: String, message: Value },
     /// No content script of the engine's listens to a port.
@@ -104,7 +83,41 @@ pub enum EngineNews {
     Disconnected { port: String, error: Option<String> },
 }
 
-/// What came back for a message.
+/// An event of a tab's page.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields are what their names say")]
+pub enum PageEvent {
+    /// The page has begun to arrive. `language` is the declared or detected one.
+    Committed {
+        url: String,
+        is_same_document: bool,
+        language: Option<String>,
+        /// The addresses of the frames within it.
+        frames: Vec<String>,
+    },
+    /// The navigation ended without a page.
+    Aborted,
+    /// The address went to another program of the machine; there will be no page.
+    HandedOver,
+    /// The page has a title.
+    Title(String),
+    /// The page has an icon, at this address.
+    Icon(String),
+    /// The page is there.
+    Complete,
+    /// The page makes a sound, or has stopped.
+    Audible(bool),
+    /// The page's script goes to an address.
+    Navigates(String),
+    /// The page's script changed the URL within the document.
+    PushesState(String),
+    /// The page's script opened another page.
+    Opens(String),
+    /// The page's script closed its tab.
+    Closes,
+}
+
+/// The reply to a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Nobody listens.
@@ -119,12 +132,12 @@ pub enum Reply {
 
 /// An engine: the simulated one, or a real browser's.
 pub trait Engine: Send {
-    /// Takes a command. It never waits; what comes of it is told by [`Engine::news`].
+    /// Takes a command. It never waits; what comes of it is given by [`Engine::poll_event`].
     fn send(&mut self, now: Timestamp, command: EngineCommand);
 
-    /// The next thing to tell that is due at `now`.
-    fn news(&mut self, now: Timestamp) -> Option<EngineNews>;
+    /// The next event that is due at `now`.
+    fn poll_event(&mut self, now: Timestamp) -> Option<EngineEvent>;
 
-    /// When there will be news, if it is known.
+    /// The time of the next event, if it is known.
     fn next_due(&self) -> Option<Timestamp>;
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 use url::Url;
 
-use crate::browser::tab::{Kind, TabId};
 use crate::engine::fixtures::{Outcome, Page, Pages, Script, gesture_script};
-use crate::engine::screenshot;
-use crate::engine::{Engine, EngineCommand, EngineNews, Frame, Reply, Request};
+use crate::engine::{
+    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, PageEvent, Reply, screenshot,
+};
+use crate::id::{RequestId, TabId};
 use crate::url::is_same_document;
 
 /// How long a page takes to commit; pages without a network are quicker.
@@ -34,12 +35,12 @@ pub struct SimEngine {
     extension_page_title: String,
     /// Where `chrome://newtab/` leads.
     new_tab: Option<String>,
-    due: BTreeMap<(Timestamp, u64), EngineNews>,
+    due: BTreeMap<(Timestamp, u64), EngineEvent>,
     number: u64,
     /// What stands for the content scripts of extensions; without it nobody listens in these pages.
     script: Option<Box<dyn PageScript>>,
     /// Where pages come from that are described nowhere; without it they are made up.
-    web: Option<Box<dyn Web>>,
+    source: Option<Box<dyn PageSource>>,
     /// Whether the language of a page that declares none is told from its text.
     detects: bool,
     /// The names of open ports and the frames that they reach.
@@ -49,28 +50,28 @@ pub struct SimEngine {
 /// What stands for an extension's content script in the frames of simulated pages.
 pub trait PageScript: Send + std::fmt::Debug {
     /// What it answers to a message, and how long that takes; `None` if it never does.
-    fn answer(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
+    fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
 
     /// What it sends when a port is opened to it.
-    fn greet(&self, frame: &Frame, name: &str) -> Value;
+    fn on_connect(&self, frame: &Frame, name: &str) -> Value;
 
     /// What it does when something comes through a port.
-    fn hear(&self, frame: &Frame, message: &Value) -> Heard;
+    fn on_port_message(&self, frame: &Frame, message: &Value) -> PortReaction;
 }
 
 /// Where pages come from that no fixtures describe. Nothing in it waits.
-pub trait Web: Send {
+pub trait PageSource: Send {
     /// Whether it has the page of an address.
     fn allows(&self, url: &Url) -> bool;
 
     /// Begins to get a page, and forgets what it was getting for that tab.
-    fn get(&mut self, load: Load, url: Url);
+    fn fetch(&mut self, load: PageLoad, url: Url);
 
     /// The tab no longer wants a page.
-    fn forget(&mut self, tab: TabId);
+    fn cancel(&mut self, tab: TabId);
 
     /// The next page that has arrived at `now`.
-    fn arrived(&mut self, now: Timestamp) -> Option<Arrival>;
+    fn poll_arrival(&mut self, now: Timestamp) -> Option<FetchedPage>;
 
     /// When the next has arrived, if one has.
     fn next_due(&self) -> Option<Timestamp>;
@@ -79,26 +80,26 @@ pub trait Web: Send {
 /// A load of a tab.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of the command")]
-pub struct Load {
+pub struct PageLoad {
     pub tab: TabId,
     pub load: u64,
-    pub kind: Kind,
+    pub kind: NavigationKind,
 }
 
 /// What getting a page came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arrival {
+pub struct FetchedPage {
     /// When.
     pub at: Timestamp,
     /// For whom.
-    pub load: Load,
+    pub load: PageLoad,
     /// What came.
     pub outcome: Outcome,
 }
 
 /// What a content script does with what comes through a port.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum PortReaction {
     /// It sends this back.
     Posts(Value),
     /// It closes the port.
@@ -116,7 +117,7 @@ impl SimEngine {
             due: BTreeMap::new(),
             number: 0,
             script: None,
-            web: None,
+            source: None,
             detects: false,
             ports: BTreeMap::new(),
         }
@@ -136,8 +137,8 @@ impl SimEngine {
 
     /// The same engine, which gets pages from a web where no fixtures describe them.
     #[must_use]
-    pub fn with_web(self, web: impl Web + 'static) -> Self {
-        Self { web: Some(Box::new(web)), ..self }
+    pub fn with_page_source(self, source: impl PageSource + 'static) -> Self {
+        Self { source: Some(Box::new(source)), ..self }
     }
 
     /// The same engine, which tells the language of a page that declares none from its text.
@@ -146,9 +147,9 @@ impl SimEngine {
         Self { detects, ..self }
     }
 
-    fn at(&mut self, when: Timestamp, news: EngineNews) {
+    fn at(&mut self, when: Timestamp, event: EngineEvent) {
         self.number += 1;
-        self.due.insert((when, self.number), news);
+        self.due.insert((when, self.number), event);
     }
 
     fn navigate(
@@ -158,24 +159,27 @@ impl SimEngine {
         load: u64,
         url: &str,
         from: &str,
-        kind: Kind,
+        kind: NavigationKind,
     ) {
-        let is_step_in_document =
-            matches!(kind, Kind::Traverse(_)) && from != url && is_same_document(url, from);
-        if kind != Kind::Reload && is_same_document(from, url) || is_step_in_document {
+        let is_step_in_document = matches!(kind, NavigationKind::Traverse(_))
+            && from != url
+            && is_same_document(url, from);
+        if kind != NavigationKind::Reload && is_same_document(from, url) || is_step_in_document {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,
-                EngineNews::Committed {
+                page_event(
                     tab,
                     load,
-                    url: url.to_owned(),
-                    is_same_document: true,
-                    language: None,
-                    frames: Vec::new(),
-                },
+                    PageEvent::Committed {
+                        url: url.to_owned(),
+                        is_same_document: true,
+                        language: None,
+                        frames: Vec::new(),
+                    },
+                ),
             );
-            self.at(when.plus(COMPLETE), EngineNews::Complete { tab, load });
+            self.at(when.plus(COMPLETE), page_event(tab, load, PageEvent::Complete));
             return;
         }
         let url = self
@@ -184,24 +188,27 @@ impl SimEngine {
             .filter(|_| url == crate::url::NEW_TAB)
             .unwrap_or(url)
             .to_owned();
-        let load = Load { tab, load, kind };
-        if let Some(web) = &mut self.web {
-            web.forget(tab);
+        let load = PageLoad { tab, load, kind };
+        if let Some(source) = &mut self.source {
+            source.cancel(tab);
             let elsewhere = Url::parse(&url).ok();
-            let elsewhere = elsewhere.filter(|url| web.allows(url) && !self.pages.describes(url));
+            let elsewhere =
+                elsewhere.filter(|url| source.allows(url) && !self.pages.describes(url));
             if let Some(url) = elsewhere {
-                return web.get(load, url);
+                return source.fetch(load, url);
             }
         }
         let outcome = self.pages.load(&url, &self.extension_page_title);
         self.show(now, load, outcome);
     }
 
-    fn show(&mut self, now: Timestamp, Load { tab, load, kind }: Load, outcome: Outcome) {
+    fn show(&mut self, now: Timestamp, PageLoad { tab, load, kind }: PageLoad, outcome: Outcome) {
         match outcome {
-            Outcome::Nothing => self.at(now.plus(COMMIT), EngineNews::Ended { tab, load }),
+            Outcome::Nothing => {
+                self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted))
+            }
             Outcome::Elsewhere => {
-                self.at(now.plus(HAND_OVER), EngineNews::HandedOver { tab, load });
+                self.at(now.plus(HAND_OVER), page_event(tab, load, PageEvent::HandedOver));
             }
             Outcome::Page(url, page) => self.arrive(now, tab, load, &url, &page, kind),
         }
@@ -220,29 +227,31 @@ impl SimEngine {
         load: u64,
         url: &str,
         page: &Page,
-        kind: Kind,
+        kind: NavigationKind,
     ) {
         let is_local = !url.starts_with("http");
         let commit = now.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
         self.at(
             commit,
-            EngineNews::Committed {
+            page_event(
                 tab,
                 load,
-                url: url.to_owned(),
-                is_same_document: false,
-                language: self.language(page),
-                frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
-            },
+                PageEvent::Committed {
+                    url: url.to_owned(),
+                    is_same_document: false,
+                    language: self.language(page),
+                    frames: page.frames.iter().map(|frame| join(url, frame)).collect(),
+                },
+            ),
         );
-        let is_traversal = matches!(kind, Kind::Traverse(_));
+        let is_traversal = matches!(kind, NavigationKind::Traverse(_));
         if let Some(title) = page.title.clone().filter(|_| !is_traversal) {
-            self.at(commit.plus(TITLE), EngineNews::Title { tab, load, title });
+            self.at(commit.plus(TITLE), page_event(tab, load, PageEvent::Title(title)));
         }
         let complete = commit.plus(COMPLETE).plus(page.body_delay);
-        self.at(complete, EngineNews::Complete { tab, load });
+        self.at(complete, page_event(tab, load, PageEvent::Complete));
         if let Some(icon) = page.icon.clone() {
-            self.at(complete.plus(ICON), EngineNews::Icon { tab, load, url: icon });
+            self.at(complete.plus(ICON), page_event(tab, load, PageEvent::Icon(icon)));
         }
         // A page that comes back from the cache has run its script.
         if let Some((delay, script)) = page.script.clone().filter(|_| !is_traversal) {
@@ -261,36 +270,39 @@ impl SimEngine {
     ) {
         let join = |target: &str| join(base, target);
         match script {
-            Script::Go(target) => self.at(when, EngineNews::Goes { tab, load, url: join(target) }),
+            Script::Go(target) => {
+                self.at(when, page_event(tab, load, PageEvent::Navigates(join(target))))
+            }
             Script::Title(title) => {
-                self.at(when, EngineNews::Title { tab, load, title: title.clone() })
+                self.at(when, page_event(tab, load, PageEvent::Title(title.clone())))
             }
             Script::Push(target) => {
-                self.at(when, EngineNews::Pushed { tab, load, url: join(target) })
+                self.at(when, page_event(tab, load, PageEvent::PushesState(join(target))))
             }
-            Script::Close => self.at(when, EngineNews::Closes { tab, load }),
+            Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
             Script::Open(target) if is_gesture => {
-                self.at(when, EngineNews::Opens { tab, load, url: join(target) })
+                self.at(when, page_event(tab, load, PageEvent::Opens(join(target))))
             }
             // A page may not open another one by itself.
             Script::Open(_) => {}
             Script::Play(length) => {
-                self.at(when.plus(HEARD_AFTER), EngineNews::Audible { tab, load, audible: true });
+                self.at(when.plus(HEARD_AFTER), page_event(tab, load, PageEvent::Audible(true)));
                 self.at(
                     when.plus(*length).plus(HEARD_FOR),
-                    EngineNews::Audible { tab, load, audible: false },
+                    page_event(tab, load, PageEvent::Audible(false)),
                 );
             }
         }
     }
 
     /// The earliest answer of any frame's script; where one never answers, nothing but an answer ends the wait.
-    fn reply(&mut self, now: Timestamp, request: Request, frames: &[Frame], message: &Value) {
+    fn reply(&mut self, now: Timestamp, request: RequestId, frames: &[Frame], message: &Value) {
         let Some(script) = &self.script else {
             let reply = Reply::NoReceiver;
-            return self.at(now, EngineNews::Replied { request, reply });
+            return self.at(now, EngineEvent::Replied { request, reply });
         };
-        let answers: Vec<_> = frames.iter().map(|frame| script.answer(frame, message)).collect();
+        let answers: Vec<_> =
+            frames.iter().map(|frame| script.on_message(frame, message)).collect();
         let never = answers.iter().any(Option::is_none);
         let says = |(_, reply): &&(Duration, Reply)| *reply != Reply::NoResponse;
         let given = answers.iter().flatten();
@@ -303,17 +315,17 @@ impl SimEngine {
                 (last.unwrap_or_default(), Reply::NoResponse)
             }
         };
-        self.at(now.plus(after), EngineNews::Replied { request, reply });
+        self.at(now.plus(after), EngineEvent::Replied { request, reply });
     }
 
     fn connect(&mut self, now: Timestamp, port: String, frames: Vec<Frame>, name: &str) {
         let Some(script) = &self.script else {
-            return self.at(now, EngineNews::Unheard { port });
+            return self.at(now, EngineEvent::Unheard { port });
         };
-        let greetings: Vec<_> = frames.iter().map(|frame| script.greet(frame, name)).collect();
+        let greetings: Vec<_> = frames.iter().map(|frame| script.on_connect(frame, name)).collect();
         for message in greetings {
             let port = port.clone();
-            self.at(now.plus(PORT), EngineNews::Posted { port, message });
+            self.at(now.plus(PORT), EngineEvent::Posted { port, message });
         }
         self.ports.insert(port, frames);
     }
@@ -322,21 +334,26 @@ impl SimEngine {
         let (Some(script), Some(frames)) = (&self.script, self.ports.get(port)) else {
             return;
         };
-        let heard: Vec<_> = frames.iter().map(|frame| script.hear(frame, message)).collect();
-        for heard in heard {
+        let reactions: Vec<_> =
+            frames.iter().map(|frame| script.on_port_message(frame, message)).collect();
+        for reaction in reactions {
             let port = port.to_owned();
-            match heard {
-                Heard::Posts(message) => {
-                    self.at(now.plus(PORT), EngineNews::Posted { port, message });
+            match reaction {
+                PortReaction::Posts(message) => {
+                    self.at(now.plus(PORT), EngineEvent::Posted { port, message });
                 }
-                Heard::Closes => {
+                PortReaction::Closes => {
                     self.ports.remove(&port);
                     let error = None;
-                    self.at(now.plus(PORT), EngineNews::Disconnected { port, error });
+                    self.at(now.plus(PORT), EngineEvent::Disconnected { port, error });
                 }
             }
         }
     }
+}
+
+const fn page_event(tab: TabId, load: u64, event: PageEvent) -> EngineEvent {
+    EngineEvent::Page { tab, load, event }
 }
 
 /// An address that a page names, relative to its own.
@@ -350,15 +367,15 @@ impl Engine for SimEngine {
             EngineCommand::Navigate { tab, load, url, from, kind } => {
                 self.navigate(now, tab, load, &url, &from, kind)
             }
-            // News of a page that is gone finds no tab, and is dropped where it arrives.
+            // An event of a page that is gone finds no tab, and is dropped where it arrives.
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
-                if let Some(web) = &mut self.web {
-                    web.forget(tab);
+                if let Some(source) = &mut self.source {
+                    source.cancel(tab);
                 }
             }
             EngineCommand::Capture { request, url, title, width, height, png, quality, .. } => {
                 let picture = screenshot::draw(&url, &title, width, height, png, quality);
-                self.at(now, EngineNews::Captured { request, picture });
+                self.at(now, EngineEvent::Captured { request, picture });
             }
             EngineCommand::Message { request, frames, message, .. } => {
                 self.reply(now, request, &frames, &message)
@@ -378,8 +395,8 @@ impl Engine for SimEngine {
         }
     }
 
-    fn news(&mut self, now: Timestamp) -> Option<EngineNews> {
-        while let Some(arrival) = self.web.as_mut().and_then(|web| web.arrived(now)) {
+    fn poll_event(&mut self, now: Timestamp) -> Option<EngineEvent> {
+        while let Some(arrival) = self.source.as_mut().and_then(|source| source.poll_arrival(now)) {
             self.show(arrival.at, arrival.load, arrival.outcome);
         }
         let entry = self.due.first_entry().filter(|entry| entry.key().0 <= now)?;
@@ -387,7 +404,7 @@ impl Engine for SimEngine {
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        let arrived = self.web.as_ref().and_then(|web| web.next_due());
+        let arrived = self.source.as_ref().and_then(|source| source.next_due());
         let due = self.due.keys().next().map(|(due, _)| *due);
         [due, arrived].into_iter().flatten().min()
     }
@@ -397,7 +414,7 @@ impl std::fmt::Debug for SimEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SimEngine")
             .field("due", &self.due.len())
-            .field("has_web", &self.web.is_some())
+            .field("has_source", &self.source.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -35,7 +35,7 @@ pub enum Access<'e> {
 impl Access<'_> {
     /// Whether an event of this name is told at all: those of groups need their permission.
     #[must_use]
-    pub fn hears(&self, event: &str) -> bool {
+    pub fn receives(&self, event: &str) -> bool {
         match self {
             Self::Full => true,
             Self::Of(extension) => extension.has_groups || !event.starts_with("tabGroups."),
@@ -118,7 +118,7 @@ impl Extension {
     }
 
     /// A tab went elsewhere or away.
-    pub fn forget(&mut self, tab: i64, url: Option<&str>) {
+    pub fn end_grant(&mut self, tab: i64, url: Option<&str>) {
         if url.is_none_or(|url| !self.is_invoked_on(tab, url)) {
             self.granted.remove(&tab);
         }

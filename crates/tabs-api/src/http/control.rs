@@ -11,9 +11,9 @@ use triptych_core::host::ReplyBody;
 use super::origin_policy;
 use super::refusal::{Refusal, json_reply};
 use super::{FIRST_PROFILE, TabsApi};
-use crate::browser::user_action::Control;
+use crate::browser::user_action::UserAction;
 use crate::extension::permission::Access;
-use crate::replay::LabCall;
+use crate::replay::ReplayCall;
 use crate::seed::Seed;
 
 /// A profile to create. Beside its name it is a seed.
@@ -48,9 +48,9 @@ impl TabsApi {
         let parts: Vec<_> = path.split('/').skip(1).collect();
         match (&head.method, parts.as_slice()) {
             (&Method::POST, []) => {
-                let control: Control = json_of(body)?;
+                let action: UserAction = json_of(body)?;
                 let entry = self.entry(&profile)?;
-                let act = entry.profile.change(|browser, now| browser.control(now, control));
+                let act = entry.profile.change(|browser, now| browser.user_action(now, action));
                 match act.await? {
                     Ok(result) => Ok(json_reply(200, &json!({ "result": result }))),
                     Err(error) => Ok(super::call_refused(&error, None)),
@@ -106,7 +106,7 @@ impl TabsApi {
     }
 
     /// The replay contract. Its scenarios have a browser of their own, which nobody else sees.
-    pub(super) fn lab(
+    pub(super) fn replay(
         &self,
         head: &Head,
         path: &str,
@@ -117,17 +117,19 @@ impl TabsApi {
             #[serde(default)]
             manifest_variant: String,
         }
-        let lab = self.0.lab.as_ref().ok_or(Refusal::NoSuchPath)?;
-        let mut lab = lab.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let replay = self.0.replay.as_ref().ok_or(Refusal::NoSuchPath)?;
+        let mut replay = replay.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = self.0.clock.now();
         let reply = match (&head.method, path) {
-            (&Method::POST, "reset") => lab.reset(now, &json_of::<Reset>(body)?.manifest_variant),
-            (&Method::POST, "call") => lab.call(now, json_of::<LabCall>(body)?),
+            (&Method::POST, "reset") => {
+                replay.reset(now, &json_of::<Reset>(body)?.manifest_variant)
+            }
+            (&Method::POST, "call") => replay.call(now, json_of::<ReplayCall>(body)?),
             (&Method::GET, "events") => {
                 let after =
                     origin_policy::parameter(head, "after").and_then(|text| text.parse().ok());
                 let settle = origin_policy::parameter(head, "settle");
-                lab.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
+                replay.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
             }
             (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),
             _ => return Err(Refusal::NoSuchPath),

@@ -19,10 +19,10 @@ use triptych_core::time::{Clock, Timestamp};
 use url::Url;
 
 use super::profile::Profile;
-use crate::browser::tab::TabId;
 use crate::engine::allowed_hosts::AllowedHosts;
 use crate::engine::fixtures::{Outcome, Page};
-use crate::engine::simulated::{Arrival, Load, Web};
+use crate::engine::simulated::{FetchedPage, PageLoad, PageSource};
+use crate::id::TabId;
 
 /// How much of a page is read; what comes after it is not looked at.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -49,7 +49,7 @@ impl Fetching {
 /// What has arrived for one browser, and whom to tell.
 #[derive(Default)]
 pub(super) struct Inbox {
-    arrived: Mutex<VecDeque<Arrival>>,
+    arrived: Mutex<VecDeque<FetchedPage>>,
     profile: OnceLock<Weak<Profile>>,
 }
 
@@ -60,7 +60,7 @@ impl Inbox {
         let _ = self.profile.set(Arc::downgrade(profile));
     }
 
-    fn put(&self, arrival: Arrival) {
+    fn put(&self, arrival: FetchedPage) {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived.push_back(arrival);
         drop(arrived);
@@ -84,30 +84,30 @@ impl Fetcher {
     }
 }
 
-impl Web for Fetcher {
+impl PageSource for Fetcher {
     fn allows(&self, url: &Url) -> bool {
         self.fetching.hosts.allows(url)
     }
 
-    fn get(&mut self, load: Load, url: Url) {
-        self.forget(load.tab);
+    fn fetch(&mut self, load: PageLoad, url: Url) {
+        self.cancel(load.tab);
         let (fetching, inbox, clock) =
             (Arc::clone(&self.fetching), Arc::clone(&self.inbox), Arc::clone(&self.clock));
         let task = tokio::spawn(async move {
             let outcome = fetch(&fetching, url).await;
             let at = clock.now();
-            inbox.put(Arrival { at, load, outcome });
+            inbox.put(FetchedPage { at, load, outcome });
         });
         self.under_way.insert(load.tab, task.abort_handle());
     }
 
-    fn forget(&mut self, tab: TabId) {
+    fn cancel(&mut self, tab: TabId) {
         if let Some(task) = self.under_way.remove(&tab) {
             task.abort();
         }
     }
 
-    fn arrived(&mut self, now: Timestamp) -> Option<Arrival> {
+    fn poll_arrival(&mut self, now: Timestamp) -> Option<FetchedPage> {
         let mut arrived = self.inbox.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = arrived.front().is_some_and(|arrival| arrival.at <= now);
         is_due.then(|| arrived.pop_front()).flatten()

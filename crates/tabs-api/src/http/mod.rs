@@ -42,12 +42,12 @@ use self::origin_policy::{Doors, Tokens};
 use self::profile::{Outcome, Since};
 use self::profiles::Entry;
 use self::refusal::{Refusal, json_reply, refused};
-use crate::browser::{Answer, Caller, Command, Compat, Style};
+use crate::browser::{Answer, Compat};
 use crate::engine::allowed_hosts::AllowedHosts;
 use crate::error::Error;
-use crate::js_value::Js;
-use crate::operation::{OPERATIONS, Operation};
-use crate::replay::Lab;
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command, OPERATIONS, Operation, Style};
+use crate::replay::Replay;
 use crate::seed::{Seed, SeedError};
 
 /// The largest body and the largest message.
@@ -69,7 +69,7 @@ struct Inner {
     seed: Seed,
     profiles: RwLock<BTreeMap<String, Entry>>,
     tokens: RwLock<Tokens>,
-    lab: Option<Mutex<Lab>>,
+    replay: Option<Mutex<Replay>>,
     fetching: Option<Arc<Fetching>>,
     store: Option<Arc<dyn KeyValue>>,
 }
@@ -82,7 +82,7 @@ pub struct Builder {
     control_token: Option<String>,
     ids: Box<dyn Ids>,
     seed: Seed,
-    lab: Option<Lab>,
+    replay: Option<Replay>,
     fetched_hosts: AllowedHosts,
     store: Option<Arc<dyn KeyValue>>,
 }
@@ -98,7 +98,7 @@ impl TabsApi {
             control_token: None,
             ids: Box::new(SystemIds),
             seed: Seed::default(),
-            lab: None,
+            replay: None,
             fetched_hosts: AllowedHosts::default(),
             store: None,
         }
@@ -164,8 +164,8 @@ impl Builder {
 
     /// Offers the replay contract of recorded scenarios under `/oracle/`.
     #[must_use]
-    pub fn lab(mut self, lab: Lab) -> Self {
-        self.lab = Some(lab);
+    pub fn replay(mut self, replay: Replay) -> Self {
+        self.replay = Some(replay);
         self
     }
 
@@ -190,7 +190,7 @@ impl Builder {
             seed: self.seed,
             profiles: RwLock::default(),
             tokens: RwLock::default(),
-            lab: self.lab.map(Mutex::new),
+            replay: self.replay.map(Mutex::new),
             fetching: Some(self.fetched_hosts).filter(|hosts| !hosts.is_empty()).map(Fetching::new),
             store: self.store,
         }));
@@ -262,7 +262,7 @@ impl TabsApi {
         }
         if let Some(path) = path.strip_prefix("/oracle/") {
             *operation = "lab";
-            return self.lab(head, path, &read(body).await?);
+            return self.replay(head, path, &read(body).await?);
         }
         match path {
             "/v1/schema" if is_get => {
@@ -297,7 +297,7 @@ impl TabsApi {
         head: &Head,
         principal: &Principal,
         row: &Operation,
-        given: &[Js],
+        given: &[JsValue],
     ) -> Response<ReplyBody> {
         let context = socket::CallerContext {
             tab_id: origin_policy::parameter(head, "contextTabId")
@@ -398,24 +398,24 @@ impl Operation {
 }
 
 /// Arguments as a list by place, or as an object by name. No body is no argument.
-fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<Js>, Refusal> {
+fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, Refusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
-    let given: Js =
+    let given: JsValue =
         serde_json::from_slice(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
     match given.with_special_values() {
-        Js::Array(given) => Ok(given),
-        Js::Object(members) => {
+        JsValue::Array(given) => Ok(given),
+        JsValue::Object(members) => {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
-            let mut given = vec![Js::Undefined; names.len()];
+            let mut given = vec![JsValue::Undefined; names.len()];
             for (name, value) in members {
                 let place = names.iter().position(|known| *known == name);
                 let known = || format!("{} takes {}", row.name, names.join(", "));
                 let slot = place.and_then(|place| given.get_mut(place));
                 *slot.ok_or_else(|| Refusal::BadBody(known()))? = value;
             }
-            while given.last().is_some_and(Js::is_absent) {
+            while given.last().is_some_and(JsValue::is_absent) {
                 given.pop();
             }
             Ok(given)

@@ -218,7 +218,11 @@ impl TabsApi {
         Ok(match &self.0.fetching {
             Some(fetching) => {
                 let clock = Arc::clone(&self.0.clock);
-                engine.with_web(Fetcher::new(Arc::clone(fetching), Arc::clone(inbox), clock))
+                engine.with_page_source(Fetcher::new(
+                    Arc::clone(fetching),
+                    Arc::clone(inbox),
+                    clock,
+                ))
             }
             None => engine,
         })

@@ -2,45 +2,25 @@
 
 use serde_json::{Value, json};
 
+use crate::browser::event::EVENT_NAMES;
 use crate::operation::{OPERATIONS, Operation};
-
-/// The events that a client can listen to.
-const EVENTS: &[&str] = &[
-    "tabs.onActivated",
-    "tabs.onAttached",
-    "tabs.onCreated",
-    "tabs.onDetached",
-    "tabs.onHighlighted",
-    "tabs.onMoved",
-    "tabs.onRemoved",
-    "tabs.onReplaced",
-    "tabs.onUpdated",
-    "tabs.onZoomChange",
-    "windows.onCreated",
-    "windows.onRemoved",
-    "windows.onFocusChanged",
-    "tabGroups.onCreated",
-    "tabGroups.onUpdated",
-    "tabGroups.onMoved",
-    "tabGroups.onRemoved",
-];
 
 /// What a client may know before it calls: the one table, the events and the constants.
 pub(super) fn schema() -> Value {
     json!({
         "operations": OPERATIONS.iter().map(Operation::describe).collect::<Vec<_>>(),
-        "events": EVENTS,
+        "events": EVENT_NAMES,
         "constants": {
             "tabs": {
                 "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
-                "TAB_ID_NONE": crate::browser::tab::TAB_ID_NONE,
-                "TAB_INDEX_NONE": crate::browser::tab::TAB_INDEX_NONE,
+                "TAB_ID_NONE": crate::id::TAB_ID_NONE,
+                "TAB_INDEX_NONE": crate::id::TAB_INDEX_NONE,
             },
             "windows": {
-                "WINDOW_ID_NONE": -1,
-                "WINDOW_ID_CURRENT": crate::browser::window::WINDOW_ID_CURRENT,
+                "WINDOW_ID_NONE": crate::id::WINDOW_ID_NONE,
+                "WINDOW_ID_CURRENT": crate::id::WINDOW_ID_CURRENT,
             },
-            "tabGroups": { "TAB_GROUP_ID_NONE": crate::browser::group::GROUP_ID_NONE },
+            "tabGroups": { "TAB_GROUP_ID_NONE": crate::id::GROUP_ID_NONE },
         },
     })
 }

@@ -13,10 +13,9 @@ use triptych_core::host::Stopping;
 
 use super::profile::{Listener, ScriptAct, script_of};
 use crate::browser::messaging::ScriptReply;
-use crate::browser::tab::TabId;
-use crate::browser::{Caller, Command, Context, Style};
-use crate::engine::Request;
-use crate::js_value::Js;
+use crate::id::{RequestId, TabId};
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command, Context, Style};
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;
@@ -42,18 +41,18 @@ struct Frame {
     kind: Option<String>,
     method: Option<String>,
     #[serde(default)]
-    params: Option<Js>,
+    params: Option<JsValue>,
     #[serde(default)]
     context: CallerContext,
     #[serde(default)]
     style: Option<String>,
     port: Option<String>,
-    message: Option<Js>,
+    message: Option<JsValue>,
     /// The content script that does something.
     endpoint: Option<String>,
     /// The message that it answers.
     request: Option<u64>,
-    value: Option<Js>,
+    value: Option<JsValue>,
     error: Option<String>,
     tab_id: Option<i64>,
     #[serde(default)]
@@ -165,8 +164,8 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
         Some("callback") => Style::Callback,
         _ => Style::Promise,
     };
-    let given = match frame.params.map(Js::with_special_values) {
-        Some(Js::Array(given)) => given,
+    let given = match frame.params.map(JsValue::with_special_values) {
+        Some(JsValue::Array(given)) => given,
         None => Vec::new(),
         Some(_) => return listener.refuse(&frame.id, "BadFrame", "params is a list"),
     };
@@ -180,7 +179,7 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
             listener.open_port(&port, &caller, command);
         }
         (Some("port.message"), _, Some(port)) => {
-            let message = frame.message.unwrap_or(Js::Null).with_special_values();
+            let message = frame.message.unwrap_or(JsValue::Null).with_special_values();
             listener.post(&port, &message);
         }
         (Some("port.close"), _, Some(port)) => listener.close_port(&port),
@@ -202,7 +201,7 @@ fn hear_script(listener: &Listener, frame: Frame) {
     let Some(script) = frame.endpoint.as_deref().and_then(script_of) else {
         return listener.refuse(&frame.id, "BadFrame", "there is no such endpoint");
     };
-    let value = |value: Option<Js>| value.unwrap_or(Js::Null).with_special_values();
+    let value = |value: Option<JsValue>| value.unwrap_or(JsValue::Null).with_special_values();
     let reply = match frame.kind.as_deref() {
         Some("message.reply") => Some(ScriptReply::Value(value(frame.value).to_json())),
         Some("message.error") => Some(ScriptReply::Threw(frame.error.unwrap_or_default())),
@@ -211,7 +210,7 @@ fn hear_script(listener: &Listener, frame: Frame) {
         _ => None,
     };
     let act = match (frame.kind.as_deref(), reply, frame.request, frame.port) {
-        (_, Some(reply), Some(request), _) => ScriptAct::Reply(Request(request), reply),
+        (_, Some(reply), Some(request), _) => ScriptAct::Reply(RequestId(request), reply),
         (Some("port.message"), _, _, Some(port)) => ScriptAct::Post(port, value(frame.message)),
         (Some("port.close"), _, _, Some(port)) => ScriptAct::Disconnect(port),
         (Some("detach"), ..) => return listener.detach(&frame.id, script),

@@ -1,8 +1,39 @@
 //! A call while it is being answered: who calls, and with what.
 
-use crate::browser::{Caller, Style};
-use crate::js_value::Js;
+use crate::browser::{Answer, Browser};
+use crate::error::Error;
+use crate::extension::permission::Access;
+use crate::id::{TabId, WINDOW_ID_CURRENT, WindowId};
+use crate::js_value::JsValue;
 use crate::operation::argument::Arguments;
+
+/// The part of an extension that a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Context {
+    /// A background worker or a popup: no tab.
+    Worker,
+    /// An extension page in this tab.
+    Page(TabId),
+}
+
+/// The sender of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The id of the extension.
+    pub extension: String,
+    /// The part of it that calls.
+    pub context: Context,
+}
+
+/// The way in which the caller takes the answer (Spec tabs-api §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// As a promise.
+    #[default]
+    Promise,
+    /// By a callback.
+    Callback,
+}
 
 /// A call while it is being answered.
 #[derive(Debug, Clone, Copy)]
@@ -12,15 +43,15 @@ pub(crate) struct Call<'c> {
     pub(crate) style: Style,
 }
 
-impl Call<'_> {
+impl<'c> Call<'c> {
     /// A property of the object at this place that is there and not null.
-    pub(crate) fn property(&self, place: usize, name: &str) -> Option<&Js> {
+    pub(crate) fn property(&self, place: usize, name: &str) -> Option<&'c JsValue> {
         self.arguments.at(place)?.property(name)
     }
 
     pub(crate) fn boolean(&self, place: usize, name: &str) -> Option<bool> {
         match self.property(place, name)? {
-            Js::Bool(value) => Some(*value),
+            JsValue::Bool(value) => Some(*value),
             _ => None,
         }
     }
@@ -29,16 +60,70 @@ impl Call<'_> {
         self.property(place, name)?.integer()
     }
 
-    pub(crate) fn text(&self, place: usize, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, place: usize, name: &str) -> Option<&'c str> {
         self.property(place, name)?.text()
     }
 
-    /// One id or a list of them, and whether it was a list.
-    pub(crate) fn ids(&self, value: Option<&Js>) -> (Vec<i64>, bool) {
-        match value {
-            Some(Js::Array(items)) => (items.iter().filter_map(Js::integer).collect(), true),
-            Some(one) => (one.integer().into_iter().collect(), false),
-            None => (Vec::new(), false),
+    /// One text or a list of them.
+    pub(crate) fn texts(&self, place: usize, name: &str) -> Vec<&'c str> {
+        match self.property(place, name) {
+            Some(JsValue::Array(items)) => items.iter().filter_map(JsValue::text).collect(),
+            Some(one) => one.text().into_iter().collect(),
+            None => Vec::new(),
         }
+    }
+
+    /// One id or a list of them.
+    pub(crate) fn ids(&self, value: Option<&JsValue>) -> Vec<i64> {
+        match value {
+            Some(JsValue::Array(items)) => items.iter().filter_map(JsValue::integer).collect(),
+            Some(one) => one.integer().into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The window that the call comes from; for a worker the one that had the focus last.
+    pub(crate) fn current_window(&self, browser: &Browser) -> Result<WindowId, Error> {
+        if let Context::Page(tab) = self.caller.context
+            && let Ok(tab) = browser.tab(tab)
+        {
+            return Ok(tab.window);
+        }
+        browser.focus().order().first().copied().ok_or(Error::NoCurrentWindow)
+    }
+
+    /// The window that an argument names: the current one if there is none or it says so.
+    pub(crate) fn window_or_current(
+        &self,
+        browser: &Browser,
+        id: Option<i64>,
+    ) -> Result<WindowId, Error> {
+        match id {
+            None | Some(WINDOW_ID_CURRENT) => self.current_window(browser),
+            Some(id) => browser.window(WindowId(id)).map(|window| window.id),
+        }
+    }
+
+    /// The tab that an argument names, or the active one of the current window.
+    pub(crate) fn tab_or_active(&self, browser: &Browser, place: usize) -> Result<TabId, Error> {
+        match self.arguments.integer(place) {
+            Some(id) => browser.tab(TabId(id)).map(|tab| tab.id),
+            None => {
+                let window = browser.window(self.current_window(browser)?)?;
+                window.active.ok_or(Error::NoCurrentWindow)
+            }
+        }
+    }
+
+    /// The access of the caller.
+    pub(crate) fn access<'b>(&self, browser: &'b Browser) -> Access<'b> {
+        // A call of an extension that is not installed is refused before it gets here.
+        browser.access(&self.caller.extension).unwrap_or(Access::Full)
+    }
+
+    /// A tab as the caller sees it.
+    pub(crate) fn tab_answer(&self, browser: &Browser, id: TabId) -> Result<Answer, Error> {
+        let view = browser.view(id).ok_or(Error::NoTab(id.0))?;
+        Ok(Answer::Tab(Box::new(view.seen_by(&self.access(browser)))))
     }
 }

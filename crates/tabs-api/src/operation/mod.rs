@@ -1,82 +1,63 @@
-//! Every operation in one table: name, parameters and what answers it. Argument checks, `/v1/schema` and the documents are derived from it.
+//! Operations: each is a row beside the function that answers it. Argument checks, `/v1/schema` and the documents are derived
+//! from the rows.
 
 pub mod argument;
-pub(crate) mod call;
-mod table;
+mod call;
+mod row;
+pub mod schema;
+mod sessions;
+mod tab_groups;
 mod tabs;
 mod windows;
 
-use serde_json::{Value, json};
+use triptych_core::time::Timestamp;
 
-pub use self::table::OPERATIONS;
-use crate::operation::argument::Schema;
+use self::argument::{ArgumentFault, Arguments};
+use self::call::Call;
+pub use self::call::{Caller, Context, Style};
+pub use self::row::Operation;
+use crate::browser::{Answer, Browser};
+use crate::error::Error;
+use crate::js_value::JsValue;
 
-/// One operation of the `tabs`, `windows`, `tabGroups` or `sessions` namespace.
-#[derive(Debug)]
-pub struct Operation {
-    /// The full name, as `tabs.create`.
-    pub name: &'static str,
-    /// Its parameters, without the callback.
-    pub parameters: &'static [Parameter],
-    /// Whether it may be called with a callback (Spec tabs-api §1); all but `connect`.
-    pub takes_callback: bool,
-    /// What answers it.
-    pub action: Action,
-    /// What it does, in a sentence.
-    pub doc: &'static str,
-}
-
-/// A parameter of an operation.
-#[derive(Debug)]
-pub struct Parameter {
-    /// Its name.
-    pub name: &'static str,
-    /// What it takes.
-    pub schema: Schema,
-    /// Whether it may be left out.
-    pub is_optional: bool,
-}
-
-/// What an operation does; one variant a row of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each variant is the row of its name")]
-pub enum Action {
-    CaptureVisibleTab,
-    Connect,
-    Create,
-    DetectLanguage,
-    Discard,
-    Duplicate,
-    Get,
-    GetCurrent,
-    GetZoom,
-    GetZoomSettings,
-    GoBack,
-    GoForward,
-    Group,
-    Highlight,
-    Move,
-    Query,
-    Reload,
-    Remove,
-    SendMessage,
-    SetZoom,
-    SetZoomSettings,
-    Ungroup,
-    Update,
-    WindowGet,
-    WindowGetCurrent,
-    WindowGetLastFocused,
-    WindowGetAll,
-    WindowCreate,
-    WindowUpdate,
-    WindowRemove,
-    GroupGet,
-    GroupQuery,
-    GroupUpdate,
-    GroupMove,
-    SessionRestore,
-}
+/// Every operation, `tabs` first, in the order of the specification.
+pub const OPERATIONS: &[Operation] = &[
+    tabs::CAPTURE_VISIBLE_TAB,
+    tabs::CONNECT,
+    tabs::CREATE,
+    tabs::DETECT_LANGUAGE,
+    tabs::DISCARD,
+    tabs::DUPLICATE,
+    tabs::GET,
+    tabs::GET_CURRENT,
+    tabs::GET_ZOOM,
+    tabs::GET_ZOOM_SETTINGS,
+    tabs::GO_BACK,
+    tabs::GO_FORWARD,
+    tabs::GROUP,
+    tabs::HIGHLIGHT,
+    tabs::MOVE,
+    tabs::QUERY,
+    tabs::RELOAD,
+    tabs::REMOVE,
+    tabs::SEND_MESSAGE,
+    tabs::SET_ZOOM,
+    tabs::SET_ZOOM_SETTINGS,
+    tabs::UNGROUP,
+    tabs::UPDATE,
+    windows::GET,
+    windows::GET_CURRENT,
+    windows::GET_LAST_FOCUSED,
+    windows::GET_ALL,
+    windows::CREATE,
+    windows::UPDATE,
+    windows::REMOVE,
+    tab_groups::GET,
+    tab_groups::QUERY,
+    tab_groups::UPDATE,
+    tab_groups::MOVE,
+    sessions::RESTORE,
+];
 
 impl Operation {
     /// The operation of this full name.
@@ -84,61 +65,59 @@ impl Operation {
     pub fn find(name: &str) -> Option<&'static Self> {
         OPERATIONS.iter().find(|operation| operation.name == name)
     }
+}
 
-    /// The signature that argument errors show.
-    #[must_use]
-    pub fn signature(&self) -> String {
-        let shown = |parameter: &Parameter| {
-            let start = if parameter.is_optional { "optional " } else { "" };
-            format!("{start}{} {}", parameter.schema.name(), parameter.name)
+/// One call, checked.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The operation.
+    pub operation: &'static Operation,
+    /// Its arguments.
+    pub arguments: Arguments,
+    /// The way in which the answer is taken.
+    pub style: Style,
+}
+
+impl Command {
+    /// Reads a call.
+    ///
+    /// # Errors
+    /// `NoSuchOperation`, `Arguments`, `Unserializable`, in this order.
+    pub fn read(name: &str, given: &[JsValue], style: Style) -> Result<Self, Error> {
+        let operation =
+            Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
+        let arguments = Arguments::check(operation.parameters, operation.takes_callback, given);
+        let refused = |fault| match fault {
+            ArgumentFault::Reason(reason) => Error::Arguments {
+                operation: operation.name,
+                signature: operation.signature(),
+                reason,
+            },
+            ArgumentFault::Unserializable => Error::Unserializable,
         };
-        let mut parts: Vec<_> = self.parameters.iter().map(shown).collect();
-        if self.takes_callback {
-            parts.push("optional function callback".into());
-        }
-        parts.join(", ")
-    }
-
-    /// The operation as `/v1/schema` shows it.
-    #[must_use]
-    pub fn describe(&self) -> Value {
-        let parameters: Vec<_> = self
-            .parameters
-            .iter()
-            .map(|parameter| json!({ "name": parameter.name, "optional": parameter.is_optional, "schema": describe(&parameter.schema) }))
-            .collect();
-        json!({ "name": self.name, "doc": self.doc, "signature": self.signature(), "callback": self.takes_callback, "parameters": parameters })
+        Ok(Self { operation, arguments: arguments.map_err(refused)?, style })
     }
 }
 
-fn describe(schema: &Schema) -> Value {
-    match schema {
-        Schema::Integer { min, max } => {
-            json!({ "type": "integer", "minimum": min, "maximum": max })
+impl Browser {
+    /// Answers a call at `now`. On an error the events of what was done before it remain to be drained.
+    ///
+    /// # Errors
+    /// The [`Error`] of the operation, in the order of its checks.
+    pub fn apply(
+        &mut self,
+        now: Timestamp,
+        caller: &Caller,
+        command: &Command,
+    ) -> Result<Answer, Error> {
+        self.set_time(now);
+        if self.access(&caller.extension).is_none() {
+            return Err(Error::Unsupported("this extension is not installed".into()));
         }
-        Schema::Word(words) => json!({ "type": "string", "enum": words }),
-        Schema::Object(properties) => {
-            let each = properties.iter().map(|property| {
-                (property.name.to_owned(), json!({ "required": property.is_required, "schema": describe(&property.schema) }))
-            });
-            json!({ "type": "object", "properties": each.collect::<serde_json::Map<_, _>>() })
-        }
-        Schema::Array { of, min_items } => {
-            json!({ "type": "array", "items": describe(of), "minItems": min_items })
-        }
-        Schema::Choice(choices) => {
-            json!({ "oneOf": choices.iter().map(describe).collect::<Vec<_>>() })
-        }
-        Schema::Named(name, schema) => {
-            let mut inner = describe(schema);
-            if let Some(members) = inner.as_object_mut() {
-                members.insert("name".into(), (*name).into());
-            }
-            inner
-        }
-        Schema::Number | Schema::Boolean | Schema::String | Schema::Any | Schema::Function => {
-            json!({ "type": schema.name() })
-        }
+        let call = Call { caller, arguments: &command.arguments, style: command.style };
+        let answer = (command.operation.run)(self, &call);
+        self.assert_invariants();
+        answer
     }
 }
 

@@ -1,4 +1,4 @@
-//! The lab: the replay contract by which anyone can judge the engine with recorded scenarios.
+//! Replay: the contract by which anyone can judge the engine with recorded scenarios.
 //!
 //! Time is the caller's own plus what was skipped: waiting for a page to settle costs nothing.
 
@@ -12,16 +12,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
-use crate::browser::tab::TabId;
-use crate::browser::{Answer, Browser, Caller, Command, Compat, Context, Style};
-use crate::engine::Request;
+use crate::browser::{Answer, Browser, Compat};
 use crate::engine::fixtures::Pages;
 use crate::engine::simulated::SimEngine;
 use crate::error::Error;
 use crate::extension::manifest::{ContentScript, Manifest};
 use crate::extension::permission::{Access, Extension};
-use crate::js_value::Js;
-use crate::replay::pointer::Hand;
+use crate::id::{RequestId, TabId};
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command, Context, Style};
+use crate::replay::pointer::Pointer;
 use crate::session::{Output, Session};
 
 /// The extension that scenarios are run as.
@@ -37,12 +37,12 @@ const SETTLE_MAX: Duration = Duration::from_secs(30);
 
 /// One call of a scenario.
 #[derive(Debug, Clone, Deserialize)]
-pub struct LabCall {
+pub struct ReplayCall {
     /// `tabs.create`, `harness.port`, ...
     pub op: String,
     /// Its arguments, ids resolved.
     #[serde(default)]
-    pub args: Vec<Js>,
+    pub args: Vec<JsValue>,
     /// `callback`, or a promise.
     #[serde(default)]
     pub style: Option<String>,
@@ -57,29 +57,29 @@ pub struct LabCall {
     pub timeout: Option<u64>,
 }
 
-/// A browser under judgement.
+/// A browser that recorded scenarios are replayed in.
 #[derive(Debug)]
-pub struct Lab {
+pub struct Replay {
     pages: Pages,
     session: Session,
-    hand: Hand,
+    pointer: Pointer,
     /// How far its time is ahead of the caller's.
     skipped: Duration,
     log: Vec<(&'static str, Value)>,
-    answers: BTreeMap<Request, Result<Answer, Error>>,
+    answers: BTreeMap<RequestId, Result<Answer, Error>>,
     /// Names of ports by their ids.
     ports: BTreeMap<String, String>,
 }
 
-impl Lab {
-    /// A lab of these pages, as after a reset to the manifest with everything.
+impl Replay {
+    /// A browser of these pages, as after a reset to the manifest with everything.
     #[must_use]
     pub fn new(pages: Pages, now: Timestamp) -> Self {
         let session = session_of(&pages, now, "full");
         Self {
             pages,
             session,
-            hand: Hand::default(),
+            pointer: Pointer::default(),
             skipped: Duration::ZERO,
             log: Vec::new(),
             answers: BTreeMap::new(),
@@ -103,7 +103,7 @@ impl Lab {
     }
 
     /// `POST /oracle/call`.
-    pub fn call(&mut self, now: Timestamp, call: LabCall) -> Value {
+    pub fn call(&mut self, now: Timestamp, call: ReplayCall) -> Value {
         let before = self.log.len();
         let outcome = self.outcome(now, call);
         let mut reply = match outcome {
@@ -162,7 +162,7 @@ impl Lab {
                     let Some(access) = self.session.browser().access(EXTENSION) else {
                         continue;
                     };
-                    if !access.hears(event.name()) {
+                    if !access.receives(event.name()) {
                         continue;
                     }
                     let mut args = json!(event.shown(&access));
@@ -178,7 +178,7 @@ impl Lab {
         }
     }
 
-    fn outcome(&mut self, now: Timestamp, call: LabCall) -> Option<Value> {
+    fn outcome(&mut self, now: Timestamp, call: ReplayCall) -> Option<Value> {
         match call.op.as_str() {
             "harness.gesture" => self.gesture(now, &call.args),
             "harness.port" => self.port(now, &call.args),
@@ -190,13 +190,13 @@ impl Lab {
         }
     }
 
-    fn api(&mut self, now: Timestamp, call: LabCall) -> Value {
+    fn api(&mut self, now: Timestamp, call: ReplayCall) -> Value {
         let style = if call.style.as_deref() == Some("callback") {
             Style::Callback
         } else {
             Style::Promise
         };
-        let args: Vec<_> = call.args.into_iter().map(Js::with_special_values).collect();
+        let args: Vec<_> = call.args.into_iter().map(JsValue::with_special_values).collect();
         let context = match call.context.as_deref() {
             Some("page") => self.extension_page().map_or(Context::Worker, Context::Page),
             _ => Context::Worker,
@@ -239,7 +239,7 @@ impl Lab {
     fn wait_for(
         &mut self,
         now: Timestamp,
-        request: Request,
+        request: RequestId,
         limit: Duration,
     ) -> Option<Result<Answer, Error>> {
         let begun = self.now(now);
@@ -268,9 +268,9 @@ impl Lab {
         Some(TabId(page.id))
     }
 
-    fn gesture(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
+    fn gesture(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
         let tab = TabId(args.first()?.integer()?);
-        let script = args.get(1).and_then(Js::text).map(str::to_owned);
+        let script = args.get(1).and_then(JsValue::text).map(str::to_owned);
         let at = self.now(now);
         let outcome = self.session.change(at, |browser| browser.gesture(at, tab, script));
         Some(match outcome {
@@ -279,22 +279,22 @@ impl Lab {
         })
     }
 
-    fn control(&mut self, now: Timestamp, line: &[Js]) -> Option<Value> {
-        let (at, hand) = (self.now(now), &mut self.hand);
-        let outcome = self.session.change(at, |browser| hand.act(browser, line))?;
+    fn control(&mut self, now: Timestamp, line: &[JsValue]) -> Option<Value> {
+        let (at, pointer) = (self.now(now), &mut self.pointer);
+        let outcome = self.session.change(at, |browser| pointer.apply(browser, line))?;
         Some(match outcome {
             Ok(()) => json!({ "result": "" }),
             Err(error) => render(Err(error), Style::Promise),
         })
     }
 
-    fn port(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
-        let name = args.first().and_then(Js::text)?;
-        let method = args.get(1).and_then(Js::text)?;
+    fn port(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
+        let name = args.first().and_then(JsValue::text)?;
+        let method = args.get(1).and_then(JsValue::text)?;
         let port =
             self.ports.iter().find(|(_, known)| *known == name).map(|(port, _)| port.clone())?;
         let at = self.now(now);
-        let message = args.get(2).cloned().unwrap_or(Js::Undefined).with_special_values();
+        let message = args.get(2).cloned().unwrap_or(JsValue::Undefined).with_special_values();
         let outcome = self.session.change(at, |browser| match method {
             "postMessage" => browser.post(&port, &message),
             _ => {
@@ -308,11 +308,11 @@ impl Lab {
         })
     }
 
-    fn parallel(&mut self, now: Timestamp, args: &[Js]) -> Option<Value> {
-        let Some(Js::Array(calls)) = args.first() else {
+    fn parallel(&mut self, now: Timestamp, args: &[JsValue]) -> Option<Value> {
+        let Some(JsValue::Array(calls)) = args.first() else {
             return None;
         };
-        let calls = calls.iter().map(|call| serde_json::from_value::<LabCall>(call.to_json()));
+        let calls = calls.iter().map(|call| serde_json::from_value::<ReplayCall>(call.to_json()));
         let calls: Vec<_> = calls.collect::<Result<_, _>>().ok()?;
         let outcomes = calls.into_iter().map(|call| {
             let mut outcome = self.api(now, call);
@@ -334,10 +334,10 @@ impl Lab {
     }
 }
 
-fn constant(args: &[Js]) -> Value {
-    let value = match args.first().and_then(Js::text) {
-        Some("TAB_ID_NONE") => crate::browser::tab::TAB_ID_NONE,
-        Some("TAB_INDEX_NONE") => crate::browser::tab::TAB_INDEX_NONE,
+fn constant(args: &[JsValue]) -> Value {
+    let value = match args.first().and_then(JsValue::text) {
+        Some("TAB_ID_NONE") => crate::id::TAB_ID_NONE,
+        Some("TAB_INDEX_NONE") => crate::id::TAB_INDEX_NONE,
         Some("MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND") => {
             i64::try_from(crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND)
                 .unwrap_or(0)
@@ -372,7 +372,7 @@ fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
         Box::new(
             SimEngine::new(pages.clone())
                 .with_new_tab(RECORDED_NEW_TAB)
-                .with_script(recorded::Recorded),
+                .with_script(recorded::RecordedContentScript),
         ),
     )
 }

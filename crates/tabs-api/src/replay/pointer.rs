@@ -1,13 +1,13 @@
-//! The user's hand in the lab: recorded pointer and keys, turned into what they did in the browser.
+//! The user's pointer and keys as they were recorded, turned into what they did in the browser.
 //!
 //! The places are those of the recorded browser's window: a strip on top, tabs of one width behind the button that searches them.
 
 use crate::browser::Browser;
-use crate::browser::tab::TabId;
-use crate::browser::user_action::Control;
+use crate::browser::user_action::UserAction;
 use crate::browser::window::Window;
 use crate::error::Error;
-use crate::js_value::Js;
+use crate::id::TabId;
+use crate::js_value::JsValue;
 
 /// Where the first tab begins, from the left edge of the window.
 const STRIP_LEFT: i64 = 40;
@@ -43,7 +43,7 @@ struct Grip {
 
 /// Where the pointer is, and what is held.
 #[derive(Debug, Default)]
-pub(crate) struct Hand {
+pub(crate) struct Pointer {
     x: i64,
     y: i64,
     held: Vec<String>,
@@ -52,14 +52,18 @@ pub(crate) struct Hand {
     menu: Option<(TabId, i64)>,
 }
 
-impl Hand {
+impl Pointer {
     /// Does what a line of `xdotool` did; `None` for what is not known here.
     ///
     /// # Errors
     /// What the browser refuses.
-    pub(crate) fn act(&mut self, browser: &mut Browser, line: &[Js]) -> Option<Result<(), Error>> {
+    pub(crate) fn apply(
+        &mut self,
+        browser: &mut Browser,
+        line: &[JsValue],
+    ) -> Option<Result<(), Error>> {
         let mut words = line.iter();
-        if words.next().and_then(Js::text) != Some("xdotool") {
+        if words.next().and_then(JsValue::text) != Some("xdotool") {
             return None;
         }
         while let Some(word) = words.next() {
@@ -121,12 +125,11 @@ impl Hand {
             return Some(choose(browser, tab, row?.1));
         }
         let (tab, _) = self.tab_here(browser)?;
-        let act = |browser: &mut Browser, control| browser.control(browser.now, control).map(drop);
         Some(match button {
-            1 if self.holds("ctrl") => act(browser, Control::Toggle { tab_id: tab.0 }),
-            1 if self.holds("shift") => act(browser, Control::Extend { tab_id: tab.0 }),
-            1 => act(browser, Control::Activate { tab_id: tab.0 }),
-            2 => act(browser, Control::Close { tab_id: tab.0 }),
+            1 if self.holds("ctrl") => act(browser, UserAction::Toggle { tab_id: tab.0 }),
+            1 if self.holds("shift") => act(browser, UserAction::Extend { tab_id: tab.0 }),
+            1 => act(browser, UserAction::Activate { tab_id: tab.0 }),
+            2 => act(browser, UserAction::Close { tab_id: tab.0 }),
             3 => {
                 self.menu = Some((tab, self.y));
                 Ok(())
@@ -140,8 +143,8 @@ impl Hand {
             return Ok(());
         };
         self.grip = Some(Grip { tab, from_x: self.x, from_index: index, is_dragging: false });
-        let control = Control::Activate { tab_id: tab.0 };
-        browser.control(browser.now, control).map(drop)
+        let action = UserAction::Activate { tab_id: tab.0 };
+        act(browser, action)
     }
 
     /// Follows the pointer with the tab that is held: it changes places with a neighbour once it covers half of it.
@@ -154,7 +157,7 @@ impl Hand {
             return Ok(());
         }
         if !std::mem::replace(&mut grip.is_dragging, true) {
-            browser.control(browser.now, Control::DragBegin {})?;
+            act(browser, UserAction::DragBegin {})?;
         }
         let steps = way.unsigned_abs().saturating_add(TAB_WIDTH.unsigned_abs() / 2)
             / TAB_WIDTH.unsigned_abs();
@@ -170,17 +173,22 @@ impl Hand {
     fn release(&mut self, browser: &mut Browser) -> Result<(), Error> {
         match self.grip.take() {
             Some(grip) if grip.is_dragging => {
-                let control = Control::DragEnd { tab_id: None, index: None };
-                browser.control(browser.now, control).map(drop)
+                let action = UserAction::DragEnd { tab_id: None, index: None };
+                act(browser, action)
             }
             _ => Ok(()),
         }
     }
 }
 
+/// Does what the user does, at the time that the browser has come to.
+fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
+    browser.user_action(browser.time(), action).map(drop)
+}
+
 /// Where the tabs of a window begin, from its left edge, and where the last one ends.
 fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
-    let pinned = |id: &&TabId| browser.tabs.get(id).is_some_and(|tab| tab.pinned);
+    let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
     let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
     let others = i64::try_from(window.tabs.len()).unwrap_or(0) - pins;
     let room = window.bounds.width - STRIP_LEFT - STRIP_RIGHT - pins * PINNED_WIDTH;
@@ -196,12 +204,12 @@ fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
 
 fn choose(browser: &mut Browser, tab: TabId, entry: Entry) -> Result<(), Error> {
     let state = browser.tab(tab)?;
-    let control = match entry {
-        Entry::Reload => Control::Reload { tab_id: tab.0 },
-        Entry::Pin => Control::Pin { tab_id: tab.0, pinned: !state.pinned },
-        Entry::MuteSite => Control::MuteSite { tab_id: tab.0, muted: !state.muted.muted },
+    let action = match entry {
+        Entry::Reload => UserAction::Reload { tab_id: tab.0 },
+        Entry::Pin => UserAction::Pin { tab_id: tab.0, pinned: !state.pinned },
+        Entry::MuteSite => UserAction::MuteSite { tab_id: tab.0, muted: !state.muted.muted },
     };
-    browser.control(browser.now, control).map(drop)
+    act(browser, action)
 }
 
 /// What a key does to the window that has the focus; `None` for one that does nothing known.
@@ -212,28 +220,28 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
     let at = window.index_of(active)?;
     let show = |index: usize| {
         let tab = window.tabs.get(index)?;
-        Some(Control::Activate { tab_id: tab.0 })
+        Some(UserAction::Activate { tab_id: tab.0 })
     };
-    let control = match key {
-        "ctrl+t" => Control::NewTab { window_id: window.id.0 },
-        "ctrl+w" | "ctrl+F4" => Control::Close { tab_id },
-        "ctrl+shift+t" => Control::RestoreTab { window_id: window.id.0 },
+    let action = match key {
+        "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },
+        "ctrl+w" | "ctrl+F4" => UserAction::Close { tab_id },
+        "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },
         "ctrl+Tab" | "ctrl+Page_Down" => show((at + 1) % count.max(1))?,
         "ctrl+shift+Tab" | "ctrl+Page_Up" => show((at + count - 1) % count.max(1))?,
         "ctrl+9" => show(count.checked_sub(1)?)?,
-        "alt+Left" | "alt+Right" => Control::Traverse { tab_id, forward: key == "alt+Right" },
-        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => Control::Reload { tab_id },
-        "ctrl+plus" | "ctrl+equal" => Control::ZoomStep { tab_id, step: 1 },
-        "ctrl+minus" => Control::ZoomStep { tab_id, step: -1 },
-        "ctrl+0" => Control::ZoomStep { tab_id, step: 0 },
+        "alt+Left" | "alt+Right" => UserAction::Traverse { tab_id, forward: key == "alt+Right" },
+        "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => UserAction::Reload { tab_id },
+        "ctrl+plus" | "ctrl+equal" => UserAction::ZoomStep { tab_id, step: 1 },
+        "ctrl+minus" => UserAction::ZoomStep { tab_id, step: -1 },
+        "ctrl+0" => UserAction::ZoomStep { tab_id, step: 0 },
         number => {
             let number: usize = number.strip_prefix("ctrl+")?.parse().ok()?;
             // A number that no tab has does nothing.
             match number.checked_sub(1).and_then(show) {
-                Some(control) => control,
+                Some(action) => action,
                 None => return Some(Ok(())),
             }
         }
     };
-    Some(browser.control(browser.now, control).map(drop))
+    Some(act(browser, action))
 }

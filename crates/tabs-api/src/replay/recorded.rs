@@ -1,11 +1,11 @@
-//! The content script that the recorded extension had: what it answers is written down in the fixtures.
+//! The content script that the recorded extension had; its answers are written down in the fixtures.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::engine::simulated::{Heard, PageScript};
+use crate::engine::simulated::{PageScript, PortReaction};
 use crate::engine::{Frame, Reply};
 
 /// How long its answers take, and those that it takes its time for.
@@ -14,10 +14,10 @@ const LATE: Duration = Duration::from_millis(150);
 
 /// The recorded extension's content script.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Recorded;
+pub(super) struct RecordedContentScript;
 
-impl PageScript for Recorded {
-    fn answer(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)> {
+impl PageScript for RecordedContentScript {
+    fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)> {
         let is_top = frame.number == 0;
         let reply = match message.get("cmd").and_then(Value::as_str) {
             Some("never") => return None,
@@ -43,15 +43,15 @@ impl PageScript for Recorded {
         Some((AT_ONCE, reply))
     }
 
-    fn greet(&self, frame: &Frame, name: &str) -> Value {
+    fn on_connect(&self, frame: &Frame, name: &str) -> Value {
         json!({ "hello": name, "top": frame.number == 0 })
     }
 
-    fn hear(&self, frame: &Frame, message: &Value) -> Heard {
+    fn on_port_message(&self, frame: &Frame, message: &Value) -> PortReaction {
         if message.get("cmd").and_then(Value::as_str) == Some("disconnect") {
-            return Heard::Closes;
+            return PortReaction::Closes;
         }
-        Heard::Posts(json!({ "echo": message, "top": frame.number == 0 }))
+        PortReaction::Posts(json!({ "echo": message, "top": frame.number == 0 }))
     }
 }
 

@@ -5,16 +5,16 @@
 
 mod restore;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::Key;
 
 use crate::browser::Browser;
-use crate::browser::event::Event;
-use crate::browser::group::{Group, GroupId};
-use crate::browser::tab::{MuteReason, Tab, TabId};
-use crate::browser::window::{Window, WindowId};
+use crate::browser::group::Group;
+use crate::browser::tab::{MuteReason, Tab};
+use crate::browser::window::Window;
+use crate::id::WindowId;
 
 /// A row to keep: its key, and its value or `None` to forget it.
 pub type Row = (Vec<u8>, Option<Vec<u8>>);
@@ -34,17 +34,6 @@ enum Table {
     Tab = 4,
     Group = 5,
     Zoom = 6,
-}
-
-/// What changed since the rows were taken last.
-#[derive(Debug, Default)]
-pub(crate) struct Dirty {
-    tabs: BTreeSet<TabId>,
-    windows: BTreeSet<WindowId>,
-    groups: BTreeSet<GroupId>,
-    hosts: BTreeSet<String>,
-    /// How many rows each strip had.
-    strips: std::collections::BTreeMap<WindowId, usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,141 +97,71 @@ fn id_key(table: Table, id: i64) -> Vec<u8> {
     key(table, &id.unsigned_abs())
 }
 
+/// The row of something, or the end of its row where it is gone.
+fn row_or_none(key: Vec<u8>, value: Option<&impl Serialize>) -> Row {
+    match value {
+        Some(value) => row(key, value),
+        None => (key, None),
+    }
+}
+
 fn row(key: Vec<u8>, value: &impl Serialize) -> Row {
     // Records of text and numbers always serialize.
     (key, serde_json::to_vec(value).ok())
 }
 
-impl Dirty {
-    /// Notes what an event says to have changed.
-    pub(crate) fn note(&mut self, event: &Event) {
-        let mut tab = |id: i64| self.tabs.insert(TabId(id));
-        match event {
-            Event::TabCreated(view) | Event::TabUpdated { tab: view, .. } => {
-                tab(view.id);
-                self.windows.insert(WindowId(view.window));
-            }
-            Event::TabMoved { tab: id, window, .. }
-            | Event::TabActivated { tab: id, window }
-            | Event::TabDetached { tab: id, window, .. }
-            | Event::TabAttached { tab: id, window, .. }
-            | Event::TabRemoved { tab: id, window, .. } => {
-                tab(*id);
-                self.windows.insert(WindowId(*window));
-            }
-            Event::TabReplaced { added, removed } => {
-                tab(*added);
-                tab(*removed);
-            }
-            Event::TabZoomed { tab: id, .. } => {
-                tab(*id);
-            }
-            Event::TabHighlighted { window, .. }
-            | Event::WindowRemoved(window)
-            | Event::WindowFocused(window) => {
-                self.windows.insert(WindowId(*window));
-            }
-            Event::WindowCreated(view) => {
-                self.windows.insert(WindowId(view.id));
-            }
-            Event::GroupCreated(group)
-            | Event::GroupUpdated(group)
-            | Event::GroupMoved(group)
-            | Event::GroupRemoved(group) => {
-                self.groups.insert(group.id);
-            }
-            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {}
-        }
-    }
-
-    /// Notes a change that no event tells.
-    pub(crate) fn note_tab(&mut self, id: TabId) {
-        self.tabs.insert(id);
-    }
-
-    pub(crate) fn note_window(&mut self, id: WindowId) {
-        self.windows.insert(id);
-    }
-
-    pub(crate) fn note_host(&mut self, host: &str) {
-        self.hosts.insert(host.to_owned());
-    }
-
-    fn is_clean(&self) -> bool {
-        self.tabs.is_empty()
-            && self.windows.is_empty()
-            && self.groups.is_empty()
-            && self.hosts.is_empty()
-    }
-}
-
 impl Browser {
     /// The rows that differ from those taken before, everything the first time.
     pub fn take_changes(&mut self) -> Vec<Row> {
-        if self.dirty.is_clean() {
+        if self.dirty_mut().is_empty() {
             return Vec::new();
         }
-        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut dirty = std::mem::take(self.dirty_mut());
         let mut rows = vec![row(key(Table::Meta, &()), &self.meta())];
-        for id in std::mem::take(&mut dirty.tabs).into_iter().filter(|id| id.0 > 0) {
-            let key = id_key(Table::Tab, id.0);
-            rows.push(
-                self.tabs.get(&id).map_or((key.clone(), None), |tab| row(key, &tab_row(tab))),
-            );
+        for id in dirty.tabs.into_iter().filter(|id| id.0 > 0) {
+            let tab = self.strips().tab(id).map(tab_row);
+            rows.push(row_or_none(id_key(Table::Tab, id.0), tab.as_ref()));
         }
-        for id in std::mem::take(&mut dirty.windows) {
-            self.window_changes(id, &mut dirty, &mut rows);
+        for id in dirty.windows {
+            self.window_changes(id, &mut dirty.strip_rows, &mut rows);
         }
-        for id in std::mem::take(&mut dirty.groups) {
-            let key = id_key(Table::Group, id.0);
-            rows.push(
-                self.groups
-                    .get(&id)
-                    .map_or((key.clone(), None), |group| row(key, &group_row(group))),
-            );
+        for id in dirty.groups {
+            let group = self.strips().group(id).map(group_row);
+            rows.push(row_or_none(id_key(Table::Group, id.0), group.as_ref()));
         }
-        for host in std::mem::take(&mut dirty.hosts) {
-            let key = key(Table::Zoom, &host);
-            rows.push(
-                self.zoom_levels.get(&host).map_or((key.clone(), None), |factor| row(key, factor)),
-            );
+        for host in dirty.hosts {
+            let factor = self.zoom_levels().get(&host);
+            rows.push(row_or_none(key(Table::Zoom, &host), factor.as_ref()));
         }
-        self.dirty = dirty;
+        self.dirty_mut().strip_rows = dirty.strip_rows;
         rows
     }
 
-    /// Marks everything as changed, so that the next rows are the whole browser.
-    pub fn touch_all(&mut self) {
-        self.dirty.tabs.extend(self.tabs.keys());
-        self.dirty.windows.extend(self.windows.keys());
-        self.dirty.groups.extend(self.groups.keys());
-        self.dirty.hosts.extend(self.zoom_levels.keys().cloned());
-    }
-
     fn meta(&self) -> Meta {
-        let (next_id, next_number) = self.counters();
+        let (next_id, next_number) = self.counters().values();
         Meta {
             next_id,
             next_number,
-            focus_order: self.focus_order.iter().map(|window| window.0).collect(),
+            focus_order: self.focus().order().iter().map(|window| window.0).collect(),
         }
     }
 
-    fn window_changes(&self, id: WindowId, dirty: &mut Dirty, rows: &mut Vec<Row>) {
-        let key = id_key(Table::Window, id.0);
-        let window = self.windows.get(&id);
+    fn window_changes(
+        &self,
+        id: WindowId,
+        strip_rows: &mut BTreeMap<WindowId, usize>,
+        rows: &mut Vec<Row>,
+    ) {
+        let window = self.strips().window(id);
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
-        rows.push(window.map_or((key.clone(), None), |window| row(key, &window_row(window))));
+        rows.push(row_or_none(id_key(Table::Window, id.0), window.map(window_row).as_ref()));
         let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();
-        let had = dirty.strips.insert(id, chunks.len()).unwrap_or(0);
-        for place in 0..chunks.len().max(had) {
-            let key = self::key(
-                Table::Strip,
-                &(id.0.unsigned_abs(), u32::try_from(place).unwrap_or(u32::MAX)),
-            );
-            let ids =
-                chunks.get(place).map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
-            rows.push(ids.map_or((key.clone(), None), |ids| row(key, &ids)));
+        let had = strip_rows.insert(id, chunks.len()).unwrap_or(0);
+        for number in 0..chunks.len().max(had) {
+            let part = (id.0.unsigned_abs(), u32::try_from(number).unwrap_or(u32::MAX));
+            let ids = chunks.get(number);
+            let ids = ids.map(|chunk| chunk.iter().map(|tab| tab.0).collect::<Vec<_>>());
+            rows.push(row_or_none(key(Table::Strip, &part), ids.as_ref()));
         }
     }
 }
@@ -304,17 +223,16 @@ fn tab_row(tab: &Tab) -> TabRow {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use triptych_core::time::Timestamp;
 
     use super::*;
-    use crate::browser::{Caller, Command, Compat, Context, Style};
+    use crate::browser::Compat;
     use crate::engine::fixtures::Pages;
     use crate::engine::simulated::SimEngine;
     use crate::extension::manifest::Manifest;
     use crate::extension::permission::{Access, Extension};
-    use crate::js_value::Js;
+    use crate::js_value::JsValue;
+    use crate::operation::{Caller, Command, Context, Style};
     use crate::session::Session;
 
     const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
@@ -370,7 +288,7 @@ mod tests {
             ("tabs.remove", "[1000005]"),
         ] {
             now = now.plus(std::time::Duration::from_secs(1));
-            let given: Vec<Js> = serde_json::from_str(arguments).unwrap();
+            let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
             let command = Command::read(name, &given, Style::Promise).unwrap();
             // Some of these name ids that another order of ids would give; what counts is the state after.
             let _ = session.apply(now, &caller, &command);

@@ -2,12 +2,12 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each target uses one of these")]
 
-use tabs_api::browser::{Command, Style};
 use tabs_api::error::Error;
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::match_pattern::{MatchPattern, glob};
 use tabs_api::extension::permission::Extension;
-use tabs_api::js_value::Js;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Command, Style};
 use tabs_api::url::{host, origin, resolve, title as shown};
 
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
@@ -72,10 +72,10 @@ pub fn manifest(data: &[u8]) {
 /// The name of an operation, and its arguments as JSON on the next line.
 pub fn arguments(data: &[u8]) {
     let (name, json) = lines(data);
-    let Ok(given) = serde_json::from_str::<Vec<Js>>(&json) else {
+    let Ok(given) = serde_json::from_str::<Vec<JsValue>>(&json) else {
         return;
     };
-    let given: Vec<Js> = given.into_iter().map(Js::with_special_values).collect();
+    let given: Vec<JsValue> = given.into_iter().map(JsValue::with_special_values).collect();
     if let Err(Error::Arguments { reason, .. }) = Command::read(&name, &given, Style::Promise) {
         assert!(reason.ends_with('.'), "a fault is a sentence: {reason}");
     }

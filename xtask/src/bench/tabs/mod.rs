@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
-use tabs_api::browser::{Answer, Browser, Caller, Command, Compat, Context as From, Style};
+use tabs_api::browser::{Answer, Browser, Compat};
 use tabs_api::engine::fixtures::Pages;
 use tabs_api::engine::simulated::SimEngine;
 use tabs_api::extension::manifest::Manifest;
 use tabs_api::extension::permission::Extension;
-use tabs_api::js_value::Js;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context as From, Style};
 use tabs_api::session::Session;
 use triptych_core::time::Timestamp;
 
@@ -91,7 +92,7 @@ impl World {
 }
 
 fn read(name: &str, arguments: &Value) -> Result<Command> {
-    let given: Vec<Js> = serde_json::from_value(arguments.clone())?;
+    let given: Vec<JsValue> = serde_json::from_value(arguments.clone())?;
     Ok(Command::read(name, &given, Style::Promise)?)
 }
 
@@ -158,7 +159,7 @@ fn from_text(world: &mut World, ids: &[i64], limit: (&str, f64)) -> Result<Row> 
     let mut bytes = Vec::new();
     let calls = rate(|turn| {
         let text = texts.get(turn % texts.len()).context("a call")?;
-        let given: Vec<Js> = serde_json::from_str(text)?;
+        let given: Vec<JsValue> = serde_json::from_str(text)?;
         let command = Command::read("tabs.get", &given, Style::Promise)?;
         let answer = world.session.apply(world.now, &world.caller, &command)?;
         bytes.clear();

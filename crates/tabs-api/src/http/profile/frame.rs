@@ -5,9 +5,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::browser::Answer;
-use crate::browser::content_scripts::{Place, ScriptId, ScriptNews};
 use crate::browser::event::ShownEvent;
+use crate::browser::script_event::{ScriptEvent, ScriptLocation};
 use crate::error::Error;
+use crate::id::ScriptId;
 
 /// The frame of an event.
 #[derive(Serialize)]
@@ -41,43 +42,43 @@ pub(super) fn closed(port: &str, error: Option<&str>) -> Utf8Bytes {
 }
 
 /// What a content script is told.
-pub(super) fn script(extension: &str, script: ScriptId, news: &ScriptNews) -> Utf8Bytes {
+pub(super) fn script(extension: &str, script: ScriptId, event: &ScriptEvent) -> Utf8Bytes {
     let endpoint = endpoint(script);
     // The browser names no more of the sender where an extension's worker writes to a tab.
     let sender = json!({ "id": extension });
-    written(&match news {
-        ScriptNews::Runs { place, files } => {
-            let mut frame = running(script, place);
+    written(&match event {
+        ScriptEvent::Started { location, files } => {
+            let mut frame = running(script, location);
             if let Some(members) = frame.as_object_mut() {
                 members.insert("type".into(), "script.run".into());
                 members.insert("files".into(), json!(files));
             }
             frame
         }
-        ScriptNews::Gone => json!({ "type": "script.gone", "endpoint": endpoint }),
-        ScriptNews::Message { request, message } => {
+        ScriptEvent::Ended => json!({ "type": "script.gone", "endpoint": endpoint }),
+        ScriptEvent::Message { request, message } => {
             json!({ "type": "message", "endpoint": endpoint, "request": request.0, "message": message, "sender": sender })
         }
-        ScriptNews::PortOpened { port, name } => {
+        ScriptEvent::PortOpened { port, name } => {
             json!({ "type": "port.open", "endpoint": endpoint, "port": port, "name": name, "sender": sender })
         }
-        ScriptNews::PortMessage { port, message } => {
+        ScriptEvent::PortMessage { port, message } => {
             json!({ "type": "port.message", "endpoint": endpoint, "port": port, "message": message })
         }
-        ScriptNews::PortClosed { port } => {
+        ScriptEvent::PortClosed { port } => {
             json!({ "type": "port.close", "endpoint": endpoint, "port": port, "error": null })
         }
     })
 }
 
 /// A content script as a client knows it: its name, and where it runs.
-pub(super) fn running(script: ScriptId, place: &Place) -> Value {
+pub(super) fn running(script: ScriptId, location: &ScriptLocation) -> Value {
     json!({
         "endpoint": endpoint(script),
-        "tabId": place.tab.0,
-        "frameId": place.frame,
-        "documentId": place.document,
-        "url": place.url,
+        "tabId": location.tab.0,
+        "frameId": location.frame,
+        "documentId": location.document,
+        "url": location.url,
     })
 }
 

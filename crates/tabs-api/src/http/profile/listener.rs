@@ -8,19 +8,19 @@ use tokio::sync::{Notify, watch};
 
 use super::frame::{closed, reply, running, written};
 use super::{PortOwner, Profile, Waiter};
-use crate::browser::content_scripts::{HostId, ScriptId};
+use crate::browser::Answer;
 use crate::browser::messaging::ScriptReply;
-use crate::browser::{Answer, Caller, Command};
-use crate::engine::Request;
 use crate::error::Error;
-use crate::js_value::Js;
+use crate::id::{HostId, RequestId, ScriptId};
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command};
 
 /// What a content script does.
 pub(in crate::http) enum ScriptAct {
     /// It answers a message.
-    Reply(Request, ScriptReply),
+    Reply(RequestId, ScriptReply),
     /// It sends through a port.
-    Post(String, Js),
+    Post(String, JsValue),
     /// It closes a port.
     Disconnect(String),
 }
@@ -193,7 +193,7 @@ impl Listener {
     }
 
     /// Sends through a port of this listener's.
-    pub(in crate::http) fn post(&self, name: &str, message: &Js) {
+    pub(in crate::http) fn post(&self, name: &str, message: &JsValue) {
         self.profile.with(|state, now| {
             if let Some(port) = state.port_of(self.id, name) {
                 // A port that has closed meanwhile has told so by a frame of its own.

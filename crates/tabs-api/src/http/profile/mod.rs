@@ -20,11 +20,12 @@ pub(super) use self::frame::script_of;
 use self::frame::{EventFrame, closed, reply, written};
 pub(super) use self::listener::{Listener, ScriptAct};
 use super::writer::Keeper;
-use crate::browser::content_scripts::{ScriptId, ScriptNews};
 use crate::browser::event::Event;
-use crate::browser::{Answer, Browser, Caller, Command};
-use crate::engine::Request;
+use crate::browser::script_event::ScriptEvent;
+use crate::browser::{Answer, Browser};
 use crate::error::Error;
+use crate::id::{RequestId, ScriptId};
+use crate::operation::{Caller, Command};
 use crate::session::{Output, Session};
 
 /// Events that are kept for those who come back.
@@ -74,7 +75,7 @@ struct State {
     /// The extensions that somebody listens as, and how many.
     audience: BTreeMap<Arc<str>, usize>,
     listener_next: u64,
-    waiting: HashMap<Request, Waiter>,
+    waiting: HashMap<RequestId, Waiter>,
     /// Open ports by the browser's name for them.
     ports: BTreeMap<String, PortOwner>,
     has_timer: bool,
@@ -358,8 +359,8 @@ impl State {
                         )
                     });
                 }
-                Output::Event(Event::Script { host, script, news }) => {
-                    self.tell_host(host.0, script, &news);
+                Output::Event(Event::Script { host, script, event }) => {
+                    self.tell_host(host.0, script, &event);
                 }
                 Output::Event(Event::PortDisconnected { port, error }) => {
                     self.tell_port(&port, |name| closed(name, error.as_deref()));
@@ -415,7 +416,7 @@ impl State {
         logged.map_or(0, |logged| logged.turn)
     }
 
-    fn settle(&mut self, request: Request, answer: Result<Answer, Error>) {
+    fn settle(&mut self, request: RequestId, answer: Result<Answer, Error>) {
         match self.waiting.remove(&request) {
             Some(Waiter::Listener { listener, id }) => {
                 self.tell(listener, |seq| reply(&id, seq, &answer));
@@ -428,7 +429,7 @@ impl State {
         }
     }
 
-    fn wait(&mut self, request: Request, waiter: Waiter) {
+    fn wait(&mut self, request: RequestId, waiter: Waiter) {
         self.waiting.insert(request, waiter);
     }
 
@@ -448,10 +449,10 @@ impl State {
         }
     }
 
-    fn tell_host(&mut self, host: u64, script: ScriptId, news: &ScriptNews) {
+    fn tell_host(&mut self, host: u64, script: ScriptId, event: &ScriptEvent) {
         let listening = self.listeners.get(&host);
         if let Some(extension) = listening.map(|listening| Arc::clone(&listening.extension)) {
-            self.tell(host, |_| frame::script(&extension, script, news));
+            self.tell(host, |_| frame::script(&extension, script, event));
         }
     }
 
@@ -480,7 +481,7 @@ impl Logged {
                         seq,
                     })
                 };
-                access.hears(event.name()).then(frame)
+                access.receives(event.name()).then(frame)
             }
         };
         self.frames.push((Arc::clone(extension), frame.clone()));

@@ -1,48 +1,89 @@
 //! Reading tabs: get, getCurrent, query.
 
 use crate::browser::tab::Tab;
-use crate::browser::window::{WINDOW_ID_CURRENT, WINDOW_ID_NONE, Window};
-use crate::browser::{Answer, Browser, Compat, Context};
+use crate::browser::window::Window;
+use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::extension::match_pattern::{MatchPattern, glob};
 use crate::extension::permission::Access;
-use crate::js_value::Js;
-use crate::operation::call::Call;
+use crate::id::{GROUP_ID_NONE, WINDOW_ID_CURRENT, WINDOW_ID_NONE};
+use crate::js_value::JsValue;
+use crate::operation::call::{Call, Context};
+use crate::operation::row::Operation;
+use crate::operation::schema::shared::{ID, STATUS, WINDOW, WINDOW_TYPE};
+use crate::operation::schema::{Parameter, Property, Schema};
 
-impl Browser {
-    /// `tabs.get`.
-    pub(crate) fn get(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        let id = self.named_tab(call, 0)?;
-        self.shown(call, id)
-    }
+pub(in crate::operation) const GET: Operation =
+    Operation::new("tabs.get", &[Parameter::required("tabId", ID)], get, "One tab.");
 
-    /// `tabs.getCurrent`.
-    pub(crate) fn get_current(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        match call.caller.context {
-            Context::Page(tab) if self.tabs.contains_key(&tab) => self.shown(call, tab),
-            _ => Ok(Answer::Undefined),
-        }
-    }
+fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let id = call.tab_or_active(browser, 0)?;
+    call.tab_answer(browser, id)
+}
 
-    /// `tabs.query`: windows in the order of their creation, tabs in that of their strip.
-    pub(crate) fn query(&self, call: &Call<'_>) -> Result<Answer, Error> {
-        let filter = Filter::read(self, call)?;
-        let access = self.access_of(call);
-        let mut found = Vec::new();
-        for window in self.windows.values().filter(|window| filter.takes_window(window)) {
-            for (index, id) in window.tabs.iter().enumerate() {
-                if let Some(tab) = self.tabs.get(id)
-                    && filter.takes_tab(tab, window, index, &access)
-                {
-                    found.push(self.view_at(tab, window, index).seen_by(&access));
-                }
-            }
-        }
-        Ok(Answer::Tabs(found))
+pub(in crate::operation) const GET_CURRENT: Operation =
+    Operation::new("tabs.getCurrent", &[], get_current, "The tab that the call comes from.");
+
+fn get_current(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    match call.caller.context {
+        Context::Page(tab) if browser.tab(tab).is_ok() => call.tab_answer(browser, tab),
+        _ => Ok(Answer::Undefined),
     }
 }
 
-/// What a query asks for.
+pub(in crate::operation) const QUERY: Operation = Operation::new(
+    "tabs.query",
+    &[Parameter::required(
+        "queryInfo",
+        Schema::Object(&[
+            Property::optional("active", Schema::Boolean),
+            Property::optional("pinned", Schema::Boolean),
+            Property::optional("audible", Schema::Boolean),
+            Property::optional("muted", Schema::Boolean),
+            Property::optional("highlighted", Schema::Boolean),
+            Property::optional("discarded", Schema::Boolean),
+            Property::optional("frozen", Schema::Boolean),
+            Property::optional("autoDiscardable", Schema::Boolean),
+            Property::optional("currentWindow", Schema::Boolean),
+            Property::optional("lastFocusedWindow", Schema::Boolean),
+            Property::optional("status", STATUS),
+            Property::optional("title", Schema::String),
+            Property::optional(
+                "url",
+                Schema::Choice(&[
+                    Schema::String,
+                    Schema::Array { of: &Schema::String, min_items: 0 },
+                ]),
+            ),
+            Property::optional("groupId", Schema::at_least(-1)),
+            Property::optional("splitViewId", Schema::at_least(-1)),
+            Property::optional("windowId", WINDOW),
+            Property::optional("windowType", WINDOW_TYPE),
+            Property::optional("index", Schema::at_least(0)),
+        ]),
+    )],
+    query,
+    "The tabs that have all the properties asked for.",
+);
+
+/// Finds tabs: windows in the order of their creation, tabs in that of their strip.
+fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let filter = Filter::read(browser, call)?;
+    let (strips, access) = (browser.strips(), call.access(browser));
+    let mut found = Vec::new();
+    for window in strips.windows().filter(|window| filter.takes_window(window)) {
+        for (index, id) in window.tabs.iter().enumerate() {
+            if let Some(tab) = strips.tab(*id)
+                && filter.takes_tab(tab, window, index, &access)
+            {
+                found.push(browser.view_at(tab, window, index).seen_by(&access));
+            }
+        }
+    }
+    Ok(Answer::Tabs(found))
+}
+
+/// The properties that a query asks for.
 struct Filter<'c> {
     call: Call<'c>,
     window: Option<i64>,
@@ -58,19 +99,13 @@ struct Filter<'c> {
 
 impl<'c> Filter<'c> {
     fn read(browser: &Browser, call: &Call<'c>) -> Result<Self, Error> {
-        let url = call.arguments.at(0).and_then(|info| info.property("url"));
-        let texts = match url {
-            Some(Js::Array(items)) => items.iter().filter_map(Js::text).collect(),
-            Some(one) => one.text().into_iter().collect(),
-            None => Vec::new(),
-        };
         let read = |text: &str| {
             MatchPattern::parse(text).ok_or_else(|| Error::InvalidPattern(text.to_owned()))
         };
-        let patterns = texts.into_iter().map(read).collect::<Result<_, _>>()?;
-        let current = browser.current_window(call).map_or(WINDOW_ID_NONE, |window| window.0);
+        let patterns = call.texts(0, "url").into_iter().map(read).collect::<Result<_, _>>()?;
+        let current = call.current_window(browser).map_or(WINDOW_ID_NONE, |window| window.0);
         let info = call.arguments.at(0);
-        let text = |name| info.and_then(|info| info.property(name)).and_then(Js::text);
+        let text = |name| info.and_then(|info| info.property(name)).and_then(JsValue::text);
         Ok(Self {
             call: *call,
             window: call
@@ -78,13 +113,13 @@ impl<'c> Filter<'c> {
                 .filter(|id| *id != WINDOW_ID_NONE)
                 .map(|id| if id == WINDOW_ID_CURRENT { current } else { id }),
             current,
-            last_focused: browser.focus_order.first().map_or(WINDOW_ID_NONE, |window| window.0),
+            last_focused: browser.focus().order().first().map_or(WINDOW_ID_NONE, |window| window.0),
             patterns,
             title: text("title").filter(|title| !title.is_empty()),
             status: text("status"),
             index: call.number(0, "index"),
             group: call.number(0, "groupId"),
-            ignores_hidden: browser.compat == Compat::Spec,
+            ignores_hidden: browser.compat() == Compat::Spec,
         })
     }
 
@@ -110,9 +145,9 @@ impl<'c> Filter<'c> {
             && is("autoDiscardable", tab.auto_discardable)
             && self.status.is_none_or(|wanted| wanted == tab.status.word())
             && self.index.is_none_or(|wanted| usize::try_from(wanted) == Ok(index))
-            && self.group.is_none_or(|wanted| {
-                wanted == tab.group.map_or(crate::browser::group::GROUP_ID_NONE, |group| group.0)
-            })
+            && self
+                .group
+                .is_none_or(|wanted| wanted == tab.group.map_or(GROUP_ID_NONE, |group| group.0))
             && self.call.number(0, "splitViewId").is_none_or(|wanted| wanted == -1)
             && self.takes_content(tab, access)
     }

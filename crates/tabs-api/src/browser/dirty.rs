@@ -1,0 +1,96 @@
+//! What of a browser changed since its rows were taken last.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::id::{GroupId, TabId, WindowId};
+
+/// Tabs, windows, groups and hosts whose rows are no longer true.
+#[derive(Debug, Default)]
+pub(crate) struct DirtySet {
+    pub(crate) tabs: BTreeSet<TabId>,
+    pub(crate) windows: BTreeSet<WindowId>,
+    pub(crate) groups: BTreeSet<GroupId>,
+    pub(crate) hosts: BTreeSet<String>,
+    /// The number of rows that each strip had.
+    pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+}
+
+impl DirtySet {
+    /// Notes what an event says to have changed.
+    pub(super) fn note(&mut self, event: &Event) {
+        let mut tab = |id: i64| self.tabs.insert(TabId(id));
+        match event {
+            Event::TabCreated(view) | Event::TabUpdated { tab: view, .. } => {
+                tab(view.id);
+                self.windows.insert(WindowId(view.window));
+            }
+            Event::TabMoved { tab: id, window, .. }
+            | Event::TabActivated { tab: id, window }
+            | Event::TabDetached { tab: id, window, .. }
+            | Event::TabAttached { tab: id, window, .. }
+            | Event::TabRemoved { tab: id, window, .. } => {
+                tab(*id);
+                self.windows.insert(WindowId(*window));
+            }
+            Event::TabReplaced { added, removed } => {
+                tab(*added);
+                tab(*removed);
+            }
+            Event::TabZoomed { tab: id, .. } => {
+                tab(*id);
+            }
+            Event::TabHighlighted { window, .. }
+            | Event::WindowRemoved(window)
+            | Event::WindowFocused(window) => {
+                self.windows.insert(WindowId(*window));
+            }
+            Event::WindowCreated(view) => {
+                self.windows.insert(WindowId(view.id));
+            }
+            Event::GroupCreated(group)
+            | Event::GroupUpdated(group)
+            | Event::GroupMoved(group)
+            | Event::GroupRemoved(group) => {
+                self.groups.insert(group.id);
+            }
+            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {}
+        }
+    }
+
+    /// Notes a change of a tab that no event tells.
+    pub(super) fn note_tab(&mut self, id: TabId) {
+        self.tabs.insert(id);
+    }
+
+    pub(super) fn note_window(&mut self, id: WindowId) {
+        self.windows.insert(id);
+    }
+
+    pub(super) fn note_host(&mut self, host: &str) {
+        self.hosts.insert(host.to_owned());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tabs.is_empty()
+            && self.windows.is_empty()
+            && self.groups.is_empty()
+            && self.hosts.is_empty()
+    }
+}
+
+impl Browser {
+    /// What changed, for whoever keeps rows of it.
+    pub(crate) const fn dirty_mut(&mut self) -> &mut DirtySet {
+        &mut self.dirty
+    }
+
+    /// Marks everything as changed, so that the next rows are the whole browser.
+    pub fn touch_all(&mut self) {
+        self.dirty.tabs.extend(self.strips.tabs().map(|tab| tab.id));
+        self.dirty.windows.extend(self.strips.windows().map(|window| window.id));
+        self.dirty.groups.extend(self.strips.groups().map(|group| group.id));
+        self.dirty.hosts.extend(self.zoom_levels.hosts().cloned());
+    }
+}

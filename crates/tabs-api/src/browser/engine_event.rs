@@ -1,0 +1,155 @@
+//! What the engine tells of a tab's page, and what the browser makes of it.
+
+use std::sync::Arc;
+
+use triptych_core::time::Timestamp;
+
+use crate::browser::Browser;
+use crate::browser::event::{Change, Event};
+use crate::browser::tab::{PendingNavigation, Status, Tab};
+use crate::engine::{EngineCommand, EngineEvent, NavigationKind, PageEvent};
+use crate::error::Error;
+use crate::id::TabId;
+
+impl Browser {
+    /// Takes an event of the engine. One of a navigation that another has overtaken is dropped.
+    pub fn on_engine_event(&mut self, now: Timestamp, event: EngineEvent) {
+        self.now = self.now.max(now);
+        match event {
+            EngineEvent::Page { tab, load, event } => {
+                if self.strips.tab(tab).is_some_and(|state| state.load == load) {
+                    self.on_page_event(tab, event);
+                }
+            }
+            EngineEvent::Captured { request, picture } => self.on_captured(request, picture),
+            EngineEvent::Replied { request, reply } => self.on_engine_reply(request, reply),
+            EngineEvent::Posted { port, message } if self.messaging.has_port(&port) => {
+                self.emit(Event::PortMessage { port, message });
+            }
+            EngineEvent::Disconnected { port, error }
+                if self.messaging.remove_port(&port).is_some() =>
+            {
+                self.emit(Event::PortDisconnected { port, error });
+            }
+            EngineEvent::Unheard { port } => self.on_unheard_by_engine(&port),
+            EngineEvent::Posted { .. } | EngineEvent::Disconnected { .. } => {}
+        }
+        self.assert_invariants();
+    }
+
+    fn on_page_event(&mut self, id: TabId, event: PageEvent) {
+        match event {
+            PageEvent::Committed { url, is_same_document, language, frames } => {
+                if let Some(tab) = self.strips.tab_mut(id) {
+                    tab.language =
+                        language.or_else(|| tab.language.take().filter(|_| is_same_document));
+                    if !is_same_document {
+                        tab.frames = frames.into_iter().map(Into::into).collect();
+                    }
+                }
+                self.commit(id, &url, is_same_document);
+            }
+            PageEvent::Aborted => self.abort_navigation(id),
+            PageEvent::HandedOver => {
+                if self.strips.tab(id).is_some_and(|tab| tab.history.is_empty()) {
+                    // A tab that was only made for it goes; it was just found, so that closing it cannot fail.
+                    let _ = self.close_tab(id);
+                } else {
+                    self.abort_navigation(id);
+                }
+            }
+            PageEvent::Title(title) => self.set_title(id, &title),
+            PageEvent::Icon(url) => {
+                let url = Arc::<str>::from(url);
+                if let Some(tab) = self.strips.tab_mut(id) {
+                    tab.icon = Some(Arc::clone(&url));
+                }
+                self.emit_updated(id, Change { icon: Some(url), ..Change::default() });
+            }
+            PageEvent::Complete => self.complete(id),
+            PageEvent::Audible(audible) => self.set_audible(id, audible),
+            PageEvent::Navigates(url) => self.navigate(id, &url, NavigationKind::Push),
+            PageEvent::PushesState(url) => {
+                if let Some(tab) = self.strips.tab_mut(id) {
+                    tab.pending = Some(PendingNavigation {
+                        url: url.as_str().into(),
+                        is_shown: false,
+                        kind: NavigationKind::Push,
+                    });
+                }
+                self.commit(id, &url, true);
+                self.complete(id);
+            }
+            // The tab was just found: opening beside it and closing it cannot fail.
+            PageEvent::Opens(url) => drop(self.open_from_page(id, &url)),
+            PageEvent::Closes => drop(self.close_tab(id)),
+        }
+    }
+
+    /// Ends a navigation without a page: the old one stays.
+    fn abort_navigation(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab_mut(id) else {
+            return;
+        };
+        self.dirty.note_tab(id);
+        tab.status = Status::Complete;
+        if !tab.url.is_empty() {
+            tab.pending = None;
+        }
+        self.answer_languages(id);
+    }
+
+    fn set_title(&mut self, id: TabId, title: &str) {
+        let is_new = |tab: &&mut Tab| *tab.title != *title || tab.title_is_address;
+        let Some(tab) = self.strips.tab_mut(id).filter(is_new) else {
+            return;
+        };
+        tab.title_is_address = false;
+        let title = Arc::<str>::from(title);
+        tab.title = Arc::clone(&title);
+        self.store_title_in_history(id);
+        self.emit_updated(id, Change { title: Some(title), ..Change::default() });
+    }
+
+    fn complete(&mut self, id: TabId) {
+        let now = self.now;
+        let Some(tab) = self.strips.tab_mut(id) else {
+            return;
+        };
+        tab.status = Status::Complete;
+        tab.loaded_at = now;
+        self.emit_updated(id, Change { status: Some(Status::Complete), ..Change::default() });
+        self.freeze_later(id);
+        self.answer_languages(id);
+    }
+
+    pub(super) fn set_audible(&mut self, id: TabId, audible: bool) {
+        let Some(tab) = self.strips.tab_mut(id).filter(|tab| tab.audible != audible) else {
+            return;
+        };
+        tab.audible = audible;
+        self.emit_updated(id, Change { audible: Some(audible), ..Change::default() });
+    }
+
+    /// Does on a tab's page what the user did there, with a script to run as part of it.
+    ///
+    /// # Errors
+    /// `NoTab`.
+    pub fn gesture(
+        &mut self,
+        now: Timestamp,
+        id: TabId,
+        script: Option<String>,
+    ) -> Result<(), Error> {
+        self.now = self.now.max(now);
+        let tab = self.tab_mut(id)?;
+        let at = tab.history_at;
+        if let Some(entry) = tab.history.get_mut(at) {
+            entry.was_used = true;
+        }
+        let command =
+            EngineCommand::Gesture { tab: id, load: tab.load, url: tab.url.to_string(), script };
+        self.command(command);
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The language of a tab's page. Whoever asks for it waits for a page that is loading, and for one that was never shown.
+
+use std::collections::BTreeMap;
+
+use crate::browser::answer::Answer;
+use crate::browser::tab::{Status, Tab};
+use crate::browser::{Browser, Compat};
+use crate::error::Error;
+use crate::id::{RequestId, TabId};
+
+/// Calls that wait for the page of a tab.
+#[derive(Debug, Default)]
+pub(super) struct LanguageQueries(BTreeMap<RequestId, TabId>);
+
+impl LanguageQueries {
+    /// Takes the calls that wait for a tab, oldest first.
+    fn take(&mut self, tab: TabId) -> impl Iterator<Item = RequestId> {
+        self.0.extract_if(.., move |_, waits_for| *waits_for == tab).map(|(request, _)| request)
+    }
+}
+
+impl Browser {
+    /// The language of a tab's page, now or later.
+    pub(crate) fn detect_language(&mut self, id: TabId) -> Result<Answer, Error> {
+        let tab = self.tab(id)?;
+        let has_language =
+            ["http:", "https:", "file:", "data:"].iter().any(|scheme| tab.url.starts_with(scheme));
+        if !has_language {
+            return Err(Error::NoLanguage);
+        }
+        if tab.discarded {
+            // Spec tabs-api §4: what is unknown is `und`; the browser says why it is.
+            return match self.compat {
+                Compat::Spec => Ok(Answer::Value("und".into())),
+                Compat::Browser => Err(Error::NotLoaded),
+            };
+        }
+        if is_settled(tab) {
+            return Ok(Answer::Value(language_of(tab).into()));
+        }
+        let request = self.next_request();
+        self.languages.0.insert(request, id);
+        Ok(Answer::Later(request))
+    }
+
+    /// Answers those who wait for the language of a tab's page, if it is there and was shown.
+    pub(super) fn answer_languages(&mut self, id: TabId) {
+        let Some(tab) = self.strips.tab(id).filter(|tab| is_settled(tab)) else {
+            return;
+        };
+        let language = language_of(tab).to_owned();
+        let waiting: Vec<_> = self.languages.take(id).collect();
+        for request in waiting {
+            self.answer(request, Ok(Answer::Value(language.clone().into())));
+        }
+    }
+}
+
+fn is_settled(tab: &Tab) -> bool {
+    tab.status == Status::Complete && tab.was_shown
+}
+
+fn language_of(tab: &Tab) -> &str {
+    tab.language.as_deref().unwrap_or("und")
+}

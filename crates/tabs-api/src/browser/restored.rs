@@ -1,0 +1,61 @@
+//! A browser made again of what was kept of it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use triptych_core::time::Timestamp;
+
+use crate::browser::counters::Counters;
+use crate::browser::focus::Focus;
+use crate::browser::group::Group;
+use crate::browser::strip::Strips;
+use crate::browser::tab::Tab;
+use crate::browser::window::Window;
+use crate::browser::zoom::ZoomLevels;
+use crate::browser::{Browser, Compat};
+use crate::engine::NavigationKind;
+use crate::id::{GroupId, TabId, WindowId};
+
+/// The parts of a browser that survive a restart.
+#[derive(Debug, Default)]
+pub(crate) struct RestoredState {
+    pub(crate) windows: BTreeMap<WindowId, Window>,
+    pub(crate) tabs: HashMap<TabId, Tab>,
+    pub(crate) groups: BTreeMap<GroupId, Group>,
+    pub(crate) zoom_levels: BTreeMap<String, f64>,
+    /// Windows by their last focus.
+    pub(crate) focus: Vec<WindowId>,
+    /// The id and the number that were given last.
+    pub(crate) counters: (i64, u64),
+    /// URLs that tabs were on their way to: they set out again.
+    pub(crate) pending: Vec<(TabId, String)>,
+    /// The number of rows that each strip had.
+    pub(crate) strip_rows: BTreeMap<WindowId, usize>,
+}
+
+impl Browser {
+    /// The browser of a state, as far as its parts fit together; `None` if it has no windows.
+    pub(crate) fn of_restored(
+        now: Timestamp,
+        compat: Compat,
+        state: RestoredState,
+    ) -> Option<Self> {
+        let mut browser = Self::new(now, compat);
+        browser.strips = Strips::assemble(state.windows, state.tabs, state.groups);
+        browser.strips.windows().next()?;
+        let is_there = |id: &WindowId| browser.strips.window(*id).is_some();
+        let mut order: Vec<_> = state.focus.into_iter().filter(is_there).collect();
+        for window in browser.strips.windows() {
+            if !order.contains(&window.id) {
+                order.push(window.id);
+            }
+        }
+        browser.focus = Focus::of(order);
+        browser.zoom_levels = ZoomLevels::of(state.zoom_levels);
+        browser.counters = Counters::resume(state.counters.0, state.counters.1);
+        browser.dirty.strip_rows = state.strip_rows;
+        for (tab, url) in state.pending {
+            browser.navigate(tab, &url, NavigationKind::Push);
+        }
+        Some(browser)
+    }
+}

@@ -1,0 +1,83 @@
+//! Moves from one window to another.
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::window::WindowKind;
+use crate::error::Error;
+use crate::id::{TabId, WindowId};
+
+impl Browser {
+    /// Moves a tab to a normal window, where it splits no group.
+    pub(crate) fn move_across(
+        &mut self,
+        id: TabId,
+        target: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
+        let state = self.window(target)?;
+        if state.kind != WindowKind::Normal {
+            return Err(Error::NotNormalWindow);
+        }
+        let without = state.without(&[id]);
+        let index = self.strips.clamped(&without, false, index.unwrap_or(usize::MAX));
+        if self.strips.group_around(&without, index).is_some() {
+            return Err(Error::GroupContinuity);
+        }
+        if self.tab(id)?.window == target && without.tabs.is_empty() {
+            return Ok(());
+        }
+        self.transfer(id, target, Some(index))
+    }
+
+    /// Detaches a tab from its window and attaches it to another, inactive; the window that it left empty goes last.
+    pub(in crate::browser) fn transfer(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
+        let left = self.detach(id)?;
+        self.attach(id, window, index)?;
+        self.drop_window_if_empty(left);
+        Ok(())
+    }
+
+    /// Makes a tab of another window the one tab of a new window.
+    pub(crate) fn fill_window_with(&mut self, window: WindowId, tab: TabId) -> Result<(), Error> {
+        let pinned = self.tab(tab)?.pinned;
+        self.transfer(tab, window, Some(0))?;
+        self.tab_mut(tab)?.pinned = pinned;
+        self.activate(tab)
+    }
+
+    /// Takes a tab out of its window, for another one. The window that it left may be empty now: the caller drops it, once all
+    /// else is told.
+    pub(in crate::browser) fn detach(&mut self, id: TabId) -> Result<WindowId, Error> {
+        let group = self.tab(id)?.group;
+        self.clear_pin_and_group(id, false)?;
+        let removal = self.remove_from_strip(id, group)?;
+        // What it opened stays behind, and what opened it does.
+        self.pass_on_openers(id);
+        self.tab_mut(id)?.opener = None;
+        let (window, index) = (removal.window, removal.index);
+        self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
+        if !self.window(window)?.tabs.is_empty() {
+            self.emit_after_removal(&removal)?;
+        }
+        Ok(window)
+    }
+
+    /// Puts a tab that stands nowhere into a window, inactive.
+    pub(in crate::browser) fn attach(
+        &mut self,
+        id: TabId,
+        window: WindowId,
+        index: Option<usize>,
+    ) -> Result<(), Error> {
+        let target = self.window(window)?;
+        let index = self.strips.clamped(target, false, index.unwrap_or(target.tabs.len()));
+        self.insert_into_strip(id, window, index)?;
+        self.emit(Event::TabAttached { tab: id.0, window: window.0, index });
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Openers: the tab that opened another one, and when that is forgotten or handed on.
+
+use crate::browser::Browser;
+use crate::error::Error;
+use crate::id::{TabId, WindowId};
+
+impl Browser {
+    /// Names the opener of a tab, which stands in the same window.
+    pub(crate) fn set_opener(&mut self, id: TabId, opener: TabId) -> Result<(), Error> {
+        if opener == id {
+            return Err(Error::OwnOpener);
+        }
+        let window = self.tab(opener)?.window;
+        if window != self.tab(id)?.window {
+            return Err(Error::OpenerInOtherWindow);
+        }
+        self.check_not_dragging()?;
+        self.tab_mut(id)?.opener = Some(opener);
+        self.dirty.note_tab(id);
+        Ok(())
+    }
+
+    /// Forgets the openers of all tabs of a window.
+    pub(in crate::browser) fn forget_openers(&mut self, window: WindowId) {
+        let here = self.strips.tabs_mut().filter(|tab| tab.window == window);
+        for tab in here.filter(|tab| tab.opener.is_some()) {
+            tab.opener = None;
+            self.dirty.note_tab(tab.id);
+        }
+    }
+
+    /// Gives tabs that this one opened its own opener instead, so that closing them leads back to there.
+    pub(in crate::browser) fn pass_on_openers(&mut self, id: TabId) {
+        let grandparent = self.strips.tab(id).and_then(|tab| tab.opener);
+        for tab in self.strips.tabs_mut().filter(|tab| tab.opener == Some(id)) {
+            tab.opener = grandparent.filter(|opener| *opener != tab.id);
+            self.dirty.note_tab(tab.id);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Pinning: a pinned tab goes to the end of the pinned block, and leaves its group.
+
+use crate::browser::Browser;
+use crate::browser::event::Change;
+use crate::error::Error;
+use crate::id::{GROUP_ID_NONE, TabId};
+
+impl Browser {
+    /// Pins a tab to the end of the pinned block, or unpins it to the front of the others.
+    pub(crate) fn set_pinned(&mut self, id: TabId, pinned: bool) -> Result<(), Error> {
+        let tab = self.tab(id)?;
+        if tab.pinned == pinned {
+            return Ok(());
+        }
+        let (window, group) = (self.window(tab.window)?, tab.group.filter(|_| pinned));
+        let border = self.strips.clamped(&window.without(&[id]), true, usize::MAX);
+        let tab = self.tab_mut(id)?;
+        tab.pinned = pinned;
+        if pinned {
+            tab.group = None;
+        }
+        let pinning = Change { pinned: Some(pinned), ..Change::default() };
+        let leaving = group.map(|_| Change { group: Some(GROUP_ID_NONE), ..Change::default() });
+        self.emit_updated_as_at(id, border, [pinning].into_iter().chain(leaving))?;
+        self.move_to_index(id, border)?;
+        if let Some(group) = group {
+            self.drop_group_if_empty(group);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! A tab leaves its strip, for another window or for good: what becomes of its pin and its group, and who is active then.
+
+use crate::browser::Browser;
+use crate::browser::event::{Change, Event};
+use crate::browser::tab::Status;
+use crate::error::Error;
+use crate::id::{GROUP_ID_NONE, GroupId, TAB_INDEX_NONE, TabId, WindowId};
+
+/// The place of a tab before it left, and what its leaving did to those that stay.
+pub(super) struct Removal {
+    pub(super) window: WindowId,
+    pub(super) index: usize,
+    /// The tab that is active now because the one that left was.
+    next: Option<TabId>,
+    /// Whether the highlighted tabs stand elsewhere, or are others, though the active one is the same.
+    shifts_highlight: bool,
+}
+
+impl Browser {
+    /// Takes a tab out of its strip and settles who is active there, and tells nothing.
+    pub(super) fn remove_from_strip(
+        &mut self,
+        id: TabId,
+        group: Option<GroupId>,
+    ) -> Result<Removal, Error> {
+        let window = self.tab(id)?.window;
+        let state = self.window(window)?;
+        let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
+        let was_active = state.active == Some(id);
+        let was_highlighted = state.highlighted.contains(&id);
+        let active_index = state.active.and_then(|active| state.index_of(active));
+        let successor = if was_active { self.strips.successor(state, index, group) } else { None };
+        let state = self.window_mut(window)?;
+        state.tabs.retain(|other| *other != id);
+        state.highlighted.remove(&id);
+        if was_active {
+            // Others that were highlighted with it go first: the leftmost of them becomes active.
+            let mate = state.tabs.iter().find(|tab| state.highlighted.contains(tab)).copied();
+            state.active = mate.or(successor);
+            if mate.is_none() {
+                state.highlighted = successor.into_iter().collect();
+            }
+        }
+        Ok(Removal {
+            window,
+            index,
+            next: state.active.filter(|_| was_active),
+            shifts_highlight: !was_active
+                && (was_highlighted || active_index.is_some_and(|active| index < active)),
+        })
+    }
+
+    /// Tells what a tab's leaving did to those that stay.
+    pub(super) fn emit_after_removal(&mut self, removal: &Removal) -> Result<(), Error> {
+        if let Some(next) = removal.next {
+            self.expand_around(next)?;
+            self.note_shown(next)?;
+            self.emit_activated(next, removal.window);
+            self.emit_highlighted(removal.window);
+            self.run_shown_page(next)?;
+        } else if removal.shifts_highlight {
+            self.emit_highlighted(removal.window);
+        }
+        Ok(())
+    }
+
+    /// Takes pin and group from a tab that leaves its strip, and tells so of a tab that stands nowhere.
+    pub(super) fn clear_pin_and_group(
+        &mut self,
+        id: TabId,
+        is_leaving_for_good: bool,
+    ) -> Result<(), Error> {
+        let view = self.view(id).ok_or(Error::NoTab(id.0))?;
+        let tab = self.tab_mut(id)?;
+        let (was_pinned, group) = (tab.pinned, tab.group.take());
+        tab.pinned = false;
+        let tell = |browser: &mut Self, change: Change| {
+            let mut view = view.clone();
+            view.index = TAB_INDEX_NONE;
+            view.pinned = false;
+            view.group = GROUP_ID_NONE;
+            view.active = false;
+            view.highlighted = false;
+            if is_leaving_for_good {
+                view.status = Status::Unloaded;
+            }
+            browser.emit(Event::TabUpdated { change, tab: view });
+        };
+        if was_pinned {
+            tell(self, Change { pinned: Some(false), ..Change::default() });
+        }
+        if let Some(group) = group {
+            tell(self, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
+            self.drop_group_if_empty(group);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Selection: the active tab of a window and the highlighted ones. `tabs.onActivated` comes before `tabs.onHighlighted`.
+
+use std::collections::BTreeSet;
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::error::Error;
+use crate::id::{TabId, WindowId};
+
+impl Browser {
+    pub(in crate::browser) fn emit_activated(&mut self, tab: TabId, window: WindowId) {
+        self.emit(Event::TabActivated { tab: tab.0, window: window.0 });
+    }
+
+    /// Tells which tabs of a window are highlighted, in the order of the strip.
+    pub(in crate::browser) fn emit_highlighted(&mut self, window: WindowId) {
+        let Some(state) = self.strips.window(window) else {
+            return;
+        };
+        let tabs =
+            state.tabs.iter().filter(|id| state.highlighted.contains(id)).map(|id| id.0).collect();
+        self.emit(Event::TabHighlighted { tabs, window: window.0 });
+    }
+
+    /// Makes a tab the active and only highlighted one of its window.
+    pub(crate) fn activate(&mut self, tab: TabId) -> Result<(), Error> {
+        self.select(tab, BTreeSet::from([tab]))
+    }
+
+    /// Makes a tab active and a set of tabs highlighted, and tells what of it is new.
+    pub(crate) fn select(
+        &mut self,
+        active: TabId,
+        highlighted: BTreeSet<TabId>,
+    ) -> Result<(), Error> {
+        let window = self.tab(active)?.window;
+        let is_new_active = self.window(window)?.active != Some(active);
+        if is_new_active {
+            self.expand_around(active)?;
+        }
+        let state = self.window_mut(window)?;
+        let is_new_set = state.highlighted != highlighted;
+        state.active = Some(active);
+        state.highlighted = highlighted;
+        if is_new_active {
+            self.note_shown(active)?;
+            self.emit_activated(active, window);
+        }
+        if is_new_active || is_new_set {
+            self.emit_highlighted(window);
+        }
+        if is_new_active {
+            self.run_shown_page(active)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
+    pub(crate) fn set_highlighted(
+        &mut self,
+        id: TabId,
+        highlighted: bool,
+    ) -> Result<Highlighting, Error> {
+        let window = self.window(self.tab(id)?.window)?;
+        let (mut set, active) = (window.highlighted.clone(), window.active);
+        if highlighted == set.contains(&id) {
+            return Ok(Highlighting::Unchanged);
+        }
+        if highlighted {
+            set.insert(id);
+            self.select(id, set)?;
+            return Ok(Highlighting::Changed);
+        }
+        set.remove(&id);
+        let next = active.filter(|active| *active != id).or_else(|| set.first().copied());
+        let Some(next) = next else { return Ok(Highlighting::IsTheOnlyOne) };
+        self.select(next, set)?;
+        Ok(Highlighting::Changed)
+    }
+
+    /// Notes that a tab is shown from now on.
+    pub(super) fn note_shown(&mut self, id: TabId) -> Result<(), Error> {
+        let now = self.now;
+        let tab = self.tab_mut(id)?;
+        tab.last_accessed = now;
+        tab.was_shown = true;
+        Ok(())
+    }
+
+    /// Loads a discarded tab that is shown now, and lets a frozen one run.
+    pub(super) fn run_shown_page(&mut self, id: TabId) -> Result<(), Error> {
+        if self.tab(id)?.discarded {
+            self.reload_discarded(id)?;
+        } else {
+            self.unfreeze_soon(id);
+        }
+        self.answer_languages(id);
+        Ok(())
+    }
+}
+
+/// The outcome of [`Browser::set_highlighted`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Highlighting {
+    Changed,
+    Unchanged,
+    /// The tab stays highlighted, as no other one is.
+    IsTheOnlyOne,
+}

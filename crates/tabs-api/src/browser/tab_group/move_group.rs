@@ -1,0 +1,58 @@
+//! A group moves: within its window tab by tab, to another one as a group that goes and comes again.
+
+use crate::browser::Browser;
+use crate::browser::event::{Change, Event};
+use crate::browser::group::Group;
+use crate::error::Error;
+use crate::id::{TabId, WindowId};
+
+impl Browser {
+    /// Moves a group to an index of a window, which lies in no other group and behind the pinned tabs.
+    pub(crate) fn move_group(
+        &mut self,
+        group: &Group,
+        target: WindowId,
+        index: usize,
+    ) -> Result<Group, Error> {
+        let members = self.strips.members(group.id);
+        let without = self.window(target)?.without(&members);
+        let at = index.min(without.tabs.len());
+        if self.strips.clamped(&without, false, at) != at {
+            return Err(Error::GroupAmongPinned);
+        }
+        if self.strips.group_around(&without, at).is_some() {
+            return Err(Error::GroupInGroup);
+        }
+        if target == group.window {
+            self.move_side_by_side(&members, at)?;
+            self.emit(Event::GroupMoved(group.clone()));
+            return Ok(group.clone());
+        }
+        self.move_group_across(group, &members, target, at)
+    }
+
+    fn move_group_across(
+        &mut self,
+        group: &Group,
+        members: &[TabId],
+        target: WindowId,
+        at: usize,
+    ) -> Result<Group, Error> {
+        self.strips.remove_group(group.id);
+        self.emit(Event::GroupRemoved(group.clone()));
+        let moved = Group { window: target, ..group.clone() };
+        for id in members.iter().rev() {
+            self.detach(*id)?;
+        }
+        self.strips.add_group(moved.clone());
+        for (index, id) in (at..).zip(members) {
+            self.attach(*id, target, Some(index))?;
+            self.tab_mut(*id)?.group = Some(group.id);
+            self.emit_updated(*id, Change { group: Some(group.id.0), ..Change::default() });
+        }
+        self.emit(Event::GroupCreated(moved.clone()));
+        self.emit(Event::GroupUpdated(moved.clone()));
+        self.drop_window_if_empty(group.window);
+        Ok(moved)
+    }
+}

@@ -1,0 +1,38 @@
+//! Timers: what the browser does by itself after a while.
+
+use std::collections::BTreeMap;
+
+use triptych_core::time::Timestamp;
+
+use crate::id::TabId;
+
+/// Something that the browser does by itself after a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// A tab of a collapsed group freezes.
+    Freeze(TabId),
+    /// A page that comes out of the back/forward cache shows that it was frozen there, and no longer is.
+    PageRestored { tab: TabId, load: u64, frozen: bool },
+    /// A tab that is shown again is no longer frozen.
+    Unfreeze(TabId),
+}
+
+/// Timers by the time at which they fire, and of one time by the order in which they were set.
+#[derive(Debug, Default)]
+pub(super) struct Timers(BTreeMap<(Timestamp, u64), Timer>);
+
+impl Timers {
+    pub(super) fn set(&mut self, due: Timestamp, number: u64, timer: Timer) {
+        self.0.insert((due, number), timer);
+    }
+
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.0.keys().next().map(|(due, _)| *due)
+    }
+
+    /// Takes the first timer that is due at `now`.
+    pub(super) fn pop_due(&mut self, now: Timestamp) -> Option<Timer> {
+        let first = self.0.first_entry().filter(|entry| entry.key().0 <= now)?;
+        Some(first.remove())
+    }
+}

@@ -1,0 +1,316 @@
+//! Schemas of parameters: the values that each takes, and the browser's sentence for one that does not fit.
+
+use serde_json::{Value, json};
+
+use crate::js_value::JsValue;
+
+/// A parameter of an operation.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub schema: Schema,
+    /// Whether it may be left out.
+    pub is_optional: bool,
+}
+
+impl Parameter {
+    pub(super) const fn required(name: &'static str, schema: Schema) -> Self {
+        Self { name, schema, is_optional: false }
+    }
+
+    pub(super) const fn optional(name: &'static str, schema: Schema) -> Self {
+        Self { name, schema, is_optional: true }
+    }
+}
+
+/// The values that a parameter or property takes.
+#[derive(Debug)]
+pub enum Schema {
+    /// A whole number within bounds.
+    Integer {
+        /// The least.
+        min: Option<i64>,
+        /// The greatest.
+        max: Option<i64>,
+    },
+    /// Any finite number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// Text.
+    String,
+    /// One of these words, in alphabetical order.
+    Word(&'static [&'static str]),
+    /// An object with these properties and no other.
+    Object(&'static [Property]),
+    /// A list.
+    Array {
+        /// The schema of its items.
+        of: &'static Self,
+        /// The least number of items.
+        min_items: usize,
+    },
+    /// One of several.
+    Choice(&'static [Self]),
+    /// Another schema under the name that errors show.
+    Named(&'static str, &'static Self),
+    /// Anything that JSON can carry.
+    Any,
+    /// A function.
+    Function,
+}
+
+/// A property of an object.
+#[derive(Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub schema: Schema,
+    /// Whether it must be there.
+    pub is_required: bool,
+}
+
+impl Property {
+    /// A property that may be left out.
+    #[must_use]
+    pub const fn optional(name: &'static str, schema: Schema) -> Self {
+        Self { name, schema, is_required: false }
+    }
+
+    /// A property that must be there.
+    #[must_use]
+    pub const fn required(name: &'static str, schema: Schema) -> Self {
+        Self { name, schema, is_required: true }
+    }
+}
+
+impl Schema {
+    /// Any whole number of 32 bits.
+    pub const INTEGER: Self = Self::Integer { min: None, max: None };
+
+    /// A whole number of at least `min`.
+    #[must_use]
+    pub const fn at_least(min: i64) -> Self {
+        Self::Integer { min: Some(min), max: None }
+    }
+
+    /// The name that a signature shows.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Integer { .. } => "integer".into(),
+            Self::Number => "number".into(),
+            Self::Boolean => "boolean".into(),
+            Self::String | Self::Word(_) => "string".into(),
+            Self::Object(_) => "object".into(),
+            Self::Array { .. } => "array".into(),
+            Self::Choice(choices) => {
+                let names: Vec<_> = choices.iter().map(Self::name).collect();
+                format!("[{}]", names.join("|"))
+            }
+            Self::Named(name, _) => (*name).into(),
+            Self::Any => "any".into(),
+            Self::Function => "function".into(),
+        }
+    }
+
+    /// Returns `true` if a value has the right JavaScript type, before its content is looked at.
+    pub(super) fn fits(&self, value: &JsValue) -> bool {
+        match self {
+            Self::Integer { .. } => value.integer().is_some(),
+            Self::Number => matches!(value, JsValue::Number(_)),
+            Self::Boolean => matches!(value, JsValue::Bool(_)),
+            Self::String | Self::Word(_) => matches!(value, JsValue::String(_)),
+            Self::Object(_) => matches!(value, JsValue::Object(_)),
+            Self::Array { .. } => matches!(value, JsValue::Array(_)),
+            Self::Choice(choices) => choices.iter().any(|choice| choice.fits(value)),
+            Self::Named(_, schema) => schema.fits(value),
+            Self::Any => true,
+            Self::Function => matches!(value, JsValue::Function),
+        }
+    }
+
+    /// The first fault of a value; `None` if it is right.
+    pub(super) fn fault(&self, value: &JsValue) -> Option<String> {
+        if !self.fits(value) {
+            return Some(format!(
+                "Invalid type: expected {}, found {}.",
+                self.name(),
+                value.type_name()
+            ));
+        }
+        match self {
+            Self::Integer { min, max } => {
+                let number = value.integer()?;
+                if let Some(min) = min.filter(|min| number < *min) {
+                    return Some(format!("Value must be at least {min}."));
+                }
+                max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
+            }
+            Self::Number => match value {
+                JsValue::Number(number) if !number.is_finite() => {
+                    Some("Value must not be NaN or Infinity.".into())
+                }
+                _ => None,
+            },
+            Self::Word(words) => match value {
+                JsValue::String(text) if !words.contains(&text.as_str()) => {
+                    Some(format!("Value must be one of {}.", words.join(", ")))
+                }
+                _ => None,
+            },
+            Self::Object(properties) => object_fault(properties, value),
+            Self::Array { of, min_items } => {
+                let JsValue::Array(items) = value else { return None };
+                if items.len() < *min_items {
+                    return Some(format!(
+                        "Array must have at least {min_items} items; found {}.",
+                        items.len()
+                    ));
+                }
+                let faults = items.iter().enumerate();
+                faults
+                    .filter_map(|(at, item)| {
+                        Some(format!("Error at index {at}: {}", of.fault(item)?))
+                    })
+                    .next()
+            }
+            Self::Choice(choices) => {
+                let matches = choices
+                    .iter()
+                    .any(|choice| choice.fits(value) && choice.fault(value).is_none());
+                (!matches).then(|| "Value did not match any choice.".into())
+            }
+            Self::Named(_, schema) => schema.fault(value),
+            Self::Boolean | Self::String | Self::Any | Self::Function => None,
+        }
+    }
+}
+
+/// The first fault of an object: its keys in the caller's order, then what is missing.
+fn object_fault(properties: &[Property], value: &JsValue) -> Option<String> {
+    let JsValue::Object(members) = value else {
+        return None;
+    };
+    for (key, member) in members {
+        let Some(property) = properties.iter().find(|property| property.name == key) else {
+            return Some(format!("Unexpected property: '{key}'."));
+        };
+        if member.is_absent() {
+            continue;
+        }
+        if let Some(fault) = property.schema.fault(member) {
+            return Some(format!("Error at property '{key}': {fault}"));
+        }
+    }
+    let missing = properties
+        .iter()
+        .find(|property| property.is_required && value.property(property.name).is_none());
+    missing.map(|property| format!("Missing required property '{}'.", property.name))
+}
+
+/// A schema as `/v1/schema` shows it.
+pub(super) fn describe(schema: &Schema) -> Value {
+    match schema {
+        Schema::Integer { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        Schema::Word(words) => json!({ "type": "string", "enum": words }),
+        Schema::Object(properties) => {
+            let each = properties.iter().map(|property| {
+                (property.name.to_owned(), json!({ "required": property.is_required, "schema": describe(&property.schema) }))
+            });
+            json!({ "type": "object", "properties": each.collect::<serde_json::Map<_, _>>() })
+        }
+        Schema::Array { of, min_items } => {
+            json!({ "type": "array", "items": describe(of), "minItems": min_items })
+        }
+        Schema::Choice(choices) => {
+            json!({ "oneOf": choices.iter().map(describe).collect::<Vec<_>>() })
+        }
+        Schema::Named(name, schema) => {
+            let mut inner = describe(schema);
+            if let Some(members) = inner.as_object_mut() {
+                members.insert("name".into(), (*name).into());
+            }
+            inner
+        }
+        Schema::Number | Schema::Boolean | Schema::String | Schema::Any | Schema::Function => {
+            json!({ "type": schema.name() })
+        }
+    }
+}
+
+/// Schemas that several operations share.
+pub(in crate::operation) mod shared {
+    use super::{Property, Schema};
+
+    pub(in crate::operation) const ID: Schema = Schema::at_least(0);
+    pub(in crate::operation) const WINDOW: Schema = Schema::at_least(-2);
+    /// Where something moves to.
+    pub(in crate::operation) const PLACE: Schema = Schema::Object(&[
+        Property::optional("windowId", WINDOW),
+        Property::required("index", Schema::at_least(-1)),
+    ]);
+    pub(in crate::operation) const IDS: Schema =
+        Schema::Choice(&[ID, Schema::Array { of: &ID, min_items: 0 }]);
+    pub(in crate::operation) const SOME_IDS: Schema =
+        Schema::Choice(&[ID, Schema::Array { of: &ID, min_items: 1 }]);
+    pub(in crate::operation) const STATUS: Schema =
+        Schema::Named("tabs.TabStatus", &Schema::Word(&["complete", "loading", "unloaded"]));
+    pub(in crate::operation) const WINDOW_TYPE: Schema = Schema::Named(
+        "tabs.WindowType",
+        &Schema::Word(&["app", "custom-tab", "devtools", "normal", "panel", "popup"]),
+    );
+    pub(in crate::operation) const COLOR: Schema = Schema::Named(
+        "tabGroups.Color",
+        &Schema::Word(&[
+            "blue", "cyan", "green", "grey", "orange", "pink", "purple", "red", "yellow",
+        ]),
+    );
+    pub(in crate::operation) const WINDOW_STATE: Schema = Schema::Named(
+        "windows.WindowState",
+        &Schema::Word(&["fullscreen", "locked-fullscreen", "maximized", "minimized", "normal"]),
+    );
+    pub(in crate::operation) const ZOOM_SETTINGS: Schema = Schema::Named(
+        "tabs.ZoomSettings",
+        &Schema::Object(&[
+            Property::optional(
+                "mode",
+                Schema::Named(
+                    "tabs.ZoomSettingsMode",
+                    &Schema::Word(&["automatic", "disabled", "manual"]),
+                ),
+            ),
+            Property::optional(
+                "scope",
+                Schema::Named("tabs.ZoomSettingsScope", &Schema::Word(&["per-origin", "per-tab"])),
+            ),
+            Property::optional("defaultZoomFactor", Schema::Number),
+        ]),
+    );
+    pub(in crate::operation) const IMAGE: Schema = Schema::Named(
+        "extensionTypes.ImageDetails",
+        &Schema::Object(&[
+            Property::optional(
+                "format",
+                Schema::Named("extensionTypes.ImageFormat", &Schema::Word(&["jpeg", "png"])),
+            ),
+            Property::optional("quality", Schema::Integer { min: Some(0), max: Some(100) }),
+        ]),
+    );
+    pub(in crate::operation) const GET_OPTIONS: Schema = Schema::Named(
+        "windows.QueryOptions",
+        &Schema::Object(&[
+            Property::optional("populate", Schema::Boolean),
+            Property::optional("windowTypes", Schema::Array { of: &WINDOW_TYPE, min_items: 0 }),
+        ]),
+    );
+    pub(in crate::operation) const RECEIVER: &[Property] = &[
+        Property::optional("frameId", Schema::at_least(0)),
+        Property::optional("documentId", Schema::String),
+    ];
+}

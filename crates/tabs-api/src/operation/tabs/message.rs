@@ -1,0 +1,68 @@
+//! Messages to content scripts: sendMessage and connect.
+
+use serde_json::{Value, json};
+
+use crate::browser::messaging::FrameFilter;
+use crate::browser::{Answer, Browser};
+use crate::error::Error;
+use crate::id::{TAB_ID_NONE, TabId};
+use crate::js_value::JsValue;
+use crate::operation::call::{Call, Style};
+use crate::operation::row::Operation;
+use crate::operation::schema::shared::{ID, RECEIVER};
+use crate::operation::schema::{Parameter, Property, Schema};
+
+pub(in crate::operation) const SEND_MESSAGE: Operation = Operation::new(
+    "tabs.sendMessage",
+    &[
+        Parameter::required("tabId", ID),
+        Parameter::required("message", Schema::Any),
+        Parameter::optional("options", Schema::Object(RECEIVER)),
+    ],
+    send_message,
+    "Sends a message to the content scripts of a tab; the first answer is the result.",
+);
+
+/// Sends a message: the first answer of any frame is the result.
+fn send_message(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let message = call.arguments.at(1).map_or(Value::Null, JsValue::to_json);
+    let needs_answer = call.style == Style::Callback;
+    let (extension, filter) = (&call.caller.extension, frame_filter(call, 2));
+    let request = browser.send_message(extension, tab(call), filter, message, needs_answer)?;
+    Ok(Answer::Later(request))
+}
+
+pub(in crate::operation) const CONNECT: Operation = Operation::without_callback(
+    "tabs.connect",
+    &[
+        Parameter::required("tabId", ID),
+        Parameter::optional(
+            "connectInfo",
+            Schema::Object(&[
+                Property::optional("name", Schema::String),
+                Property::optional("frameId", Schema::at_least(0)),
+                Property::optional("documentId", Schema::String),
+            ]),
+        ),
+    ],
+    connect,
+    "A port to the content scripts of a tab.",
+);
+
+/// Opens a port, which is there at once.
+fn connect(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let name = call.text(1, "name").unwrap_or_default();
+    let port = browser.connect(&call.caller.extension, tab(call), frame_filter(call, 1), name);
+    Ok(Answer::Value(json!({ "name": name, "sender": null, "port": port })))
+}
+
+fn tab(call: &Call<'_>) -> TabId {
+    TabId(call.arguments.integer(0).unwrap_or(TAB_ID_NONE))
+}
+
+fn frame_filter<'c>(call: &'c Call<'_>, options: usize) -> FrameFilter<'c> {
+    FrameFilter {
+        frame: call.number(options, "frameId"),
+        document: call.text(options, "documentId"),
+    }
+}

@@ -1,0 +1,39 @@
+//! The page of a tab, as the engine shows it: captureVisibleTab and detectLanguage.
+
+use crate::browser::captures::ImageFormat;
+use crate::browser::{Answer, Browser};
+use crate::error::Error;
+use crate::operation::call::Call;
+use crate::operation::row::Operation;
+use crate::operation::schema::Parameter;
+use crate::operation::schema::shared::{ID, IMAGE, WINDOW};
+
+pub(in crate::operation) const CAPTURE_VISIBLE_TAB: Operation = Operation::new(
+    "tabs.captureVisibleTab",
+    &[Parameter::optional("windowId", WINDOW), Parameter::optional("options", IMAGE)],
+    capture_visible_tab,
+    "A picture of the visible area of a window's active tab, as a data URL.",
+);
+
+/// Takes a screenshot; a call that fails counts against the quota as well.
+fn capture_visible_tab(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let extension = &call.caller.extension;
+    browser.count_capture(extension)?;
+    let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    let quality = call.number(1, "quality").and_then(|quality| u8::try_from(quality).ok());
+    let is_png = call.text(1, "format") == Some("png");
+    let format = ImageFormat { is_png, quality: quality.unwrap_or(92) };
+    Ok(Answer::Later(browser.capture(extension, window, format)?))
+}
+
+pub(in crate::operation) const DETECT_LANGUAGE: Operation = Operation::new(
+    "tabs.detectLanguage",
+    &[Parameter::optional("tabId", ID)],
+    detect_language,
+    "The main language of a tab's page.",
+);
+
+fn detect_language(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let id = call.tab_or_active(browser, 0)?;
+    browser.detect_language(id)
+}
