@@ -3,7 +3,8 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// A cache of two generations: once the young one has half of what the cache may, it becomes the old one, and what nobody asked
 /// for since the last time goes.
@@ -141,8 +142,7 @@ impl<K: AsRef<[u8]> + Hash + Eq, V: Clone> ShardedCache<K, V> {
 
     fn shard(&self, key: &[u8]) -> Option<MutexGuard<'_, Shard<K, V>>> {
         let sum: usize = key.iter().copied().map(usize::from).sum();
-        let shard = self.shards.get(sum % SHARDS)?;
-        Some(shard.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shards.get(sum % SHARDS).map(Mutex::lock)
     }
 }
 

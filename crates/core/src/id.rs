@@ -1,7 +1,8 @@
 //! Unguessable bytes: from the operating system, or from a seed so that a whole run can be repeated.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 /// A source of identifiers. What it gives is unguessable to whoever does not know its seed.
@@ -100,8 +101,7 @@ impl std::fmt::Debug for SharedIds {
 
 impl Ids for SharedIds {
     fn fill(&mut self, bytes: &mut [u8]) {
-        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ids.fill(bytes);
+        self.0.lock().fill(bytes);
     }
 }
 

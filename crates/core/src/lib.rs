@@ -1,4 +1,4 @@
-//! What the three services of Triptych share, and nothing else.
+//! The common ground of Triptych's three services, and nothing else.
 //!
 //! A thing lives here only if two services use it today, its sentence names no service's noun, and
 //! it has its own tests. Otherwise it stays in the service, even if twice.
@@ -11,7 +11,9 @@
 //! | [`pending`] | an answer that arrives later, without a runtime |
 //! | [`kv`] | ordered bytes with atomic conditional commits |
 //! | [`cache`] | a map that keeps what was asked for lately |
+//! | [`queue`] | a queue that threads wait at |
 //! | [`blobs`] | bodies too long for a key-value store |
+//! | `disk` | feature `sled`: the calls to the disk |
 //! | `host` | feature `host`: the server shell that the services run under |
 
 pub mod blobs;
@@ -24,6 +26,7 @@ pub mod host;
 pub mod id;
 pub mod kv;
 pub mod pending;
+pub mod queue;
 pub mod time;
 #[cfg(feature = "sled")]
 mod worker_pool;

@@ -1,17 +1,19 @@
-//! An answer that arrives later: awaited in a runtime, or waited for on a thread. Needs the standard library alone.
+//! An answer that arrives later: awaited in a runtime, or waited for on a thread. Needs no runtime.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use parking_lot::{Condvar, Mutex};
 
 /// An answer that another thread gives. Dropping it cancels nothing.
 #[must_use = "nothing is known until the answer is awaited or waited for"]
 #[derive(Debug)]
-pub struct Pending<T>(State<T>);
+pub struct Pending<T>(Progress<T>);
 
 #[derive(Debug)]
-enum State<T> {
+enum Progress<T> {
     /// Known when it was made.
     Ready(Option<T>),
     Waiting(Arc<Slot<T>>),
@@ -39,7 +41,7 @@ pub struct Resolver<T> {
 impl<T> Pending<T> {
     /// An answer that is known already.
     pub const fn ready(value: T) -> Self {
-        Self(State::Ready(Some(value)))
+        Self(Progress::Ready(Some(value)))
     }
 
     /// An answer to come, and the one who gives it; `lost` is the answer if nobody does.
@@ -48,7 +50,7 @@ impl<T> Pending<T> {
             answer: Mutex::new(Answer { value: None, waker: None }),
             arrived: Condvar::new(),
         });
-        (Resolver { slot: Arc::clone(&slot), lost: Some(lost) }, Self(State::Waiting(slot)))
+        (Resolver { slot: Arc::clone(&slot), lost: Some(lost) }, Self(Progress::Waiting(slot)))
     }
 
     /// Blocks this thread until the answer is there. Never call it on an async thread.
@@ -61,14 +63,14 @@ impl<T> Pending<T> {
     )]
     pub fn wait(self) -> T {
         match self.0 {
-            State::Ready(value) => value.expect("the answer is taken once"),
-            State::Waiting(slot) => {
-                let mut answer = slot.lock();
+            Progress::Ready(value) => value.expect("the answer is taken once"),
+            Progress::Waiting(slot) => {
+                let mut answer = slot.answer.lock();
                 loop {
                     if let Some(value) = answer.value.take() {
                         return value;
                     }
-                    answer = slot.arrived.wait(answer).unwrap_or_else(PoisonError::into_inner);
+                    slot.arrived.wait(&mut answer);
                 }
             }
         }
@@ -80,9 +82,9 @@ impl<T: Unpin> Future for Pending<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         match &mut self.0 {
-            State::Ready(value) => value.take().map_or(Poll::Pending, Poll::Ready),
-            State::Waiting(slot) => {
-                let mut answer = slot.lock();
+            Progress::Ready(value) => value.take().map_or(Poll::Pending, Poll::Ready),
+            Progress::Waiting(slot) => {
+                let mut answer = slot.answer.lock();
                 if let Some(value) = answer.value.take() {
                     return Poll::Ready(value);
                 }
@@ -97,12 +99,8 @@ impl<T: Unpin> Future for Pending<T> {
 }
 
 impl<T> Slot<T> {
-    fn lock(&self) -> MutexGuard<'_, Answer<T>> {
-        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn give(&self, value: T) {
-        let mut answer = self.lock();
+        let mut answer = self.answer.lock();
         answer.value = Some(value);
         let waker = answer.waker.take();
         drop(answer);

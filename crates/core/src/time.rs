@@ -1,7 +1,8 @@
 //! Moments, their text forms, and clocks. Domain code is given a [`Timestamp`]; only a shell holds a [`Clock`].
 
-use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
 
 /// A moment in UTC, in whole microseconds since 1970.
 #[derive(
@@ -166,11 +167,11 @@ pub trait Clock: Send + Sync {
 /// The machine's clock, moved by an offset that `/_ops/clock` can set. It never runs backwards by itself.
 #[derive(Debug, Default)]
 pub struct SystemClock {
-    state: Mutex<SystemState>,
+    reading: Mutex<Reading>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct SystemState {
+struct Reading {
     offset_micros: i64,
     last: Timestamp,
 }
@@ -185,30 +186,26 @@ impl SystemClock {
     /// How far this clock is ahead of the machine's, in milliseconds.
     #[must_use]
     pub fn offset_millis(&self) -> i64 {
-        self.state().offset_micros.div_euclid(1_000)
+        self.reading.lock().offset_micros.div_euclid(1_000)
     }
 
     /// Makes the clock show `now` and run on from there.
     pub fn set(&self, now: Timestamp) {
-        let mut state = self.state();
-        state.offset_micros = now.micros().saturating_sub(Self::machine().micros());
-        state.last = now;
+        let mut reading = self.reading.lock();
+        reading.offset_micros = now.micros().saturating_sub(Self::machine().micros());
+        reading.last = now;
     }
 
     /// Moves the clock on by `by` milliseconds; a negative number moves it back.
     pub fn advance_millis(&self, by: i64) {
-        let mut state = self.state();
-        state.offset_micros = state.offset_micros.saturating_add(by.saturating_mul(1_000));
-        state.last = Timestamp::default();
+        let mut reading = self.reading.lock();
+        reading.offset_micros = reading.offset_micros.saturating_add(by.saturating_mul(1_000));
+        reading.last = Timestamp::default();
     }
 
     /// Makes the clock show the machine's time again.
     pub fn reset(&self) {
-        *self.state() = SystemState::default();
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, SystemState> {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        *self.reading.lock() = Reading::default();
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
@@ -219,10 +216,10 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let mut state = self.state();
-        let shown = Timestamp(Self::machine().0.saturating_add(state.offset_micros));
-        state.last = state.last.max(shown);
-        state.last
+        let mut reading = self.reading.lock();
+        let shown = Timestamp(Self::machine().0.saturating_add(reading.offset_micros));
+        reading.last = reading.last.max(shown);
+        reading.last
     }
 }
 
@@ -239,19 +236,19 @@ impl ManualClock {
 
     /// Makes it show `now`.
     pub fn set(&self, now: Timestamp) {
-        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = now;
+        *self.0.lock() = now;
     }
 
     /// Moves it on.
     pub fn advance(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut now = self.0.lock();
         *now = now.plus(by);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        *self.0.lock()
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
 
 use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
 use crate::id::{Ids, SeededIds};
@@ -15,10 +16,10 @@ const PIECE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Blobs in memory.
 #[derive(Debug, Clone)]
-pub struct MemoryBlobs(Arc<Mutex<State>>);
+pub struct MemoryBlobs(Arc<Mutex<Named>>);
 
 #[derive(Debug)]
-struct State {
+struct Named {
     blobs: BTreeMap<BlobId, Bytes>,
     ids: SeededIds,
 }
@@ -27,46 +28,42 @@ impl MemoryBlobs {
     /// An empty store whose names are drawn from `ids`.
     #[must_use]
     pub fn new(ids: SeededIds) -> Self {
-        Self(Arc::new(Mutex::new(State { blobs: BTreeMap::new(), ids })))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Self(Arc::new(Mutex::new(Named { blobs: BTreeMap::new(), ids })))
     }
 }
 
 impl Blobs for MemoryBlobs {
     fn create(&self, now: Timestamp, _size_hint: Option<u64>) -> Box<dyn BlobWriter> {
-        Box::new(Writer { store: self.clone(), now, bytes: BytesMut::new() })
+        Box::new(MemoryWriter { store: self.clone(), now, bytes: BytesMut::new() })
     }
 
     fn open(&self, id: BlobId, range: Range<u64>) -> Result<Box<dyn BlobReader>, BlobError> {
-        let state = self.state();
-        let blob = state.blobs.get(&id).ok_or(BlobError::Absent)?;
+        let named = self.0.lock();
+        let blob = named.blobs.get(&id).ok_or(BlobError::Absent)?;
         let bounds = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
         match bounds {
             Some((start, end)) if start <= end && end <= blob.len() => {
-                Ok(Box::new(Reader(blob.slice(start..end))))
+                Ok(Box::new(MemoryReader(blob.slice(start..end))))
             }
             _ => Err(BlobError::OutOfRange),
         }
     }
 
     fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
-        self.state().blobs.remove(&id);
+        self.0.lock().blobs.remove(&id);
         Pending::ready(Ok(()))
     }
 
     fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError> {
-        let state = self.state();
-        let blob = state.blobs.get(&id).ok_or(BlobError::Absent)?;
+        let named = self.0.lock();
+        let blob = named.blobs.get(&id).ok_or(BlobError::Absent)?;
         let bytes = blob.len() as u64;
         Ok(BlobStat { id, bytes })
     }
 
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
-        let state = self.state();
-        let later = state.blobs.iter().filter(|(id, _)| after.is_none_or(|after| **id > after));
+        let named = self.0.lock();
+        let later = named.blobs.iter().filter(|(id, _)| after.is_none_or(|after| **id > after));
         Ok(later
             .take(limit)
             .map(|(id, bytes)| BlobStat { id: *id, bytes: bytes.len() as u64 })
@@ -74,35 +71,35 @@ impl Blobs for MemoryBlobs {
     }
 }
 
-struct Writer {
+struct MemoryWriter {
     store: MemoryBlobs,
     now: Timestamp,
     bytes: BytesMut,
 }
 
-impl BlobWriter for Writer {
+impl BlobWriter for MemoryWriter {
     fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>> {
         self.bytes.extend_from_slice(&bytes);
         Pending::ready(Ok(()))
     }
 
     fn finish(self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {
-        let mut state = self.store.state();
+        let mut named = self.store.0.lock();
         let mut name = [0; BlobId::BYTES];
-        state.ids.fill(&mut name);
+        named.ids.fill(&mut name);
         let millis = self.now.millis().to_be_bytes();
         for (place, byte) in name.iter_mut().zip(millis.iter().skip(2)) {
             *place = *byte;
         }
         let stat = BlobStat { id: BlobId(name), bytes: self.bytes.len() as u64 };
-        state.blobs.insert(stat.id, self.bytes.freeze());
+        named.blobs.insert(stat.id, self.bytes.freeze());
         Pending::ready(Ok(stat))
     }
 }
 
-struct Reader(Bytes);
+struct MemoryReader(Bytes);
 
-impl BlobReader for Reader {
+impl BlobReader for MemoryReader {
     fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>> {
         let piece = self.0.split_to(self.0.len().min(PIECE_BYTES_MAX));
         Pending::ready(Ok((!piece.is_empty()).then_some(piece)))

@@ -13,6 +13,7 @@ mod memory;
 pub use directory::{Directory, DirectoryStats};
 pub use memory::MemoryBlobs;
 
+use std::io;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -25,14 +26,20 @@ use crate::time::Timestamp;
 pub struct BlobId(pub [u8; Self::BYTES]);
 
 impl BlobId {
-    /// How many bytes a name has.
+    /// Length of a name.
     pub const BYTES: usize = 32;
 
-    /// When the blob was created, to the millisecond (its first six bytes).
+    /// The moment at which the blob was created, to the millisecond (its first six bytes).
     #[must_use]
     pub fn created(&self) -> Timestamp {
         let [a, b, c, d, e, f, ..] = self.0;
         Timestamp::from_millis(i64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    }
+}
+
+impl AsRef<[u8]> for BlobId {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -45,7 +52,7 @@ pub struct BlobStat {
     pub bytes: u64,
 }
 
-/// Why a blob could not be written or read.
+/// Reasons for which a blob could not be written or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlobError {
     /// There is no such blob.
@@ -65,7 +72,18 @@ pub enum BlobError {
     Unavailable(String),
 }
 
-/// Where bodies live. Object-safe; no runtime's type in it.
+impl From<io::Error> for BlobError {
+    /// The meaning of a disk error to the writer or reader of a blob.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            io::ErrorKind::NotFound => Self::Absent,
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+/// A store of bodies. Object-safe; no runtime's type in it.
 pub trait Blobs: Send + Sync {
     /// Begins a blob. `size_hint` is the length in bytes where it is known: it decides how the blob is kept, never how long it may be.
     fn create(&self, now: Timestamp, size_hint: Option<u64>) -> Box<dyn BlobWriter>;
@@ -149,7 +167,7 @@ pub trait BlobReader: Send {
     fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>>;
 }
 
-/// What a sweep did.
+/// Counts of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     /// Blobs that it looked at.

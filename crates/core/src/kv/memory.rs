@@ -1,10 +1,9 @@
 //! The engine that keeps nothing: the reference model that every other engine is judged by.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
-use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
+use parking_lot::RwLock;
 
 use super::{
     Batch, DecodedCache, Found, KeyValue, Order, Page, Span, StoreError, Version, WriteVersions,
@@ -74,7 +73,7 @@ impl Rows {
 impl KeyValue for Memory {
     fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
         check_key(key)?;
-        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.read();
         Ok(rows.rows.get(key).map_or_else(Found::default, |(value, version)| Found {
             value: Some(value.clone()),
             version: *version,
@@ -82,20 +81,13 @@ impl KeyValue for Memory {
     }
 
     fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = self.rows.read();
         let mut page = Page { seen: rows.last, ..Page::default() };
-        let lower = span.from.as_deref().filter(|from| *from >= span.prefix.as_slice());
-        let lower = lower.map_or(Bound::Included(span.prefix.as_slice()), Bound::Excluded);
-        let past = past_prefix(&span.prefix);
-        let upper = match (&span.to, &past) {
-            (Some(to), Some(past)) => Bound::Excluded(to.as_slice().min(past.as_slice())),
-            (Some(bound), None) | (None, Some(bound)) => Bound::Excluded(bound.as_slice()),
-            (None, None) => Bound::Unbounded,
-        };
-        if is_empty(lower, upper) {
+        let bounds = span.bounds();
+        if bounds.is_empty() {
             return Ok(page);
         }
-        let mut range = rows.rows.range::<[u8], _>((lower, upper));
+        let mut range = rows.rows.range::<[u8], _>((bounds.lower(), bounds.upper()));
         let mut next = || match span.order {
             Order::Ascending => range.next(),
             Order::Descending => range.next_back(),
@@ -111,7 +103,7 @@ impl KeyValue for Memory {
     }
 
     fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
-        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.rows.write();
         Pending::ready(rows.apply(batch, &self.write_versions))
     }
 
@@ -126,27 +118,6 @@ impl KeyValue for Memory {
     fn decoded_cache(&self) -> Option<&DecodedCache> {
         Some(&self.decoded_cache)
     }
-}
-
-/// The least key greater than every key that starts with `prefix`; `None` if there is none.
-pub(super) fn past_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
-    let mut past = prefix.to_vec();
-    while let Some(last) = past.pop() {
-        if last < u8::MAX {
-            past.push(last + 1);
-            return Some(past);
-        }
-    }
-    None
-}
-
-/// Whether nothing can lie between the two; a `BTreeMap` panics where the lower bound is past the upper one.
-fn is_empty(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
-    let (Bound::Included(low) | Bound::Excluded(low), Bound::Excluded(high)) = (lower, upper)
-    else {
-        return false;
-    };
-    low >= high
 }
 
 #[cfg(test)]

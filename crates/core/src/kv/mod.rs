@@ -10,6 +10,7 @@ mod memo;
 mod memory;
 #[cfg(feature = "sled")]
 mod sled;
+mod span;
 mod table;
 mod tx;
 
@@ -17,6 +18,7 @@ mod tx;
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
+pub use span::{Bounds, Order, Span};
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::{Tx, read, run, run_blocking};
 
@@ -49,45 +51,6 @@ pub struct Found {
     pub value: Option<Bytes>,
     /// When it was written, or deleted for a while after that.
     pub version: Version,
-}
-
-/// From which end a scan reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    /// Least key first.
-    #[default]
-    Ascending,
-    /// Greatest key first.
-    Descending,
-}
-
-/// Which rows a scan reads: those whose key starts with `prefix` and lies strictly between `from` and `to`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Span {
-    /// The start of every key.
-    pub prefix: Vec<u8>,
-    /// Keys greater than this one; the bound itself is left out.
-    pub from: Option<Vec<u8>>,
-    /// Keys less than this one; the bound itself is left out.
-    pub to: Option<Vec<u8>>,
-    /// Which end comes first.
-    pub order: Order,
-}
-
-impl Span {
-    /// All keys that start with `prefix`, least first.
-    #[must_use]
-    pub fn of(prefix: impl Into<Vec<u8>>) -> Self {
-        Self { prefix: prefix.into(), ..Self::default() }
-    }
-
-    /// Whether a row with this key belongs to the span.
-    #[must_use]
-    pub fn holds(&self, key: &[u8]) -> bool {
-        key.starts_with(&self.prefix)
-            && self.from.as_deref().is_none_or(|from| key > from)
-            && self.to.as_deref().is_none_or(|to| key < to)
-    }
 }
 
 /// Rows of one moment.

@@ -12,25 +12,25 @@ mod pack_writer;
 mod tombstones;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
+use parking_lot::Mutex;
 
 use self::compaction::Compactor;
-use self::large_file::{Large, LargeFile};
-use self::pack::Place;
-use self::pack_set::Shelf;
-use self::pack_writer::{Packer, Pen, closed};
+use self::large_file::{LargeFiles, UnfinishedFile};
+use self::pack::{Place, read_exactly};
+use self::pack_set::PackSet;
+use self::pack_writer::{PackAppender, PackWriter, closed};
 use super::{BlobError, BlobId, BlobReader, BlobStat, BlobWriter, Blobs};
 use crate::disk::{Disk, DiskFile};
 use crate::id::{Ids, SeededIds};
 use crate::pending::Pending;
 use crate::time::Timestamp;
-use crate::worker_pool::Workers;
+use crate::worker_pool::WorkerPool;
 
 /// Bodies up to this many bytes share a pack; what grows beyond it moves to a file.
 const SMALL_BYTES_MAX: usize = 256 * 1024;
@@ -46,11 +46,11 @@ const PIECE_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Directory(Arc<Inner>);
 
 struct Inner {
-    large: Large,
-    shelf: Arc<Shelf>,
-    packer: Packer,
+    large: LargeFiles,
+    packs: Arc<PackSet>,
+    pack_writer: PackWriter,
     _compactor: Compactor,
-    workers: Workers,
+    workers: WorkerPool,
     ids: Mutex<SeededIds>,
     orphans: AtomicU64,
     orphan_bytes: AtomicU64,
@@ -80,19 +80,20 @@ impl Directory {
         pack_bytes_max: u64,
     ) -> Result<Self, BlobError> {
         let path = path.into();
-        let large = Large::open(path.join("large"), Arc::clone(&disk))?;
-        let shelf = Arc::new(Shelf::open(path.join("packs"), disk)?);
+        let large = LargeFiles::open(path.join("large"), Arc::clone(&disk))?;
+        let packs = Arc::new(PackSet::open(path.join("packs"), disk)?);
         // First: a pack that is to grow on is never compacted, or what is appended would go into the old file.
-        let next = shelf.current();
-        let growing = shelf.resume()?;
-        let compactor = Compactor::start(Arc::clone(&shelf))?;
-        let pen = Pen::new(Arc::clone(&shelf), compactor.due(), next, growing, pack_bytes_max);
-        let packer = Packer::start(pen)?;
-        let workers = Workers::start("disk", DISK_THREADS).map_err(failed)?;
+        let next = packs.active();
+        let active = packs.resume()?;
+        let compactor = Compactor::start(Arc::clone(&packs))?;
+        let appender =
+            PackAppender::new(Arc::clone(&packs), compactor.queue(), next, active, pack_bytes_max);
+        let pack_writer = PackWriter::start(appender)?;
+        let workers = WorkerPool::start("disk", DISK_THREADS)?;
         Ok(Self(Arc::new(Inner {
             large,
-            shelf,
-            packer,
+            packs,
+            pack_writer,
             _compactor: compactor,
             workers,
             ids: Mutex::new(ids),
@@ -107,11 +108,11 @@ impl Directory {
     /// # Errors
     /// `Full`, `Unavailable`: the pack that was being compacted is as it was.
     pub fn compact(&self) -> Result<u64, BlobError> {
-        let packs = self.0.shelf.graves.packs();
-        packs.into_iter().map(|pack| self.0.shelf.compact(pack)).sum()
+        let packs = self.0.packs.tombstones.packs();
+        packs.into_iter().map(|pack| self.0.packs.compact(pack)).sum()
     }
 
-    /// What the packs take on disk and what sweeps took away, for metrics.
+    /// Figures of the packs on disk and of what sweeps took away, for metrics.
     ///
     /// # Errors
     /// `Unavailable`.
@@ -121,16 +122,16 @@ impl Directory {
             orphan_bytes: self.0.orphan_bytes.load(Ordering::Relaxed),
             ..DirectoryStats::default()
         };
-        for pack in self.0.shelf.packs()? {
-            match self.0.shelf.volume(pack).and_then(|volume| volume.length()) {
+        for pack in self.0.packs.numbers()? {
+            match self.0.packs.file(pack).and_then(|file| file.length()) {
                 Ok(bytes) => stats.pack_bytes += bytes,
                 Err(BlobError::Absent) => continue,
                 Err(error) => return Err(error),
             }
             stats.packs += 1;
-            stats.dead_bytes += self.0.shelf.graves.dead_bytes(pack);
+            stats.dead_bytes += self.0.packs.tombstones.dead_bytes(pack);
         }
-        stats.pack_bytes = stats.pack_bytes.saturating_sub(self.0.shelf.room());
+        stats.pack_bytes = stats.pack_bytes.saturating_sub(self.0.packs.preallocated());
         Ok(stats)
     }
 
@@ -141,26 +142,22 @@ impl Directory {
         bodies: Vec<Bytes>,
     ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
         let bodies = bodies.into_iter().map(|body| (self.salt(), body));
-        self.0.packer.put_all(now, bodies)
+        self.0.pack_writer.put_all(now, bodies)
     }
 
     /// The body of a packed blob, whose length its name says.
     pub(crate) fn read_named(&self, id: BlobId) -> Result<Bytes, BlobError> {
-        self.0.shelf.read(id)
+        self.0.packs.read(id)
     }
 
     /// The names of the blobs in the last few packs.
     pub(crate) fn latest(&self, packs: usize) -> Result<Vec<BlobId>, BlobError> {
-        self.0.shelf.latest(packs)
-    }
-
-    fn ids(&self) -> MutexGuard<'_, SeededIds> {
-        self.0.ids.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.packs.latest(packs)
     }
 
     fn salt(&self) -> [u8; 12] {
         let mut salt = [0; 12];
-        self.ids().fill(&mut salt);
+        self.0.ids.lock().fill(&mut salt);
         salt
     }
 }
@@ -168,14 +165,14 @@ impl Directory {
 impl Blobs for Directory {
     fn create(&self, now: Timestamp, size_hint: Option<u64>) -> Box<dyn BlobWriter> {
         let hinted = size_hint.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let room = if hinted <= SMALL_BYTES_MAX { hinted } else { 0 };
-        Box::new(Writer {
+        let capacity = if hinted <= SMALL_BYTES_MAX { hinted } else { 0 };
+        Box::new(DirectoryWriter {
             store: self.clone(),
             now,
-            small: BytesMut::with_capacity(room),
+            small: BytesMut::with_capacity(capacity),
             first: None,
             large: None,
-            goes_large: hinted > SMALL_BYTES_MAX,
+            is_large: hinted > SMALL_BYTES_MAX,
         })
     }
 
@@ -188,7 +185,7 @@ impl Blobs for Directory {
                 if range.end > u64::from(bytes) {
                     return Err(BlobError::OutOfRange);
                 }
-                let whole = self.0.shelf.read(id)?;
+                let whole = self.0.packs.read(id)?;
                 let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
                 let slice = start.ok().zip(end.ok()).map(|(start, end)| whole.slice(start..end));
                 Ok(Box::new(SmallReader(slice.ok_or(BlobError::OutOfRange)?)))
@@ -210,7 +207,7 @@ impl Blobs for Directory {
 
     fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
         match Place::of(id) {
-            Place::Pack { .. } => self.0.packer.bury(id),
+            Place::Pack { .. } => self.0.pack_writer.delete(id),
             Place::File => {
                 let store = self.clone();
                 self.0.workers.run(Err(closed()), move || store.0.large.remove(id))
@@ -226,7 +223,7 @@ impl Blobs for Directory {
     fn read_small(&self, id: BlobId, bytes: u64) -> Result<Bytes, BlobError> {
         match Place::of(id) {
             Place::Pack { bytes: length, .. } if u64::from(length) == bytes => {
-                self.0.shelf.read(id)
+                self.0.packs.read(id)
             }
             Place::Pack { .. } => Err(BlobError::OutOfRange),
             Place::File => {
@@ -241,35 +238,35 @@ impl Blobs for Directory {
 
     fn put_small(&self, now: Timestamp, bytes: Bytes) -> Pending<Result<BlobStat, BlobError>> {
         if bytes.len() <= SMALL_BYTES_MAX {
-            return self.0.packer.put(now, self.salt(), bytes);
+            return self.0.pack_writer.put(now, self.salt(), bytes);
         }
         let store = self.clone();
         let salt = self.salt();
         self.0.workers.run(Err(closed()), move || {
             let mut file = store.0.large.create(now, salt)?;
-            file.content.write(&bytes)?;
+            file.writer.write(&bytes)?;
             file.finish()
         })
     }
 
     fn stat(&self, id: BlobId) -> Result<BlobStat, BlobError> {
         let bytes = match Place::of(id) {
-            Place::Pack { .. } => self.0.shelf.length(id)?,
+            Place::Pack { .. } => self.0.packs.length(id)?,
             Place::File => self.0.large.find(id)?.1,
         };
         Ok(BlobStat { id, bytes })
     }
 
     fn list(&self, after: Option<BlobId>, limit: usize) -> Result<Vec<BlobStat>, BlobError> {
-        let mut page = Page { after, limit, rows: BTreeMap::new() };
-        self.0.large.list(&mut page)?;
-        self.0.shelf.list(&mut page)?;
-        let rows = page.rows.into_iter();
+        let mut listing = Listing { after, limit, rows: BTreeMap::new() };
+        self.0.large.list(&mut listing)?;
+        self.0.packs.list(&mut listing)?;
+        let rows = listing.rows.into_iter();
         Ok(rows.map(|(id, bytes)| BlobStat { id, bytes }).collect())
     }
 }
 
-/// What the packs of a [`Directory`] take.
+/// Figures of a [`Directory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DirectoryStats {
     /// Packs.
@@ -285,23 +282,23 @@ pub struct DirectoryStats {
 }
 
 /// The least names after one, as they are found in any order.
-struct Page {
+struct Listing {
     after: Option<BlobId>,
     limit: usize,
     rows: BTreeMap<BlobId, u64>,
 }
 
-impl Page {
-    /// Whether a blob of this name belongs here as far as is known yet.
+impl Listing {
+    /// Returns whether a blob of this name belongs here as far as is known yet.
     fn takes(&self, id: BlobId) -> bool {
         self.may_take(id, id)
     }
 
-    /// Whether any name between two, both included, may belong here.
+    /// Returns whether any name between two, both included, may belong here.
     fn may_take(&self, least: BlobId, greatest: BlobId) -> bool {
-        let has_room = self.rows.len() < self.limit
+        let has_space = self.rows.len() < self.limit
             || self.rows.last_key_value().is_some_and(|(last, _)| least < *last);
-        has_room && self.after.is_none_or(|after| greatest > after)
+        has_space && self.after.is_none_or(|after| greatest > after)
     }
 
     fn add(&mut self, stat: BlobStat) {
@@ -312,22 +309,22 @@ impl Page {
     }
 }
 
-/// The file of a large body, or why there is none, once it was to be made.
-type Slot = Arc<Mutex<Option<Result<LargeFile, BlobError>>>>;
+/// The file of a large body, or the reason for which there is none, once it was to be made.
+type SharedFile = Arc<Mutex<Option<Result<UnfinishedFile, BlobError>>>>;
 
 /// A blob that is small until it is not.
-struct Writer {
+struct DirectoryWriter {
     store: Directory,
     now: Timestamp,
     small: BytesMut,
     /// The first piece, kept as it came: a body in one piece is never copied.
     first: Option<Bytes>,
-    large: Option<Slot>,
-    goes_large: bool,
+    large: Option<SharedFile>,
+    is_large: bool,
 }
 
-impl Writer {
-    /// What was kept in memory so far, as the pieces that it came in or was gathered to.
+impl DirectoryWriter {
+    /// Takes what was kept in memory so far, as the pieces that it came in or was gathered to.
     fn take_small(&mut self) -> Vec<Bytes> {
         let first = self.first.take();
         let rest = std::mem::take(&mut self.small).freeze();
@@ -339,9 +336,8 @@ impl Writer {
     }
 
     /// Keeps small bytes in memory; of a large body, gives what there is to write.
-    fn take(&mut self, bytes: Bytes) -> Option<Pieces> {
-        if self.large.is_none() && !self.goes_large && self.held() + bytes.len() <= SMALL_BYTES_MAX
-        {
+    fn take(&mut self, bytes: Bytes) -> Option<LargePieces> {
+        if self.large.is_none() && !self.is_large && self.held() + bytes.len() <= SMALL_BYTES_MAX {
             if self.held() == 0 {
                 self.first = Some(bytes);
             } else {
@@ -354,7 +350,7 @@ impl Writer {
         }
         let mut pieces = self.take_small();
         pieces.push(bytes);
-        Some(Pieces {
+        Some(LargePieces {
             store: self.store.clone(),
             now: self.now,
             file: Arc::clone(self.large.get_or_insert_default()),
@@ -364,25 +360,25 @@ impl Writer {
 }
 
 /// Bytes of a large body on their way to its file, which is made for the first ones.
-struct Pieces {
+struct LargePieces {
     store: Directory,
     now: Timestamp,
-    file: Slot,
+    file: SharedFile,
     pieces: Vec<Bytes>,
 }
 
-impl Pieces {
+impl LargePieces {
     fn write(self) -> Result<(), BlobError> {
-        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.file.lock();
         let create = || self.store.0.large.create(self.now, self.store.salt());
         let file = slot.get_or_insert_with(create).as_mut();
         let file = file.map_err(|fault| fault.clone())?;
         let mut pieces = self.pieces.iter();
-        pieces.try_for_each(|piece| file.content.write(piece))
+        pieces.try_for_each(|piece| file.writer.write(piece))
     }
 }
 
-impl BlobWriter for Writer {
+impl BlobWriter for DirectoryWriter {
     fn write(&mut self, bytes: Bytes) -> Pending<Result<(), BlobError>> {
         match self.take(bytes) {
             Some(pieces) => self.store.0.workers.run(Err(closed()), move || pieces.write()),
@@ -391,16 +387,16 @@ impl BlobWriter for Writer {
     }
 
     fn write_blocking(&mut self, bytes: Bytes) -> Result<(), BlobError> {
-        self.take(bytes).map_or(Ok(()), Pieces::write)
+        self.take(bytes).map_or(Ok(()), LargePieces::write)
     }
 
     fn sync_blocking(&mut self) -> Result<(), BlobError> {
         let Some(slot) = &self.large else {
             return Ok(());
         };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = slot.lock();
         match slot.as_mut() {
-            Some(Ok(file)) => file.content.settle(),
+            Some(Ok(file)) => file.writer.sync(),
             Some(Err(fault)) => Err(fault.clone()),
             None => Ok(()),
         }
@@ -409,13 +405,13 @@ impl BlobWriter for Writer {
     fn finish(mut self: Box<Self>) -> Pending<Result<BlobStat, BlobError>> {
         if let Some(slot) = self.large.take() {
             return self.store.0.workers.run(Err(closed()), move || {
-                let file = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let file = slot.lock().take();
                 file.ok_or_else(|| BlobError::Unavailable("nothing was written".into()))??.finish()
             });
         }
         let mut pieces = self.take_small();
         let whole = if pieces.len() == 1 { pieces.remove(0) } else { Bytes::from(pieces.concat()) };
-        self.store.0.packer.put(self.now, self.store.salt(), whole)
+        self.store.0.pack_writer.put(self.now, self.store.salt(), whole)
     }
 }
 
@@ -446,25 +442,6 @@ impl BlobReader for LargeReader {
         self.store.0.workers.run(Err(closed()), move || {
             read_exactly(&*file, at, usize::try_from(bytes).unwrap_or(0)).map(Some)
         })
-    }
-}
-
-/// Exactly `bytes` bytes at `at`.
-fn read_exactly(file: &dyn DiskFile, at: u64, bytes: usize) -> Result<Bytes, BlobError> {
-    let mut into = BytesMut::zeroed(bytes);
-    let read = file.read_at(&mut into, at).map_err(failed)?;
-    if read < bytes {
-        return Err(BlobError::Corrupt("a file is shorter than its blob".into()));
-    }
-    Ok(into.freeze())
-}
-
-/// What a disk error means to the writer of a blob.
-fn failed(error: io::Error) -> BlobError {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BlobError::Full,
-        io::ErrorKind::NotFound => BlobError::Absent,
-        _ => BlobError::Unavailable(error.to_string()),
     }
 }
 

@@ -1,9 +1,10 @@
-//! What a pack is made of: records, each a head (magic, kind, name, length, two checksums) and a body.
+//! Packs: files of records, each a head (magic, kind, name, length, two checksums) and a body.
 //! The name says in which pack a record lies and where; a pack that was compacted begins with a table of moves.
 
 use std::sync::Arc;
 
-use super::{failed, read_exactly};
+use bytes::{Bytes, BytesMut};
+
 use crate::blobs::{BlobError, BlobId};
 use crate::disk::DiskFile;
 use crate::time::Timestamp;
@@ -13,22 +14,22 @@ const MAGIC: [u8; 4] = *b"TpK1";
 pub(super) const HEAD_BYTES: usize = 4 + 1 + BlobId::BYTES + 4 + 4 + 4;
 /// Bytes of a row of the table: where a record was, and where it is.
 pub(super) const TABLE_ROW_BYTES: usize = 8 + 8;
-/// What a walk reads at once, so that small records cost no call each.
+/// Bytes that a walk reads at once, so that small records cost no call each.
 const WINDOW_BYTES: usize = 32 * 1024;
-/// A window of room for records to come: looked for heads in, it would take most of a start.
+/// A window of preallocated bytes: looked for heads in, it would take most of a start.
 static ZEROS: [u8; WINDOW_BYTES] = [0; WINDOW_BYTES];
 
-/// What a record is.
+/// Kinds of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Body,
-    /// The blob of this name is deleted; in the log of graves alone.
-    Grave,
-    /// Where the records of this pack went when it was compacted; its first record, or none.
+    /// The blob of this name is deleted; in the log of tombstones alone.
+    Tombstone,
+    /// The places to which the records of this pack went when it was compacted; its first record, or none.
     Table,
 }
 
-/// Where a blob lies, as its name says.
+/// The place of a blob, as its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Pack { pack: u32, offset: u64, bytes: u32 },
@@ -72,7 +73,7 @@ pub(super) fn write_head(kind: Kind, id: BlobId, body: &[u8], out: &mut Vec<u8>)
     out.extend_from_slice(&MAGIC);
     out.push(match kind {
         Kind::Body => 0,
-        Kind::Grave => 1,
+        Kind::Tombstone => 1,
         Kind::Table => 2,
     });
     out.extend_from_slice(&id.0);
@@ -103,7 +104,7 @@ impl Head {
         let (length, rest) = rest.split_first_chunk::<4>()?;
         let kind = match kind {
             0 => Kind::Body,
-            1 => Kind::Grave,
+            1 => Kind::Tombstone,
             2 => Kind::Table,
             _ => return None,
         };
@@ -118,17 +119,17 @@ impl Head {
 }
 
 /// An open pack.
-pub(super) struct Volume {
+pub(super) struct PackFile {
     number: u32,
     pub(super) file: Arc<dyn DiskFile>,
-    /// Where each record was and is, sorted; `None` if the pack was never compacted.
+    /// The old and the new offset of each record, sorted; `None` if the pack was never compacted.
     moves: Option<Vec<(u64, u64)>>,
 }
 
-impl Volume {
+impl PackFile {
     pub(super) fn read(number: u32, file: Arc<dyn DiskFile>) -> Result<Self, BlobError> {
         let mut bytes = [0; HEAD_BYTES];
-        let read = file.read_at(&mut bytes, 0).map_err(failed)?;
+        let read = file.read_at(&mut bytes, 0)?;
         let head = bytes.get(..read).and_then(Head::read);
         let moves = match head.filter(|head| head.kind == Kind::Table) {
             None => None,
@@ -157,10 +158,10 @@ impl Volume {
     }
 
     pub(super) fn length(&self) -> Result<u64, BlobError> {
-        self.file.length().map_err(failed)
+        Ok(self.file.length()?)
     }
 
-    /// Where the record lies that was written at `offset`; `None` if it is gone.
+    /// The offset now of the record that was written at `offset`; `None` if it is gone.
     pub(super) fn offset_now(&self, offset: u64) -> Option<u64> {
         let Some(moves) = &self.moves else {
             return Some(offset);
@@ -169,7 +170,7 @@ impl Volume {
         moves.get(row).map(|(_, is)| *is)
     }
 
-    /// Whether a record of this name belongs at this place: what looks like a head inside a body does not.
+    /// Returns whether a record of this name belongs at this place: what looks like a head inside a body does not.
     fn belongs(&self, head: &Head, at: u64) -> bool {
         match (head.kind, Place::of(head.id)) {
             (Kind::Table, _) => at == 0,
@@ -221,19 +222,19 @@ impl Volume {
     }
 }
 
-/// What a walk through a pack found.
+/// Findings of a walk through a pack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walked {
-    /// Where its last record ends.
+    /// The end of its last record.
     pub(super) end: u64,
     /// Its length.
     pub(super) length: u64,
-    /// Whether what is no record lies before the last one.
+    /// Set if bytes that are no record lie before the last one.
     pub(super) has_holes: bool,
 }
 
 impl Walked {
-    /// Whether all of its bytes are records.
+    /// Returns whether all of its bytes are records.
     pub(super) const fn is_whole(self) -> bool {
         !self.has_holes && self.end == self.length
     }
@@ -247,7 +248,7 @@ struct Window {
 }
 
 impl Window {
-    /// What is in memory from `at` on: a head at least, except at the end of the file.
+    /// The bytes in memory from `at` on: a head at least, except at the end of the file.
     fn at(&mut self, file: &dyn DiskFile, at: u64) -> Result<&[u8], BlobError> {
         let held = at
             .checked_sub(self.start)
@@ -257,7 +258,7 @@ impl Window {
             Some(skip) => skip,
             None => {
                 self.bytes.resize(WINDOW_BYTES, 0);
-                let read = file.read_at(&mut self.bytes, at).map_err(failed)?;
+                let read = file.read_at(&mut self.bytes, at)?;
                 self.bytes.truncate(read);
                 self.start = at;
                 0
@@ -265,6 +266,16 @@ impl Window {
         };
         Ok(self.bytes.get(skip..).unwrap_or_default())
     }
+}
+
+/// Exactly `bytes` bytes at `at`.
+pub(super) fn read_exactly(file: &dyn DiskFile, at: u64, bytes: usize) -> Result<Bytes, BlobError> {
+    let mut into = BytesMut::zeroed(bytes);
+    let read = file.read_at(&mut into, at)?;
+    if read < bytes {
+        return Err(BlobError::Corrupt("a file is shorter than its blob".into()));
+    }
+    Ok(into.freeze())
 }
 
 #[cfg(test)]

@@ -2,31 +2,31 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
-use super::Page;
-use super::pack::{HEAD_BYTES, Head, Kind, Place, Volume};
-use super::tombstones::Graves;
-use super::{failed, read_exactly};
+use super::Listing;
+use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, read_exactly};
+use super::tombstones::Tombstones;
 use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::disk::{Disk, DiskFile};
 
-/// Open packs that are kept for reading.
+/// Packs that are kept open for reading.
 const OPEN_MAX: usize = 256;
 
 /// All packs of a directory.
-pub(super) struct Shelf {
+pub(super) struct PackSet {
     pub(super) directory: PathBuf,
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) graves: Graves,
-    open: Open,
+    pub(super) tombstones: Tombstones,
+    open: OpenFiles,
     /// The pack that is written to; those before it never grow again.
-    current: AtomicU32,
-    /// Bytes behind its records that are room for more.
-    room: AtomicU64,
+    active: AtomicU32,
+    /// Bytes behind its records that are preallocated for more.
+    preallocated: AtomicU64,
     /// The least and the greatest name in a pack that never grows again.
     bounds: Mutex<HashMap<u32, (BlobId, BlobId)>>,
     pub(super) compacting: Mutex<()>,
@@ -34,66 +34,67 @@ pub(super) struct Shelf {
 
 /// The pack that is written to.
 #[derive(Clone)]
-pub(super) struct Growing {
+pub(super) struct ActivePack {
     pub(super) pack: u32,
     pub(super) file: Arc<dyn DiskFile>,
-    /// Where the next record goes.
+    /// The offset of the next record.
     pub(super) end: u64,
 }
 
-type Open = Mutex<HashMap<u32, Arc<Volume>>>;
+type OpenFiles = Mutex<HashMap<u32, Arc<PackFile>>>;
 
-impl Shelf {
+impl PackSet {
     pub(super) fn open(directory: PathBuf, disk: Arc<dyn Disk>) -> Result<Self, BlobError> {
-        disk.make_directory(&directory).map_err(failed)?;
-        for path in disk.list(&directory).map_err(failed)? {
+        disk.make_directory(&directory)?;
+        for path in disk.list(&directory)? {
             if path.extension().is_some_and(|extension| extension == "new") {
-                disk.remove(&path).map_err(failed)?;
+                disk.remove(&path)?;
             }
         }
-        let open = Open::default();
-        let graves = Graves::open(directory.clone(), Arc::clone(&disk), |id| {
-            lies(&directory, &*disk, &open, id)
+        let open = OpenFiles::default();
+        let tombstones = Tombstones::open(directory.clone(), Arc::clone(&disk), |id| {
+            is_stored(&directory, &*disk, &open, id)
         })?;
-        let shelf = Self {
+        let packs = Self {
             directory,
             disk,
-            graves,
+            tombstones,
             open,
-            current: AtomicU32::new(0),
-            room: AtomicU64::new(0),
+            active: AtomicU32::new(0),
+            preallocated: AtomicU64::new(0),
             bounds: Mutex::default(),
             compacting: Mutex::default(),
         };
-        let last = shelf.packs()?.last().copied().unwrap_or(0);
-        shelf.set_current(last + 1);
-        Ok(shelf)
+        let last = packs.numbers()?.last().copied().unwrap_or(0);
+        packs.set_active(last + 1);
+        Ok(packs)
     }
 
     pub(super) fn path(&self, pack: u32) -> PathBuf {
         path(&self.directory, pack)
     }
 
-    pub(super) fn current(&self) -> u32 {
-        self.current.load(Ordering::Acquire)
+    /// The number of the pack that is written to.
+    pub(super) fn active(&self) -> u32 {
+        self.active.load(Ordering::Acquire)
     }
 
-    pub(super) fn set_current(&self, pack: u32) {
-        self.current.store(pack, Ordering::Release);
+    pub(super) fn set_active(&self, pack: u32) {
+        self.active.store(pack, Ordering::Release);
     }
 
-    /// Bytes of the current pack that are no records yet.
-    pub(super) fn room(&self) -> u64 {
-        self.room.load(Ordering::Acquire)
+    /// Bytes of the active pack that are no records yet.
+    pub(super) fn preallocated(&self) -> u64 {
+        self.preallocated.load(Ordering::Acquire)
     }
 
-    pub(super) fn set_room(&self, bytes: u64) {
-        self.room.store(bytes, Ordering::Release);
+    pub(super) fn set_preallocated(&self, bytes: u64) {
+        self.preallocated.store(bytes, Ordering::Release);
     }
 
     /// The numbers of the packs, least first.
-    pub(super) fn packs(&self) -> Result<Vec<u32>, BlobError> {
-        let names = self.disk.list(&self.directory).map_err(failed)?;
+    pub(super) fn numbers(&self) -> Result<Vec<u32>, BlobError> {
+        let names = self.disk.list(&self.directory)?;
         let mut packs: Vec<u32> = names
             .iter()
             .filter(|path| path.extension().is_some_and(|extension| extension == "pack"))
@@ -105,77 +106,77 @@ impl Shelf {
 
     /// Makes a pack, its name on disk, and gives it to be written.
     pub(super) fn create(&self, pack: u32) -> Result<Arc<dyn DiskFile>, BlobError> {
-        let file = self.disk.create(&self.path(pack)).map_err(failed)?;
-        self.disk.sync_directory(&self.directory).map_err(failed)?;
+        let file = self.disk.create(&self.path(pack))?;
+        self.disk.sync_directory(&self.directory)?;
         Ok(file)
     }
 
-    /// [`Shelf::last`], which is the current pack from now on.
-    pub(super) fn resume(&self) -> Result<Option<Growing>, BlobError> {
-        let growing = self.last()?;
-        if let Some(growing) = &growing {
-            self.set_current(growing.pack);
+    /// [`PackSet::last`], which is the active pack from now on.
+    pub(super) fn resume(&self) -> Result<Option<ActivePack>, BlobError> {
+        let active = self.last()?;
+        if let Some(active) = &active {
+            self.set_active(active.pack);
         }
-        Ok(growing)
+        Ok(active)
     }
 
-    /// The last pack, to be written on; `None` if there is none, or none that can grow. Room behind its last record, and what a
+    /// The last pack, to be written on; `None` if there is none, or none that can grow. Preallocated bytes behind its last record, and what a
     /// group that was never acknowledged left there, is cut off.
-    fn last(&self) -> Result<Option<Growing>, BlobError> {
-        let Some(pack) = self.packs()?.last().copied() else {
+    fn last(&self) -> Result<Option<ActivePack>, BlobError> {
+        let Some(pack) = self.numbers()?.last().copied() else {
             return Ok(None);
         };
-        let volume = self.volume(pack)?;
-        let walked = volume.walk(&mut |_, _| {})?;
-        if volume.is_compacted() || walked.has_holes {
+        let packed = self.file(pack)?;
+        let walked = packed.walk(&mut |_, _| {})?;
+        if packed.is_compacted() || walked.has_holes {
             return Ok(None);
         }
-        let file = self.disk.open_to_write(&self.path(pack)).map_err(failed)?;
+        let file = self.disk.open_to_write(&self.path(pack))?;
         let end = walked.end;
         if end < walked.length {
             // Whole records behind would have been found: nothing that was acknowledged is cut.
-            file.truncate(end).map_err(failed)?;
+            file.truncate(end)?;
         }
-        Ok(Some(Growing { pack, file, end }))
+        Ok(Some(ActivePack { pack, file, end }))
     }
 
-    pub(super) fn volume(&self, pack: u32) -> Result<Arc<Volume>, BlobError> {
-        volume(&self.directory, &*self.disk, &self.open, pack)
+    pub(super) fn file(&self, pack: u32) -> Result<Arc<PackFile>, BlobError> {
+        open_file(&self.directory, &*self.disk, &self.open, pack)
     }
 
     /// Lets go of a pack that was replaced or removed; readers that have it go on with it.
     pub(super) fn close(&self, pack: u32) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(&pack);
+        self.open.lock().remove(&pack);
     }
 
-    /// Whether a packed blob is there and not deleted.
+    /// Returns whether a packed blob is there and not deleted.
     pub(super) fn holds(&self, id: BlobId) -> Result<bool, BlobError> {
-        Ok(!self.graves.contains(id) && lies(&self.directory, &*self.disk, &self.open, id)?)
+        Ok(!self.tombstones.contains(id)
+            && is_stored(&self.directory, &*self.disk, &self.open, id)?)
     }
 
     /// The length of a packed blob: its record's head is there, and the pack reaches to the end of its body.
     pub(super) fn length(&self, id: BlobId) -> Result<u64, BlobError> {
-        let (volume, at) = self.find(id)?;
-        let record = read_exactly(&*volume.file, at, HEAD_BYTES)?;
+        let (packed, at) = self.find(id)?;
+        let record = read_exactly(&*packed.file, at, HEAD_BYTES)?;
         let bytes = u64::from(head_of(id, &record)?.bytes);
-        if at + HEAD_BYTES as u64 + bytes > volume.length()? {
+        if at + HEAD_BYTES as u64 + bytes > packed.length()? {
             return Err(BlobError::Corrupt("a pack ends within a body".into()));
         }
         Ok(bytes)
     }
 
-    /// Where the record of a packed blob begins.
-    fn find(&self, id: BlobId) -> Result<(Arc<Volume>, u64), BlobError> {
+    /// The pack of a blob, and the offset of its record.
+    fn find(&self, id: BlobId) -> Result<(Arc<PackFile>, u64), BlobError> {
         let Place::Pack { pack, offset, .. } = Place::of(id) else {
             return Err(BlobError::Absent);
         };
-        if self.graves.contains(id) {
+        if self.tombstones.contains(id) {
             return Err(BlobError::Absent);
         }
-        let volume = self.volume(pack)?;
-        let at = volume.offset_now(offset).ok_or(BlobError::Absent)?;
-        Ok((volume, at))
+        let packed = self.file(pack)?;
+        let at = packed.offset_now(offset).ok_or(BlobError::Absent)?;
+        Ok((packed, at))
     }
 
     /// The body of a blob in one read, checked against its record.
@@ -183,8 +184,8 @@ impl Shelf {
         let Place::Pack { bytes, .. } = Place::of(id) else {
             return Err(BlobError::Absent);
         };
-        let (volume, at) = self.find(id)?;
-        let mut record = read_exactly(&*volume.file, at, HEAD_BYTES + bytes as usize)?;
+        let (packed, at) = self.find(id)?;
+        let mut record = read_exactly(&*packed.file, at, HEAD_BYTES + bytes as usize)?;
         let body = record.split_off(HEAD_BYTES);
         let head = head_of(id, &record)?;
         if crc32c::crc32c(&body) != head.sum {
@@ -193,21 +194,21 @@ impl Shelf {
         Ok(body)
     }
 
-    /// Gives every record of a pack; whether all of its bytes are records.
+    /// Gives every record of a pack to `found`, and returns whether all of its bytes are records.
     pub(super) fn walk(
         &self,
         pack: u32,
         found: &mut dyn FnMut(&Head, u64),
     ) -> Result<bool, BlobError> {
-        Ok(self.volume(pack)?.walk(found)?.is_whole())
+        Ok(self.file(pack)?.walk(found)?.is_whole())
     }
 
     /// The blobs of the last `count` packs, deleted ones left out.
     pub(super) fn latest(&self, count: usize) -> Result<Vec<BlobId>, BlobError> {
         let mut found = Vec::new();
-        for pack in self.packs()?.into_iter().rev().take(count) {
+        for pack in self.numbers()?.into_iter().rev().take(count) {
             self.walk(pack, &mut |head, _| {
-                if head.kind == Kind::Body && !self.graves.contains(head.id) {
+                if head.kind == Kind::Body && !self.tombstones.contains(head.id) {
                     found.push(head.id);
                 }
             })?;
@@ -215,16 +216,16 @@ impl Shelf {
         Ok(found)
     }
 
-    /// Adds the blobs that belong on `page`. Packs that cannot hold one are not read.
-    pub(super) fn list(&self, page: &mut Page) -> Result<(), BlobError> {
-        for pack in self.packs()? {
-            let known = self.bounds().get(&pack).copied();
-            if known.is_some_and(|(least, greatest)| !page.may_take(least, greatest)) {
+    /// Adds the blobs that belong into `listing`. Packs that cannot hold one are not read.
+    pub(super) fn list(&self, listing: &mut Listing) -> Result<(), BlobError> {
+        for pack in self.numbers()? {
+            let known = self.bounds.lock().get(&pack).copied();
+            if known.is_some_and(|(least, greatest)| !listing.may_take(least, greatest)) {
                 continue;
             }
-            let is_final = pack < self.current();
-            // Taken before the pack is opened: a compaction forgets graves only once the old pack is closed.
-            let dead = self.graves.of_pack(pack);
+            let is_final = pack < self.active();
+            // Taken before the pack is opened: a compaction forgets tombstones only once the old pack is closed.
+            let dead = self.tombstones.of_pack(pack);
             let mut bounds: Option<(BlobId, BlobId)> = None;
             let walked = self.walk(pack, &mut |head, _| {
                 if head.kind != Kind::Body {
@@ -232,8 +233,8 @@ impl Shelf {
                 }
                 let (least, greatest) = bounds.unwrap_or((head.id, head.id));
                 bounds = Some((least.min(head.id), greatest.max(head.id)));
-                if page.takes(head.id) && !dead.contains(&head.id) {
-                    page.add(BlobStat { id: head.id, bytes: u64::from(head.bytes) });
+                if listing.takes(head.id) && !dead.contains(&head.id) {
+                    listing.add(BlobStat { id: head.id, bytes: u64::from(head.bytes) });
                 }
             });
             match walked {
@@ -242,14 +243,10 @@ impl Shelf {
                 walked => walked?,
             };
             if let Some(bounds) = bounds.filter(|_| is_final) {
-                self.bounds().insert(pack, bounds);
+                self.bounds.lock().insert(pack, bounds);
             }
         }
         Ok(())
-    }
-
-    fn bounds(&self) -> std::sync::MutexGuard<'_, HashMap<u32, (BlobId, BlobId)>> {
-        self.bounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -268,38 +265,38 @@ fn path(directory: &std::path::Path, pack: u32) -> PathBuf {
     directory.join(format!("{pack:08}.pack"))
 }
 
-fn volume(
+fn open_file(
     directory: &std::path::Path,
     disk: &dyn Disk,
-    open: &Open,
+    open: &OpenFiles,
     pack: u32,
-) -> Result<Arc<Volume>, BlobError> {
+) -> Result<Arc<PackFile>, BlobError> {
     // Held while the file is opened: whoever replaces a pack closes it here afterwards, and so closes the old one.
-    let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(volume) = open.get(&pack) {
-        return Ok(Arc::clone(volume));
+    let mut open = open.lock();
+    if let Some(packed) = open.get(&pack) {
+        return Ok(Arc::clone(packed));
     }
-    let file = disk.open(&path(directory, pack)).map_err(failed)?;
-    let volume = Arc::new(Volume::read(pack, file)?);
+    let file = disk.open(&path(directory, pack))?;
+    let packed = Arc::new(PackFile::read(pack, file)?);
     if open.len() >= OPEN_MAX {
         open.clear();
     }
-    open.insert(pack, Arc::clone(&volume));
-    Ok(volume)
+    open.insert(pack, Arc::clone(&packed));
+    Ok(packed)
 }
 
-/// Whether the bytes of a packed blob still lie in its pack, deleted or not.
-fn lies(
+/// Returns whether the bytes of a packed blob still lie in its pack, deleted or not.
+fn is_stored(
     directory: &std::path::Path,
     disk: &dyn Disk,
-    open: &Open,
+    open: &OpenFiles,
     id: BlobId,
 ) -> Result<bool, BlobError> {
     let Place::Pack { pack, offset, .. } = Place::of(id) else {
         return Ok(false);
     };
-    match volume(directory, disk, open, pack) {
-        Ok(volume) => Ok(volume.offset_now(offset).is_some()),
+    match open_file(directory, disk, open, pack) {
+        Ok(packed) => Ok(packed.offset_now(offset).is_some()),
         Err(BlobError::Absent) => Ok(false),
         Err(error) => Err(error),
     }

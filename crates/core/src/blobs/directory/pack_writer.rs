@@ -1,48 +1,36 @@
-//! The thread that appends to packs and to the log of graves: everything that waits is one group, one write and one sync.
+//! The thread that appends to packs and to the log of tombstones: everything that waits is one group, one write and one sync.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
 
-use super::compaction::Due;
-use super::failed;
 use super::pack::{HEAD_BYTES, Kind, Place, write_head};
-use super::pack_set::{Growing, Shelf};
+use super::pack_set::{ActivePack, PackSet};
 use crate::blobs::{BlobError, BlobId, BlobStat};
 use crate::pending::{Pending, Resolver};
+use crate::queue::Queue;
 use crate::time::Timestamp;
 
-/// What one group carries at most.
+/// Bytes that one group carries at most.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bodies up to this size are gathered into one write.
 const GATHERED_BYTES_MAX: usize = 32 * 1024;
-/// The room that a pack is given ahead of its records: a sync that does not change the length of a file takes a third of the time.
-const ROOM_BYTES: u64 = 1024 * 1024;
-/// Where the records of a group are longer than this on average, writing the zeros would cost more than they save.
-const ROOMY_RECORD_BYTES_MAX: u64 = 16 * 1024;
+/// Bytes that a pack is given ahead of its records: a sync that does not change the length of a file takes a third of the time.
+const PREALLOCATED_BYTES: u64 = 1024 * 1024;
+/// Average length of a group's records from where on writing the zeros would cost more than they save.
+const PREALLOCATING_RECORD_BYTES_MAX: u64 = 16 * 1024;
 
-pub(super) struct Packer {
-    queue: Arc<Queue>,
+/// The way to the thread of the packs.
+pub(super) struct PackWriter {
+    queue: Arc<Queue<PackWrite>>,
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
-    arrived: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
-    orders: Vec<Order>,
-    closed: bool,
-}
-
-enum Order {
+enum PackWrite {
     Put(Put),
-    Bury(BlobId, Resolver<Result<(), BlobError>>),
+    Delete(BlobId, Resolver<Result<(), BlobError>>),
 }
 
 struct Put {
@@ -53,7 +41,7 @@ struct Put {
 }
 
 impl Put {
-    /// An order, and its answer.
+    /// A body to put, and its answer.
     fn new(
         now: Timestamp,
         salt: [u8; 12],
@@ -65,20 +53,17 @@ impl Put {
     }
 }
 
-impl Packer {
-    pub(super) fn start(mut pen: Pen) -> Result<Self, BlobError> {
-        let queue = Arc::new(Queue::default());
+impl PackWriter {
+    pub(super) fn start(mut appender: PackAppender) -> Result<Self, BlobError> {
+        let queue = Arc::new(Queue::new());
         let taken = Arc::clone(&queue);
-        let thread = std::thread::Builder::new()
-            .name("blob-pack".into())
-            .spawn(move || {
-                while let Some(group) = taken.take() {
-                    pen.write(group);
-                }
-                // The next start would cut it off as well.
-                let _ = pen.cut_room();
-            })
-            .map_err(failed)?;
+        let thread = std::thread::Builder::new().name("blob-pack".into()).spawn(move || {
+            while let Some(group) = taken.pop_group(group_length) {
+                appender.write(group);
+            }
+            // The next start would cut it off as well.
+            let _ = appender.truncate_preallocated();
+        })?;
         Ok(Self { queue, thread: Some(thread) })
     }
 
@@ -89,7 +74,7 @@ impl Packer {
         body: Bytes,
     ) -> Pending<Result<BlobStat, BlobError>> {
         let (put, pending) = Put::new(now, salt, body);
-        self.queue.push([Order::Put(put)]);
+        self.queue.push(PackWrite::Put(put));
         pending
     }
 
@@ -100,15 +85,15 @@ impl Packer {
         bodies: impl Iterator<Item = ([u8; 12], Bytes)>,
     ) -> Vec<Pending<Result<BlobStat, BlobError>>> {
         let puts = bodies.map(|(salt, body)| Put::new(now, salt, body));
-        let (orders, answers): (Vec<_>, Vec<_>) =
-            puts.map(|(put, answer)| (Order::Put(put), answer)).unzip();
-        self.queue.push(orders);
+        let (writes, answers): (Vec<_>, Vec<_>) =
+            puts.map(|(put, answer)| (PackWrite::Put(put), answer)).unzip();
+        self.queue.extend(writes);
         answers
     }
 
-    pub(super) fn bury(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
+    pub(super) fn delete(&self, id: BlobId) -> Pending<Result<(), BlobError>> {
         let (resolver, pending) = Pending::new(Err(closed()));
-        self.queue.push([Order::Bury(id, resolver)]);
+        self.queue.push(PackWrite::Delete(id, resolver));
         pending
     }
 }
@@ -117,103 +102,80 @@ pub(super) fn closed() -> BlobError {
     BlobError::Unavailable("the blob store was closed".into())
 }
 
-impl Drop for Packer {
+impl Drop for PackWriter {
     fn drop(&mut self) {
-        self.queue.lock().closed = true;
-        self.queue.arrived.notify_all();
+        self.queue.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn push(&self, orders: impl IntoIterator<Item = Order>) {
-        self.lock().orders.extend(orders);
-        self.arrived.notify_one();
-    }
-
-    /// The next group, or `None` once the store is closed and nothing waits.
-    fn take(&self) -> Option<Vec<Order>> {
-        let mut waiting = self.lock();
-        while waiting.orders.is_empty() {
-            if waiting.closed {
-                return None;
-            }
-            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-        let mut bytes = 0;
-        let mut count = 0;
-        for order in &waiting.orders {
-            bytes += order.body().len() + HEAD_BYTES;
-            if count > 0 && bytes > GROUP_BYTES_MAX {
-                break;
-            }
-            count += 1;
-        }
-        Some(waiting.orders.drain(..count).collect())
-    }
+/// The length of the next group: as many writes as do not pass its bytes together.
+fn group_length(waiting: &VecDeque<PackWrite>) -> usize {
+    let mut bytes = 0;
+    let fits = |write: &&PackWrite| {
+        bytes += write.body().len() + HEAD_BYTES;
+        bytes <= GROUP_BYTES_MAX
+    };
+    waiting.iter().take_while(fits).count()
 }
 
-impl Order {
+impl PackWrite {
     fn body(&self) -> &[u8] {
         match self {
             Self::Put(put) => &put.body,
-            Self::Bury(..) => &[],
+            Self::Delete(..) => &[],
         }
     }
 }
 
-/// Where the next record goes.
-pub(super) struct Pen {
-    shelf: Arc<Shelf>,
-    due: Arc<Due>,
+/// The place where the next record goes.
+pub(super) struct PackAppender {
+    packs: Arc<PackSet>,
+    compactions: Arc<Queue<u32>>,
     next: u32,
     pack_bytes_max: u64,
-    pack: Option<Growing>,
+    active: Option<ActivePack>,
 }
 
-impl Pen {
-    /// A pen that goes on in `pack`, or begins the pack of number `next`.
+impl PackAppender {
+    /// An appender that goes on in `active`, or begins the pack of number `next`.
     pub(super) const fn new(
-        shelf: Arc<Shelf>,
-        due: Arc<Due>,
+        packs: Arc<PackSet>,
+        compactions: Arc<Queue<u32>>,
         next: u32,
-        pack: Option<Growing>,
+        active: Option<ActivePack>,
         pack_bytes_max: u64,
     ) -> Self {
-        Self { shelf, due, next, pack_bytes_max, pack }
+        Self { packs, compactions, next, pack_bytes_max, active }
     }
 
-    fn write(&mut self, group: Vec<Order>) {
-        let (mut puts, mut burials) = (Vec::new(), Vec::new());
-        for order in group {
-            match order {
-                Order::Put(put) => puts.push(put),
-                Order::Bury(id, resolver) => burials.push((id, resolver)),
+    fn write(&mut self, group: Vec<PackWrite>) {
+        let (mut puts, mut deletes) = (Vec::new(), Vec::new());
+        for write in group {
+            match write {
+                PackWrite::Put(put) => puts.push(put),
+                PackWrite::Delete(id, resolver) => deletes.push((id, resolver)),
             }
         }
         if !puts.is_empty() {
             self.put(puts);
         }
-        if !burials.is_empty() {
-            self.bury(burials);
+        if !deletes.is_empty() {
+            self.delete(deletes);
         }
     }
 
     fn put(&mut self, puts: Vec<Put>) {
-        let written = self.current().and_then(|growing| {
-            let names = self.append(&puts, &growing);
+        let written = self.active_pack().and_then(|active| {
+            let names = self.append(&puts, &active);
             if names.is_err() {
                 // Whether these records are on disk is unknown: they are cut off as well as can be, and
                 // nothing more goes into this pack.
-                let _ = growing.file.truncate(growing.end);
-                self.shelf.set_room(0);
-                self.pack = None;
+                let _ = active.file.truncate(active.end);
+                self.packs.set_preallocated(0);
+                self.active = None;
             }
             names
         });
@@ -232,11 +194,11 @@ impl Pen {
         }
     }
 
-    /// Buries what is there; what is absent needs no grave.
-    fn bury(&self, burials: Vec<(BlobId, Resolver<Result<(), BlobError>>)>) {
-        let there: Result<Vec<BlobId>, BlobError> = burials
+    /// Deletes what is there; what is absent needs no tombstone.
+    fn delete(&self, deletes: Vec<(BlobId, Resolver<Result<(), BlobError>>)>) {
+        let there: Result<Vec<BlobId>, BlobError> = deletes
             .iter()
-            .map(|(id, _)| Ok((*id, self.shelf.holds(*id)?)))
+            .map(|(id, _)| Ok((*id, self.packs.holds(*id)?)))
             .filter_map(|there| match there {
                 Ok((id, true)) => Some(Ok(id)),
                 Ok((_, false)) => None,
@@ -246,28 +208,28 @@ impl Pen {
         let outcome = there.and_then(|mut there| {
             there.sort_unstable();
             there.dedup();
-            self.shelf.graves.bury(&there)
+            self.packs.tombstones.delete(&there)
         });
-        let packs: BTreeSet<u32> = burials
+        let packs: BTreeSet<u32> = deletes
             .iter()
             .filter_map(|(id, _)| match Place::of(*id) {
                 Place::Pack { pack, .. } => Some(pack),
                 Place::File => None,
             })
             .collect();
-        for (_, resolver) in burials {
+        for (_, resolver) in deletes {
             resolver.resolve(outcome.clone());
         }
         for pack in packs {
-            if self.shelf.deserves_compaction(pack) {
-                self.due.add(pack);
+            if self.packs.deserves_compaction(pack) {
+                self.compactions.push(pack);
             }
         }
     }
 
-    /// Appends a group and syncs it; the names of its records, in order.
-    fn append(&mut self, group: &[Put], growing: &Growing) -> Result<Vec<BlobId>, BlobError> {
-        let Growing { pack, file, end } = growing;
+    /// Appends a group and syncs it, and gives the names of its records, in order.
+    fn append(&mut self, group: &[Put], active: &ActivePack) -> Result<Vec<BlobId>, BlobError> {
+        let ActivePack { pack, file, end } = active;
         let (mut at, mut gathered, mut gathered_at) = (*end, Vec::new(), *end);
         let mut names = Vec::with_capacity(group.len());
         for put in group {
@@ -281,64 +243,62 @@ impl Pen {
             if body.len() <= GATHERED_BYTES_MAX {
                 gathered.extend_from_slice(body);
             } else {
-                file.write_all_at(&gathered, gathered_at).map_err(failed)?;
-                file.write_all_at(body, at - body.len() as u64).map_err(failed)?;
+                file.write_all_at(&gathered, gathered_at)?;
+                file.write_all_at(body, at - body.len() as u64)?;
                 gathered.clear();
                 gathered_at = at;
             }
         }
         if !gathered.is_empty() {
-            file.write_all_at(&gathered, gathered_at).map_err(failed)?;
+            file.write_all_at(&gathered, gathered_at)?;
         }
-        let room = self.make_room(growing, group.len(), at)?;
-        file.sync().map_err(failed)?;
-        self.shelf.set_room(room);
-        self.pack = Some(Growing { end: at, ..growing.clone() });
+        let preallocated = self.preallocate(active, group.len(), at)?;
+        file.sync()?;
+        self.packs.set_preallocated(preallocated);
+        self.active = Some(ActivePack { end: at, ..active.clone() });
         Ok(names)
     }
 
-    /// Writes zeros behind a group of `records` that ends at `end`, where its pack has no more room; how much there is then.
-    fn make_room(&self, growing: &Growing, records: usize, end: u64) -> Result<u64, BlobError> {
-        let length = growing.end + self.shelf.room();
+    /// Writes zeros behind a group of `records` that ends at `end`, where its pack has none left, and gives how many there are then.
+    fn preallocate(&self, active: &ActivePack, records: usize, end: u64) -> Result<u64, BlobError> {
+        let length = active.end + self.packs.preallocated();
         if end <= length {
             return Ok(length - end);
         }
-        let room = self.pack_bytes_max.saturating_sub(end).min(ROOM_BYTES);
-        if end - growing.end > records as u64 * ROOMY_RECORD_BYTES_MAX || room == 0 {
+        let bytes = self.pack_bytes_max.saturating_sub(end).min(PREALLOCATED_BYTES);
+        if end - active.end > records as u64 * PREALLOCATING_RECORD_BYTES_MAX || bytes == 0 {
             return Ok(0);
         }
-        let zeros = vec![0; usize::try_from(room).unwrap_or(0)];
-        growing.file.write_all_at(&zeros, end).map_err(failed)?;
-        Ok(room)
+        let zeros = vec![0; usize::try_from(bytes).unwrap_or(0)];
+        active.file.write_all_at(&zeros, end)?;
+        Ok(bytes)
     }
 
-    /// Cuts off the room that the open pack has left: a pack that never grows again is records to its end.
-    fn cut_room(&self) -> Result<(), BlobError> {
-        if let Some(growing) = self.pack.as_ref().filter(|_| self.shelf.room() > 0) {
-            growing.file.truncate(growing.end).map_err(failed)?;
-            growing.file.sync().map_err(failed)?;
-            self.shelf.set_room(0);
+    /// Cuts off the preallocated bytes of the active pack: a pack that never grows again is records to its end.
+    fn truncate_preallocated(&self) -> Result<(), BlobError> {
+        if let Some(active) = self.active.as_ref().filter(|_| self.packs.preallocated() > 0) {
+            active.file.truncate(active.end)?;
+            active.file.sync()?;
+            self.packs.set_preallocated(0);
         }
         Ok(())
     }
 
-    /// The pack that is open, or a new one: after a fault, or when the last one is full.
-    fn current(&mut self) -> Result<Growing, BlobError> {
-        if let Some(growing) =
-            self.pack.as_ref().filter(|growing| growing.end < self.pack_bytes_max)
-        {
-            return Ok(growing.clone());
+    /// The active pack, or a new one: after a fault, or when the last one is full.
+    fn active_pack(&mut self) -> Result<ActivePack, BlobError> {
+        if let Some(active) = self.active.as_ref().filter(|pack| pack.end < self.pack_bytes_max) {
+            return Ok(active.clone());
         }
         // First: once there is another pack, what is no record in this one is damage.
-        self.cut_room()?;
-        let full = self.pack.take();
+        self.truncate_preallocated()?;
+        let full = self.active.take();
         let pack = self.next;
         self.next += 1;
-        self.shelf.set_current(pack);
+        self.packs.set_active(pack);
         if let Some(full) = full {
-            self.due.add(full.pack);
+            self.compactions.push(full.pack);
         }
-        let file = self.shelf.create(pack)?;
-        Ok(Growing { pack, file, end: 0 })
+        let file = self.packs.create(pack)?;
+        Ok(ActivePack { pack, file, end: 0 })
     }
 }

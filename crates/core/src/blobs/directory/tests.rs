@@ -82,7 +82,7 @@ fn room_that_a_kill_left_in_a_pack_holds_no_blobs_and_is_used_by_the_next_ones()
     let (directory, kept) = killed(&[b"first", b"second"]);
     let path = directory.path().join("packs/00000001.pack");
     let length = || std::fs::metadata(&path).unwrap().len();
-    assert!(length() > 1024 * 1024, "there was room");
+    assert!(length() > 1024 * 1024, "bytes were preallocated");
     let store = open(directory.path());
     let next =
         store.put_small(Timestamp::from_millis(1), Bytes::from_static(b"next")).wait().unwrap();
@@ -127,14 +127,14 @@ fn packs_that_are_full_are_records_to_their_end() {
         let body = Bytes::from(vec![7; 3_000]);
         store.put_small(Timestamp::EPOCH, body).wait().unwrap();
     }
-    let shelf = &store.0.shelf;
+    let packs = &store.0.packs;
     let (last, full) =
-        shelf.packs().unwrap().split_last().map(|(last, full)| (*last, full.to_vec())).unwrap();
+        packs.numbers().unwrap().split_last().map(|(last, full)| (*last, full.to_vec())).unwrap();
     assert_eq!(full.len(), 2);
     for pack in full {
-        assert!(shelf.walk(pack, &mut |_, _| {}).unwrap(), "pack {pack}");
+        assert!(packs.walk(pack, &mut |_, _| {}).unwrap(), "pack {pack}");
     }
-    assert!(!shelf.walk(last, &mut |_, _| {}).unwrap(), "the last one has room");
+    assert!(!packs.walk(last, &mut |_, _| {}).unwrap(), "the last one has preallocated bytes");
 }
 
 /// Which calls to a disk fail: the n-th, and with `stays` all after it, as if the process had been killed there.

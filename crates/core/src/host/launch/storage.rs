@@ -129,7 +129,7 @@ pub fn secret(directory: &Path, name: &str) -> Result<String, StorageError> {
 pub fn random_hex() -> String {
     let mut bytes = [0; 32];
     SystemIds.fill(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(bytes)
 }
 
 /// Writes a file that only its owner can read, whole or not at all.

@@ -1,8 +1,8 @@
 //! Faults on request: the next requests that match a rule are delayed, refused, or both.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 const RULES_MAX: usize = 1_000;
@@ -26,7 +26,7 @@ pub(in crate::host) struct Fault {
     /// Wait so many milliseconds first.
     #[serde(default)]
     delay_ms: u64,
-    /// How many requests it is for.
+    /// Count of requests that it is for.
     #[serde(default = "once")]
     times: u64,
 }
@@ -54,10 +54,6 @@ pub(in crate::host) struct Faults {
 }
 
 impl Faults {
-    fn rules(&self) -> MutexGuard<'_, Vec<Fault>> {
-        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(in crate::host) fn add(&self, fault: Fault) -> Result<(), String> {
         if fault.status.is_some_and(|status| !(400..600).contains(&status)) {
             return Err("status is 400 to 599".into());
@@ -65,7 +61,7 @@ impl Faults {
         if fault.status.is_none() && fault.delay_ms == 0 {
             return Err("a fault needs a status, a delayMs, or both".into());
         }
-        let mut rules = self.rules();
+        let mut rules = self.rules.lock();
         if rules.len() == RULES_MAX {
             return Err(format!("there are {RULES_MAX} faults already"));
         }
@@ -75,12 +71,12 @@ impl Faults {
     }
 
     pub(in crate::host) fn clear(&self) {
-        self.rules().clear();
+        self.rules.lock().clear();
         self.any.store(false, std::sync::atomic::Ordering::Release);
     }
 
     pub(in crate::host) fn list(&self) -> Vec<Fault> {
-        self.rules().clone()
+        self.rules.lock().clone()
     }
 
     /// The fault of this request, which is then used up by one.
@@ -88,7 +84,7 @@ impl Faults {
         if !self.any.load(std::sync::atomic::Ordering::Acquire) {
             return None;
         }
-        let mut rules = self.rules();
+        let mut rules = self.rules.lock();
         let at = rules.iter().position(|fault| fault.is_for(method, path))?;
         let fault = rules.get_mut(at)?;
         fault.times = fault.times.saturating_sub(1);

@@ -1,9 +1,10 @@
 //! Counters by operation and status, in the Prometheus text form.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -75,16 +76,12 @@ impl Metrics {
 
     /// Adds a counter or gauge of a service's own to the page; `help` is a sentence without its full stop.
     pub fn register(&self, name: &str, help: &str, metric: impl Metric) {
-        self.lock().register(name, help, metric);
+        self.registry.lock().register(name, help, metric);
     }
 
     /// Adds figures that are read when the page is.
     pub fn collect(&self, collector: impl Collector) {
-        self.lock().register_collector(Box::new(collector));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Registry> {
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registry.lock().register_collector(Box::new(collector));
     }
 
     pub(in crate::host) fn begin(&self) {
@@ -110,7 +107,7 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Writing to a string fails for no metric.
-        let _ = text::encode(&mut out, &self.lock());
+        let _ = text::encode(&mut out, &self.registry.lock());
         out
     }
 }

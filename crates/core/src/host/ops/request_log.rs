@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::Method;
+use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 
 use crate::time::Timestamp;
@@ -55,13 +55,9 @@ fn shown<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S:
 pub(in crate::host) struct RequestLog(Mutex<VecDeque<LoggedRequest>>);
 
 impl RequestLog {
-    fn ring(&self) -> MutexGuard<'_, VecDeque<LoggedRequest>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes a request, which `fill` writes over the oldest: each keeps its room, so that a busy service allocates nothing here.
     pub(in crate::host) fn push(&self, fill: impl FnOnce(&mut LoggedRequest)) {
-        let mut ring = self.ring();
+        let mut ring = self.0.lock();
         let oldest = (ring.len() == KEPT).then(|| ring.pop_front()).flatten();
         let mut request = oldest.unwrap_or_default();
         fill(&mut request);
@@ -71,11 +67,11 @@ impl RequestLog {
     }
 
     pub(in crate::host) fn clear(&self) {
-        self.ring().clear();
+        self.0.lock().clear();
     }
 
     pub(in crate::host) fn list(&self) -> Vec<LoggedRequest> {
-        self.ring().iter().cloned().collect()
+        self.0.lock().iter().cloned().collect()
     }
 }
 

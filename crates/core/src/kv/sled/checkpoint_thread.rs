@@ -1,11 +1,11 @@
-//! The thread of the tree: brings what the journal holds into sled and its file on disk, layer by layer, so that the journal can begin anew.
+//! The checkpoint thread: brings memtables into sled and its file on disk, one after the other, so that the write-ahead log can begin anew.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::PoisonError;
 
-use super::memtable::{Next, Rows};
-use super::value_log::{LastVersion, Row};
-use super::{Shared, VERSION_KEY, Values, Version, now};
+use super::memtable::CheckpointStep;
+use super::rows::{LastVersion, Row, Rows, VERSION_KEY};
+use super::value_log::ValueLog;
+use super::{Engine, Version, now};
 use crate::blobs::BlobId;
 
 /// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
@@ -22,66 +22,66 @@ fn collect() {
     }
 }
 
-impl Shared {
-    /// Layers in order, until the journal's thread has ended or the disk fails.
-    pub(super) fn apply_layers(&self) {
+impl Engine {
+    /// Checkpoints memtables in order, until the log's thread has ended or the disk fails.
+    pub(super) fn run_checkpoints(&self) {
         let mut replaced = Vec::new();
         loop {
-            let next = self.write().next_layer(now());
-            let layer = match next {
-                Next::Apply(layer) => layer,
-                Next::Wait(None) => {
+            let step = self.queue.write().next_checkpoint(now());
+            let memtable = match step {
+                CheckpointStep::Write(memtable) => memtable,
+                CheckpointStep::Wait(None) => {
                     std::thread::park();
                     continue;
                 }
-                Next::Wait(Some(time)) => {
+                CheckpointStep::Wait(Some(time)) => {
                     std::thread::park_timeout(time);
                     continue;
                 }
-                Next::End => return,
+                CheckpointStep::End => return,
             };
-            let applied = self
-                .apply(&layer.rows, layer.last, &mut replaced)
-                .and_then(|()| self.bury(&mut replaced));
-            if self.unless_failed(applied).is_none() {
+            let written = self
+                .checkpoint(&memtable.rows, memtable.last, &mut replaced)
+                .and_then(|()| self.delete_replaced(&mut replaced));
+            if self.unless_failed(written).is_none() {
                 return;
             }
-            drop(layer);
-            self.write().drop_layer();
-            self.wake_journal();
+            drop(memtable);
+            self.queue.write().checkpoint_done();
+            self.wake_wal();
             collect();
         }
     }
 
     /// Brings rows into sled and its file on disk, their long values before them. What they replace joins `replaced`.
     ///
-    /// Nothing depends on these rows coming together: until all are there the journal has them, and readers see them beside the tree.
-    pub(super) fn apply(
+    /// Nothing depends on these rows coming together: until all are there the log has them, and readers see them in the memtable.
+    pub(super) fn checkpoint(
         &self,
         rows: &Rows,
         last: Version,
         replaced: &mut Vec<BlobId>,
     ) -> Result<(), String> {
         let mut names = Vec::new();
-        if let Some(values) = &self.values {
-            names = values.put(rows, last).map_err(|error| error.to_string())?;
+        if let Some(value_log) = &self.value_log {
+            names = value_log.append(rows, last).map_err(|error| error.to_string())?;
             self.find_replaced(rows, replaced)?;
         }
-        let applied = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            let applying = self.applying.write().unwrap_or_else(PoisonError::into_inner);
+        let written = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let inserting = self.inserting.write();
             self.insert(rows, names, last, replaced)?;
             self.row_cache.invalidate(rows);
-            drop(applying);
+            drop(inserting);
             self.tree.flush()
         }));
-        match applied {
+        match written {
             Ok(Ok(_)) => self.sync_tree(),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("the engine panicked".into()),
         }
     }
 
-    /// The long values that rows of the tree name and these rows replace.
+    /// Adds the long values that rows of the tree point to and these rows replace.
     pub(super) fn find_replaced(
         &self,
         rows: &Rows,
@@ -90,7 +90,7 @@ impl Shared {
         for key in rows.keys() {
             let old = self.tree.get(key).map_err(|error| error.to_string())?;
             let old = old.as_deref().map(Row::read).transpose();
-            if let Some(Row::Elsewhere(_, name)) = old.map_err(|error| error.to_string())? {
+            if let Some(Row::Pointer(_, name)) = old.map_err(|error| error.to_string())? {
                 replaced.push(name);
             }
         }
@@ -109,14 +109,14 @@ impl Shared {
         let mut batch = sled::Batch::default();
         if rows.len() > ROWS_TOGETHER {
             // A row that is there no longer tells what it replaced.
-            let before = self.read().applied;
+            let before = self.queue.read().checkpointed;
             batch.insert(VERSION_KEY, LastVersion::write(before, replaced));
         }
         for (number, (key, (value, version))) in (1..).zip(rows) {
             match value {
                 Some(value) => {
-                    let values = self.values.as_ref();
-                    let is_long = values.is_some_and(|values| values.is_long(value));
+                    let value_log = self.value_log.as_ref();
+                    let is_long = value_log.is_some_and(|value_log| value_log.is_long(value));
                     let name = if is_long { names.next() } else { None };
                     batch.insert(key.as_ref(), Row::write(*version, value, name));
                 }
@@ -140,11 +140,11 @@ impl Shared {
     }
 
     /// Gives back the space of replaced values, once what replaced them is on disk and they are many.
-    fn bury(&self, replaced: &mut Vec<BlobId>) -> Result<(), String> {
-        if let Some(values) = &self.values
-            && Values::is_burial_due(replaced)
+    fn delete_replaced(&self, replaced: &mut Vec<BlobId>) -> Result<(), String> {
+        if let Some(value_log) = &self.value_log
+            && ValueLog::is_delete_due(replaced)
         {
-            values.bury(replaced).map_err(|error| error.to_string())?;
+            value_log.delete(replaced).map_err(|error| error.to_string())?;
             replaced.clear();
         }
         Ok(())

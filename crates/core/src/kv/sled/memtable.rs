@@ -1,99 +1,98 @@
-//! What is not in sled's file on disk yet: groups that wait for the journal, then layers that wait for the tree.
+//! Commits that are not in sled's file on disk yet: groups that wait for the write-ahead log, then memtables that wait for a checkpoint.
 //! Every read looks here first, the newest first.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::scan::Bounds;
+use super::rows::Rows;
 use super::{StoreError, Version};
-use crate::kv::{Durability, Order};
+use crate::kv::{Bounds, Durability, Order};
 use crate::pending::Resolver;
 
 /// A group is closed once it holds this much, so that one sync never carries more.
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// A layer of this much is closed; so no batch of the tree carries much more.
-const LAYER_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// A layer of this much goes to the tree at once.
-const LAYER_BYTES_DUE: usize = 1024 * 1024;
-/// How long a smaller one waits for more: what is written again meanwhile costs the tree nothing.
-const LAYER_WAITS: Duration = Duration::from_millis(25);
+/// A memtable of this much is frozen; so no batch of the tree carries much more.
+const MEMTABLE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// A memtable of this much is checkpointed at once.
+const MEMTABLE_BYTES_DUE: usize = 1024 * 1024;
+/// Time for which a smaller one waits for more: what is written again meanwhile costs the tree nothing.
+const MEMTABLE_WAITS: Duration = Duration::from_millis(25);
 
-/// New values by key, `None` where deleted, with the versions they came with.
-pub(super) type Rows = BTreeMap<Bytes, (Option<Bytes>, Version)>;
-
+/// Commits on their way to disk.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct CommitQueue {
     pub(super) last: Version,
     /// Everything up to here is as durable as it promised.
-    pub(super) settled: Version,
+    pub(super) durable: Version,
     /// Everything up to here is in the tree, on disk.
-    pub(super) applied: Version,
-    /// Oldest first; the front one may be with the journal's thread.
-    groups: VecDeque<Group>,
-    /// Oldest first, and older than every group; the front one may be with the tree's thread.
-    layers: VecDeque<Layer>,
-    /// How many layers the tree's thread has taken.
-    pub(super) layers_taken: u64,
-    /// The journal cannot go on before a layer is in the tree.
-    pub(super) wants_room: bool,
+    pub(super) checkpointed: Version,
+    /// Oldest first; the front one may be with the log's thread.
+    groups: VecDeque<CommitGroup>,
+    /// Oldest first, and older than every group; the front one may be with the checkpoint thread.
+    memtables: VecDeque<Memtable>,
+    /// Memtables that the checkpoint thread has taken.
+    pub(super) checkpoints_begun: u64,
+    /// The log cannot go on before a memtable is in the tree.
+    pub(super) wal_is_full: bool,
     pub(super) failed: Option<String>,
     pub(super) failure: Vec<Resolver<String>>,
     /// No group comes any more.
     pub(super) is_closed: bool,
-    /// No layer comes any more.
-    pub(super) is_journal_closed: bool,
+    /// No memtable comes any more.
+    pub(super) is_wal_closed: bool,
     pub(super) syncs: u64,
     pub(super) last_sync: Duration,
-    pub(super) journal_bytes: u64,
+    pub(super) wal_bytes: u64,
 }
 
-/// Batches that go to the journal together.
+/// Batches that go to the log together.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct CommitGroup {
     rows: Arc<Rows>,
     bytes: usize,
     pub(super) last: Version,
     needs_disk: bool,
-    taken: bool,
-    waiting: Vec<Waiter>,
+    is_frozen: bool,
+    waiters: Vec<Waiter>,
 }
 
-/// Rows of the journal that go to the tree together.
-struct Layer {
+/// Rows of the log that go to the tree together.
+struct Memtable {
     rows: Arc<Rows>,
     bytes: usize,
     last: Version,
     since: Instant,
-    taken: bool,
+    is_frozen: bool,
 }
 
-/// What a thread takes to write.
-pub(super) struct Taken {
+/// A group or a memtable that a thread writes, and that takes no more rows.
+pub(super) struct Frozen {
     pub(super) rows: Arc<Rows>,
     pub(super) last: Version,
 }
 
-/// What the tree's thread does next.
-pub(super) enum Next {
-    Apply(Taken),
+/// The next step of the checkpoint thread.
+pub(super) enum CheckpointStep {
+    Write(Frozen),
     /// For a while, or until it is woken.
     Wait(Option<Duration>),
     End,
 }
 
+/// Somebody who waits for a group to be on disk.
 pub(super) enum Waiter {
     Commit(Version, Durability, Resolver<Result<Version, StoreError>>),
-    Settled(Resolver<Result<(), StoreError>>),
+    Durable(Resolver<Result<(), StoreError>>),
 }
 
-impl State {
-    /// A store that holds everything up to `last` on disk.
+impl CommitQueue {
+    /// The queue of a store that has everything up to `last` on disk.
     pub(super) fn new(last: Version) -> Self {
-        Self { last, settled: last, applied: last, ..Self::default() }
+        Self { last, durable: last, checkpointed: last, ..Self::default() }
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {
@@ -103,17 +102,18 @@ impl State {
     /// All rows, the newest first.
     fn rows(&self) -> impl Iterator<Item = &Rows> {
         let groups = self.groups.iter().rev().map(|group| &*group.rows);
-        groups.chain(self.layers.iter().rev().map(|layer| &*layer.rows))
+        groups.chain(self.memtables.iter().rev().map(|memtable| &*memtable.rows))
     }
 
-    /// The newest row of `key` that waits.
-    pub(super) fn waiting(&self, key: &[u8]) -> Option<&(Option<Bytes>, Version)> {
+    /// The newest row of `key` that is queued.
+    pub(super) fn get(&self, key: &[u8]) -> Option<&(Option<Bytes>, Version)> {
         self.rows().find_map(|rows| rows.get(key))
     }
 
     /// The newest row of each key within `bounds`: in `order` and up to `limit` that are not deletes.
-    pub(super) fn waiting_within(&self, bounds: &Bounds, order: Order, limit: usize) -> Vec<Row> {
-        let ranges = self.rows().map(|rows| bounds.range(rows));
+    pub(super) fn range(&self, bounds: &Bounds<'_>, order: Order, limit: usize) -> Vec<QueuedRow> {
+        let range = (bounds.lower(), bounds.upper());
+        let ranges = self.rows().map(|rows| rows.range::<[u8], _>(range));
         match order {
             Order::Ascending => newest(ranges, Ord::cmp, limit),
             Order::Descending => newest(ranges.map(Iterator::rev), |a, b| b.cmp(a), limit),
@@ -121,22 +121,22 @@ impl State {
     }
 
     /// The version of the next batch.
-    pub(super) const fn next(&self) -> Version {
+    pub(super) const fn next_version(&self) -> Version {
         Version(self.last.0 + 1)
     }
 
     /// Numbers a batch and puts it into the group that is open.
-    pub(super) fn join(
+    pub(super) fn enqueue(
         &mut self,
         writes: Vec<(Bytes, Option<Bytes>)>,
         durability: Durability,
         resolver: Resolver<Result<Version, StoreError>>,
     ) {
-        let version = self.next();
+        let version = self.next_version();
         self.last = version;
-        let is_full = |group: &Group| group.taken || group.bytes >= GROUP_BYTES_MAX;
+        let is_full = |group: &CommitGroup| group.is_frozen || group.bytes >= GROUP_BYTES_MAX;
         if self.groups.back().is_none_or(is_full) {
-            self.groups.push_back(Group::default());
+            self.groups.push_back(CommitGroup::default());
         }
         let Some(group) = self.groups.back_mut() else {
             return;
@@ -149,112 +149,114 @@ impl State {
         group.last = version;
         group.needs_disk |= durability == Durability::Disk;
         let waiter = Waiter::Commit(version, durability, resolver);
-        group.waiting.push(waiter);
+        group.waiters.push(waiter);
     }
 
-    /// The group that holds `seen`, if it still waits.
-    pub(super) fn group_of(&mut self, seen: Version) -> Option<&mut Group> {
+    /// The group that holds `seen`, if it is still queued.
+    pub(super) fn group_of(&mut self, seen: Version) -> Option<&mut CommitGroup> {
         self.groups.iter_mut().find(|group| group.last >= seen)
     }
 
-    /// How many wait for the next group.
-    pub(super) fn next_waiting(&self) -> usize {
-        self.groups.front().map_or(0, |group| group.waiting.len())
+    /// Count of those who wait for the next group.
+    pub(super) fn next_waiters(&self) -> usize {
+        self.groups.front().map_or(0, |group| group.waiters.len())
     }
 
-    /// The oldest group, which from now on takes no more batches, and whether somebody waits for it to be on disk.
-    pub(super) fn take_group(&mut self) -> Option<(Taken, bool)> {
+    /// Freezes the oldest group, and gives it with whether somebody waits for it to be on disk.
+    pub(super) fn freeze_group(&mut self) -> Option<(Frozen, bool)> {
         let group = self.groups.front_mut()?;
-        group.taken = true;
-        let taken = Taken { rows: Arc::clone(&group.rows), last: group.last };
-        Some((taken, group.needs_disk))
+        group.is_frozen = true;
+        let frozen = Frozen { rows: Arc::clone(&group.rows), last: group.last };
+        Some((frozen, group.needs_disk))
     }
 
     /// Takes from the front group those that wait for no more than the process.
-    pub(super) fn take_undemanding(&mut self) -> Vec<Waiter> {
+    pub(super) fn take_process_waiters(&mut self) -> Vec<Waiter> {
         let Some(group) = self.groups.front_mut() else {
             return Vec::new();
         };
-        let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut group.waiting)
+        let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut group.waiters)
             .into_iter()
             .partition(|waiter| matches!(waiter, Waiter::Commit(_, Durability::Process, _)));
-        group.waiting = rest;
+        group.waiters = rest;
         ready
     }
 
-    /// The front group is a frame of so many bytes now, as durable as it promised, and waits for the tree: those who wait for it,
-    /// and whether the tree's thread is to look.
-    pub(super) fn settle(&mut self, frame_bytes: usize, now: Instant) -> (Vec<Waiter>, bool) {
+    /// Moves the front group, which is a frame of so many bytes in the log now and as durable as it promised, into a memtable; gives
+    /// those who wait for it, and whether the checkpoint thread is to look.
+    pub(super) fn group_synced(&mut self, frame_bytes: usize, now: Instant) -> (Vec<Waiter>, bool) {
         let Some(group) = self.groups.pop_front() else {
             return (Vec::new(), false);
         };
-        self.settled = group.last;
-        let is_closed = |layer: &Layer| layer.taken || layer.bytes >= LAYER_BYTES_MAX;
-        if self.layers.back().is_none_or(is_closed) {
-            self.layers.push_back(Layer {
+        self.durable = group.last;
+        let is_closed =
+            |memtable: &Memtable| memtable.is_frozen || memtable.bytes >= MEMTABLE_BYTES_MAX;
+        if self.memtables.back().is_none_or(is_closed) {
+            self.memtables.push_back(Memtable {
                 rows: group.rows,
                 bytes: frame_bytes,
                 last: group.last,
                 since: now,
-                taken: false,
+                is_frozen: false,
             });
-            return (group.waiting, true);
+            return (group.waiters, true);
         }
-        let Some(layer) = self.layers.back_mut() else {
-            return (group.waiting, false);
+        let Some(memtable) = self.memtables.back_mut() else {
+            return (group.waiters, false);
         };
         let rows = Arc::unwrap_or_clone(group.rows);
-        Arc::make_mut(&mut layer.rows).extend(rows);
-        layer.bytes += frame_bytes;
-        layer.last = group.last;
-        (group.waiting, layer.bytes >= LAYER_BYTES_DUE)
+        Arc::make_mut(&mut memtable.rows).extend(rows);
+        memtable.bytes += frame_bytes;
+        memtable.last = group.last;
+        (group.waiters, memtable.bytes >= MEMTABLE_BYTES_DUE)
     }
 
-    /// What the tree's thread does next.
-    pub(super) fn next_layer(&mut self, now: Instant) -> Next {
+    /// The next step of the checkpoint thread; a memtable that it is to write is frozen.
+    pub(super) fn next_checkpoint(&mut self, now: Instant) -> CheckpointStep {
         if self.failed.is_some() {
-            return Next::End;
+            return CheckpointStep::End;
         }
-        let is_urgent = self.is_journal_closed || self.wants_room;
-        let Some(layer) = self.layers.front_mut() else {
-            return match self.is_journal_closed {
-                true => Next::End,
-                false => Next::Wait(None),
+        let is_urgent = self.is_wal_closed || self.wal_is_full;
+        let Some(memtable) = self.memtables.front_mut() else {
+            return match self.is_wal_closed {
+                true => CheckpointStep::End,
+                false => CheckpointStep::Wait(None),
             };
         };
-        let waits = LAYER_WAITS.saturating_sub(now.duration_since(layer.since));
-        if !is_urgent && layer.bytes < LAYER_BYTES_DUE && !waits.is_zero() {
-            return Next::Wait(Some(waits));
+        let waits = MEMTABLE_WAITS.saturating_sub(now.duration_since(memtable.since));
+        if !is_urgent && memtable.bytes < MEMTABLE_BYTES_DUE && !waits.is_zero() {
+            return CheckpointStep::Wait(Some(waits));
         }
-        layer.taken = true;
-        self.layers_taken += 1;
-        Next::Apply(Taken { rows: Arc::clone(&layer.rows), last: layer.last })
+        memtable.is_frozen = true;
+        self.checkpoints_begun += 1;
+        CheckpointStep::Write(Frozen { rows: Arc::clone(&memtable.rows), last: memtable.last })
     }
 
-    /// The front layer is in the tree, on disk.
-    pub(super) fn drop_layer(&mut self) {
-        if let Some(layer) = self.layers.pop_front() {
-            self.applied = layer.last;
-            self.wants_room = false;
+    /// Drops the front memtable, which is in the tree, on disk.
+    pub(super) fn checkpoint_done(&mut self) {
+        if let Some(memtable) = self.memtables.pop_front() {
+            self.checkpointed = memtable.last;
+            self.wal_is_full = false;
         }
     }
 
-    /// Whether everything is in the tree.
+    /// Returns whether everything is in the tree.
     #[cfg(test)]
-    pub(super) fn is_applied(&self) -> bool {
-        self.groups.is_empty() && self.layers.is_empty()
+    pub(super) fn is_checkpointed(&self) -> bool {
+        self.groups.is_empty() && self.memtables.is_empty()
     }
 
-    /// Those whose batches may or may not come to the disk.
-    pub(super) fn take_all_waiting(&mut self) -> Vec<Waiter> {
+    /// Takes those whose batches may or may not come to the disk.
+    pub(super) fn take_waiters(&mut self) -> Vec<Waiter> {
         let groups = std::mem::take(&mut self.groups).into_iter();
-        groups.flat_map(|group| group.waiting).collect()
+        groups.flat_map(|group| group.waiters).collect()
     }
 }
 
-impl Group {
+impl CommitGroup {
+    /// Has `resolver` told once the group is on disk.
     pub(super) fn wait(&mut self, resolver: Resolver<Result<(), StoreError>>) {
-        self.waiting.push(Waiter::Settled(resolver));
+        self.waiters.push(Waiter::Durable(resolver));
     }
 }
 
@@ -262,27 +264,27 @@ impl Waiter {
     pub(super) fn succeed(self) {
         match self {
             Self::Commit(version, _, resolver) => resolver.resolve(Ok(version)),
-            Self::Settled(resolver) => resolver.resolve(Ok(())),
+            Self::Durable(resolver) => resolver.resolve(Ok(())),
         }
     }
 
     pub(super) fn fail(self) {
         match self {
             Self::Commit(_, _, resolver) => resolver.resolve(Err(StoreError::OutcomeUnknown)),
-            Self::Settled(resolver) => resolver.resolve(Err(StoreError::OutcomeUnknown)),
+            Self::Durable(resolver) => resolver.resolve(Err(StoreError::OutcomeUnknown)),
         }
     }
 }
 
 /// A key, its value or `None` where it is deleted, and the version.
-pub(super) type Row = (Bytes, (Option<Bytes>, Version));
+pub(super) type QueuedRow = (Bytes, (Option<Bytes>, Version));
 
 /// Merges ranges, of which the first has the newest rows, until `limit` rows that are not deletes are there.
 fn newest<'r>(
     ranges: impl Iterator<Item = impl Iterator<Item = (&'r Bytes, &'r (Option<Bytes>, Version))>>,
     compare: impl Fn(&Bytes, &Bytes) -> Ordering,
     limit: usize,
-) -> Vec<Row> {
+) -> Vec<QueuedRow> {
     let mut ranges: Vec<_> = ranges.map(Iterator::peekable).collect();
     let (mut rows, mut live) = (Vec::new(), 0);
     while live < limit {

@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, RwLock};
+use std::sync::OnceLock;
 
-use super::memtable::State;
+use parking_lot::RwLock;
+
+use super::memtable::CommitQueue;
 use super::row_cache::RowCache;
-use super::value_log::{LastVersion, Values};
-use super::wal::{Journal, JournalError, Recovered};
-use super::{Shared, Sled, VERSION_KEY};
+use super::rows::{LastVersion, VERSION_KEY};
+use super::value_log::ValueLog;
+use super::wal::{Recovered, Wal, WalError};
+use super::{Engine, Sled};
 use crate::disk::{Disk, SystemDisk};
 use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
@@ -18,17 +21,17 @@ const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The file that says that the directory holds a store.
 const MARK: &str = "format";
-/// What it says: 1 was a tree alone, 2 has a journal before it.
+/// Its content: 1 was a tree alone, 2 has a write-ahead log before it.
 const FORMAT: &str = "2\n";
-/// Which share of the cache is kept for rows that were read lately; sled has the rest for its pages.
+/// Share of the cache that is kept for rows that were read lately; sled has the rest for its pages.
 const ROWS_SHARE: usize = 16;
-/// The directory of the packs.
+/// The directory of the value log.
 const VALUES: &str = "values";
 
-/// How a store is opened.
+/// Settings with which a store is opened.
 #[derive(Debug, Clone)]
 pub struct SledConfig {
-    /// Where its files are; made if it is not there.
+    /// The directory of its files; made if it is not there.
     pub directory: PathBuf,
     /// Memory for the cache. The records must fit it: sled slows down tenfold when they do not.
     pub cache_bytes: u64,
@@ -53,15 +56,15 @@ impl SledConfig {
     }
 }
 
-/// Why a directory cannot be opened as a store.
+/// Reasons for which a directory cannot be opened as a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// The directory cannot be made, read or written.
     #[error("the store's directory {path} cannot be used: {reason}")]
     Directory {
-        /// Which one.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// Another process has it open.
@@ -69,7 +72,7 @@ pub enum OpenError {
         "the store in {path} is in use by another process: stop that one, or give this one a directory of its own"
     )]
     Locked {
-        /// Which one.
+        /// Its path.
         path: String,
     },
     /// It holds values that were never synced, so it was not written by this program.
@@ -77,7 +80,7 @@ pub enum OpenError {
         "the store in {path} has files in {path}/blobs, which this program never writes: it is not its store, or was changed by other software. Restore a backup, or choose an empty directory"
     )]
     Foreign {
-        /// Which one.
+        /// Its path.
         path: String,
     },
     /// Its files are damaged.
@@ -85,9 +88,9 @@ pub enum OpenError {
         "the store in {path} is damaged and was not changed: {reason}. Restore a backup, or move the directory away and import an export"
     )]
     Corrupt {
-        /// Which one.
+        /// Its path.
         path: String,
-        /// What was found.
+        /// The damage that was found.
         reason: String,
     },
 }
@@ -143,72 +146,72 @@ impl Sled {
             Err(error) => return Err(refused(&path, &error)),
         };
         let marked = std::fs::read_to_string(&mark).is_ok_and(|format| format == FORMAT);
-        if marked && Journal::is_missing(&config.directory) {
+        if marked && Wal::is_missing(&config.directory) {
             return Err(OpenError::Corrupt { path, reason: "its journal is gone".into() });
         }
-        // Before anything changes: a broken journal leaves the store as it is.
-        let recovered = Journal::recover(&SystemDisk, &config.directory, last.version);
+        // Before anything changes: a broken log leaves the store as it is.
+        let recovered = Wal::recover(&SystemDisk, &config.directory, last.version);
         let recovered = recovered.map_err(|error| match error {
-            JournalError::Disk(error) => unusable(error),
-            JournalError::Damaged(_) => {
+            WalError::Disk(error) => unusable(error),
+            WalError::Damaged(_) => {
                 OpenError::Corrupt { path: path.clone(), reason: error.to_string() }
             }
         })?;
-        let values = values(config, &last)?;
-        let shared = Shared {
+        let value_log = open_value_log(config, &last)?;
+        let engine = Engine {
             tree,
             file,
-            values,
+            value_log,
             row_cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
             write_versions: WriteVersions::new(last.version),
             decoded_cache: DecodedCache::new(),
-            state: RwLock::new(State::new(last.version)),
-            applying: RwLock::new(()),
-            journal_thread: OnceLock::new(),
-            tree_thread: OnceLock::new(),
+            queue: RwLock::new(CommitQueue::new(last.version)),
+            inserting: RwLock::new(()),
+            wal_waker: OnceLock::new(),
+            checkpoint_waker: OnceLock::new(),
             #[cfg(feature = "testing")]
             sync_is_left_out: config.sync_is_left_out,
         };
-        let journal = catch_up(&shared, config, recovered)?;
+        let wal = catch_up(&engine, config, recovered)?;
         // Also where the first start was killed before it came to this.
         if !marked {
-            set_mark(&mark, &shared.file, &config.directory).map_err(unusable)?;
+            set_mark(&mark, &engine.file, &config.directory).map_err(unusable)?;
         }
-        Self::start(shared, journal).map_err(unusable)
+        Self::start(engine, wal).map_err(unusable)
     }
 }
 
-/// Brings into the tree what only the journal holds after a crash; the journal, empty again.
+/// Brings into the tree what only the log holds after a crash, and gives the log, empty again.
 fn catch_up(
-    shared: &Shared,
+    engine: &Engine,
     config: &SledConfig,
     Recovered { rows, last }: Recovered,
-) -> Result<Journal, OpenError> {
+) -> Result<Wal, OpenError> {
     let unusable = |reason: String| OpenError::Directory {
         path: config.directory.display().to_string(),
         reason,
     };
     if !rows.is_empty() {
         let mut replaced = Vec::new();
-        let caught_up = shared.apply(&rows, last, &mut replaced);
+        let caught_up = engine.checkpoint(&rows, last, &mut replaced);
         caught_up.map_err(unusable)?;
-        if let Some(values) = &shared.values {
-            let buried = values.bury(&replaced);
-            buried.map_err(|error| unusable(error.to_string()))?;
+        if let Some(value_log) = &engine.value_log {
+            let deleted = value_log.delete(&replaced);
+            deleted.map_err(|error| unusable(error.to_string()))?;
         }
-        *shared.write() = State::new(last);
+        *engine.queue.write() = CommitQueue::new(last);
     }
-    let journal = Journal::start(&SystemDisk, &config.directory, last);
-    journal.map_err(|error| unusable(error.to_string()))
+    let wal = Wal::start(&SystemDisk, &config.directory, last);
+    wal.map_err(|error| unusable(error.to_string()))
 }
 
-/// The packs, if values go there, or went there once.
-fn values(config: &SledConfig, last: &LastVersion) -> Result<Option<Values>, OpenError> {
+/// The value log, if values go there, or went there once.
+fn open_value_log(config: &SledConfig, last: &LastVersion) -> Result<Option<ValueLog>, OpenError> {
     let path = config.directory.join(VALUES);
     if config.record_bytes_max >= VALUE_BYTES_MAX && !path.exists() {
         return Ok(None);
     }
-    let opened = Values::open(&path, config.record_bytes_max, last);
+    let opened = ValueLog::open(&path, config.record_bytes_max, last);
     opened.map(Some).map_err(|error| OpenError::Directory {
         path: path.display().to_string(),
         reason: error.to_string(),

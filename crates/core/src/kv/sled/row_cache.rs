@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::memtable;
+use super::rows::Rows;
 use crate::cache::{Miss, ShardedCache};
 use crate::kv::Found;
 
@@ -31,7 +31,7 @@ impl RowCache {
     }
 
     /// Forgets rows that a checkpoint brought into the tree and that the memtable still has.
-    pub(super) fn invalidate(&self, rows: &memtable::Rows) {
+    pub(super) fn invalidate(&self, rows: &Rows) {
         for key in rows.keys() {
             self.0.invalidate(key.as_ref());
         }

@@ -1,4 +1,4 @@
-use super::memtable::Rows;
+use super::rows::{Rows, VERSION_KEY};
 use super::*;
 use crate::blobs::BlobId;
 use crate::disk::SystemDisk;
@@ -54,23 +54,23 @@ fn sled_with_long_values_in_packs_obeys_the_laws_of_every_engine() {
 }
 
 /// Waits until the tree has all that was committed.
-fn apply_all(store: &Sled) {
-    while !store.shared.read().is_applied() {
+fn checkpoint_all(store: &Sled) {
+    while !store.engine.queue.read().is_checkpointed() {
         std::thread::yield_now();
     }
 }
 
-/// The names of the values that rows name, and of those that lie in the packs.
-fn named_and_kept(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
-    let rows = store.shared.tree.iter().map(|row| row.unwrap());
+/// The names of the values that rows point to, and of those that lie in the value log.
+fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
+    let rows = store.engine.tree.iter().map(|row| row.unwrap());
     let named = rows.filter(|(key, _)| key.as_ref() != VERSION_KEY);
     let mut named: Vec<_> = named
         .filter_map(|(_, row)| match Row::read(&row).unwrap() {
-            Row::Elsewhere(_, name) => Some(name),
-            Row::Here(..) => None,
+            Row::Pointer(_, name) => Some(name),
+            Row::Inline(..) => None,
         })
         .collect();
-    let mut kept = store.shared.values.as_ref().unwrap().names();
+    let mut kept = store.engine.value_log.as_ref().unwrap().names();
     named.sort_unstable();
     kept.sort_unstable();
     (named, kept)
@@ -95,7 +95,7 @@ fn a_descending_scan_ends_below_a_bound_that_a_leaf_begins_with() {
         };
         store.commit(batch).wait().unwrap();
     }
-    apply_all(&store);
+    checkpoint_all(&store);
     for (list, limit) in (0..200).flat_map(|list| [(list, 10), (list, 100)]) {
         for to in [None, Some(key(list, 15)), Some(key(list, 0))] {
             let mut expected: Vec<_> =
@@ -120,17 +120,17 @@ fn values_that_were_replaced_or_never_named_are_gone_once_the_store_is_opened_ag
         store.commit(put("b", long, Durability::Process)).wait().unwrap();
     }
     store.commit(put("b", b"short".to_vec(), Durability::Disk)).wait().unwrap();
-    apply_all(&store);
+    checkpoint_all(&store);
     // As a kill leaves it between the values and their rows.
-    let values = store.shared.values.as_ref().unwrap();
+    let value_log = store.engine.value_log.as_ref().unwrap();
     let row = (Some(Bytes::from(vec![7; 100])), Version(10_000));
     let rows = [(Bytes::from("never"), row)].into_iter().collect();
-    values.put(&rows, Version(10_000)).unwrap();
-    let (named, kept) = named_and_kept(&store);
+    value_log.append(&rows, Version(10_000)).unwrap();
+    let (named, kept) = pointed_to_and_stored(&store);
     assert!(named.len() == 1 && (2..100).contains(&kept.len()), "{}", kept.len());
     drop(store);
     let store = open_packed(directory.path());
-    let (named, kept) = named_and_kept(&store);
+    let (named, kept) = pointed_to_and_stored(&store);
     assert_eq!(named, kept);
     assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from(vec![149; 100])));
     drop(store);
@@ -211,7 +211,7 @@ fn a_store_whose_file_vanished_is_refused_and_not_taken_for_a_new_one() {
 }
 
 #[test]
-fn a_store_whose_journal_vanished_is_refused() {
+fn a_store_whose_log_vanished_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
     std::fs::remove_file(directory.path().join("journal-1")).unwrap();
@@ -220,7 +220,7 @@ fn a_store_whose_journal_vanished_is_refused() {
 }
 
 #[test]
-fn a_store_from_before_there_was_a_journal_is_opened() {
+fn a_store_from_before_there_was_a_log_is_opened() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
     std::fs::remove_file(directory.path().join("journal-0")).unwrap();
@@ -271,7 +271,7 @@ fn a_batch_of_the_process_level_is_acknowledged_and_then_kept() {
 }
 
 #[test]
-fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_again() {
+fn what_only_the_log_holds_after_a_kill_is_there_when_the_store_is_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     for open in [open, open_packed] {
         let path = directory.path().join(format!("{}", open as usize));
@@ -280,15 +280,15 @@ fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_ag
         store.commit(put("kept", long.clone(), Durability::Disk)).wait().unwrap();
         let last = store.commit(put("deleted", long, Durability::Disk)).wait().unwrap();
         drop(store);
-        // As the journal's thread leaves it between the journal and the tree.
-        let mut journal = Journal::start(&SystemDisk, &path, last).unwrap();
+        // As the log's thread leaves it between the log and the tree.
+        let mut wal = Wal::start(&SystemDisk, &path, last).unwrap();
         for (number, value) in [(1, None), (2, Some(Bytes::from(vec![2; 5_000])))] {
             let version = Version(last.0 + number);
             let key = if value.is_some() { "added" } else { "deleted" };
             let rows = [(Bytes::from(key), (value, version))].into_iter().collect();
-            journal.append(&rows, version).unwrap();
+            wal.append(&rows, version).unwrap();
         }
-        drop(journal);
+        drop(wal);
         for _ in 0..2 {
             let store = open(&path);
             let read = |key: &str| store.get(key.as_bytes()).unwrap().value.map(|value| value[0]);
@@ -300,46 +300,46 @@ fn what_only_the_journal_holds_after_a_kill_is_there_when_the_store_is_opened_ag
 }
 
 #[test]
-fn a_layer_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_opened_again() {
+fn a_memtable_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_opened_again() {
     let directory = tempfile::tempdir().unwrap();
-    let layer = |number: u8, version| -> Rows {
+    let memtable = |number: u8, version| -> Rows {
         let value = Some(Bytes::from(vec![number; 100]));
         let keys = (0..600_u32).map(|key| Bytes::from(key.to_be_bytes().to_vec()));
         keys.map(|key| (key, (value.clone(), version))).collect()
     };
     let store = open_packed(directory.path());
     let first = store.commit(Batch {
-        writes: layer(1, Version(0)).into_iter().map(|(key, (value, _))| (key, value)).collect(),
+        writes: memtable(1, Version(0)).into_iter().map(|(key, (value, _))| (key, value)).collect(),
         ..Batch::default()
     });
     let last = first.wait().unwrap();
-    apply_all(&store);
+    checkpoint_all(&store);
     let next = Version(last.0 + 1);
-    let rows = layer(2, next);
-    let values = store.shared.values.as_ref().unwrap();
-    let names = values.put(&rows, next).unwrap();
+    let rows = memtable(2, next);
+    let value_log = store.engine.value_log.as_ref().unwrap();
+    let names = value_log.append(&rows, next).unwrap();
     let mut replaced = Vec::new();
-    store.shared.find_replaced(&rows, &mut replaced).unwrap();
+    store.engine.find_replaced(&rows, &mut replaced).unwrap();
     let mut cut = rows.clone();
     cut.retain(|key, _| key.as_ref() < 300_u32.to_be_bytes().as_slice());
-    // More rows than one batch takes begin with the names of what they replace; what ends the layer never came.
-    store.shared.insert(&cut, names, last, &replaced).unwrap();
+    // More rows than one batch takes begin with the names of what they replace; what ends the memtable never came.
+    store.engine.insert(&cut, names, last, &replaced).unwrap();
     drop(store);
-    let mut journal = Journal::start(&SystemDisk, directory.path(), last).unwrap();
-    journal.append(&rows, next).unwrap();
-    drop(journal);
+    let mut wal = Wal::start(&SystemDisk, directory.path(), last).unwrap();
+    wal.append(&rows, next).unwrap();
+    drop(wal);
     let store = open_packed(directory.path());
     for key in [0_u32, 299, 300, 599] {
         let found = store.get(&key.to_be_bytes()).unwrap().value.unwrap();
         assert_eq!(found, vec![2; 100]);
     }
-    let (named, kept) = named_and_kept(&store);
+    let (named, kept) = pointed_to_and_stored(&store);
     assert_eq!(named.len(), 600);
     assert_eq!(named, kept);
 }
 
 #[test]
-fn more_than_the_journal_holds_at_once_is_kept() {
+fn more_than_the_log_holds_at_once_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let mut pendings = Vec::new();
@@ -362,7 +362,7 @@ fn more_than_the_journal_holds_at_once_is_kept() {
 }
 
 #[test]
-fn a_broken_journal_is_named_and_nothing_is_changed() {
+fn a_broken_log_is_named_and_nothing_is_changed() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
     std::fs::write(directory.path().join("journal-0"), [7; 100]).unwrap();
@@ -377,7 +377,7 @@ fn a_failed_disk_stops_the_store_for_good_and_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let failure = store.failure();
-    store.shared.fail("as the test wants");
+    store.engine.fail("as the test wants");
     assert!(failure.wait().contains("as the test wants"));
     assert!(matches!(store.get(b"a"), Err(StoreError::Unavailable(_))));
     assert!(matches!(

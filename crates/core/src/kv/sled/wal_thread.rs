@@ -1,104 +1,104 @@
-//! The thread of the journal: takes what was committed, group by group, puts it on disk and answers.
+//! The thread of the write-ahead log: takes what was committed, group by group, puts it on disk and answers.
 
 use std::time::{Duration, Instant};
 
-use super::memtable::{Taken, Waiter};
-use super::wal::Journal;
-use super::{Shared, now};
+use super::memtable::{Frozen, Waiter};
+use super::wal::Wal;
+use super::{Engine, now};
 
-/// How long what was acknowledged as `Process` may wait for the disk.
+/// Time for which what was acknowledged as `Process` may wait for the disk.
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
-/// How long a group may wait for the writers of the one before it.
+/// Time for which a group may wait for the writers of the one before it.
 const GATHER_MAX: Duration = Duration::from_micros(100);
 
-impl Shared {
-    /// Groups in order, until the store is closed or the disk fails; the journal, if it is whole.
-    pub(super) fn keep(&self, mut journal: Journal) -> Option<Journal> {
+impl Engine {
+    /// Writes groups in order, until the store is closed or the disk fails; gives the log back if it is whole.
+    pub(super) fn run_wal(&self, mut wal: Wal) -> Option<Wal> {
         let mut unsynced: Option<Instant> = None;
         loop {
-            let (group, is_closed) = self.take_group();
+            let (group, is_closed) = self.freeze_group();
             let Some((group, needs_disk)) = group else {
                 let due = unsynced.map(|since| PROCESS_SYNC_MAX.saturating_sub(since.elapsed()));
                 if is_closed || due == Some(Duration::ZERO) {
                     if unsynced.take().is_some() {
-                        self.unless_failed(self.sync(&mut journal))?;
+                        self.unless_failed(self.sync(&mut wal))?;
                     }
                     if is_closed {
-                        return Some(journal);
+                        return Some(wal);
                     }
                     continue;
                 }
                 due.map_or_else(std::thread::park, std::thread::park_timeout);
                 continue;
             };
-            self.wait_for_room(&journal)?;
+            self.wait_for_space(&wal)?;
             let begun = now();
-            let bytes = self.unless_failed(journal.append(&group.rows, group.last))?;
-            self.acknowledge_undemanding();
+            let bytes = self.unless_failed(wal.append(&group.rows, group.last))?;
+            self.acknowledge_process_waiters();
             let is_due = unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX);
             if needs_disk || is_due {
-                self.unless_failed(self.sync(&mut journal))?;
+                self.unless_failed(self.sync(&mut wal))?;
                 unsynced = None;
             } else {
                 unsynced.get_or_insert(begun);
             }
             drop(group);
-            let answered = self.settle(begun, bytes, journal.bytes());
+            let answered = self.group_synced(begun, bytes, wal.bytes());
             self.gather(answered);
         }
     }
 
-    /// The oldest group, and whether no more come after what waits.
-    fn take_group(&self) -> (Option<(Taken, bool)>, bool) {
-        let mut state = self.write();
-        let is_closed = state.is_closed || state.failed.is_some();
-        (state.take_group(), is_closed)
+    /// Freezes the oldest group, and tells whether no more come after what is queued.
+    fn freeze_group(&self) -> (Option<(Frozen, bool)>, bool) {
+        let mut queue = self.queue.write();
+        let is_closed = queue.is_closed || queue.failed.is_some();
+        (queue.freeze_group(), is_closed)
     }
 
-    /// Waits until the tree has on disk what the journal is to write over; nothing if that failed.
-    fn wait_for_room(&self, journal: &Journal) -> Option<()> {
+    /// Waits until the tree has on disk what the log is to write over; nothing if that failed.
+    fn wait_for_space(&self, wal: &Wal) -> Option<()> {
         loop {
-            let mut state = self.write();
-            if state.failed.is_some() {
+            let mut queue = self.queue.write();
+            if queue.failed.is_some() {
                 return None;
             }
-            if journal.has_room(state.applied) {
+            if wal.has_space(queue.checkpointed) {
                 return Some(());
             }
-            state.wants_room = true;
-            drop(state);
-            self.wake_tree();
+            queue.wal_is_full = true;
+            drop(queue);
+            self.wake_checkpoint();
             std::thread::park();
         }
     }
 
-    fn sync(&self, journal: &mut Journal) -> std::io::Result<()> {
+    fn sync(&self, wal: &mut Wal) -> std::io::Result<()> {
         #[cfg(feature = "testing")]
         if self.sync_is_left_out {
             return Ok(());
         }
-        journal.sync()
+        wal.sync()
     }
 
     /// Answers those of the front group that do not wait for the disk.
-    fn acknowledge_undemanding(&self) {
-        let ready = self.write().take_undemanding();
+    fn acknowledge_process_waiters(&self) {
+        let ready = self.queue.write().take_process_waiters();
         ready.into_iter().for_each(Waiter::succeed);
     }
 
-    /// Answers everybody in the front group, which is now as durable as it promised; how many these are.
-    fn settle(&self, begun: Instant, bytes: usize, journal_bytes: u64) -> usize {
+    /// Answers everybody in the front group, which is now as durable as it promised; gives their number.
+    fn group_synced(&self, begun: Instant, bytes: usize, wal_bytes: u64) -> usize {
         let now = now();
-        let mut state = self.write();
-        let (waiting, is_due) = state.settle(bytes, now);
-        state.syncs += 1;
-        state.last_sync = now.duration_since(begun);
-        state.journal_bytes = journal_bytes;
-        drop(state);
-        let answered = waiting.len();
-        waiting.into_iter().for_each(Waiter::succeed);
+        let mut queue = self.queue.write();
+        let (waiters, is_due) = queue.group_synced(bytes, now);
+        queue.syncs += 1;
+        queue.last_sync = now.duration_since(begun);
+        queue.wal_bytes = wal_bytes;
+        drop(queue);
+        let answered = waiters.len();
+        waiters.into_iter().for_each(Waiter::succeed);
         if is_due {
-            self.wake_tree();
+            self.wake_checkpoint();
         }
         answered
     }
@@ -108,8 +108,8 @@ impl Shared {
     fn gather(&self, answered: usize) {
         let begun = now();
         let is_short = || {
-            let state = self.read();
-            state.next_waiting() < answered && !state.is_closed
+            let queue = self.queue.read();
+            queue.next_waiters() < answered && !queue.is_closed
         };
         while answered > 1 && begun.elapsed() < GATHER_MAX && is_short() {
             std::thread::yield_now();

@@ -4,61 +4,56 @@ mod text;
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Bytes that wait to be written at the most; lines beyond that are dropped and counted.
 const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How long the first line of a batch waits for others: a busy service then wakes the writer a hundred times a second, not once a line.
+/// Time for which the first line of a batch waits for others: a busy service then wakes the writer a hundred times a second, not once a line.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// Where lines go. Dropping it writes what waits.
+/// The log of a process. Dropping it writes what waits.
 #[derive(Debug)]
 pub struct Log {
-    queue: Arc<Queue>,
+    buffer: Arc<LogBuffer>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Lines on their way to the thread that writes them.
 #[derive(Debug, Default)]
-struct Queue {
-    state: Mutex<State>,
+struct LogBuffer {
+    lines: Mutex<Lines>,
     arrived: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Lines {
     waiting: Vec<u8>,
     dropped: u64,
-    closed: bool,
+    is_closed: bool,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl LogBuffer {
     /// Waits for lines and takes them with those that follow shortly; `None` once the log is closed and empty.
     fn take(&self, mut into: Vec<u8>) -> Option<Vec<u8>> {
         into.clear();
-        let mut state = self
-            .arrived
-            .wait_while(self.lock(), |state| state.waiting.is_empty() && !state.closed)
-            .unwrap_or_else(PoisonError::into_inner);
-        if state.waiting.is_empty() {
+        let mut lines = self.lines.lock();
+        self.arrived.wait_while(&mut lines, |lines| lines.waiting.is_empty() && !lines.is_closed);
+        if lines.waiting.is_empty() {
             return None;
         }
-        let gathered = self.arrived.wait_timeout_while(state, GATHERING, |state| !state.closed);
-        (state, _) = gathered.unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut state.waiting, &mut into);
-        if state.dropped > 0 {
+        self.arrived.wait_while_for(&mut lines, |lines| !lines.is_closed, GATHERING);
+        std::mem::swap(&mut lines.waiting, &mut into);
+        if lines.dropped > 0 {
             into.extend_from_slice(
-                format!("{} log lines were dropped: the log's disk is too slow\n", state.dropped)
+                format!("{} log lines were dropped: the log's disk is too slow\n", lines.dropped)
                     .as_bytes(),
             );
-            state.dropped = 0;
+            lines.dropped = 0;
         }
         Some(into)
     }
@@ -76,12 +71,12 @@ impl Log {
             }
             None => Box::new(io::stderr()),
         };
-        let queue = Arc::new(Queue::default());
-        let taken = Arc::clone(&queue);
+        let buffer = Arc::new(LogBuffer::default());
+        let taken = Arc::clone(&buffer);
         let thread =
             std::thread::Builder::new().name("log".into()).spawn(move || write_all(&taken, out))?;
         let lines = tracing_subscriber::fmt()
-            .with_writer(Lines(Arc::clone(&queue)))
+            .with_writer(LogWriter(Arc::clone(&buffer)))
             .with_max_level(tracing::Level::INFO);
         let lines = lines.with_ansi(false);
         // A second log in one process keeps the first: embedders have their own.
@@ -90,51 +85,52 @@ impl Log {
         } else {
             lines.event_format(text::Text).try_init()
         };
-        Ok(Self { queue, thread: Some(thread) })
+        Ok(Self { buffer, thread: Some(thread) })
     }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.queue.lock().closed = true;
-        self.queue.arrived.notify_all();
+        self.buffer.lines.lock().is_closed = true;
+        self.buffer.arrived.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn write_all(queue: &Queue, mut out: Box<dyn Write + Send>) {
+fn write_all(buffer: &LogBuffer, mut out: Box<dyn Write + Send>) {
     let mut lines = Vec::new();
-    while let Some(taken) = queue.take(lines) {
+    while let Some(taken) = buffer.take(lines) {
         // Nobody is left to tell where the log itself cannot be written.
         let _ = out.write_all(&taken).and_then(|()| out.flush());
         lines = taken;
     }
 }
 
-struct Lines(Arc<Queue>);
+/// The writer that lines are formatted into.
+struct LogWriter(Arc<LogBuffer>);
 
-impl<'w> MakeWriter<'w> for Lines {
-    type Writer = Line<'w>;
+impl<'w> MakeWriter<'w> for LogWriter {
+    type Writer = LineWriter<'w>;
 
-    fn make_writer(&'w self) -> Line<'w> {
-        Line(&self.0)
+    fn make_writer(&'w self) -> LineWriter<'w> {
+        LineWriter(&self.0)
     }
 }
 
-struct Line<'w>(&'w Queue);
+struct LineWriter<'w>(&'w LogBuffer);
 
-impl Write for Line<'_> {
+impl Write for LineWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.0.lock();
-        if state.waiting.len() + bytes.len() > WAITING_BYTES_MAX {
-            state.dropped += 1;
+        let mut lines = self.0.lines.lock();
+        if lines.waiting.len() + bytes.len() > WAITING_BYTES_MAX {
+            lines.dropped += 1;
         } else {
-            let sleeping = state.waiting.is_empty();
-            state.waiting.extend_from_slice(bytes);
-            drop(state);
-            if sleeping {
+            let is_first = lines.waiting.is_empty();
+            lines.waiting.extend_from_slice(bytes);
+            drop(lines);
+            if is_first {
                 self.0.arrived.notify_one();
             }
         }
@@ -152,13 +148,13 @@ mod tests {
 
     #[test]
     fn a_full_log_drops_lines_and_says_how_many() {
-        let queue = Queue::default();
+        let buffer = LogBuffer::default();
         let half = vec![b'x'; WAITING_BYTES_MAX / 2 + 1];
-        Line(&queue).write_all(&half).unwrap();
-        Line(&queue).write_all(&half).unwrap();
-        let taken = queue.take(Vec::new()).unwrap();
+        LineWriter(&buffer).write_all(&half).unwrap();
+        LineWriter(&buffer).write_all(&half).unwrap();
+        let taken = buffer.take(Vec::new()).unwrap();
         assert!(taken.ends_with(b"1 log lines were dropped: the log's disk is too slow\n"));
-        queue.lock().closed = true;
-        assert_eq!(queue.take(Vec::new()), None);
+        buffer.lines.lock().is_closed = true;
+        assert_eq!(buffer.take(Vec::new()), None);
     }
 }

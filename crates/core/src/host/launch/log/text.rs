@@ -113,7 +113,7 @@ impl Visit for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Lines, Queue};
+    use super::super::{LogBuffer, LogWriter};
     use super::*;
     use std::sync::Arc;
 
@@ -134,18 +134,18 @@ mod tests {
 
     #[test]
     fn a_line_has_the_common_form() {
-        let queue = Arc::new(Queue::default());
+        let buffer = Arc::new(LogBuffer::default());
         let common = tracing_subscriber::fmt().with_ansi(false);
-        let common = common.with_writer(Lines(Arc::clone(&queue))).finish();
+        let common = common.with_writer(LogWriter(Arc::clone(&buffer))).finish();
         let own = tracing_subscriber::fmt().with_ansi(false);
-        let own = own.event_format(Text).with_writer(Lines(Arc::clone(&queue))).finish();
+        let own = own.event_format(Text).with_writer(LogWriter(Arc::clone(&buffer))).finish();
         let tell = || {
             tracing::info!(target: "request", id = "A\"b", peer = %"127.0.0.1:1", status = 200_u16, path = "/a?b=ü", "done");
             tracing::warn!(error = ?"x", number = -1_i64, "an end");
         };
         tracing::subscriber::with_default(common, tell);
         tracing::subscriber::with_default(own, tell);
-        let lines = String::from_utf8(queue.take(Vec::new()).unwrap()).unwrap();
+        let lines = String::from_utf8(buffer.take(Vec::new()).unwrap()).unwrap();
         let moment = "2026-11-21T16:00:00.000000Z".len();
         let lines: Vec<_> = lines.lines().map(|line| line.get(moment..)).collect();
         assert_eq!(lines.len(), 4);

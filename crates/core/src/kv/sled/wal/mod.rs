@@ -1,4 +1,4 @@
-//! The journal: what was committed and is not yet in sled's file, in two files that take turns.
+//! The write-ahead log: commits that are not yet in sled's file, in two files that take turns.
 //!
 //! A group of batches is one frame, appended with one write and one sync; an acknowledgement waits for nothing else. A file that
 //! is full is written anew from its start once all that it holds is in sled's file on disk, so that most syncs change no length.
@@ -13,34 +13,34 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes};
 
 use super::Version;
-use super::memtable::Rows;
+use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
 
 const NAMES: [&str; 2] = ["journal-0", "journal-1"];
 const MAGIC: [u8; 8] = *b"kvjrnl01";
-/// The top of a file: the magic, the salt of its checksums, their checksum.
-const TOP_BYTES: usize = 20;
-/// The head of a frame: the version before it, its own last one, the length and the checksum of its rows, the checksum of these four.
-const HEAD_BYTES: usize = 28;
-/// A row: its version, the lengths of key and value, then both.
-const ROW_BYTES: usize = 14;
+/// The header of a file: the magic, the salt of its checksums, their checksum.
+const FILE_HEADER_BYTES: usize = 20;
+/// The header of a frame: the version before it, its own last one, the length and the checksum of its rows, the checksum of these four.
+const FRAME_HEADER_BYTES: usize = 28;
+/// The header of a row: its version, the lengths of key and value, which come behind it.
+const ROW_HEADER_BYTES: usize = 14;
 /// The length of a value that is deleted.
-const GONE: u32 = u32::MAX;
-/// A file that holds this much is full.
+const DELETED: u32 = u32::MAX;
+/// Bytes at which a file is full.
 const FILE_BYTES: u64 = 8 * 1024 * 1024;
-/// A file grows by this much beyond what it needs: a sync that changes no length is cheaper.
-const ROOM_BYTES: usize = 512 * 1024;
+/// Bytes by which a file grows beyond what it needs: a sync that changes no length is cheaper.
+const PREALLOCATED_BYTES: usize = 512 * 1024;
 
-/// Why a journal cannot be opened.
+/// Reasons for which a log cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum JournalError {
+pub(super) enum WalError {
     #[error(transparent)]
     Disk(#[from] io::Error),
     #[error("the journal {0}")]
     Damaged(&'static str),
 }
 
-/// What a journal held beyond what the tree has on disk.
+/// Rows of a log beyond what the tree has on disk.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
     pub(super) rows: Rows,
@@ -48,9 +48,9 @@ pub(super) struct Recovered {
 }
 
 /// Both files, open to append.
-pub(super) struct Journal {
-    files: [JournalFile; 2],
-    /// Which of them takes the next frame.
+pub(super) struct Wal {
+    files: [WalFile; 2],
+    /// The one that takes the next frame.
     current: usize,
     /// Keeps a value that a user chose from being taken for a frame.
     salt: [u8; 8],
@@ -58,26 +58,26 @@ pub(super) struct Journal {
     frame: Vec<u8>,
 }
 
-struct JournalFile {
+struct WalFile {
     file: Arc<dyn DiskFile>,
-    /// Where the next frame begins.
+    /// The offset of the next frame.
     end: u64,
-    /// How long the file is.
+    /// The length of the file.
     length: u64,
     /// The last version in it.
     last: Version,
 }
 
-impl Journal {
-    /// Reads what the files in `directory` hold beyond the version that the tree has `applied` on disk.
+impl Wal {
+    /// Reads what the files in `directory` hold beyond the version up to which the tree is `checkpointed`.
     ///
     /// # Errors
     /// `Disk`; `Damaged` if frames are missing or broken before others that are whole: only the last one can be torn by a crash.
     pub(super) fn recover(
         disk: &dyn Disk,
         directory: &Path,
-        applied: Version,
-    ) -> Result<Recovered, JournalError> {
+        checkpointed: Version,
+    ) -> Result<Recovered, WalError> {
         let mut files = Vec::new();
         for name in NAMES {
             match disk.open(&directory.join(name)) {
@@ -86,15 +86,15 @@ impl Journal {
                 Err(error) => return Err(error.into()),
             }
         }
-        replay(&files, applied)
+        replay(&files, checkpointed)
     }
 
-    /// Whether a file is not there, which `start` makes.
+    /// Returns whether a file is not there, which `start` makes.
     pub(super) fn is_missing(directory: &Path) -> bool {
         NAMES.iter().any(|name| !directory.join(name).exists())
     }
 
-    /// An empty journal whose first frame follows `last`. What the files held is gone, so it must be in the tree, on disk.
+    /// Starts an empty log whose first frame follows `last`. What the files held is gone, so it must be in the tree, on disk.
     ///
     /// # Errors
     /// As the disk.
@@ -107,12 +107,12 @@ impl Journal {
                 opened => opened?,
             };
             file.truncate(0)?;
-            file.write_all_at(&top(salt), 0)?;
+            file.write_all_at(&file_header(salt), 0)?;
             file.sync()?;
-            Ok::<_, io::Error>(JournalFile {
+            Ok::<_, io::Error>(WalFile {
                 file,
-                end: TOP_BYTES as u64,
-                length: TOP_BYTES as u64,
+                end: FILE_HEADER_BYTES as u64,
+                length: FILE_HEADER_BYTES as u64,
                 last: Version::ABSENT,
             })
         };
@@ -121,22 +121,22 @@ impl Journal {
         Ok(Self { files, current: 0, salt, last, frame: Vec::new() })
     }
 
-    fn file(&mut self) -> &mut JournalFile {
+    fn file(&mut self) -> &mut WalFile {
         let [first, second] = &mut self.files;
         if self.current == 0 { first } else { second }
     }
 
-    /// Whether a frame finds room once the tree has `applied` on disk.
-    pub(super) fn has_room(&self, applied: Version) -> bool {
+    /// Returns whether a frame finds space once the tree is `checkpointed` up to a version.
+    pub(super) fn has_space(&self, checkpointed: Version) -> bool {
         let [first, second] = &self.files;
         let (current, other) = match self.current {
             0 => (first, second),
             _ => (second, first),
         };
-        current.end < FILE_BYTES || other.last <= applied
+        current.end < FILE_BYTES || other.last <= checkpointed
     }
 
-    /// Writes a frame; how many bytes it has. There must be room.
+    /// Writes a frame, and gives its length. There must be space.
     ///
     /// # Errors
     /// As the disk.
@@ -145,7 +145,7 @@ impl Journal {
             // Nothing in the next file counts while this one has a hole.
             self.sync()?;
             self.current = 1 - self.current;
-            self.file().end = TOP_BYTES as u64;
+            self.file().end = FILE_HEADER_BYTES as u64;
         }
         let mut frame = std::mem::take(&mut self.frame);
         encode(&mut frame, self.salt, self.last, last, rows)?;
@@ -153,7 +153,7 @@ impl Journal {
         let file = self.file();
         let end = file.end + bytes as u64;
         if end > file.length {
-            frame.resize(bytes + ROOM_BYTES, 0);
+            frame.resize(bytes + PREALLOCATED_BYTES, 0);
             file.length = file.end + frame.len() as u64;
         }
         file.file.write_all_at(&frame, file.end)?;
@@ -162,7 +162,7 @@ impl Journal {
         self.last = last;
         // The longest group is not kept for the life of the store.
         frame.truncate(0);
-        frame.shrink_to(ROOM_BYTES);
+        frame.shrink_to(PREALLOCATED_BYTES);
         self.frame = frame;
         Ok(bytes)
     }
@@ -175,7 +175,7 @@ impl Journal {
         self.file().file.sync()
     }
 
-    /// What both files take on disk.
+    /// Bytes of both files on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.length).sum()
     }
@@ -185,7 +185,7 @@ impl Journal {
     /// # Errors
     /// As the disk; the next start does it then.
     pub(super) fn clear(self) -> io::Result<()> {
-        self.files.iter().try_for_each(|file| file.file.truncate(TOP_BYTES as u64))
+        self.files.iter().try_for_each(|file| file.file.truncate(FILE_HEADER_BYTES as u64))
     }
 }
 
@@ -197,18 +197,18 @@ fn read(file: &dyn DiskFile) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-fn top(salt: [u8; 8]) -> [u8; TOP_BYTES] {
-    let mut top = [0; TOP_BYTES];
-    let (said, sum) = top.split_at_mut(16);
+fn file_header(salt: [u8; 8]) -> [u8; FILE_HEADER_BYTES] {
+    let mut header = [0; FILE_HEADER_BYTES];
+    let (said, sum) = header.split_at_mut(16);
     said.copy_from_slice([MAGIC, salt].as_flattened());
     sum.copy_from_slice(&crc32c::crc32c(said).to_be_bytes());
-    top
+    header
 }
 
-/// The salt of a file, or nothing if its top is not whole.
+/// The salt of a file, or nothing if its header is not whole.
 fn salt_of(bytes: &[u8]) -> Option<[u8; 8]> {
     let salt = bytes.get(8..16)?.try_into().ok()?;
-    bytes.starts_with(&top(salt)).then_some(salt)
+    bytes.starts_with(&file_header(salt)).then_some(salt)
 }
 
 fn encode(
@@ -219,12 +219,12 @@ fn encode(
     rows: &Rows,
 ) -> io::Result<()> {
     frame.clear();
-    frame.resize(HEAD_BYTES, 0);
+    frame.resize(FRAME_HEADER_BYTES, 0);
     for (key, (value, version)) in rows {
         let key_bytes = u16::try_from(key.len()).map_err(too_long)?;
         let value_bytes = match value {
             Some(value) => u32::try_from(value.len()).map_err(too_long)?,
-            None => GONE,
+            None => DELETED,
         };
         frame.extend_from_slice(&version.0.to_be_bytes());
         frame.extend_from_slice(&key_bytes.to_be_bytes());
@@ -232,22 +232,22 @@ fn encode(
         frame.extend_from_slice(key);
         frame.extend_from_slice(value.as_deref().unwrap_or_default());
     }
-    if let Some((head, rows)) = frame.split_first_chunk_mut::<HEAD_BYTES>() {
+    if let Some((head, rows)) = frame.split_first_chunk_mut::<FRAME_HEADER_BYTES>() {
         let length = u32::try_from(rows.len()).map_err(too_long)?;
-        *head = head_of(salt, previous, last, length, crc32c::crc32c(rows));
+        *head = frame_header(salt, previous, last, length, crc32c::crc32c(rows));
     }
     Ok(())
 }
 
-fn head_of(
+fn frame_header(
     salt: [u8; 8],
     previous: Version,
     last: Version,
     length: u32,
     sum: u32,
-) -> [u8; HEAD_BYTES] {
-    let mut head = [0; HEAD_BYTES];
-    let (said, own) = head.split_at_mut(HEAD_BYTES - 4);
+) -> [u8; FRAME_HEADER_BYTES] {
+    let mut head = [0; FRAME_HEADER_BYTES];
+    let (said, own) = head.split_at_mut(FRAME_HEADER_BYTES - 4);
     let versions = [previous.0.to_be_bytes(), last.0.to_be_bytes()];
     let lengths = [length.to_be_bytes(), sum.to_be_bytes()];
     let (first, second) = said.split_at_mut(16);
@@ -262,39 +262,39 @@ fn too_long(error: std::num::TryFromIntError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// What the head of a whole frame says.
+/// The header of a whole frame.
 struct Frame {
     previous: Version,
     last: Version,
-    /// Of its rows.
+    /// The length of its rows.
     length: usize,
 }
 
 impl Frame {
     /// The frame at the start of `bytes`, if there is a whole one.
     fn read(bytes: &[u8], salt: [u8; 8]) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<HEAD_BYTES>()?;
+        let (head, rest) = bytes.split_first_chunk::<FRAME_HEADER_BYTES>()?;
         let mut fields = head.as_slice();
         let (previous, last) = (Version(fields.get_u64()), Version(fields.get_u64()));
         let (length, sum) = (fields.get_u32(), fields.get_u32());
         // Before any sum is taken: nearly all that a search meets ends here.
         let rows = rest.get(..length as usize).filter(|_| previous < last)?;
         let is_whole =
-            *head == head_of(salt, previous, last, length, sum) && crc32c::crc32c(rows) == sum;
+            *head == frame_header(salt, previous, last, length, sum) && crc32c::crc32c(rows) == sum;
         is_whole.then_some(Self { previous, last, length: length as usize })
     }
 }
 
 /// Adds the rows of a frame to those of the frames before it.
-fn add_rows(mut frame: Bytes, rows: &mut Rows) -> Result<(), JournalError> {
+fn add_rows(mut frame: Bytes, rows: &mut Rows) -> Result<(), WalError> {
     while !frame.is_empty() {
-        let cut = JournalError::Damaged("has a row that is cut short");
-        if frame.len() < ROW_BYTES {
+        let cut = WalError::Damaged("has a row that is cut short");
+        if frame.len() < ROW_HEADER_BYTES {
             return Err(cut);
         }
         let version = Version(frame.get_u64());
         let (key_bytes, value_bytes) = (usize::from(frame.get_u16()), frame.get_u32());
-        let has_value = value_bytes != GONE;
+        let has_value = value_bytes != DELETED;
         let value_bytes = if has_value { value_bytes as usize } else { 0 };
         if frame.len() < key_bytes + value_bytes {
             return Err(cut);
@@ -306,45 +306,45 @@ fn add_rows(mut frame: Bytes, rows: &mut Rows) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// The frames from the start of a file that follow each other, with their rows; and where they end.
+/// The frames from the start of a file that follow each other, with their rows, and the offset of their end.
 fn chain(bytes: &Bytes, salt: [u8; 8]) -> (Vec<(Frame, Bytes)>, usize) {
-    let (mut frames, mut at) = (Vec::<(Frame, Bytes)>::new(), TOP_BYTES);
+    let (mut frames, mut at) = (Vec::<(Frame, Bytes)>::new(), FILE_HEADER_BYTES);
     while let Some(frame) = Frame::read(bytes.get(at..).unwrap_or_default(), salt) {
         let before = frames.last().map(|(before, _)| before.last);
         if before.is_some_and(|before| before != frame.previous) {
             break;
         }
-        let rows = at + HEAD_BYTES;
+        let rows = at + FRAME_HEADER_BYTES;
         at = rows + frame.length;
         frames.push((frame, bytes.slice(rows..at)));
     }
     (frames, at)
 }
 
-/// What the files hold beyond `applied`.
-fn replay(files: &[Bytes], applied: Version) -> Result<Recovered, JournalError> {
+/// The rows that the files hold beyond `checkpointed`.
+fn replay(files: &[Bytes], checkpointed: Version) -> Result<Recovered, WalError> {
     let mut chains = Vec::new();
     let mut rests = Vec::new();
     for bytes in files {
         let Some(salt) = salt_of(bytes) else {
-            // A start was cut off before it had written a top; nothing was appended yet.
-            if bytes.len() <= TOP_BYTES {
+            // A start was cut off before it had written a header; nothing was appended yet.
+            if bytes.len() <= FILE_HEADER_BYTES {
                 continue;
             }
-            return Err(JournalError::Damaged("has a file that does not begin as one"));
+            return Err(WalError::Damaged("has a file that does not begin as one"));
         };
         let (frames, end) = chain(bytes, salt);
         chains.push(frames);
         rests.push((bytes.slice(end..), salt));
     }
     chains.sort_by_key(|frames| frames.first().map(|(frame, _)| frame.previous));
-    let mut recovered = Recovered { last: applied, ..Recovered::default() };
+    let mut recovered = Recovered { last: checkpointed, ..Recovered::default() };
     for (frame, rows) in chains.into_iter().flatten() {
         if frame.last <= recovered.last {
             continue;
         }
         if frame.previous != recovered.last {
-            return Err(JournalError::Damaged("has lost frames before others"));
+            return Err(WalError::Damaged("has lost frames before others"));
         }
         add_rows(rows, &mut recovered.rows)?;
         recovered.last = frame.last;
@@ -356,7 +356,7 @@ fn replay(files: &[Bytes], applied: Version) -> Result<Recovered, JournalError> 
     };
     // A torn frame was never acknowledged, and nothing was written after it.
     if rests.iter().any(is_later) {
-        return Err(JournalError::Damaged("is broken before frames that are whole"));
+        return Err(WalError::Damaged("is broken before frames that are whole"));
     }
     Ok(recovered)
 }

@@ -20,17 +20,17 @@ fn group() -> impl Strategy<Value = Group> {
     btree_map(any::<u8>(), value, 1..5).prop_map(|rows| rows.into_iter().collect())
 }
 
-/// A journal that begins after version 10 and holds one frame a group; how long its first file is before each frame.
-fn written(directory: &Path, groups: &[Group]) -> (Journal, Vec<usize>) {
-    let mut journal = Journal::start(&SystemDisk, directory, Version(10)).unwrap();
-    let mut ends = vec![TOP_BYTES];
+/// A log that begins after version 10 and holds one frame a group, and the length of its first file before each frame.
+fn written(directory: &Path, groups: &[Group]) -> (Wal, Vec<usize>) {
+    let mut wal = Wal::start(&SystemDisk, directory, Version(10)).unwrap();
+    let mut ends = vec![FILE_HEADER_BYTES];
     for (number, group) in (11..).zip(groups) {
         let rows = rows_of(group, number);
-        let bytes = journal.append(&rows, Version(number)).unwrap();
+        let bytes = wal.append(&rows, Version(number)).unwrap();
         ends.push(ends.last().unwrap() + bytes);
     }
-    journal.sync().unwrap();
-    (journal, ends)
+    wal.sync().unwrap();
+    (wal, ends)
 }
 
 fn model(groups: &[Group]) -> Rows {
@@ -41,8 +41,8 @@ fn model(groups: &[Group]) -> Rows {
     })
 }
 
-fn recovered(directory: &Path, applied: u64) -> Result<Recovered, JournalError> {
-    Journal::recover(&SystemDisk, directory, Version(applied))
+fn recovered(directory: &Path, applied: u64) -> Result<Recovered, WalError> {
+    Wal::recover(&SystemDisk, directory, Version(applied))
 }
 
 proptest! {
@@ -56,7 +56,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let (_, ends) = written(directory.path(), &groups);
         let file = directory.path().join(NAMES[0]);
-        let cut = TOP_BYTES + cut.index(ends.last().unwrap() - TOP_BYTES + 1);
+        let cut = FILE_HEADER_BYTES + cut.index(ends.last().unwrap() - FILE_HEADER_BYTES + 1);
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..cut]).unwrap();
         let whole = ends.iter().filter(|end| **end <= cut).count() - 1;
@@ -89,15 +89,15 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in vec(any::<u8>(), 0..200), salt in any::<[u8; 8]>()) {
-        let bytes = [top(salt).as_slice(), bytes.as_slice()].concat();
+        let bytes = [file_header(salt).as_slice(), bytes.as_slice()].concat();
         let _ = replay(&[bytes.into()], Version::ABSENT);
     }
 
     #[test]
     fn rows_with_a_whole_sum_and_no_sense_are_named(rows in vec(any::<u8>(), 1..60)) {
         let salt = [7; 8];
-        let head = head_of(salt, Version(0), Version(1), rows.len() as u32, crc32c::crc32c(&rows));
-        let bytes = [top(salt).as_slice(), head.as_slice(), rows.as_slice()].concat();
+        let head = frame_header(salt, Version(0), Version(1), rows.len() as u32, crc32c::crc32c(&rows));
+        let bytes = [file_header(salt).as_slice(), head.as_slice(), rows.as_slice()].concat();
         let _ = replay(&[bytes.into()], Version::ABSENT);
     }
 }
@@ -106,31 +106,31 @@ proptest! {
 fn what_the_tree_has_is_not_given_again() {
     let directory = tempfile::tempdir().unwrap();
     let groups = [vec![(1, Some(vec![1]))], vec![(2, Some(vec![2]))], vec![(1, None)]];
-    let _journal = written(directory.path(), &groups);
+    let _wal = written(directory.path(), &groups);
     let found = recovered(directory.path(), 12).unwrap();
     assert_eq!(found.rows, rows_of(&groups[2], 13));
     assert_eq!(recovered(directory.path(), 13).unwrap().rows, Rows::new());
 }
 
 /// Frames of a mebibyte each; the tree follows `behind` frames later.
-fn fill(directory: &Path, frames: u64, behind: u64) -> Journal {
-    let mut journal = Journal::start(&SystemDisk, directory, Version::ABSENT).unwrap();
+fn fill(directory: &Path, frames: u64, behind: u64) -> Wal {
+    let mut wal = Wal::start(&SystemDisk, directory, Version::ABSENT).unwrap();
     for number in 1..=frames {
         let applied = Version(number.saturating_sub(behind));
-        assert!(journal.has_room(applied), "frame {number}");
+        assert!(wal.has_space(applied), "frame {number}");
         let value = Some(Bytes::from(vec![number as u8; 1024 * 1024]));
         let rows = [(Bytes::from(number.to_string()), (value, Version(number)))];
-        journal.append(&rows.into_iter().collect(), Version(number)).unwrap();
+        wal.append(&rows.into_iter().collect(), Version(number)).unwrap();
     }
-    journal
+    wal
 }
 
 #[test]
 fn the_files_take_turns_and_hold_all_that_the_tree_has_not() {
     let directory = tempfile::tempdir().unwrap();
     for frames in [8, 9, 16, 17, 18, 25, 40] {
-        let journal = fill(directory.path(), frames, 9);
-        assert!(journal.bytes() < 19 * 1024 * 1024, "{}", journal.bytes());
+        let wal = fill(directory.path(), frames, 9);
+        assert!(wal.bytes() < 19 * 1024 * 1024, "{}", wal.bytes());
         let applied = frames.saturating_sub(9);
         let found = recovered(directory.path(), applied).unwrap();
         let versions: Vec<_> = found.rows.values().map(|(_, version)| version.0).collect();
@@ -143,18 +143,18 @@ fn the_files_take_turns_and_hold_all_that_the_tree_has_not() {
 #[test]
 fn a_file_is_not_written_over_before_the_tree_has_what_it_holds() {
     let directory = tempfile::tempdir().unwrap();
-    let journal = fill(directory.path(), 16, 16);
-    assert!(!journal.has_room(Version(7)));
-    assert!(journal.has_room(Version(8)));
+    let wal = fill(directory.path(), 16, 16);
+    assert!(!wal.has_space(Version(7)));
+    assert!(wal.has_space(Version(8)));
 }
 
 #[test]
 fn a_lost_file_is_named() {
     let directory = tempfile::tempdir().unwrap();
-    let _journal = fill(directory.path(), 12, 12);
+    let _wal = fill(directory.path(), 12, 12);
     std::fs::remove_file(directory.path().join(NAMES[0])).unwrap();
     let lost = recovered(directory.path(), 0);
-    assert!(matches!(lost, Err(JournalError::Damaged(_))), "{lost:?}");
+    assert!(matches!(lost, Err(WalError::Damaged(_))), "{lost:?}");
     // The tree has what it held.
     assert_eq!(recovered(directory.path(), 8).unwrap().last, Version(12));
 }
@@ -162,16 +162,16 @@ fn a_lost_file_is_named() {
 #[test]
 fn a_value_that_looks_like_a_frame_is_a_value() {
     let directory = tempfile::tempdir().unwrap();
-    let mut journal = Journal::start(&SystemDisk, directory.path(), Version(10)).unwrap();
+    let mut wal = Wal::start(&SystemDisk, directory.path(), Version(10)).unwrap();
     let mut frame = Vec::new();
     let inner = rows_of(&[(1, Some(vec![1]))], 99);
     encode(&mut frame, [0; 8], Version(98), Version(99), &inner).unwrap();
     let rows = rows_of(&[(2, Some(frame))], 11);
-    journal.append(&rows, Version(11)).unwrap();
+    wal.append(&rows, Version(11)).unwrap();
     let file = directory.path().join(NAMES[0]);
     let mut bytes = std::fs::read(&file).unwrap();
     // Torn at its head, so that the rest of the frame is searched.
-    bytes[TOP_BYTES] ^= 1;
+    bytes[FILE_HEADER_BYTES] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(10));
 }
@@ -183,5 +183,5 @@ fn a_start_that_was_cut_off_before_its_first_bytes_is_empty() {
     assert_eq!(recovered(directory.path(), 3).unwrap().last, Version(3));
     std::fs::write(directory.path().join(NAMES[0]), [0; 100]).unwrap();
     let foreign = recovered(directory.path(), 3);
-    assert!(matches!(foreign, Err(JournalError::Damaged(_))), "{foreign:?}");
+    assert!(matches!(foreign, Err(WalError::Damaged(_))), "{foreign:?}");
 }
