@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is written past the page cache has a length and a place, in memory and in its file, that are multiples of this: no disk of
-/// today asks for more.
+/// Block of a disk. A write past the page cache has a length and a place, in memory and in its file, that are multiples of it: no
+/// disk of today asks for more.
 pub(crate) const BLOCK_BYTES: usize = 4096;
 
 /// The disk as the blob directory uses it.

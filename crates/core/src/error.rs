@@ -1,6 +1,6 @@
 //! The row that every error has: its status and its code.
 
-/// How an error looks from outside. Nothing else in a service decides a status or a code.
+/// The look of an error from outside. Nothing else in a service decides a status or a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// HTTP status, 300 to 599.

@@ -1,9 +1,10 @@
 //! An answer that arrives later: awaited in a runtime, or waited for on a thread. Needs no runtime.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
 use parking_lot::{Condvar, Mutex};
 
@@ -77,6 +78,28 @@ impl<T> Pending<T> {
     }
 }
 
+/// Blocks this thread until `future` is done. Never call it on an async thread.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+/// Wakes the thread that polls.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
 impl<T: Unpin> Future for Pending<T> {
     type Output = T;
 
@@ -136,6 +159,14 @@ mod tests {
         let (resolver, pending) = Pending::new(0);
         let thread = std::thread::spawn(move || resolver.resolve(7));
         assert_eq!(pending.wait(), 7);
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_future_that_is_woken_by_another_thread_can_be_blocked_on() {
+        let (resolver, pending) = Pending::new(0);
+        let thread = std::thread::spawn(move || resolver.resolve(7));
+        assert_eq!(block_on(async { pending.await + 1 }), 8);
         thread.join().unwrap();
     }
 

@@ -73,7 +73,7 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// How long after `earlier` this is; zero if it is not after it.
+    /// The time from `earlier` to this moment; zero if it is not after it.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         let micros = self.0.saturating_sub(earlier.0);
@@ -123,7 +123,7 @@ impl Timestamp {
     }
 }
 
-/// What is the same for a whole second, made once in it.
+/// A value that is the same for a whole second, made once in it.
 #[derive(Debug, Default)]
 pub struct EachSecond<T>(Option<(i64, T)>);
 
@@ -134,7 +134,7 @@ impl<T> EachSecond<T> {
         Self(None)
     }
 
-    /// What belongs to the second of `moment`: as it was made last, or else as `make` makes it.
+    /// The value of the second of `moment`: as it was made last, or else as `make` makes it.
     pub fn at(&mut self, moment: Timestamp, make: impl FnOnce(Timestamp) -> T) -> &T {
         let second = moment.seconds();
         let known = self.0.take().filter(|(known, _)| *known == second);
@@ -158,7 +158,7 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// Where a shell reads the time. It reads once per request and hands the value on.
+/// The place where a shell reads the time. It reads once per request and hands the value on.
 pub trait Clock: Send + Sync {
     /// The moment it is.
     fn now(&self) -> Timestamp;
@@ -183,7 +183,7 @@ impl SystemClock {
         Self::default()
     }
 
-    /// How far this clock is ahead of the machine's, in milliseconds.
+    /// Milliseconds by which this clock is ahead of the machine's.
     #[must_use]
     pub fn offset_millis(&self) -> i64 {
         self.reading.lock().offset_micros.div_euclid(1_000)

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 
 const IMAGE_BYTES: u64 = 512 * 1024 * 1024;
-/// What was acknowledged as surviving the process alone may be lost to a power cut when it is younger than this.
+/// Age below which a power cut may take what was acknowledged as surviving the process alone.
 const PROCESS_GRACE: Duration = Duration::from_millis(600);
 /// The writers are ended after this many acknowledgements and one more each round, so that no two rounds end alike.
 const ENOUGH: usize = 400;

@@ -15,7 +15,7 @@ pub(crate) fn blob_id(bytes: &[u8]) -> Option<BlobId> {
     bytes.try_into().ok().map(BlobId)
 }
 
-/// What the writers were told.
+/// The answers that the writers got.
 #[derive(Default)]
 struct Acknowledged {
     /// The last number of each writer of batches.

@@ -1,22 +1,19 @@
 //! A running service for tests: on a free port of loopback, gone when dropped.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use http::{Request, Response};
-use hyper::service::Service;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::{Body, Config, Hosted, ReplyBody, Report, serve};
+use super::{Config, HostedService, Report, serve};
 use crate::time::SystemClock;
 
 /// A service that runs until this is dropped.
 #[derive(Debug)]
 pub struct Running {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: SocketAddr,
     /// Its clock, which a test may move.
     pub clock: Arc<SystemClock>,
@@ -29,11 +26,7 @@ impl Running {
     ///
     /// # Errors
     /// If no port can be taken.
-    pub async fn start<S>(service: S, config: Config) -> std::io::Result<Self>
-    where
-        S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
-        S::Future: Send,
-    {
+    pub async fn start<S: HostedService>(service: S, config: Config) -> std::io::Result<Self> {
         let clock = Arc::clone(&config.clock);
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;

@@ -8,6 +8,7 @@
 pub mod conformance;
 mod memo;
 mod memory;
+mod run;
 #[cfg(feature = "sled")]
 mod sled;
 mod span;
@@ -18,9 +19,10 @@ mod tx;
 pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
+pub use run::{read, run, run_blocking};
 pub use span::{Bounds, Order, Span};
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
-pub use tx::{Tx, read, run, run_blocking};
+pub use tx::Tx;
 
 use bytes::Bytes;
 
@@ -35,7 +37,7 @@ pub const BATCH_OPERATIONS_MAX: usize = 1_000;
 /// The keys and values of a batch have at most this many bytes together.
 pub const BATCH_BYTES_MAX: usize = 1024 * 1024;
 
-/// When a key was last written, as its engine counts. It grows for its key; only versions of one engine compare.
+/// The number of the last write to a key, as its engine counts. It grows for its key; only versions of one engine compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Version(pub u64);
 
@@ -44,12 +46,12 @@ impl Version {
     pub const ABSENT: Self = Self(0);
 }
 
-/// What a read of one key found.
+/// The outcome of reading one key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     /// The value, or `None` when absent.
     pub value: Option<Bytes>,
-    /// When it was written, or deleted for a while after that.
+    /// The version at which it was written, or deleted for a while after that.
     pub version: Version,
 }
 
@@ -58,13 +60,13 @@ pub struct Found {
 pub struct Page {
     /// Keys and values in the span's order.
     pub rows: Vec<(Bytes, Bytes)>,
-    /// Whether the span holds rows beyond these.
+    /// Set if the span holds rows beyond these.
     pub more: bool,
     /// The highest version that these rows rest on, absences included.
     pub seen: Version,
 }
 
-/// How lasting a batch must be before it is acknowledged.
+/// The durability that a batch must have before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Durability {
     /// It survives a kill of the process; a power cut takes at most the last half second.
@@ -83,7 +85,7 @@ pub struct Batch {
     pub expectations: Vec<(Bytes, Version)>,
     /// New values; `None` deletes. No key stands twice.
     pub writes: Vec<(Bytes, Option<Bytes>)>,
-    /// What acknowledging it promises.
+    /// The promise that acknowledging it makes.
     pub durability: Durability,
 }
 
@@ -132,7 +134,7 @@ pub fn check_key(key: &[u8]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Why a store did not do what it was asked.
+/// Reasons for which a store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// An expectation of a batch no longer holds; nothing was written. Reads never give it.
@@ -141,11 +143,11 @@ pub enum StoreError {
     /// The batch, key or value is larger than any engine takes; nothing was written.
     #[error("{count} {what} are more than the {most} that the store takes")]
     LimitExceeded {
-        /// What was counted.
+        /// The things that were counted.
         what: &'static str,
-        /// How many there were.
+        /// Their count.
         count: usize,
-        /// How many there may be.
+        /// The greatest count that is taken.
         most: usize,
     },
     /// The engine cannot be reached or has stopped; nothing was written.
@@ -167,7 +169,7 @@ impl StoreError {
 
 /// An ordered map of bytes with atomic conditional commits. Object-safe; no runtime's type in it.
 ///
-/// What a commit acknowledged is seen by every read that starts after. What a read shows may not be
+/// A write that was acknowledged is seen by every read that starts after. A write that a read shows may not be
 /// on disk yet: whoever answers a user from it first awaits [`KeyValue::durable`].
 /// The laws are written down as tests in `conformance`.
 pub trait KeyValue: Send + Sync {
@@ -177,7 +179,7 @@ pub trait KeyValue: Send + Sync {
     /// `LimitExceeded`, `Unavailable`, `Corrupt`.
     fn get(&self, key: &[u8]) -> Result<Found, StoreError>;
 
-    /// What [`KeyValue::get`] finds for each of `keys`, in their order; one round trip on a remote engine.
+    /// The outcome of [`KeyValue::get`] for each of `keys`, in their order; one round trip on a remote engine.
     ///
     /// # Errors
     /// As [`KeyValue::get`], for the first key that has one.
@@ -201,17 +203,17 @@ pub trait KeyValue: Send + Sync {
     /// `None` if everything up to `seen` is as durable as it promised; else the answer that tells when it is.
     fn durable(&self, seen: Version) -> Option<Pending<Result<(), StoreError>>>;
 
-    /// When rows were last written, if every write of them passes through this engine.
+    /// The versions of last writes, if every write passes through this engine.
     fn write_versions(&self) -> Option<&WriteVersions> {
         None
     }
 
-    /// What rows that were read lately mean, if the engine keeps that.
+    /// The cache of decoded records, if the engine has one.
     fn decoded_cache(&self) -> Option<&DecodedCache> {
         None
     }
 
-    /// Whether reads return without waiting for a network, so that a handler may run on an async thread.
+    /// Returns whether reads return without waiting for a network, so that a handler may run on an async thread.
     fn is_local(&self) -> bool {
         true
     }

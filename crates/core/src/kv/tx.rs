@@ -1,4 +1,4 @@
-//! Transactions: reads that become expectations, writes that are only recorded, and the loop that commits them.
+//! Transactions: reads that become expectations, and writes that are only recorded.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,15 @@ use super::{
     Batch, DecodedCache, Durability, Found, KEY_BYTES_MAX, KeyValue, Order, Page, ReadSet, Span,
     StoreError, Version, WriteVersions,
 };
-use crate::id::{Ids, SeededIds};
-use crate::pending::Pending;
 
-/// One attempt of a handler at the store. Nothing is written until [`run`] commits it.
+/// One attempt of a handler at the store. Nothing is written until [`run`](super::run) commits it.
 pub struct Tx<'s> {
     store: &'s dyn KeyValue,
     reads: BTreeMap<Bytes, Found>,
     writes: BTreeMap<Bytes, Option<Bytes>>,
     seen: Version,
     durability: Durability,
-    /// What the reads rest on, where that is noted and known.
+    /// The read set, where that is tracked and known.
     read_set: Option<ReadSet>,
 }
 
@@ -36,7 +34,7 @@ impl<'s> Tx<'s> {
         }
     }
 
-    /// The same, which notes what it reads for [`Tx::read_set`].
+    /// The same, which tracks its reads for [`Tx::read_set`].
     #[must_use]
     pub fn tracking_reads(store: &'s dyn KeyValue) -> Self {
         Self { read_set: store.write_versions().map(WriteVersions::read_set), ..Self::new(store) }
@@ -48,22 +46,11 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        if let Some(reads) = &mut self.read_set {
-            reads.add(key);
+        let (value, stored) = self.find(key)?;
+        if let Some(version) = stored {
+            let found = Found { value: value.clone(), version };
+            self.reads.insert(Bytes::copy_from_slice(key), found);
         }
-        if let Some(value) = self.writes.get(key) {
-            return Ok(value.clone());
-        }
-        if let Some(found) = self.reads.get(key) {
-            return Ok(found.value.clone());
-        }
-        if key.len() > KEY_BYTES_MAX {
-            return Ok(None);
-        }
-        let found = self.store.get(key)?;
-        self.seen = self.seen.max(found.version);
-        let value = found.value.clone();
-        self.reads.insert(Bytes::copy_from_slice(key), found);
         Ok(value)
     }
 
@@ -73,21 +60,26 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::get`].
     pub fn peek(&mut self, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.find(key).map(|(value, _)| value)
+    }
+
+    /// The value at `key`, and its version if the store was asked for it.
+    fn find(&mut self, key: &[u8]) -> Result<(Option<Bytes>, Option<Version>), StoreError> {
         if let Some(reads) = &mut self.read_set {
             reads.add(key);
         }
         if let Some(value) = self.writes.get(key) {
-            return Ok(value.clone());
+            return Ok((value.clone(), None));
         }
         if let Some(found) = self.reads.get(key) {
-            return Ok(found.value.clone());
+            return Ok((found.value.clone(), None));
         }
         if key.len() > KEY_BYTES_MAX {
-            return Ok(None);
+            return Ok((None, None));
         }
         let found = self.store.get(key)?;
         self.seen = self.seen.max(found.version);
-        Ok(found.value)
+        Ok((found.value, Some(found.version)))
     }
 
     /// At most `limit` rows of `span`, this transaction's own writes among them. The commit does not depend on
@@ -96,7 +88,7 @@ impl<'s> Tx<'s> {
     /// # Errors
     /// As [`KeyValue::scan`].
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-        // Which rows are not there is not noted.
+        // The rows that are not there are not tracked.
         self.read_set = None;
         let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
         let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
@@ -133,7 +125,7 @@ impl<'s> Tx<'s> {
         Ok(Page { rows, more, seen: page.seen })
     }
 
-    /// What rows that were read lately mean, where the engine keeps that.
+    /// The cache of decoded records, where the engine has one.
     pub(super) fn decoded_cache(&self) -> Option<&'s DecodedCache> {
         self.store.decoded_cache()
     }
@@ -153,7 +145,7 @@ impl<'s> Tx<'s> {
         self.durability = durability;
     }
 
-    /// Whether nothing was written.
+    /// Returns whether nothing was written.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.writes.is_empty()
@@ -165,7 +157,7 @@ impl<'s> Tx<'s> {
         self.seen
     }
 
-    /// What the reads rest on; `None` where that was not noted, and once there was a scan or a write.
+    /// The rows that were read; `None` where they were not tracked, and once there was a scan or a write.
     pub fn read_set(&mut self) -> Option<ReadSet> {
         self.read_set.take().filter(|_| self.writes.is_empty())
     }
@@ -191,137 +183,9 @@ impl std::fmt::Debug for Tx<'_> {
     }
 }
 
-/// What an attempt waits for before its answer may be shown.
-enum Wait {
-    Nothing,
-    Durable(Pending<Result<(), StoreError>>),
-    Commit(Pending<Result<Version, StoreError>>),
-}
-
-/// The ids of a transaction: the same for every attempt at it. Nothing is drawn for one that draws nothing, as most that read do.
-struct Draws<'i> {
-    ids: &'i mut dyn Ids,
-    fork: Option<SeededIds>,
-}
-
-impl<'i> Draws<'i> {
-    const fn of(ids: &'i mut dyn Ids) -> Self {
-        Self { ids, fork: None }
-    }
-
-    const fn attempt(&mut self) -> Draw<'_, 'i> {
-        Draw { draws: self, own: None }
-    }
-}
-
-/// The ids of one attempt.
-struct Draw<'d, 'i> {
-    draws: &'d mut Draws<'i>,
-    own: Option<SeededIds>,
-}
-
-impl Ids for Draw<'_, '_> {
-    fn fill(&mut self, bytes: &mut [u8]) {
-        let Draws { ids, fork } = self.draws;
-        let own = self.own.get_or_insert_with(|| fork.get_or_insert_with(|| ids.fork()).clone());
-        own.fill(bytes);
-    }
-}
-
-fn attempt<T, E>(
-    store: &dyn KeyValue,
-    ids: &mut dyn Ids,
-    body: &mut impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
-) -> (Result<T, E>, Wait) {
-    let mut tx = Tx::new(store);
-    let outcome = body(&mut tx, ids);
-    if outcome.is_err() || tx.is_read_only() {
-        return (outcome, store.durable(tx.seen()).map_or(Wait::Nothing, Wait::Durable));
-    }
-    let mut id = [0; 16];
-    ids.fill(&mut id);
-    (outcome, Wait::Commit(store.commit(tx.into_batch(id))))
-}
-
-/// Runs `body` in a transaction and commits it, again with the same ids on a conflict, `attempts_max` times at the most.
-///
-/// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read is durable:
-/// nobody is ever shown what a power cut could take back. `body` runs in place; only the disk is awaited.
-///
-/// # Errors
-/// What `body` refused with; else the [`StoreError`] of the commit, [`StoreError::Conflict`] after the last attempt.
-pub async fn run<T, E: From<StoreError>>(
-    store: &dyn KeyValue,
-    ids: &mut dyn Ids,
-    attempts_max: u32,
-    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
-) -> Result<T, E> {
-    let mut draws = Draws::of(ids);
-    for _ in 0..attempts_max {
-        let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
-        match wait {
-            Wait::Nothing => return outcome,
-            Wait::Durable(durable) => return durable.await.map_err(E::from).and(outcome),
-            Wait::Commit(commit) => match commit.await {
-                Err(StoreError::Conflict) => {}
-                Err(error) => return Err(error.into()),
-                Ok(_) => return outcome,
-            },
-        }
-    }
-    Err(StoreError::Conflict.into())
-}
-
-/// Runs `body`, which only reads, and shows what it found as [`run`] does, with what that rests on.
-///
-/// # Errors
-/// What `body` refused with; else the [`StoreError`] of the wait.
-pub async fn read<T, E: From<StoreError>>(
-    store: &dyn KeyValue,
-    body: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
-) -> Result<(T, Option<ReadSet>), E> {
-    let (outcome, read_set, durable) = {
-        let mut tx = Tx::tracking_reads(store);
-        let outcome = body(&mut tx);
-        debug_assert!(tx.is_read_only(), "what is written here is lost");
-        (outcome, tx.read_set(), store.durable(tx.seen()))
-    };
-    if let Some(durable) = durable {
-        durable.await?;
-    }
-    Ok((outcome?, read_set))
-}
-
-/// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_blocking<T, E: From<StoreError>>(
-    store: &dyn KeyValue,
-    ids: &mut dyn Ids,
-    attempts_max: u32,
-    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
-) -> Result<T, E> {
-    let mut draws = Draws::of(ids);
-    for _ in 0..attempts_max {
-        let (outcome, wait) = attempt(store, &mut draws.attempt(), &mut body);
-        match wait {
-            Wait::Nothing => return outcome,
-            Wait::Durable(durable) => return durable.wait().map_err(E::from).and(outcome),
-            Wait::Commit(commit) => match commit.wait() {
-                Err(StoreError::Conflict) => {}
-                Err(error) => return Err(error.into()),
-                Ok(_) => return outcome,
-            },
-        }
-    }
-    Err(StoreError::Conflict.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::SeededIds;
     use crate::kv::Memory;
 
     fn put(store: &Memory, key: &'static str, value: &'static str) {
@@ -386,25 +250,6 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_runs_the_body_again_with_the_same_ids() {
-        let store = Memory::new();
-        let mut drawn = Vec::new();
-        let answer: Result<u32, StoreError> =
-            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, ids| {
-                drawn.push(ids.next());
-                tx.get(b"counter")?;
-                if drawn.len() == 1 {
-                    put(&store, "counter", "raced");
-                }
-                tx.put("counter", "mine");
-                Ok(7)
-            });
-        assert_eq!(answer, Ok(7));
-        assert_eq!(drawn.len(), 2);
-        assert_eq!(drawn[0], drawn[1]);
-    }
-
-    #[test]
     fn what_was_read_holds_until_one_of_its_rows_is_written() {
         let store = Memory::new();
         let read_set = |read: fn(&mut Tx<'_>)| {
@@ -426,17 +271,5 @@ mod tests {
         let scanned = read_set(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
         let written = read_set(|tx| tx.put("c", "2"));
         assert_eq!((scanned, written, Tx::new(&store).read_set()), (None, None, None));
-    }
-
-    #[test]
-    fn a_refusal_writes_nothing() {
-        let store = Memory::new();
-        let answer: Result<(), StoreError> =
-            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, _| {
-                tx.put("a", "1");
-                Err(StoreError::OutcomeUnknown)
-            });
-        assert_eq!(answer, Err(StoreError::OutcomeUnknown));
-        assert_eq!(store.get(b"a").unwrap(), Found::default());
     }
 }

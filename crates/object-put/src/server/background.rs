@@ -26,6 +26,17 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Rows or blobs that a step of the wipe takes.
 const CLEAR_STEP: usize = 500;
 
+/// Query parameters of presigned URLs that nobody but the holder of the URL is to see.
+const SECRET_PARAMETERS: [&str; 7] = [
+    "x-amz-signature",
+    "x-amz-security-token",
+    "x-amz-credential",
+    "x-store-signature",
+    "x-store-security-token",
+    "x-store-credential",
+    "awsaccesskeyid",
+];
+
 fn day_of(clock: &dyn Clock) -> i64 {
     clock.now().seconds().div_euclid(DAY_SECONDS)
 }
@@ -41,6 +52,10 @@ impl Hosted for ObjectPut {
         let mut response = render::xml(row.status, body);
         render::identify(&mut response, dialect, request.id, self.0.clock.now());
         response
+    }
+
+    fn secret_parameters(&self) -> &'static [&'static str] {
+        &SECRET_PARAMETERS
     }
 
     async fn reset(&self) -> Result<(), String> {

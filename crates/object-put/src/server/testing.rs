@@ -47,15 +47,29 @@ pub async fn spawn() -> Result<Running, SpawnError> {
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    #[tokio::test]
-    async fn a_spawned_service_answers_until_it_is_dropped() {
-        let running = super::spawn().await.unwrap();
+    async fn get(running: &super::Running, target: &str) -> String {
         let mut stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
         let request =
-            "GET /_ops/health/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+            format!("GET {target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn a_spawned_service_answers_until_it_is_dropped() {
+        let running = super::spawn().await.unwrap();
+        let answer = get(&running, "/_ops/health/ready").await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn the_signature_of_a_presigned_url_is_not_shown_to_others() {
+        let running = super::spawn().await.unwrap();
+        get(&running, "/demo/a?X-Amz-Signature=s3cret&X-Store-Credential=s3cret&list-type=2").await;
+        let requests = get(&running, "/_ops/requests").await;
+        let shown = "/demo/a?X-Amz-Signature=...&X-Store-Credential=...&list-type=2";
+        assert!(requests.contains(shown) && !requests.contains("s3cret"), "{requests}");
     }
 }

@@ -45,6 +45,10 @@ impl Hosted for VideoApi {
         response
     }
 
+    fn secret_parameters(&self) -> &'static [&'static str] {
+        &["upload_id"]
+    }
+
     async fn reset(&self) -> Result<(), String> {
         self.wipe().await.map_err(|error| error.to_string())?;
         self.fill().await.map(drop).map_err(|error| error.to_string())

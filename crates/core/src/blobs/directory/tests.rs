@@ -59,7 +59,7 @@ fn a_torn_pack_keeps_the_blobs_before_the_tear() {
     assert_eq!(store.list(None, 9).unwrap(), [kept, new]);
 }
 
-/// What a kill leaves of a store with these bodies: its packs as they are while it is open.
+/// The remains of a killed store with these bodies: its packs as they are while it is open.
 fn killed(bodies: &[&'static [u8]]) -> (tempfile::TempDir, Vec<BlobStat>) {
     let (directory, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = open(directory.path());
@@ -137,7 +137,7 @@ fn packs_that_are_full_are_records_to_their_end() {
     assert!(!packs.walk(last, &mut |_, _| {}).unwrap(), "the last one has preallocated bytes");
 }
 
-/// Which calls to a disk fail: the n-th, and with `stays` all after it, as if the process had been killed there.
+/// The calls to a disk that fail: the n-th, and with `stays` all after it, as if the process had been killed there.
 #[derive(Clone)]
 struct Failing {
     calls: Arc<AtomicUsize>,

@@ -8,14 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::host::server::Limits;
 
-/// What a service is called, and where it listens by default.
+/// The names of a service, and its defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct Product {
     /// The name of the binary, and of the service in logs and banners.
     pub name: &'static str,
     /// Its version.
     pub version: &'static str,
-    /// What its environment variables start with, without the underscore.
+    /// The start of its environment variables, without the underscore.
     pub prefix: &'static str,
     /// The default port.
     pub port: u16,
@@ -52,12 +52,12 @@ pub struct Flags {
     pub cache_bytes: u64,
     /// Values longer than this many bytes are kept in packs beside the records.
     pub record_bytes_max: usize,
-    /// What is bounded.
+    /// The bounds of every connection.
     pub limits: Limits,
     /// Certificate chain and key in PEM files.
     #[cfg(feature = "tls")]
     pub tls_files: Option<(PathBuf, PathBuf)>,
-    /// Whether to make a certificate at each start.
+    /// Set to make a certificate at each start.
     #[cfg(feature = "tls")]
     pub tls_self_signed: bool,
 }

@@ -1,4 +1,4 @@
-//! From flags to `<name> is ready`, and from a signal to the exit code: the steps that every service shares.
+//! The steps that every service shares: from flags to `<name> is ready`, and from a signal to the exit code.
 
 pub mod flags;
 mod log;
@@ -6,7 +6,6 @@ pub mod storage;
 #[cfg(feature = "tls")]
 mod tls;
 
-use std::convert::Infallible;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,19 +13,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{ArgMatches, Command};
-use http::{Request, Response};
-use hyper::service::Service;
 use tokio::net::TcpListener;
 
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 use self::storage::Storage;
 use super::ops::Metrics;
-use super::server::{Body, Config, Hosted, ReplyBody, serve, signals};
+use super::server::{Config, HostedService, serve, signals};
 use crate::pending::Pending;
 use crate::time::SystemClock;
 
-/// Why a service does not start. It is printed, and the exit code is 1.
+/// Reasons for which a service does not start. It is printed, and the exit code is 1.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// The address is taken or not ours.
@@ -34,9 +31,9 @@ pub enum LaunchError {
         "cannot listen on {address}: {reason}. Choose another with --listen and --port (0 takes a free port)"
     )]
     Listen {
-        /// What was asked for.
+        /// The address that was asked for.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         reason: std::io::Error,
     },
     /// A server that other machines reach needs secrets of its own.
@@ -70,7 +67,7 @@ pub struct Start {
     pub clock: Arc<SystemClock>,
     /// Counters; the service may register its own.
     pub metrics: Metrics,
-    /// Where the server listens; the real port, also where 0 was asked for.
+    /// The address at which the server listens; the real port, also where 0 was asked for.
     pub address: SocketAddr,
     /// The URL that clients use: `--external-url`, else scheme, address and port.
     pub url: String,
@@ -81,11 +78,11 @@ pub struct Start {
 pub struct BuiltService<S> {
     /// The service.
     pub service: S,
-    /// What the banner shows, beside name, URL and data.
+    /// Lines of the banner, beside name, URL and data.
     pub banner: Vec<(&'static str, String)>,
     /// Banner lines that only a terminal shows.
     pub secrets: Vec<(&'static str, String)>,
-    /// Whether the credentials were given by flag, seed file or an earlier start, so that listening off loopback is allowed.
+    /// Set if the credentials were given by flag, seed file or an earlier start, so that listening off loopback is allowed.
     pub has_own_credentials: bool,
 }
 
@@ -110,8 +107,7 @@ pub fn run<S, F>(
     make: impl FnOnce(Start, &ArgMatches) -> F,
 ) -> ExitCode
 where
-    S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
-    S::Future: Send,
+    S: HostedService,
     F: Future<Output = Result<BuiltService<S>, LaunchError>>,
 {
     let (name, inner) = matches.subcommand().unwrap_or(("serve", matches));
@@ -179,8 +175,7 @@ async fn start<S, F>(
     make: impl FnOnce(Start, &ArgMatches) -> F,
 ) -> Result<ExitCode, LaunchError>
 where
-    S: Hosted + Service<Request<Body>, Response = Response<ReplyBody>, Error = Infallible>,
-    S::Future: Send,
+    S: HostedService,
     F: Future<Output = Result<BuiltService<S>, LaunchError>>,
 {
     let _log = Log::start(flags.log.as_deref(), flags.log_json).map_err(LaunchError::Log)?;

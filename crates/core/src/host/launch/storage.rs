@@ -25,7 +25,7 @@ pub struct Storage {
     pub(in crate::host) metrics: Option<StoreMetrics>,
 }
 
-/// Why the stores cannot be opened. Each says what to do.
+/// Reasons for which the stores cannot be opened. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The directory cannot be made or read.
@@ -33,9 +33,9 @@ pub enum StorageError {
         "the data directory {path} cannot be used: {reason}. Choose another with --data, or --memory to keep nothing"
     )]
     Directory {
-        /// Which one.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// The key-value store cannot be opened.

@@ -8,15 +8,16 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 
 use super::faults::Fault;
-use crate::host::server::accept::{Host, caught};
-use crate::host::server::{Body, Hosted, Operation, Peer, Refusal, ReplyBody, RequestId};
+use crate::host::server::panic::caught;
+use crate::host::server::state::ServerState;
+use crate::host::server::{Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestId};
 use crate::time::{Clock, Timestamp};
 
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// One request to the control plane.
-pub(in crate::host) struct Control<'h, S> {
-    pub(in crate::host) host: &'h Host<S>,
+pub(in crate::host) struct ControlRequest<'h, S> {
+    pub(in crate::host) server: &'h ServerState<S>,
     pub(in crate::host) name: &'h str,
     pub(in crate::host) peer: Peer,
     pub(in crate::host) id: &'h RequestId,
@@ -30,25 +31,16 @@ struct ClockChange {
     reset: Option<bool>,
 }
 
-impl<S> Control<'_, S>
-where
-    S: Hosted
-        + hyper::service::Service<
-            Request<Body>,
-            Response = Response<ReplyBody>,
-            Error = std::convert::Infallible,
-        >,
-    S::Future: Send,
-{
+impl<S: HostedService> ControlRequest<'_, S> {
     pub(in crate::host) async fn answer(self, request: Request<Body>) -> Response<ReplyBody> {
         if let Err(refusal) = self.check(&request) {
-            return self.host.refuse(&refusal, &request, self.id);
+            return self.server.refuse(&refusal, &request, self.id);
         }
         let (head, body) = request.into_parts();
         let refused = Request::from_parts(head.clone(), ());
         let mut response = match self.dispatch(Request::from_parts(head, body)).await {
             Ok(response) => response,
-            Err(refusal) => self.host.refuse(&refusal, &refused, self.id),
+            Err(refusal) => self.server.refuse(&refusal, &refused, self.id),
         };
         if response.extensions().get::<Operation>().is_none() {
             response.extensions_mut().insert(Operation("control"));
@@ -56,9 +48,9 @@ where
         response
     }
 
-    /// Who may use control paths: this machine's own programs, and holders of the admin token. Never a web page of another origin.
+    /// Lets this machine's own programs use control paths, and holders of the admin token. Never a web page of another origin.
     fn check(&self, request: &Request<Body>) -> Result<(), Refusal> {
-        if !is_own_name(self.name, &self.host.base_hosts) {
+        if !is_own_name(self.name, &self.server.base_hosts) {
             return Err(Refusal::ForeignHost);
         }
         let text = |name| {
@@ -79,7 +71,7 @@ where
             return Ok(());
         }
         let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        match (&self.host.admin_token, given) {
+        match (&self.server.admin_token, given) {
             (Some(wanted), Some(given))
                 if bool::from(wanted.as_bytes().ct_eq(given.as_bytes())) =>
             {
@@ -92,13 +84,13 @@ where
     async fn dispatch(&self, request: Request<Body>) -> Result<Response<ReplyBody>, Refusal> {
         let path = request.uri().path().to_owned();
         let method = request.method().clone();
-        let host = self.host;
+        let server = self.server;
         match (path.as_str(), &method) {
             ("/_ops/health/live", &Method::GET | &Method::HEAD) => {
                 Ok(text(StatusCode::OK, "live\n"))
             }
             ("/_ops/health/ready", &Method::GET | &Method::HEAD) => {
-                let ready = host.service.ready() && !host.stopping.is_stopping();
+                let ready = server.service.ready() && !server.stopping.is_stopping();
                 let (status, word) = if ready {
                     (StatusCode::OK, "ready\n")
                 } else {
@@ -106,31 +98,32 @@ where
                 };
                 Ok(text(status, word))
             }
-            ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, host.metrics.text())),
+            ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, server.metrics.text())),
             ("/_ops/requests", &Method::GET) => {
-                json(&json!({ "requests": host.request_log.list() }))
+                json(&json!({ "requests": server.request_log.list() }))
             }
             ("/_ops/requests", &Method::DELETE) => {
-                host.request_log.clear();
+                server.request_log.clear();
                 Ok(no_content())
             }
-            ("/_ops/faults", &Method::GET) => json(&json!({ "faults": host.faults.list() })),
+            ("/_ops/faults", &Method::GET) => json(&json!({ "faults": server.faults.list() })),
             ("/_ops/faults", &Method::DELETE) => {
-                host.faults.clear();
+                server.faults.clear();
                 Ok(no_content())
             }
             ("/_ops/faults", &Method::POST | &Method::PUT) => {
-                host.faults
+                server
+                    .faults
                     .add(read::<Fault>(request).await?)
                     .map_err(Refusal::BadControlRequest)?;
-                json(&json!({ "faults": host.faults.list() }))
+                json(&json!({ "faults": server.faults.list() }))
             }
             ("/_ops/reset", &Method::POST) => {
-                let outcome = caught(Box::pin(host.service.reset()))
+                let outcome = caught(Box::pin(server.service.reset()))
                     .await
                     .unwrap_or_else(|| Err("it panicked".into()));
                 outcome.map_err(Refusal::ControlFailed)?;
-                host.faults.clear();
+                server.faults.clear();
                 Ok(no_content())
             }
             ("/_ops/clock", &Method::GET) => self.clock(),
@@ -139,7 +132,7 @@ where
                 self.clock()
             }
             // In a box, as above: what a service does here rarely must not make the future of every request large.
-            _ => match Box::pin(host.service.control(request)).await {
+            _ => match Box::pin(server.service.control(request)).await {
                 Ok(response) => Ok(response),
                 Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
                 Err(_) => Err(Refusal::NoSuchControlPath),
@@ -148,12 +141,12 @@ where
     }
 
     fn clock(&self) -> Result<Response<ReplyBody>, Refusal> {
-        let clock = &self.host.clock;
+        let clock = &self.server.clock;
         json(&json!({ "now": clock.now().rfc3339_millis(), "offsetMs": clock.offset_millis() }))
     }
 
     fn change_clock(&self, change: &ClockChange) -> Result<(), Refusal> {
-        let clock = &self.host.clock;
+        let clock = &self.server.clock;
         let bad = |why: &str| Refusal::BadControlRequest(why.into());
         match (&change.set, change.advance_ms, change.reset) {
             (Some(text), None, None) => {
@@ -180,7 +173,7 @@ const KNOWN: &[&str] = &[
     "/_ops/clock",
 ];
 
-/// Whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or one of `base_hosts`.
+/// Returns whether `host` (with or without a port) is this server's own name: `localhost`, an IP literal, or one of `base_hosts`.
 ///
 /// A name that is none of these may be one that a web page has rebound to this machine.
 #[must_use]

@@ -14,22 +14,22 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct RequestLabels {
     operation: &'static str,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ByOperation {
+struct OperationLabels {
     operation: &'static str,
 }
 
-/// What the host counts. Clones count together; a service may [`Metrics::register`] its own.
+/// Counters of the host. Clones count together; a service may [`Metrics::register`] its own.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Arc<Mutex<Registry>>,
-    requests: Family<Answered, Counter<u64, AtomicU64>>,
-    seconds: Family<ByOperation, Histogram, fn() -> Histogram>,
+    requests: Family<RequestLabels, Counter<u64, AtomicU64>>,
+    seconds: Family<OperationLabels, Histogram, fn() -> Histogram>,
     running: Gauge<i64, AtomicI64>,
     connections: Gauge<i64, AtomicI64>,
     panics: Counter<u64, AtomicU64>,
@@ -90,8 +90,8 @@ impl Metrics {
 
     pub(in crate::host) fn end(&self, operation: &'static str, status: u16, took: Duration) {
         self.running.dec();
-        self.requests.get_or_create(&Answered { operation, status }).inc();
-        self.seconds.get_or_create(&ByOperation { operation }).observe(took.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { operation, status }).inc();
+        self.seconds.get_or_create(&OperationLabels { operation }).observe(took.as_secs_f64());
     }
 
     pub(in crate::host) fn connected(&self, by: i64) {

@@ -11,7 +11,8 @@ use crate::time::Timestamp;
 
 const KEPT: usize = 1_000;
 const TARGET_BYTES_MAX: usize = 512;
-const QUERY_SECRETS: &[&str] = &[
+/// Parameters that hold a secret in any service: of OAuth, and of signed links. A service has more of its own.
+const SECRET_PARAMETERS: &[&str] = &[
     "key",
     "access_token",
     "oauth_token",
@@ -21,14 +22,6 @@ const QUERY_SECRETS: &[&str] = &[
     "client_secret",
     "assertion",
     "signature",
-    "x-amz-signature",
-    "x-amz-security-token",
-    "x-amz-credential",
-    "x-store-signature",
-    "x-store-security-token",
-    "x-store-credential",
-    "awsaccesskeyid",
-    "upload_id",
 ];
 
 /// One answered request.
@@ -75,8 +68,11 @@ impl RequestLog {
     }
 }
 
-/// A target whose secret query values are replaced by `...`; at most 512 bytes of it.
-pub(in crate::host) fn redact(target: &str) -> String {
+/// A target whose secret query values, also those of the service's `own` parameters, are replaced by `...`; at most 512 bytes of it.
+pub(in crate::host) fn redact(target: &str, own: &[&str]) -> String {
+    let is_secret = |name: &str| {
+        SECRET_PARAMETERS.iter().chain(own).any(|secret| name.eq_ignore_ascii_case(secret))
+    };
     let (path, query) =
         target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let mut out = String::with_capacity(target.len().min(520));
@@ -84,9 +80,7 @@ pub(in crate::host) fn redact(target: &str) -> String {
     for (place, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
         out.push(if place == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            Some((name, _))
-                if QUERY_SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret)) =>
-            {
+            Some((name, _)) if is_secret(name) => {
                 out.push_str(name);
                 out.push_str("=...");
             }
@@ -107,11 +101,11 @@ mod tests {
     #[test]
     fn secrets_in_a_query_are_taken_out() {
         assert_eq!(
-            redact("/a?key=s3cret&part=id&X-Amz-Signature=ff"),
-            "/a?key=...&part=id&X-Amz-Signature=..."
+            redact("/a?key=s3cret&part=id&X-Own-Signature=ff", &["x-own-signature"]),
+            "/a?key=...&part=id&X-Own-Signature=..."
         );
-        assert_eq!(redact("/a?list-type=2"), "/a?list-type=2");
-        assert_eq!(redact("/plain"), "/plain");
+        assert_eq!(redact("/a?list-type=2", &[]), "/a?list-type=2");
+        assert_eq!(redact("/plain", &[]), "/plain");
     }
 
     #[test]

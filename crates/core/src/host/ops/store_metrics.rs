@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use crate::blobs::Directory;
 use crate::kv::Sled;
 
-/// What the stores of a service say of themselves, as long as the service holds them.
+/// Figures of a service's stores, as long as the service holds them.
 pub(in crate::host) struct StoreMetrics {
     pub(in crate::host) kv: Weak<Sled>,
     pub(in crate::host) blobs: Weak<Directory>,

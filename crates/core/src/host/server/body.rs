@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::host::BoxError;
 
-/// Why a request body ended early.
+/// Reasons for which a request body ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// Nothing arrived for too long, or less than the minimum rate did.
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Body {
     }
 }
 
-/// How much of a refused body is read: more than any picture or caption may have, and most objects.
+/// Bytes of a refused body that are read: more than any picture or caption may have, and most objects.
 const REFUSED_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Reads what is left of a refused body and throws it away: most senders read no answer before they have sent all. Of one that is longer

@@ -1,13 +1,19 @@
-//! From an accepted connection to a request at its service, and the answer back.
+//! The way from an accepted connection to a request at its service, and of the answer back.
 
-pub(super) mod accept;
+mod accept;
 mod body;
+mod exchange;
+pub(super) mod panic;
 mod refusal;
+mod request_id;
 mod service;
 mod shutdown;
+pub(super) mod state;
 
-pub use accept::{Config, Limits, Report, serve};
+pub use accept::{Report, serve};
 pub use body::{Body, BodyError, ReplyBody, drain_refused};
 pub use refusal::{Refusal, RequestHead};
-pub use service::{Hosted, Operation, Peer, RequestContext, RequestId, Streaming};
+pub use request_id::RequestId;
+pub use service::{Hosted, HostedService, Operation, Peer, RequestContext, Streaming};
 pub use shutdown::{Stopping, signals};
+pub use state::{Config, Limits};

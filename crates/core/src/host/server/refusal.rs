@@ -1,7 +1,8 @@
-//! Why the host itself refuses a request. Each service renders these in its own error body.
+//! Refusals of the host itself. Each service renders these in its own error body.
 
 use http::{HeaderMap, Method, Uri};
 
+use super::RequestId;
 use crate::error::{Coded, Row};
 
 /// The head of a refused request, as far as it was read.
@@ -14,7 +15,7 @@ pub struct RequestHead<'r> {
     /// The headers.
     pub headers: &'r HeaderMap,
     /// The id that the answer carries.
-    pub id: &'r super::RequestId,
+    pub id: &'r RequestId,
 }
 
 /// A refusal of the host, in the order of its checks.

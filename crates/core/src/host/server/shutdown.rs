@@ -1,4 +1,4 @@
-//! How a server ends: it is told, stops accepting, finishes what runs, and goes.
+//! The end of a server: it is told, stops accepting, finishes what runs, and goes.
 
 use tokio::sync::watch;
 
@@ -8,15 +8,15 @@ pub struct Stopping(watch::Receiver<bool>);
 
 /// The side that says that the server stops.
 #[derive(Debug)]
-pub(in crate::host) struct Stop(watch::Sender<bool>);
+pub(in crate::host) struct ShutdownTrigger(watch::Sender<bool>);
 
 /// A server's stop, and what hears of it.
-pub(in crate::host) fn stop() -> (Stop, Stopping) {
+pub(in crate::host) fn stop() -> (ShutdownTrigger, Stopping) {
     let (sender, receiver) = watch::channel(false);
-    (Stop(sender), Stopping(receiver))
+    (ShutdownTrigger(sender), Stopping(receiver))
 }
 
-impl Stop {
+impl ShutdownTrigger {
     pub(in crate::host) fn begin(&self) {
         self.0.send_replace(true);
     }
@@ -32,7 +32,7 @@ impl Stopping {
         Self(receiver)
     }
 
-    /// Whether the server is stopping.
+    /// Returns whether the server is stopping.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         *self.0.borrow()

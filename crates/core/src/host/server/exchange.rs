@@ -1,0 +1,190 @@
+//! One request: the checks that come before any service, then the control plane, then the service; its line in the log.
+
+use std::borrow::Cow;
+
+use http::{Request, Response, Version, header};
+use hyper::body::Incoming;
+use tokio::time::Instant;
+
+use super::panic::caught;
+use super::state::ServerState;
+use super::{
+    Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestContext, RequestHead,
+    RequestId,
+};
+use crate::host::ops::control::ControlRequest;
+use crate::host::ops::request_log::redact;
+use crate::time::Clock as _;
+
+impl<S: HostedService> ServerState<S> {
+    /// Answers one request, counts it, and writes its line.
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+        address: &str,
+    ) -> Response<ReplyBody> {
+        let begun = Instant::now();
+        let id = self.next_id();
+        let method = request.method().clone();
+        let target = request.uri().path_and_query();
+        let target = target.map_or("/", http::uri::PathAndQuery::as_str);
+        let target = redact(target, self.service.secret_parameters());
+        let host = host_of(&request).unwrap_or_default();
+        self.metrics.begin();
+        let response = self.route(request, peer, &id, &target).await;
+        let took = begun.elapsed();
+        let status = response.status().as_u16();
+        let operation =
+            response.extensions().get::<Operation>().map_or("-", |operation| operation.0);
+        self.metrics.end(operation, status, took);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        tracing::info!(
+            target: "request",
+            id = &*id.0, peer = address, method = method.as_str(), host, path = target, operation, status, duration_us = micros,
+        );
+        if !target.starts_with("/_ops/") {
+            let time = self.clock.now();
+            self.request_log.push(|logged| {
+                (*id.0).clone_into(&mut logged.id);
+                host.clone_into(&mut logged.host);
+                target.clone_into(&mut logged.target);
+                (logged.time, logged.method) = (time, method);
+                (logged.operation, logged.status, logged.micros) = (operation, status, micros);
+            });
+        }
+        response
+    }
+
+    /// Checks that come before any service, then the control plane, then the service.
+    async fn route(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+        id: &RequestId,
+        target: &str,
+    ) -> Response<ReplyBody> {
+        let timeouts = self.body_timeouts();
+        let mut request = request.map(|incoming| Body::new(incoming, timeouts));
+        // hyper's own limit is that of a buffer, which one read can pass.
+        let head_max = self.limits.head_bytes_max;
+        if head_bytes(&request) > head_max {
+            return self.refuse(&Refusal::HeadTooLarge(head_max), &request, id);
+        }
+        let host = match check_host(&request) {
+            Ok(host) => host,
+            Err(refusal) => return self.refuse(&refusal, &request, id),
+        };
+        if is_control(request.uri().path()) && !self.service.owns_host(&host) {
+            let name = host.into_owned();
+            return ControlRequest { server: self, name: &name, peer, id }.answer(request).await;
+        }
+        if let Some(fault) = self.faults.take(request.method().as_str(), request.uri().path()) {
+            tokio::time::sleep(fault.delay()).await;
+            if let Some(status) = fault.status {
+                let reason = fault.reason;
+                return self.refuse(&Refusal::FaultInjected { status, reason }, &request, id);
+            }
+        }
+        request.extensions_mut().insert(RequestContext {
+            id: id.clone(),
+            peer,
+            stopping: self.stopping.clone(),
+        });
+        let method = request.method().clone();
+        // The future is built inside, so that a panic before its first await is caught as well.
+        match caught(async { self.service.call(request).await }).await {
+            Some(Ok(response)) => response,
+            None => {
+                self.metrics.panicked();
+                tracing::error!(id = &*id.0, "a handler panicked");
+                // The request went with the handler; this is what was noted of it.
+                let (uri, headers) = (target.parse().unwrap_or_default(), http::HeaderMap::new());
+                self.service.refuse(
+                    &Refusal::Panicked,
+                    &RequestHead { method: &method, uri: &uri, headers: &headers, id },
+                )
+            }
+        }
+    }
+}
+
+fn is_control(path: &str) -> bool {
+    path.starts_with("/_ops/") || path.starts_with("/_ui/")
+}
+
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let target = request.uri().path_and_query();
+    let fields = request.headers().iter();
+    fields.map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>()
+        + target.map_or(0, |target| target.as_str().len())
+}
+
+/// The authority that a request names, as text.
+fn host_of<B>(request: &Request<B>) -> Option<String> {
+    let named = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
+    named.or_else(|| request.uri().authority().map(http::uri::Authority::as_str)).map(str::to_owned)
+}
+
+/// The one host that a request names.
+fn check_host<B>(request: &Request<B>) -> Result<Cow<'_, str>, Refusal> {
+    let mut named = request.headers().get_all(header::HOST).iter();
+    let first = named.next();
+    if named.next().is_some() {
+        return Err(Refusal::BadHost);
+    }
+    let target = request.uri().authority().map(http::uri::Authority::as_str);
+    let host = match first {
+        Some(value) => value.to_str().map_err(|_| Refusal::BadHost)?,
+        None if request.version() == Version::HTTP_2 => target.ok_or(Refusal::MissingHost)?,
+        // HTTP/1.0 had no Host; what it asks for is on the base host.
+        None if request.version() <= Version::HTTP_10 => return Ok("localhost".into()),
+        None => return Err(Refusal::MissingHost),
+    };
+    if host.is_empty() || host.parse::<http::uri::Authority>().is_err() || host.contains('@') {
+        return Err(Refusal::BadHost);
+    }
+    if target.is_some_and(|target| !target.eq_ignore_ascii_case(host)) {
+        return Err(Refusal::HostMismatch);
+    }
+    let is_lower = !host.bytes().any(|byte| byte.is_ascii_uppercase());
+    Ok(if is_lower { host.into() } else { host.to_ascii_lowercase().into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        build: impl FnOnce(http::request::Builder) -> http::request::Builder,
+    ) -> Result<String, Refusal> {
+        check_host(&build(Request::builder()).body(()).unwrap()).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn a_request_names_exactly_one_host() {
+        assert_eq!(check(|request| request.uri("/")), Err(Refusal::MissingHost));
+        assert_eq!(
+            check(|request| request.header("host", "a").header("host", "a")),
+            Err(Refusal::BadHost)
+        );
+        assert_eq!(check(|request| request.header("host", "a b")), Err(Refusal::BadHost));
+        assert_eq!(check(|request| request.header("host", "user@a")), Err(Refusal::BadHost));
+        assert_eq!(
+            check(|request| request.header("host", "A.localhost:1")),
+            Ok("a.localhost:1".into())
+        );
+    }
+
+    #[test]
+    fn an_absolute_target_that_differs_from_the_host_is_refused() {
+        assert_eq!(
+            check(|request| request.uri("http://evil/p").header("host", "a")),
+            Err(Refusal::HostMismatch)
+        );
+        assert_eq!(
+            check(|request| request.uri("http://a:1/p").header("host", "a:1")),
+            Ok("a:1".into())
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! The state that all connections of a server share, and its limits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{Request, Response};
+
+use super::body::BodyTimeouts;
+use super::shutdown::Stopping;
+use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
+use crate::host::ops::Metrics;
+use crate::host::ops::faults::Faults;
+use crate::host::ops::request_log::RequestLog;
+use crate::id::{Ids, SystemIds};
+use crate::time::SystemClock;
+
+/// Bounds that the host keeps, for every connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections at once; more wait in the listen queue.
+    pub connections_max: usize,
+    /// Bytes of a request head.
+    pub head_bytes_max: usize,
+    /// Time that a head may take, and that a connection may be idle.
+    pub head_ms_max: u64,
+    /// Time for which a body may pause.
+    pub body_idle_ms_max: u64,
+    /// Bytes a second that a body must reach on average, once its grace is over.
+    pub body_rate_min: u64,
+    /// Time that a body may take without being measured against the rate.
+    pub body_grace_ms: u64,
+    /// Time for which requests that run may go on after a stop.
+    pub drain_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections_max: 4_096,
+            head_bytes_max: 64 * 1024,
+            head_ms_max: 30_000,
+            body_idle_ms_max: 30_000,
+            body_rate_min: 128,
+            body_grace_ms: 10_000,
+            drain_ms_max: 30_000,
+        }
+    }
+}
+
+/// Settings with which a service is hosted.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Its bounds.
+    pub limits: Limits,
+    /// The clock that `/_ops/clock` moves; the service holds the same one.
+    pub clock: Arc<SystemClock>,
+    /// Needed for control paths from other machines; without one they are refused there.
+    pub admin_token: Option<String>,
+    /// Host names, beside `localhost` and IP literals, under which control paths are served.
+    pub base_hosts: Vec<String>,
+    /// Counters, with the service's own registered.
+    pub metrics: Metrics,
+    /// TLS, where it is wanted.
+    #[cfg(feature = "tls")]
+    pub tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+/// The service, and everything that its connections share.
+pub(in crate::host) struct ServerState<S> {
+    pub(in crate::host) service: S,
+    pub(in crate::host) metrics: Metrics,
+    pub(in crate::host) request_log: RequestLog,
+    pub(in crate::host) faults: Faults,
+    pub(in crate::host) clock: Arc<SystemClock>,
+    pub(in crate::host) stopping: Stopping,
+    pub(in crate::host) admin_token: Option<String>,
+    pub(in crate::host) base_hosts: Vec<String>,
+    pub(super) limits: Limits,
+    id_key: u64,
+    id_next: AtomicU64,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+impl<S: Hosted> ServerState<S> {
+    pub(super) fn new(service: S, config: Config, stopping: Stopping) -> Self {
+        Self {
+            service,
+            metrics: config.metrics,
+            request_log: RequestLog::default(),
+            faults: Faults::default(),
+            clock: config.clock,
+            stopping,
+            admin_token: config.admin_token,
+            base_hosts: config.base_hosts,
+            limits: config.limits,
+            id_key: SystemIds.next(),
+            id_next: AtomicU64::new(1),
+            #[cfg(feature = "tls")]
+            tls: config.tls,
+        }
+    }
+
+    /// The outcome of what comes before the first request; none at the limit of a head, and when the server stops.
+    pub(super) async fn in_time<F: Future>(&self, begin: F) -> Option<F::Output> {
+        let limit = Duration::from_millis(self.limits.head_ms_max);
+        tokio::select! {
+            begun = begin => Some(begun),
+            () = tokio::time::sleep(limit) => None,
+            () = self.stopping.stopped() => None,
+        }
+    }
+
+    pub(super) const fn body_timeouts(&self) -> BodyTimeouts {
+        BodyTimeouts {
+            idle: Duration::from_millis(self.limits.body_idle_ms_max),
+            rate_min: self.limits.body_rate_min,
+            grace: Duration::from_millis(self.limits.body_grace_ms),
+        }
+    }
+
+    /// The id of the next request.
+    pub(super) fn next_id(&self) -> RequestId {
+        RequestId::from_number(self.id_next.fetch_add(1, Ordering::Relaxed), self.id_key)
+    }
+
+    /// The service's own error body for a refusal of the host.
+    pub(in crate::host) fn refuse<B>(
+        &self,
+        refusal: &Refusal,
+        request: &Request<B>,
+        id: &RequestId,
+    ) -> Response<ReplyBody> {
+        let head = RequestHead {
+            method: request.method(),
+            uri: request.uri(),
+            headers: request.headers(),
+            id,
+        };
+        self.service.refuse(refusal, &head)
+    }
+}

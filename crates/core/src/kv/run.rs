@@ -1,0 +1,164 @@
+//! The loop that runs transactions and commits them.
+
+use super::{KeyValue, ReadSet, StoreError, Tx, Version};
+use crate::id::{Ids, SeededIds};
+use crate::pending::{Pending, block_on};
+
+/// The event before which the answer of an attempt may not be shown.
+enum Wait {
+    Nothing,
+    Durable(Pending<Result<(), StoreError>>),
+    Commit(Pending<Result<Version, StoreError>>),
+}
+
+/// The ids of a transaction: the same for every attempt at it. Nothing is drawn for one that draws nothing, as most that read do.
+struct TxIds<'i> {
+    ids: &'i mut dyn Ids,
+    fork: Option<SeededIds>,
+}
+
+impl<'i> TxIds<'i> {
+    const fn of(ids: &'i mut dyn Ids) -> Self {
+        Self { ids, fork: None }
+    }
+
+    const fn attempt(&mut self) -> AttemptIds<'_, 'i> {
+        AttemptIds { ids: self, own: None }
+    }
+}
+
+/// The ids of one attempt.
+struct AttemptIds<'d, 'i> {
+    ids: &'d mut TxIds<'i>,
+    own: Option<SeededIds>,
+}
+
+impl Ids for AttemptIds<'_, '_> {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let TxIds { ids, fork } = self.ids;
+        let own = self.own.get_or_insert_with(|| fork.get_or_insert_with(|| ids.fork()).clone());
+        own.fill(bytes);
+    }
+}
+
+/// Runs `body` once, and hands what it wrote to the store.
+fn attempt<T, E>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    body: &mut impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> (Result<T, E>, Wait) {
+    let mut tx = Tx::new(store);
+    let outcome = body(&mut tx, ids);
+    if outcome.is_err() || tx.is_read_only() {
+        return (outcome, store.durable(tx.seen()).map_or(Wait::Nothing, Wait::Durable));
+    }
+    let mut id = [0; 16];
+    ids.fill(&mut id);
+    (outcome, Wait::Commit(store.commit(tx.into_batch(id))))
+}
+
+/// Runs `body` in a transaction and commits it, again with the same ids on a conflict, `attempts_max` times at the most.
+///
+/// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read is durable:
+/// nobody is ever shown what a power cut could take back. `body` runs in place; only the disk is awaited.
+///
+/// # Errors
+/// The refusal of `body`; else the [`StoreError`] of the commit, [`StoreError::Conflict`] after the last attempt.
+pub async fn run<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    attempts_max: u32,
+    mut body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut ids = TxIds::of(ids);
+    for _ in 0..attempts_max {
+        let (outcome, wait) = attempt(store, &mut ids.attempt(), &mut body);
+        match wait {
+            Wait::Nothing => return outcome,
+            Wait::Durable(durable) => return durable.await.map_err(E::from).and(outcome),
+            Wait::Commit(commit) => match commit.await {
+                Err(StoreError::Conflict) => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => return outcome,
+            },
+        }
+    }
+    Err(StoreError::Conflict.into())
+}
+
+/// Runs `body`, which only reads, and shows what it found as [`run`] does, with what that rests on.
+///
+/// # Errors
+/// The refusal of `body`; else the [`StoreError`] of the wait.
+pub async fn read<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    body: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+) -> Result<(T, Option<ReadSet>), E> {
+    let (outcome, read_set, durable) = {
+        let mut tx = Tx::tracking_reads(store);
+        let outcome = body(&mut tx);
+        debug_assert!(tx.is_read_only(), "what is written here is lost");
+        (outcome, tx.read_set(), store.durable(tx.seen()))
+    };
+    if let Some(durable) = durable {
+        durable.await?;
+    }
+    Ok((outcome?, read_set))
+}
+
+/// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_blocking<T, E: From<StoreError>>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    attempts_max: u32,
+    body: impl FnMut(&mut Tx<'_>, &mut dyn Ids) -> Result<T, E>,
+) -> Result<T, E> {
+    block_on(run(store, ids, attempts_max, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::kv::{Batch, Found, Memory};
+
+    fn put(store: &Memory, key: &'static str, value: &'static str) {
+        let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
+        store.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+    }
+
+    #[test]
+    fn a_conflict_runs_the_body_again_with_the_same_ids() {
+        let store = Memory::new();
+        let mut drawn = Vec::new();
+        let answer: Result<u32, StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, ids| {
+                drawn.push(ids.next());
+                tx.get(b"counter")?;
+                if drawn.len() == 1 {
+                    put(&store, "counter", "raced");
+                }
+                tx.put("counter", "mine");
+                Ok(7)
+            });
+        assert_eq!(answer, Ok(7));
+        assert_eq!(drawn.len(), 2);
+        assert_eq!(drawn[0], drawn[1]);
+    }
+
+    #[test]
+    fn a_refusal_writes_nothing() {
+        let store = Memory::new();
+        let answer: Result<(), StoreError> =
+            run_blocking(&store, &mut SeededIds::from_number(1), 5, |tx, _| {
+                tx.put("a", "1");
+                Err(StoreError::OutcomeUnknown)
+            });
+        assert_eq!(answer, Err(StoreError::OutcomeUnknown));
+        assert_eq!(store.get(b"a").unwrap(), Found::default());
+    }
+}
