@@ -1,0 +1,37 @@
+// The manifests that scenarios are recorded with, by the name of their variant.
+
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** What each variant may do. */
+const VARIANTS = {
+  full: { permissions: ['tabs', 'tabGroups', 'scripting', 'activeTab', 'storage', 'sessions'], host_permissions: ['<all_urls>'] },
+  none: {},
+  tabsonly: { permissions: ['tabs'] },
+  hosta: { host_permissions: ['http://a.test/*'] },
+  allhosts: { host_permissions: ['<all_urls>'] },
+  activetab: { permissions: ['activeTab'] },
+};
+
+/** Writes the extension of a variant to a folder. */
+export function writeExtension(variant, folder) {
+  const rights = VARIANTS[variant];
+  if (!rights) throw new Error(`no manifest variant ${variant}: there are ${Object.keys(VARIANTS).join(', ')}`);
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(HERE, 'extension'), folder, { recursive: true });
+  const manifest = {
+    manifest_version: 3,
+    name: `recorder ${variant}`,
+    version: '1.0',
+    background: { service_worker: 'worker.mjs', type: 'module' },
+    content_scripts: [{ matches: ['http://cs.test/*'], js: ['content.js'], all_frames: true, run_at: 'document_start' }],
+    ...rights,
+  };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
+}
+
+/** The folder of the harness. */
+export const HARNESS = join(HERE, 'harness');

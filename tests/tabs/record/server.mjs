@@ -1,0 +1,115 @@
+// The replay contract in front of a real Chromium: `node server.mjs FIXTURES` prints its address and serves until its input ends.
+//
+// It is the contract that `tabs-api serve --lab` offers, so that one scenario can be asked of both.
+
+import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+
+import { Chromium } from './chromium.mjs';
+import { startDisplay } from './display.mjs';
+import { startPages } from './pages.mjs';
+
+/** Without any event for this long, a step has settled. */
+const QUIET_MS = 220;
+/** The same where a call changes nothing. */
+const QUIET_OF_READS_MS = 60;
+/** How long settling may take. */
+const PATIENCE_MS = 12_000;
+
+const READS = /^(tabs\.(query|get|getCurrent|getZoom|getZoomSettings)|windows\.(get|getAll|getCurrent|getLastFocused)|tabGroups\.(get|query)|harness\.const)$/;
+
+const fixtures = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const pages = await startPages(fixtures);
+const display = await startDisplay();
+let browser;
+let extension;
+let quiet = QUIET_MS;
+
+async function reset({ manifest_variant: variant = 'full' }) {
+  try {
+    return await begin(variant);
+  } catch {
+    // A scenario may have closed the last window, and with it the browser.
+    await browser?.stop();
+    browser = undefined;
+    return begin(variant);
+  }
+}
+
+async function begin(variant) {
+  browser ??= await Chromium.start({ display: display.name, pages: pages.port });
+  extension = await browser.extension(variant);
+  const ids = await browser.ask(browser.harness, 'harness.reset');
+  await browser.ask(extension, 'recorder.events', 0, 'full', 250, PATIENCE_MS);
+  await browser.ask(extension, 'recorder.begin');
+  return { ...ids, extension_id: extension.id };
+}
+
+async function call(step) {
+  if (step.op === 'harness.gesture') return gesture(...step.args);
+  if (step.op === 'harness.control') return control(step.args);
+  const outcome = await browser.ask(extension, 'recorder.call', step);
+  const isRead = READS.test(step.op) || outcome.error?.kind === 'throw';
+  quiet = isRead ? QUIET_OF_READS_MS : QUIET_MS;
+  return outcome;
+}
+
+/** Does something that is no call; `mark` is how many events came meanwhile. */
+async function act(does) {
+  const before = await browser.ask(extension, 'recorder.count');
+  const result = await does();
+  const mark = (await browser.ask(extension, 'recorder.count')) - before;
+  quiet = QUIET_MS;
+  return { result, mark };
+}
+
+const gesture = (tabId, code) => act(async () => ((await browser.gesture(tabId, code)) ? 1 : 0));
+
+function control([program, ...line]) {
+  if (program !== 'xdotool') return { unsupported: true };
+  return act(() => display.act(line));
+}
+
+async function events(after, settle) {
+  const length = settle === 'none' ? 0 : quiet;
+  return { events: await browser.ask(extension, 'recorder.events', after, settle, length, PATIENCE_MS) };
+}
+
+async function answer(request) {
+  const url = new URL(request.url, 'http://localhost');
+  let text = '';
+  for await (const part of request) text += part;
+  const body = text ? JSON.parse(text) : {};
+  const asked = url.searchParams;
+  switch (`${request.method} ${url.pathname}`) {
+    case 'POST /oracle/reset': return reset(body);
+    case 'POST /oracle/call': return call(body);
+    case 'GET /oracle/events': return events(Number(asked.get('after') ?? 0), asked.get('settle') ?? 'full');
+    default: return undefined;
+  }
+}
+
+const server = createServer(async (request, response) => {
+  try {
+    const found = await answer(request);
+    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(found ?? { error: 'no such path' }));
+  } catch (error) {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: String(error?.message ?? error) }));
+  }
+});
+
+async function stop() {
+  server.closeAllConnections();
+  server.close();
+  await browser?.stop();
+  display.stop();
+  await pages.stop();
+  process.exit(0);
+}
+
+process.stdin.on('end', stop).resume();
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+server.listen(Number(process.argv[3] ?? 0), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
