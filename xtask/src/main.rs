@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::check::{licences, purity};
-use crate::task::{crash, e2e, replay, soak, test, up};
+use crate::task::{crash, e2e, record, replay, soak, test, up};
 
 /// Runs, tests and measures Triptych.
 #[derive(Debug, Parser)]
@@ -46,6 +46,8 @@ enum Task {
     Licences,
     /// Replay recorded browser scenarios against tabs-api
     TabsReplay(replay::Arguments),
+    /// Ask a real browser what it does, and tabs-api whether it does the same
+    TabsRecord(record::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Task::Purity(arguments) => purity::run(&arguments),
         Task::Licences => licences::check().map(|summary| println!("{summary}")),
         Task::TabsReplay(arguments) => replay::run(&arguments),
+        Task::TabsRecord(arguments) => record::run(&arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,249 @@
+//! `cargo xtask tabs-record`: asks a real Chromium what it does, and the engine whether it does the same.
+//!
+//! Scenarios are generated from the table of operations, or read from files; each is recorded twice, in another order, and then replayed.
+
+mod argument;
+mod chromium;
+mod contract;
+mod generator;
+mod mismatch;
+mod random;
+mod recording;
+mod scenario;
+mod show;
+mod shrink;
+mod sketch;
+mod symbols;
+mod table;
+mod theme;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use self::chromium::Chromium;
+use self::contract::Contract;
+use self::generator::{Seed, generate};
+use self::mismatch::Mismatch;
+use self::random::Random;
+use self::recording::Recording;
+use self::scenario::Scenario;
+use self::theme::{THEMES, Theme};
+use self::trace::Trace;
+use crate::run::progress::{Progress, build};
+use crate::run::service::{Options, Server, Service};
+use crate::run::workspace::{cargo, root, target};
+
+/// How often each scenario is recorded.
+const RUNS: usize = 2;
+
+/// Arguments of `tabs-record`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// What scenarios are about: a theme, or all
+    #[arg(long, default_value = "mixed")]
+    pub theme: String,
+    /// Number that scenarios are made from; another one gives others
+    #[arg(long, default_value_t = 100_000)]
+    pub seed: u64,
+    /// How many scenarios of a theme
+    #[arg(long, default_value_t = 12)]
+    pub count: usize,
+    /// About how many steps a scenario has
+    #[arg(long, default_value_t = 12)]
+    pub length: usize,
+    /// Scenarios of your own, in place of generated ones: a file, or a folder of them
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["theme", "seed", "count", "length"])]
+    pub scenarios: Option<PathBuf>,
+    /// Where recordings are written [default: target/tabs-record]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// How many classes of mismatches are shrunk to their shortest scenario
+    #[arg(long, default_value_t = 3)]
+    pub shrink: usize,
+    /// Print what the browser did
+    #[arg(long)]
+    pub show: bool,
+}
+
+/// Generates, records, replays and reports.
+///
+/// # Errors
+/// What is missing to record, or how many scenarios the engine does otherwise.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    Chromium::need()?;
+    build(&mut cargo(&["build", "--package", "tabs-api", "--bin", "tabs-api"]))?;
+    let folder = tempfile::tempdir()?;
+    let server = engine(folder.path().join("data"))?;
+    let engine = Contract::at(&server.url);
+    let scenarios = match &arguments.scenarios {
+        Some(path) => Scenario::read_all(path)?,
+        None => generated(arguments, &engine)?,
+    };
+    let out = arguments.out.clone().unwrap_or_else(|| target().join("tabs-record"));
+    std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
+    let recordings = record(scenarios)?;
+    for recording in &recordings {
+        recording.write(&out)?;
+        if let Some(run) = recording.runs.first().filter(|_| arguments.show) {
+            println!("{}\n{}\n", recording.scenario.name, show::trace(&recording.scenario, run));
+        }
+    }
+    println!("calls: {}", calls(&recordings));
+    println!("recordings are in {}", out.display());
+    let verdict = judge(&recordings, &engine, arguments.shrink);
+    server.stop()?;
+    verdict
+}
+
+fn engine(data: PathBuf) -> Result<Server> {
+    let service = Service::find("tabs")?;
+    let fixtures = root().join("tests/tabs/fixtures.json");
+    Server::start(
+        service,
+        &Options {
+            binary: service.binary(false),
+            data,
+            seed: service.demo_seed(),
+            port: Some(0),
+            flags: vec!["--lab".into(), fixtures.display().to_string()],
+        },
+    )
+}
+
+fn generated(arguments: &Arguments, engine: &Contract) -> Result<Vec<Scenario>> {
+    let table = table::read(&engine.schema()?)?;
+    let themes: Vec<&'static Theme> =
+        match (arguments.theme.as_str(), Theme::find(&arguments.theme)) {
+            (_, Some(theme)) => vec![theme],
+            ("all", None) => THEMES.iter().collect(),
+            (name, None) => bail!("no theme {name}: choose {}, or all", Theme::names()),
+        };
+    let of = |theme| {
+        let numbers = 0..arguments.count;
+        let table = &table;
+        numbers.map(move |number| {
+            let seed = Seed { seed: arguments.seed, number, length: arguments.length };
+            generate(table, theme, seed)
+        })
+    };
+    Ok(themes.into_iter().flat_map(of).collect())
+}
+
+/// Records every scenario, in another order and by another browser each time.
+fn record(scenarios: Vec<Scenario>) -> Result<Vec<Recording>> {
+    let new = |scenario| Recording { scenario, runs: Vec::new() };
+    let mut recordings: Vec<_> = scenarios.into_iter().map(new).collect();
+    let progress = Progress::begin("recording");
+    for run in 0..RUNS {
+        let places: Vec<_> = (0..recordings.len()).collect();
+        let order = match run {
+            0 => places,
+            run => Random::of(&format!("order {run}")).sample(&places, recordings.len()),
+        };
+        let browser = Chromium::start()?;
+        for (done, place) in order.iter().enumerate() {
+            let Some(recording) = recordings.get_mut(*place) else { continue };
+            progress.at(&format!(
+                "run {} of {RUNS}, scenario {} of {}",
+                run + 1,
+                done + 1,
+                order.len()
+            ));
+            let taken = Trace::take(&browser.contract, &recording.scenario)
+                .or_else(|_| Trace::take(&browser.contract, &recording.scenario));
+            match taken {
+                Ok(trace) => recording.runs.push(trace),
+                Err(error) => println!("{} was not recorded: {error:#}", recording.scenario.name),
+            }
+        }
+    }
+    Ok(recordings)
+}
+
+/// How often each operation was called.
+fn calls(recordings: &[Recording]) -> String {
+    let mut counts = BTreeMap::new();
+    for step in recordings.iter().flat_map(|recording| &recording.scenario.steps) {
+        *counts.entry(step.op.as_str()).or_insert(0_usize) += 1;
+    }
+    counts.iter().map(|(op, count)| format!("{op} {count}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Replays what is stable, and prints mismatches by class, the shortest scenario first.
+fn judge(recordings: &[Recording], engine: &Contract, shrinks: usize) -> Result<()> {
+    let mut classes: BTreeMap<String, Vec<(&Scenario, Mismatch)>> = BTreeMap::new();
+    let (mut stable, mut passed) = (0, 0);
+    for recording in recordings {
+        let (scenario, Some(run)) = (&recording.scenario, recording.runs.first()) else { continue };
+        if !recording.is_stable() {
+            println!("not stable: {}", scenario.name);
+            continue;
+        }
+        stable += 1;
+        let mismatch = match Trace::take(engine, scenario) {
+            Ok(replayed) => Mismatch::first(scenario, run, &replayed),
+            Err(error) => Some(Mismatch {
+                class: error.to_string(),
+                step: 0,
+                wanted: String::new(),
+                got: String::new(),
+            }),
+        };
+        match mismatch {
+            Some(mismatch) => {
+                classes.entry(mismatch.class.clone()).or_default().push((scenario, mismatch))
+            }
+            None => passed += 1,
+        }
+    }
+    let mut classes: Vec<_> = classes.into_iter().collect();
+    for (_, found) in &mut classes {
+        found.sort_by_key(|(scenario, mismatch)| (mismatch.step, scenario.name.clone()));
+    }
+    classes.sort_by_key(|(_, found)| found.first().map(|(_, mismatch)| mismatch.step));
+    report(&classes, engine, shrinks)?;
+    let percent = if stable == 0 { 0.0 } else { f64::from(passed) * 100.0 / f64::from(stable) };
+    println!("{} scenarios, {stable} stable, {passed} pass: {percent:.1} %", recordings.len());
+    if passed < stable {
+        bail!(
+            "the engine does {} of {stable} scenarios otherwise than the browser",
+            stable - passed
+        );
+    }
+    Ok(())
+}
+
+type Classes<'recordings> = [(String, Vec<(&'recordings Scenario, Mismatch)>)];
+
+fn report(classes: &Classes<'_>, engine: &Contract, shrinks: usize) -> Result<()> {
+    let browser = if shrinks > 0 && !classes.is_empty() { Some(Chromium::start()?) } else { None };
+    for (at, (class, found)) in classes.iter().enumerate() {
+        let names: Vec<_> = found
+            .iter()
+            .map(|(scenario, mismatch)| format!("{}#{}", scenario.name, mismatch.step))
+            .collect();
+        println!("\n{} x {class}\n  in {}", found.len(), names.join(", "));
+        let Some((scenario, mismatch)) = found.first() else { continue };
+        let mut shown = ((*scenario).clone(), mismatch.clone());
+        if let Some(browser) = browser.as_ref().filter(|_| at < shrinks) {
+            let judge = |candidate: &Scenario| {
+                let wanted = Trace::take(&browser.contract, candidate)?;
+                let got = Trace::take(engine, candidate)?;
+                Ok(Mismatch::first(candidate, &wanted, &got))
+            };
+            shown = shrink::shrink(scenario, mismatch, judge)?;
+        }
+        let (scenario, mismatch) = shown;
+        println!(
+            "{}\n  step {}:\n    browser {}\n    engine  {}",
+            show::steps(&scenario),
+            mismatch.step,
+            mismatch.wanted,
+            mismatch.got
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Themes: what scenarios are about. A theme says which operations are called how often, and what the browser looks like before.
+
+/// What scenarios are about.
+#[derive(Debug)]
+pub(super) struct Theme {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// How often an operation is called, by its full name; `*` is every operation of the table that is not named. `page`, `port`, `nap` and
+    /// `send` are steps of the harness: code in a page, use of a port, a pause, a message of the kinds that the content script knows.
+    pub operations: &'static [(&'static str, usize)],
+    /// How many tabs there are at first, beside the one that is always there: at least and at most.
+    pub tabs: (usize, usize),
+    /// In how many of a hundred scenarios there is a second window at first.
+    pub second_window: usize,
+    /// How many of a hundred addresses are pages, not `about:blank`.
+    pub pages: usize,
+    /// The manifests that scenarios are recorded with.
+    pub variants: &'static [&'static str],
+    /// How many of a hundred calls are made with a callback.
+    pub callbacks: usize,
+    /// How many of a hundred calls are made wrong on purpose.
+    pub wrong: usize,
+}
+
+/// A theme whose own members differ from these.
+const PLAIN: Theme = Theme {
+    name: "",
+    operations: &[],
+    tabs: (3, 5),
+    second_window: 20,
+    pages: 15,
+    variants: &["full"],
+    callbacks: 0,
+    wrong: 5,
+};
+
+/// The manifests with less than everything, and that with everything.
+const EVERY_VARIANT: &[&str] = &["full", "tabsonly", "none", "hosta", "allhosts"];
+
+/// All themes.
+pub(super) const THEMES: &[Theme] = &[
+    Theme {
+        name: "strip",
+        operations: &[
+            ("tabs.create", 4),
+            ("tabs.move", 6),
+            ("tabs.remove", 3),
+            ("tabs.duplicate", 2),
+            ("tabs.update", 5),
+            ("tabs.discard", 1),
+            ("windows.create", 1),
+            ("tabs.query", 1),
+            ("tabs.get", 1),
+        ],
+        second_window: 40,
+        ..PLAIN
+    },
+    Theme {
+        name: "groups",
+        operations: &[
+            ("tabs.group", 7),
+            ("tabs.ungroup", 3),
+            ("tabGroups.update", 3),
+            ("tabGroups.move", 4),
+            ("tabs.move", 4),
+            ("tabs.update", 2),
+            ("tabs.create", 1),
+            ("tabs.duplicate", 1),
+            ("tabs.remove", 1),
+            ("tabGroups.query", 1),
+            ("tabGroups.get", 1),
+        ],
+        second_window: 45,
+        ..PLAIN
+    },
+    Theme {
+        name: "highlight",
+        operations: &[
+            ("tabs.highlight", 7),
+            ("tabs.update", 4),
+            ("tabs.move", 3),
+            ("tabs.remove", 2),
+            ("tabs.create", 1),
+            ("tabs.group", 2),
+            ("tabs.ungroup", 1),
+            ("tabs.discard", 1),
+            ("tabs.duplicate", 1),
+            ("tabs.query", 2),
+        ],
+        second_window: 35,
+        ..PLAIN
+    },
+    Theme {
+        name: "windows",
+        operations: &[
+            ("windows.create", 6),
+            ("windows.update", 2),
+            ("windows.remove", 2),
+            ("windows.getAll", 2),
+            ("windows.get", 1),
+            ("windows.getLastFocused", 1),
+            ("windows.getCurrent", 1),
+            ("tabs.move", 4),
+            ("tabs.create", 3),
+            ("tabs.group", 2),
+            ("tabs.remove", 2),
+            ("tabs.update", 2),
+            ("tabs.query", 1),
+        ],
+        tabs: (2, 3),
+        ..PLAIN
+    },
+    Theme {
+        name: "navigation",
+        operations: &[
+            ("tabs.update", 7),
+            ("tabs.reload", 2),
+            ("tabs.goBack", 3),
+            ("tabs.goForward", 2),
+            ("tabs.create", 2),
+            ("tabs.duplicate", 1),
+            ("tabs.remove", 1),
+            ("tabs.get", 1),
+            ("tabs.discard", 1),
+            ("page", 4),
+            ("nap", 2),
+        ],
+        tabs: (1, 2),
+        second_window: 0,
+        pages: 95,
+        ..PLAIN
+    },
+    Theme {
+        name: "properties",
+        operations: &[
+            ("tabs.update", 6),
+            ("tabs.discard", 3),
+            ("tabs.setZoom", 3),
+            ("tabs.setZoomSettings", 2),
+            ("tabs.getZoom", 1),
+            ("tabs.getZoomSettings", 1),
+            ("tabs.duplicate", 1),
+            ("tabs.reload", 1),
+            ("tabs.query", 1),
+            ("tabs.create", 1),
+        ],
+        tabs: (2, 3),
+        pages: 85,
+        ..PLAIN
+    },
+    Theme {
+        name: "query",
+        operations: &[
+            ("tabs.query", 10),
+            ("tabs.update", 2),
+            ("tabs.create", 1),
+            ("tabGroups.query", 1),
+            ("windows.getAll", 1),
+        ],
+        tabs: (3, 4),
+        second_window: 60,
+        pages: 70,
+        variants: EVERY_VARIANT,
+        ..PLAIN
+    },
+    Theme {
+        name: "arguments",
+        operations: &[("windows.remove", 0), ("*", 1)],
+        tabs: (1, 2),
+        callbacks: 25,
+        wrong: 75,
+        ..PLAIN
+    },
+    Theme {
+        name: "messaging",
+        operations: &[
+            ("send", 6),
+            ("tabs.sendMessage", 1),
+            ("tabs.connect", 4),
+            ("port", 4),
+            ("tabs.update", 2),
+            ("tabs.reload", 1),
+            ("tabs.remove", 1),
+            ("tabs.discard", 1),
+        ],
+        tabs: (2, 3),
+        second_window: 0,
+        pages: 100,
+        callbacks: 15,
+        ..PLAIN
+    },
+    Theme {
+        name: "scripts",
+        operations: &[
+            ("page", 9),
+            ("tabs.detectLanguage", 4),
+            ("tabs.captureVisibleTab", 1),
+            ("tabs.update", 3),
+            ("tabs.duplicate", 1),
+            ("tabs.reload", 1),
+            ("tabs.goBack", 1),
+            ("tabs.discard", 1),
+            ("tabs.query", 1),
+        ],
+        tabs: (1, 2),
+        second_window: 10,
+        pages: 95,
+        ..PLAIN
+    },
+    Theme {
+        name: "mixed",
+        operations: &[
+            ("tabs.captureVisibleTab", 0),
+            ("tabs.detectLanguage", 0),
+            ("tabs.connect", 0),
+            ("tabs.sendMessage", 0),
+            ("sessions.restore", 0),
+            ("windows.remove", 1),
+            ("tabs.update", 3),
+            ("tabs.move", 3),
+            ("tabs.group", 2),
+            ("windows.create", 2),
+            ("page", 2),
+            ("*", 1),
+        ],
+        second_window: 40,
+        pages: 50,
+        ..PLAIN
+    },
+];
+
+impl Theme {
+    /// The theme of this name.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        THEMES.iter().find(|theme| theme.name == name)
+    }
+
+    /// The names, for whoever asks for another.
+    pub(super) fn names() -> String {
+        THEMES.iter().map(|theme| theme.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The share of an operation.
+    pub(super) fn weight(&self, name: &str) -> usize {
+        let of = |name: &str| self.operations.iter().find(|(known, _)| *known == name);
+        of(name).or_else(|| of("*")).map_or(0, |(_, weight)| *weight)
+    }
+}
