@@ -1,5 +1,6 @@
 #![no_main]
 
+#[expect(dead_code, reason = "one of its functions is the target")]
 #[path = "../../crates/object-put/tests/fuzz/mod.rs"]
 mod object;
 

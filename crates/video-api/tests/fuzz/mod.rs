@@ -1,7 +1,5 @@
 //! What the fuzz targets do with their input, shared with the test that replays their corpora.
 
-#![allow(dead_code, reason = "each target uses one of these")]
-
 use std::convert::Infallible;
 
 use bytes::Bytes;

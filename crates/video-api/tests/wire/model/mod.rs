@@ -1,9 +1,7 @@
 //! Random sequences of operations against a plain model: uploads and deletes, privacy, the order of a playlist, ratings, plays, the special
 //! playlists, what search finds, and every counter; in memory, and on disk with restarts.
 
-#[path = "model/check.rs"]
 mod check;
-#[path = "model/derived.rs"]
 mod derived;
 
 use std::collections::BTreeMap;
@@ -103,7 +101,7 @@ impl World {
     }
 }
 
-const MOVIE: &[u8] = include_bytes!("../../../../fuzz/corpus/video_media/film.mp4");
+const MOVIE: &[u8] = include_bytes!("../../../../../fuzz/corpus/video_media/film.mp4");
 
 /// A video as it should be.
 struct Video {
