@@ -188,7 +188,7 @@ fn a_read_after_an_acknowledgement_is_settled(store: &dyn KeyValue) {
         if let Some(durable) = store.durable(page.seen) {
             durable.wait().unwrap();
         }
-        assert!(store.durable(seen).is_none(), "what is settled stays so");
+        assert!(store.durable(seen).is_none(), "what is durable stays so");
     }
 }
 

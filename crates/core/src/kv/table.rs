@@ -47,7 +47,7 @@ impl<T: JsonRecord> Record for T {
     }
 }
 
-/// Room for most keys, so that writing one allocates once.
+/// Capacity that is enough for most keys, so that writing one allocates once.
 const KEY_BYTES: usize = 64;
 
 /// Rows of one kind in a store: all of a service's tables share one key space, told apart by their first byte.

@@ -189,7 +189,7 @@ impl PackFile {
         while at < length {
             let bytes = window.at(&*self.file, at)?;
             if bytes.is_empty() {
-                // Room was cut off meanwhile.
+                // Preallocated bytes were cut off meanwhile.
                 break;
             }
             let head = Head::read(bytes).filter(|head| {

@@ -48,7 +48,7 @@ fn shown<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S:
 pub(in crate::host) struct RequestLog(Mutex<VecDeque<LoggedRequest>>);
 
 impl RequestLog {
-    /// Notes a request, which `fill` writes over the oldest: each keeps its room, so that a busy service allocates nothing here.
+    /// Notes a request, which `fill` writes over the oldest: each keeps its memory, so that a busy service allocates nothing here.
     pub(in crate::host) fn push(&self, fill: impl FnOnce(&mut LoggedRequest)) {
         let mut ring = self.0.lock();
         let oldest = (ring.len() == KEPT).then(|| ring.pop_front()).flatten();

@@ -1,6 +1,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
+use super::frame::frame_header;
 use super::*;
 use crate::disk::SystemDisk;
 
