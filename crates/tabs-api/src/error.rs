@@ -3,7 +3,7 @@
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
-/// Why a call failed. The texts are those of the real browser (recorded traces), to the letter.
+/// The error of a call. The texts are those of the real browser (recorded traces), to the letter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The arguments do not fit the signature: thrown at once, in both styles.
@@ -13,7 +13,7 @@ pub enum Error {
         operation: &'static str,
         /// Its parameters, as the browser writes them.
         signature: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// There is no operation of this name.
@@ -171,7 +171,7 @@ pub enum Error {
     /// There is no closed tab to restore.
     #[error("There are no recently closed sessions.")]
     NothingToRestore,
-    /// What was asked for cannot be done here.
+    /// A call for something that cannot be done here.
     #[error("{0}")]
     Unsupported(String),
     /// The state could not be kept.
@@ -180,7 +180,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether extension code sees it as an exception of the call itself, and not as a rejection.
+    /// True if extension code sees it as an exception of the call itself, and not as a rejection.
     #[must_use]
     pub const fn is_thrown(&self) -> bool {
         matches!(

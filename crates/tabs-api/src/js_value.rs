@@ -27,7 +27,7 @@ pub enum JsValue {
 }
 
 impl JsValue {
-    /// Whether it counts as left out where an argument is optional.
+    /// True if it counts as left out where an argument is optional.
     #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Undefined | Self::Null)
@@ -67,7 +67,7 @@ impl JsValue {
         }
     }
 
-    /// What the browser calls its type in an error.
+    /// The browser's name for its type in an error.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

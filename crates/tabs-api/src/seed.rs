@@ -32,7 +32,7 @@ pub struct Install {
     pub id: Option<String>,
     /// Its manifest, as the extension's own file has it.
     pub manifest: Value,
-    /// Whether the user let it read `file:` pages.
+    /// True if the user let it read `file:` pages.
     #[serde(default)]
     pub allow_file_access: bool,
 }
@@ -41,12 +41,12 @@ pub struct Install {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FirstTab {
-    /// What it shows.
+    /// Its page.
     pub url: String,
-    /// Whether it is pinned.
+    /// True if it is pinned.
     #[serde(default)]
     pub pinned: bool,
-    /// Whether it is the active one; else the first is.
+    /// True if it is the active one; else the first is.
     #[serde(default)]
     pub active: bool,
 }
@@ -67,7 +67,7 @@ pub struct FirstWindow {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seed {
-    /// Who may call.
+    /// The extensions that may call.
     #[serde(default)]
     pub extensions: Vec<Install>,
     /// Pages by URL, as a fixtures file describes them.
@@ -81,7 +81,7 @@ pub struct Seed {
     pub windows: Vec<FirstWindow>,
 }
 
-/// Why a seed cannot be used.
+/// The reason for which a seed cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// It is not JSON of the right shape.
@@ -95,7 +95,7 @@ pub enum SeedError {
     Manifest {
         /// Its place in the list, from 0.
         place: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// An id that no extension can have.
@@ -314,7 +314,7 @@ impl Install {
 }
 
 impl Install {
-    /// Whether it says its id itself, or by a key.
+    /// True if it says its id itself, or by a key.
     fn names_its_id(&self) -> bool {
         self.id.is_some() || self.key().is_some()
     }

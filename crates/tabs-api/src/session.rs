@@ -12,7 +12,7 @@ use crate::id::RequestId;
 use crate::operation::{Caller, Command};
 use crate::store::Row;
 
-/// What comes out of a session, in the one order in which it happened.
+/// An output of a session, in the one order in which it happened.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// When something happens next.
+    /// The time at which something happens next.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         match (self.browser.next_due(), self.engine.next_due()) {

@@ -7,7 +7,7 @@ use crate::error::Error;
 /// The page of a new tab.
 pub const NEW_TAB: &str = "chrome://newtab/";
 
-/// What a text given to `create` or `update` navigates to; relative ones lie in the extension.
+/// The URL that a text given to `create` or `update` navigates to; relative ones lie in the extension.
 ///
 /// # Errors
 /// `InvalidUrl`, `JavaScriptUrl`, `KillUrl`, `DevtoolsUrl`, in this order.
@@ -96,7 +96,7 @@ fn shown(url: &Url) -> String {
     url.as_str().to_owned()
 }
 
-/// What keys zoom levels: the host; for pages without one, scheme and path.
+/// The key of zoom levels: the host; for pages without one, scheme and path.
 #[must_use]
 pub fn host(url: &str) -> String {
     match Url::parse(url) {
@@ -177,7 +177,7 @@ pub fn unescaped(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Whether two URLs differ in their fragment alone, and the second has one: such a navigation stays in the document.
+/// True if two URLs differ in their fragment alone, and the second has one: such a navigation stays in the document.
 #[must_use]
 pub fn is_same_document(from: &str, to: &str) -> bool {
     let base = |url: &str| url.split('#').next().unwrap_or_default().to_owned();

@@ -40,7 +40,7 @@ impl Serialize for Answer {
 }
 
 impl Answer {
-    /// Returns `true` for a value, and not for the absence of one.
+    /// True for a value, and not for the absence of one.
     #[must_use]
     pub const fn is_value(&self) -> bool {
         !matches!(self, Self::Undefined | Self::Later(_))

@@ -51,13 +51,13 @@ impl ContentScripts {
         self.running.get(&script).map(|script| script.host)
     }
 
-    /// Returns `true` if a script runs and is this host's.
+    /// True if a script runs and is this host's.
     pub(super) fn is_of(&self, host: HostId, script: ScriptId) -> bool {
         self.host_of(script) == Some(host)
     }
 }
 
-/// Why a document's scripts end.
+/// The reason for which a document's scripts end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnloadReason {
     /// Another page came; this one is kept for going back.

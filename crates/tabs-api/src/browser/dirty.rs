@@ -1,4 +1,4 @@
-//! What of a browser changed since its rows were taken last.
+//! The parts of a browser that changed since its rows were taken last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ impl DirtySet {
 }
 
 impl Browser {
-    /// What changed, for whoever keeps rows of it.
+    /// Returns what changed, for whoever keeps rows of it.
     pub(crate) const fn dirty_mut(&mut self) -> &mut DirtySet {
         &mut self.dirty
     }

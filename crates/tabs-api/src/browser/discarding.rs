@@ -23,7 +23,7 @@ impl Browser {
         least.map(|tab| self.replace_with_discarded(tab)).transpose()
     }
 
-    /// Whether a tab is the active one of its window.
+    /// True if a tab is the active one of its window.
     pub(crate) fn is_active(&self, id: TabId) -> bool {
         self.strips.windows().any(|window| window.active == Some(id))
     }

@@ -1,4 +1,4 @@
-//! What the engine tells of a tab's page, and what the browser makes of it.
+//! Events of the engine, and what the browser makes of them.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::browser::window::WindowView;
 use crate::extension::permission::Access;
 use crate::id::{HostId, ScriptId};
 
-/// What changed in a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
+/// A change of a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
 #[derive(Debug, Clone, Default)]
 #[expect(missing_docs, reason = "each field is the member of its name")]
 pub struct Change {

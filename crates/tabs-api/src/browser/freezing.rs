@@ -8,9 +8,9 @@ use crate::browser::tab::{Status, Tab};
 use crate::browser::timers::Timer;
 use crate::id::{GROUP_ID_NONE, TabId};
 
-/// How long a page must have been there before its tab freezes.
+/// The time for which a page must have been there before its tab freezes.
 const QUIET_FOR: Duration = Duration::from_secs(3);
-/// How soon the browser gets round to it: after the answer of the call that is the cause.
+/// The time after which the browser gets round to it: after the answer of the call that is the cause.
 const SOON: Duration = Duration::from_millis(5);
 
 impl Browser {

@@ -19,7 +19,7 @@ pub struct Group {
     pub color: String,
     /// Its title, empty unless given.
     pub title: String,
-    /// Whether its tabs are hidden.
+    /// True if its tabs are hidden.
     pub collapsed: bool,
 }
 

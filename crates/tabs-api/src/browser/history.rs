@@ -1,4 +1,4 @@
-//! Where tabs go: navigation, reload, history, and what the engine tells of it.
+//! Navigation: URLs that tabs are sent to, and the history of their pages.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -194,7 +194,7 @@ impl Browser {
         }
     }
 
-    /// Returns `true` while any tab is on its way to a page.
+    /// True while any tab is on its way to a page.
     #[must_use]
     pub fn is_loading(&self) -> bool {
         self.strips.tabs().any(|tab| tab.status == Status::Loading)

@@ -47,7 +47,7 @@ pub enum ScriptEvent {
     PortMessage {
         /// The port.
         port: String,
-        /// What came.
+        /// The message.
         message: Value,
     },
     /// The extension closed a port.

@@ -9,7 +9,7 @@ use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
 
-/// How far a tab's page is (Spec tabs-api §2).
+/// The state of a tab's page (Spec tabs-api §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Not in memory.
@@ -32,7 +32,7 @@ impl Status {
     }
 }
 
-/// Why a tab's mute state is what it is.
+/// The reason for a tab's mute state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MuteReason {
     /// The user said so.
@@ -43,12 +43,12 @@ pub enum MuteReason {
     Extension(Arc<str>),
 }
 
-/// Whether a tab is muted, and why. Without a reason the state never changed.
+/// The mute state of a tab. Without a reason it never changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MutedInfo {
-    /// Whether it may make no sound.
+    /// True if it may make no sound.
     pub muted: bool,
-    /// Who decided.
+    /// The reason.
     pub reason: Option<MuteReason>,
 }
 
@@ -69,18 +69,18 @@ impl Serialize for MutedInfo {
     }
 }
 
-/// How a tab zooms; gone at the next navigation.
+/// The zoom of a tab; gone at the next navigation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZoomState {
-    /// Who scales the page.
+    /// The mode.
     pub mode: ZoomMode,
-    /// Whether the factor is the host's.
+    /// True if the factor is the host's.
     pub is_per_origin: bool,
     /// The tab's own factor, where it has one.
     pub own_factor: Option<f64>,
 }
 
-/// Who scales the page (Spec tabs-api §2).
+/// The one who scales the page (Spec tabs-api §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZoomMode {
     /// The browser.
@@ -104,20 +104,20 @@ pub struct HistoryEntry {
     pub url: Arc<str>,
     /// Its title, as last shown.
     pub title: Arc<str>,
-    /// Whether the user did something on it: pages without are skipped on the way back.
+    /// True if the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
-    /// Whether its page is kept in memory for going back to it.
+    /// True if its page is kept in memory for going back to it.
     pub is_cached: bool,
 }
 
 /// A navigation that has not committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingNavigation {
-    /// Where to.
+    /// Its target.
     pub url: Arc<str>,
-    /// Whether the interface still shows it.
+    /// True if the interface still shows it.
     pub is_shown: bool,
-    /// What it does to the history.
+    /// Its effect on the history.
     pub kind: NavigationKind,
 }
 
@@ -131,7 +131,7 @@ pub struct Tab {
     pub stable_id: u64,
     /// The window that holds it.
     pub window: WindowId,
-    /// Whether it stands in the pinned block.
+    /// True if it stands in the pinned block.
     pub pinned: bool,
     /// Its group.
     pub group: Option<GroupId>,
@@ -143,35 +143,35 @@ pub struct Tab {
     pub title: Arc<str>,
     /// The icon's URL, once known.
     pub icon: Option<Arc<str>>,
-    /// Where it is going.
+    /// The navigation that has not committed.
     pub pending: Option<PendingNavigation>,
     /// Numbers its navigations; news of an older one is ignored.
     pub load: u64,
-    /// How far its page is.
+    /// The state of its page.
     pub status: Status,
-    /// Whether it is out of memory.
+    /// True if it is out of memory.
     pub discarded: bool,
-    /// Whether its page may run nothing.
+    /// True if its page may run nothing.
     pub frozen: bool,
-    /// Whether it made a sound just now.
+    /// True if it made a sound just now.
     pub audible: bool,
-    /// Whether it may be discarded without being asked for.
+    /// True if it may be discarded without being asked for.
     pub auto_discardable: bool,
-    /// Whether its sound is being captured.
+    /// True if its sound is being captured.
     pub captured: bool,
-    /// Whether it is muted.
+    /// True if it is muted.
     pub muted: MutedInfo,
-    /// When its page was there in full.
+    /// The time at which its page was there in full.
     pub loaded_at: Timestamp,
-    /// When it last became active, or was created.
+    /// The time at which it last became active, or was created.
     pub last_accessed: Timestamp,
-    /// Whether it was ever shown.
+    /// True if it was ever shown.
     pub was_shown: bool,
     /// Its pages, oldest first.
     pub history: Vec<HistoryEntry>,
     /// The current one.
     pub history_at: usize,
-    /// How it zooms.
+    /// Its zoom.
     pub zoom: ZoomState,
     /// The declared or detected language of its page.
     pub language: Option<String>,
@@ -179,13 +179,13 @@ pub struct Tab {
     pub frames: Vec<Arc<str>>,
     /// Names its document: another one after each page that was loaded.
     pub document: u64,
-    /// Whether nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
+    /// True if nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
     pub is_fresh: bool,
-    /// Whether its pages stay in memory when it leaves them; those of a copied tab do not.
+    /// True if its pages stay in memory when it leaves them; those of a copied tab do not.
     pub keeps_pages: bool,
-    /// Whether the user sent it where it goes: with the page the openers of its window are forgotten.
+    /// True if the user sent it where it goes: with the page the openers of its window are forgotten.
     pub forgets_openers: bool,
-    /// Whether the title is only the address, as long as the page has given none.
+    /// True if the title is only the address, as long as the page has given none.
     pub title_is_address: bool,
 }
 
@@ -279,7 +279,7 @@ impl TabView {
         ShownTab { tab: self, access }
     }
 
-    /// Whether title, URL and icon are visible.
+    /// True if title, URL and icon are visible.
     pub(crate) fn shows_page(&self, access: &Access<'_>) -> bool {
         let url = self.url.as_deref();
         url.is_some_and(|url| access.sees(self.id, url))

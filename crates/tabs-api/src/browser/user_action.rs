@@ -24,29 +24,29 @@ pub enum UserAction {
     DragBegin {},
     /// The user lets go, having moved a tab to an index.
     DragEnd {
-        /// Which tab, if it was moved.
+        /// The tab, if it was moved.
         tab_id: Option<i64>,
-        /// Where to.
+        /// The index that it moved to.
         index: Option<usize>,
     },
     /// The user clicks a tab.
     Activate {
-        /// Which.
+        /// The tab.
         tab_id: i64,
     },
     /// The user adds a tab to the highlighted ones and makes it active, or takes it out of them.
     Toggle {
-        /// Which.
+        /// The tab.
         tab_id: i64,
     },
     /// The user highlights everything from the active tab to this one, which becomes active.
     Extend {
-        /// Which.
+        /// The tab.
         tab_id: i64,
     },
     /// The user opens a new tab at the end of a window.
     NewTab {
-        /// Which window.
+        /// The window.
         window_id: i64,
     },
     /// The user brings the tab back that was closed last.
@@ -56,24 +56,24 @@ pub enum UserAction {
     },
     /// The user loads a page again.
     Reload {
-        /// Which tab's.
+        /// The tab.
         tab_id: i64,
     },
     /// The user goes to the previous or the next page; without one nothing happens.
     Traverse {
-        /// Which tab.
+        /// The tab.
         tab_id: i64,
         /// To the next one.
         forward: bool,
     },
     /// The user closes a tab.
     Close {
-        /// Which.
+        /// The tab.
         tab_id: i64,
     },
     /// The user pins or unpins a tab.
     Pin {
-        /// Which.
+        /// The tab.
         tab_id: i64,
         /// Pinned or not.
         pinned: bool,
@@ -87,56 +87,56 @@ pub enum UserAction {
     },
     /// The user zooms a tab.
     Zoom {
-        /// Which.
+        /// The tab.
         tab_id: i64,
         /// The new factor.
         factor: f64,
     },
     /// The user zooms a tab by the steps that the browser offers; where zooming is off nothing happens.
     ZoomStep {
-        /// Which.
+        /// The tab.
         tab_id: i64,
         /// 1 for the next larger, -1 for the next smaller, 0 for the default.
         step: i64,
     },
     /// The user opens a URL in a tab.
     Navigate {
-        /// Which.
+        /// The tab.
         tab_id: i64,
-        /// Where to.
+        /// The URL.
         url: String,
     },
     /// The user does something on a tab's page, with a script to run as part of it.
     Gesture {
-        /// Which.
+        /// The tab.
         tab_id: i64,
-        /// What the page does.
+        /// The script of the page.
         script: Option<String>,
     },
     /// The user invokes an extension on a tab: `activeTab` is in effect until it leaves the site.
     Invoke {
-        /// On which.
+        /// The tab.
         tab_id: i64,
         /// The extension.
         extension_id: String,
     },
     /// A capture of a tab's sound begins or ends; the tab is muted while it lasts.
     Capture {
-        /// Which.
+        /// The tab.
         tab_id: i64,
-        /// Whether it is being captured.
+        /// True if it is being captured.
         captured: bool,
     },
     /// A tab begins to sound, or stops.
     Audible {
-        /// Which.
+        /// The tab.
         tab_id: i64,
-        /// Whether it is heard.
+        /// True if it is heard.
         audible: bool,
     },
     /// A tab is frozen, or may run again.
     Freeze {
-        /// Which.
+        /// The tab.
         tab_id: i64,
         /// Frozen or not.
         frozen: bool,
@@ -145,19 +145,19 @@ pub enum UserAction {
     MemoryPressure {},
     /// A prerendered page takes the place of a tab, under another id.
     Replace {
-        /// Which.
+        /// The tab.
         tab_id: i64,
         /// The page.
         url: String,
     },
     /// The user focuses a window.
     Focus {
-        /// Which.
+        /// The window.
         window_id: i64,
     },
     /// The user closes a window.
     CloseWindow {
-        /// Which.
+        /// The window.
         window_id: i64,
     },
 }

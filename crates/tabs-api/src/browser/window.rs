@@ -57,7 +57,7 @@ impl Default for Bounds {
 pub struct Window {
     /// Its id in this session.
     pub id: WindowId,
-    /// What it is.
+    /// Its type.
     pub kind: WindowKind,
     /// Its strip: pinned tabs first.
     pub tabs: Vec<TabId>,
@@ -67,9 +67,9 @@ pub struct Window {
     pub highlighted: BTreeSet<TabId>,
     /// `normal`, `minimized`, `maximized`, `fullscreen`.
     pub state: String,
-    /// Where it is.
+    /// Its place on the screen.
     pub bounds: Bounds,
-    /// Whether it keeps no traces.
+    /// True if it keeps no traces.
     pub incognito: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which web pages may be fetched, and from where: the list of allowed hosts, and the addresses that they may have.
+//! The hosts whose pages may be fetched, and the addresses that they may have.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -44,13 +44,13 @@ impl AllowedHosts {
         entries.into_iter().map(Entry::parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether nothing may be fetched.
+    /// True if nothing may be fetched.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether the page of an address may be fetched at all.
+    /// True if the page of an address may be fetched at all.
     #[must_use]
     pub fn allows(&self, url: &Url) -> bool {
         matches!(url.scheme(), "http" | "https") && self.0.iter().any(|entry| entry.covers(url))
@@ -63,7 +63,7 @@ impl AllowedHosts {
         entries.find_map(|entry| entry.address)
     }
 
-    /// Whether a host may be reached at this address: a public one, or one that the list names.
+    /// True if a host may be reached at this address: a public one, or one that the list names.
     #[must_use]
     pub fn allows_address(&self, url: &Url, address: IpAddr) -> bool {
         is_public(address)
@@ -129,7 +129,7 @@ impl Entry {
     }
 }
 
-/// Whether an address belongs to the public internet: not to this machine, this network, or a purpose of its own.
+/// True if an address belongs to the public internet: not to this machine, this network, or a purpose of its own.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {

@@ -1,4 +1,4 @@
-//! What pages there are and what each of them does, read from a fixtures file.
+//! Pages of the simulated web, read from a fixtures file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
-/// What a page does when it is loaded.
+/// A page of the simulated web.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     /// Its title; `None` leaves the address.
@@ -17,21 +17,21 @@ pub struct Page {
     pub icon: Option<String>,
     /// HTTP status; 204 is no page.
     pub status: u16,
-    /// Where it redirects to.
+    /// The address that it redirects to.
     pub location: Option<String>,
-    /// How long its first byte takes.
+    /// The time that its first byte takes.
     pub head_delay: Duration,
-    /// How much longer its last byte takes.
+    /// The time that its last byte takes after that.
     pub body_delay: Duration,
-    /// What its script does, and how long after the commit.
+    /// Its script, and the time after the commit at which it runs.
     pub script: Option<(Duration, Script)>,
-    /// What is written on it, as far as its language is to be told from it.
+    /// Its text, as far as its language is to be told from it.
     pub text: Option<String>,
     /// The addresses of the frames in it, relative to its own.
     pub frames: Vec<String>,
 }
 
-/// What a page's script does.
+/// The script of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Script {
     /// Goes to another page.
@@ -57,7 +57,7 @@ pub struct Pages {
     urls: BTreeMap<String, Page>,
 }
 
-/// What loading a URL comes to.
+/// The outcome of loading a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// A page, under the URL that it has after redirects.
@@ -98,7 +98,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// What loading a URL comes to, redirects followed.
+    /// The outcome of loading a URL, redirects followed.
     #[must_use]
     pub fn load(&self, url: &str, extension_page_title: &str) -> Outcome {
         let mut url = url.to_owned();
@@ -123,7 +123,7 @@ impl Pages {
         Outcome::Nothing
     }
 
-    /// Whether a page is described here, and not made up from its address.
+    /// True if a page is described here, and not made up from its address.
     #[must_use]
     pub fn describes(&self, url: &Url) -> bool {
         let is_of_paths = url.host_str().is_some_and(|host| host.ends_with(".test"));
@@ -278,7 +278,7 @@ fn script_of(text: &str) -> Option<(Duration, Script)> {
     Some((delay, script))
 }
 
-/// What a script does that runs as part of a user's gesture.
+/// The script that runs as part of a user's gesture.
 #[must_use]
 pub fn gesture_script(text: &str) -> Option<Script> {
     script_of(text).map(|(_, script)| script)

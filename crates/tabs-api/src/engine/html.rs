@@ -1,4 +1,4 @@
-//! What a page's HTML says of itself: title, language, icon, frames, and where it goes on to.
+//! HTML of pages: title, language, icon, frames, and the address that a page refreshes to.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 /// The longest side of a picture, in pixels.
 const SIDE_MAX: i64 = 4_096;
-/// How many bands across a picture shows.
+/// The number of bands across a picture.
 const BANDS: usize = 8;
 
 /// Draws a page as a data URL.

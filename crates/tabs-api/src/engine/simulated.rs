@@ -14,18 +14,18 @@ use crate::engine::{
 use crate::id::{RequestId, TabId};
 use crate::url::is_same_document;
 
-/// How long a page takes to commit; pages without a network are quicker.
+/// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
 const COMMIT_LOCAL: Duration = Duration::from_millis(8);
-/// How long another program takes to start.
+/// The time that another program takes to start.
 const HAND_OVER: Duration = Duration::from_millis(100);
-/// What comes after the commit, and when.
+/// The times after the commit at which its events come.
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
-/// How long a way through a port takes.
+/// The time that a way through a port takes.
 const PORT: Duration = Duration::from_millis(1);
-/// How long a sound must last to be noticed, and how long it is still counted after its end.
+/// The time that a sound must last to be noticed, and for which it is still counted after its end.
 const HEARD_AFTER: Duration = Duration::from_millis(200);
 const HEARD_FOR: Duration = Duration::from_millis(2_500);
 
@@ -33,35 +33,35 @@ const HEARD_FOR: Duration = Duration::from_millis(2_500);
 pub struct SimEngine {
     pages: Pages,
     extension_page_title: String,
-    /// Where `chrome://newtab/` leads.
+    /// The page that `chrome://newtab/` leads to.
     new_tab: Option<String>,
     due: BTreeMap<(Timestamp, u64), EngineEvent>,
     number: u64,
-    /// What stands for the content scripts of extensions; without it nobody listens in these pages.
+    /// The stand-in for the content scripts of extensions; without it nobody listens in these pages.
     script: Option<Box<dyn PageScript>>,
-    /// Where pages come from that are described nowhere; without it they are made up.
+    /// The source of pages that are described nowhere; without it they are made up.
     source: Option<Box<dyn PageSource>>,
-    /// Whether the language of a page that declares none is told from its text.
+    /// True if the language of a page that declares none is told from its text.
     detects: bool,
     /// The names of open ports and the frames that they reach.
     ports: BTreeMap<String, Vec<Frame>>,
 }
 
-/// What stands for an extension's content script in the frames of simulated pages.
+/// A stand-in for an extension's content script in the frames of simulated pages.
 pub trait PageScript: Send + std::fmt::Debug {
-    /// What it answers to a message, and how long that takes; `None` if it never does.
+    /// Returns its answer to a message, and the time that it takes; `None` if it never answers.
     fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)>;
 
-    /// What it sends when a port is opened to it.
+    /// Returns what it sends when a port is opened to it.
     fn on_connect(&self, frame: &Frame, name: &str) -> Value;
 
-    /// What it does when something comes through a port.
+    /// Returns what it does when something comes through a port.
     fn on_port_message(&self, frame: &Frame, message: &Value) -> PortReaction;
 }
 
-/// Where pages come from that no fixtures describe. Nothing in it waits.
+/// A source of pages that no fixtures describe. Nothing in it waits.
 pub trait PageSource: Send {
-    /// Whether it has the page of an address.
+    /// True if it has the page of an address.
     fn allows(&self, url: &Url) -> bool;
 
     /// Begins to get a page, and forgets what it was getting for that tab.
@@ -73,7 +73,7 @@ pub trait PageSource: Send {
     /// The next page that has arrived at `now`.
     fn poll_arrival(&mut self, now: Timestamp) -> Option<FetchedPage>;
 
-    /// When the next has arrived, if one has.
+    /// The time at which the next has arrived, if one has.
     fn next_due(&self) -> Option<Timestamp>;
 }
 
@@ -86,18 +86,18 @@ pub struct PageLoad {
     pub kind: NavigationKind,
 }
 
-/// What getting a page came to.
+/// The outcome of fetching a page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FetchedPage {
-    /// When.
+    /// The time of its arrival.
     pub at: Timestamp,
-    /// For whom.
+    /// The load that it is for.
     pub load: PageLoad,
-    /// What came.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// What a content script does with what comes through a port.
+/// The reaction of a content script to what comes through a port.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PortReaction {
     /// It sends this back.

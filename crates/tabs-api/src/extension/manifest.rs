@@ -1,6 +1,6 @@
 //! The manifest of an extension: the parts that decide what it may do and where its content scripts run.
 //!
-//! What is missing has its default; what is there must be right, and is refused in the browser's own words otherwise.
+//! A missing member has its default; one that is there must be right, and is refused in the browser's own words otherwise.
 
 use serde_json::{Map, Value};
 
@@ -36,21 +36,21 @@ impl Default for Manifest {
 /// A content script of a manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentScript {
-    /// Where it runs.
+    /// The patterns of the pages that it runs in.
     pub matches: Vec<String>,
-    /// Where it does not.
+    /// The patterns of those that it does not run in.
     pub exclude_matches: Vec<String>,
-    /// Which of the addresses it runs in; all of them if there are none.
+    /// The globs of addresses that it runs in; all of them if there are none.
     pub include_globs: Vec<String>,
-    /// In which of them it does not.
+    /// The globs of those that it does not run in.
     pub exclude_globs: Vec<String>,
-    /// Whether it runs in every frame.
+    /// True if it runs in every frame.
     pub all_frames: bool,
     /// Its scripts and style sheets.
     pub files: Vec<String>,
 }
 
-/// Where a content script runs, read once.
+/// The pages that a content script runs in, their patterns read once.
 #[derive(Debug, Clone)]
 pub(crate) struct Reach {
     matches: Vec<MatchPattern>,
@@ -111,7 +111,7 @@ impl ContentScript {
 }
 
 impl Reach {
-    /// Whether it covers a page.
+    /// True if it covers a page.
     pub(crate) fn covers(&self, url: &str) -> bool {
         let any = |patterns: &[MatchPattern]| patterns.iter().any(|pattern| pattern.matches(url));
         let any_glob = |globs: &[String]| globs.iter().any(|pattern| glob(pattern, url, false));

@@ -86,13 +86,13 @@ impl MatchPattern {
         Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
     }
 
-    /// Whether it is `<all_urls>`, or grants as much of the web: `*://*/*`.
+    /// True if it is `<all_urls>`, or grants as much of the web: `*://*/*`.
     #[must_use]
     pub fn is_all_urls(&self) -> bool {
         self.0 == Form::All
     }
 
-    /// Whether a URL, without its fragment, matches.
+    /// True if a URL, without its fragment, matches.
     #[must_use]
     pub fn matches(&self, url: &str) -> bool {
         let url = url.split('#').next().unwrap_or(url);
@@ -155,7 +155,7 @@ impl<'u> Parts<'u> {
     }
 }
 
-/// Whether a text is what a pattern with `*` alone says. Nothing is allocated.
+/// True if a text is what a pattern with `*` alone says. Nothing is allocated.
 fn stars(pattern: &str, text: &str) -> bool {
     let Some((first, pattern)) = pattern.split_once('*') else {
         return pattern == text;
@@ -186,7 +186,7 @@ fn is_host(host: &str) -> bool {
     !host.is_empty() && !host.contains(['*', '/', ' ', '@'])
 }
 
-/// Whether a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.
+/// True if a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.
 #[must_use]
 pub fn glob(pattern: &str, text: &str, rich: bool) -> bool {
     if !rich || !pattern.contains(['?', '\\']) {

@@ -16,24 +16,24 @@ pub struct Extension {
     has_groups: bool,
     has_active_tab: bool,
     hosts: Vec<MatchPattern>,
-    /// Whether it may read `file:` pages.
+    /// True if it may read `file:` pages.
     has_files: bool,
     /// Tabs that the user invoked it on, with the host it was then; gone on navigation to another.
     granted: BTreeMap<i64, String>,
     content_scripts: Vec<Reach>,
 }
 
-/// What somebody may see.
+/// The access of somebody to tabs.
 #[derive(Debug, Clone, Copy)]
 pub enum Access<'e> {
     /// Everything: the browser's own eyes.
     Full,
-    /// What an extension may.
+    /// The access of an extension.
     Of(&'e Extension),
 }
 
 impl Access<'_> {
-    /// Whether an event of this name is told at all: those of groups need their permission.
+    /// True if an event of this name is told at all: those of groups need their permission.
     #[must_use]
     pub fn receives(&self, event: &str) -> bool {
         match self {
@@ -42,7 +42,7 @@ impl Access<'_> {
         }
     }
 
-    /// Whether the sensitive fields of this tab, while it shows this URL, are visible.
+    /// True if the sensitive fields of this tab, while it shows this URL, are visible.
     #[must_use]
     pub fn sees(&self, tab: i64, url: &str) -> bool {
         match self {
@@ -78,7 +78,7 @@ impl Extension {
         }
     }
 
-    /// Whether a host permission or an invocation covers a page.
+    /// True if a host permission or an invocation covers a page.
     #[must_use]
     pub fn may_read(&self, tab: i64, url: &str) -> bool {
         let own = url.strip_prefix("chrome-extension://");
@@ -92,19 +92,19 @@ impl Extension {
             || self.is_invoked_on(tab, url)
     }
 
-    /// Whether it may take pictures of any page.
+    /// True if it may take pictures of any page.
     #[must_use]
     pub fn has_all_urls(&self) -> bool {
         self.hosts.iter().any(MatchPattern::is_all_urls)
     }
 
-    /// Whether its manifest names `activeTab`.
+    /// True if its manifest names `activeTab`.
     #[must_use]
     pub const fn has_active_tab(&self) -> bool {
         self.has_active_tab
     }
 
-    /// Whether the user invoked it on this tab, and the tab still shows that host.
+    /// True if the user invoked it on this tab, and the tab still shows that host.
     #[must_use]
     pub fn is_invoked_on(&self, tab: i64, url: &str) -> bool {
         self.granted.get(&tab).is_some_and(|host| *host == crate::url::origin(url))

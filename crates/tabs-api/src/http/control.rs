@@ -20,7 +20,7 @@ use crate::seed::Seed;
 #[derive(Deserialize)]
 struct NewProfile {
     name: Option<String>,
-    /// Whether it survives a restart, where the service keeps anything.
+    /// True if it survives a restart, where the service keeps anything.
     #[serde(default = "yes")]
     keep: bool,
     #[serde(flatten)]

@@ -24,16 +24,16 @@ use crate::engine::fixtures::{Outcome, Page};
 use crate::engine::simulated::{FetchedPage, PageLoad, PageSource};
 use crate::id::TabId;
 
-/// How much of a page is read; what comes after it is not looked at.
+/// The part of a page that is read; what comes after it is not looked at.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How long a connection may take, and a page with all its redirects.
+/// The time that a connection may take, and a page with all its redirects.
 const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(30);
 const REDIRECTS_MAX: usize = 20;
-/// How many pages are fetched at once.
+/// The number of pages that are fetched at once.
 const AT_ONCE: usize = 32;
 
-/// What all profiles fetch by.
+/// The limits by which all profiles fetch.
 #[derive(Debug)]
 pub(super) struct Fetching {
     hosts: AllowedHosts,
@@ -46,7 +46,7 @@ impl Fetching {
     }
 }
 
-/// What has arrived for one browser, and whom to tell.
+/// Pages that have arrived for one browser, and the profile to wake.
 #[derive(Default)]
 pub(super) struct Inbox {
     arrived: Mutex<VecDeque<FetchedPage>>,
@@ -127,7 +127,7 @@ impl Drop for Fetcher {
     }
 }
 
-/// Why there is no page. The names are the browser's.
+/// The reason for which there is no page. The names are the browser's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum NetError {
     #[error("net::ERR_BLOCKED_BY_CLIENT")]
@@ -202,7 +202,7 @@ async fn follow(fetching: &Fetching, at: &mut Url) -> Result<Option<Page>, NetEr
     Err(NetError::TooManyRedirects)
 }
 
-/// Whether the browser would save an answer instead of showing it.
+/// True if the browser would save an answer instead of showing it.
 fn is_download(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
     let is_attachment = text(header::CONTENT_DISPOSITION)

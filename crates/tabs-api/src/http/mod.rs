@@ -74,7 +74,7 @@ struct Inner {
     store: Option<Arc<dyn KeyValue>>,
 }
 
-/// What a [`TabsApi`] is built from.
+/// The parts that a [`TabsApi`] is built from.
 pub struct Builder {
     clock: Arc<dyn Clock>,
     compat: Compat,
@@ -113,7 +113,7 @@ impl Builder {
         self
     }
 
-    /// Which of specification and recorded browser counts where they differ.
+    /// Sets which of specification and recorded browser counts where they differ.
     #[must_use]
     pub const fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;
@@ -141,7 +141,7 @@ impl Builder {
         self
     }
 
-    /// Where tokens come from.
+    /// Sets the source of tokens.
     #[must_use]
     pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
         self.ids = ids;
@@ -169,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// Where profiles are kept; without a store they end with the service. Building then needs a tokio runtime.
+    /// Sets the store of profiles; without one they end with the service. Building then needs a tokio runtime.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn KeyValue>) -> Self {
         self.store = Some(store);
@@ -210,7 +210,7 @@ struct AnswerBody {
     seq: u64,
 }
 
-/// Who sent a request.
+/// The sender of a request.
 struct Principal {
     entry: Entry,
     extension: String,
@@ -447,7 +447,7 @@ where
     }
 }
 
-/// Where in the log a client goes on: the query says it, or the header that event sources send by themselves.
+/// The position at which a client goes on: the query says it, or the header that event sources send by themselves.
 fn since(head: &Head) -> Since {
     let header = head.headers.get("last-event-id");
     let header = header.and_then(|value| value.to_str().ok().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Who may use the surface at all: a hostile web page gets nowhere, also one that has rebound its host name.
+//! The policy of hosts and origins: a hostile web page gets nowhere, also one that has rebound its host name.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use triptych_core::host::is_own_name;
 
 use super::refusal::Refusal;
 
-/// What a token is kept as. The token itself is not.
+/// The hash that is kept of a token. The token itself is not.
 pub(super) type TokenHash = [u8; 32];
 
 /// The hash of a token. Looking it up takes no time that tells of another.
@@ -48,7 +48,7 @@ impl Doors {
     }
 }
 
-/// Whether a foreign page asks for a picture, script or the like, which browsers send without an origin.
+/// True if a foreign page asks for a picture, script or the like, which browsers send without an origin.
 fn is_embedded(headers: &HeaderMap) -> bool {
     let field = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_foreign = matches!(field("sec-fetch-site"), Some("cross-site" | "same-site"));
@@ -75,7 +75,7 @@ pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
     pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-/// Whether two tokens are the same, in a time that tells nothing.
+/// True if two tokens are the same, in a time that tells nothing.
 pub(super) fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
 }
@@ -84,7 +84,7 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Who a token speaks for: a profile and an extension.
+/// The profile and the extension that each token speaks for.
 pub(super) type Tokens = HashMap<TokenHash, (String, String)>;
 
 #[cfg(test)]

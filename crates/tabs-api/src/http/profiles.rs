@@ -18,7 +18,7 @@ use crate::browser::Browser;
 use crate::engine::simulated::SimEngine;
 use crate::seed::{Install, Seed, SeedError};
 
-/// Where the records of profiles begin. No profile's own rows do: no name has this sign.
+/// The prefix of the records of profiles. No profile's own rows have it: no name has this sign.
 const RECORDS: &[u8] = b"!profiles/";
 /// The longest piece of a record.
 const PIECE_BYTES: usize = 60_000;
@@ -38,7 +38,7 @@ pub(super) struct Entry {
     is_kept: bool,
 }
 
-/// What is kept of a profile beside the rows of its browser.
+/// The record that is kept of a profile beside the rows of its browser.
 #[derive(Serialize, Deserialize)]
 struct Record {
     seed: Seed,
@@ -60,7 +60,7 @@ impl Entry {
         installs.map(|install| json!({ "id": install.id, "token": install.token })).collect()
     }
 
-    /// What is kept: of the first profile only what its seed file has not.
+    /// The record to keep: of the first profile only what its seed file has not.
     fn record(&self, name: &str) -> Record {
         let mut seed = self.seed.clone();
         if name == FIRST_PROFILE {

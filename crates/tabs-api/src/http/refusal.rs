@@ -1,4 +1,4 @@
-//! Why the surface refuses a request before any engine sees it.
+//! Refusals of requests before any engine sees them.
 
 use http::{Response, StatusCode, header};
 use serde::Serialize;

@@ -1,11 +1,11 @@
-//! What the service says of itself: operations from the one table, events and constants.
+//! The schema of the service: operations from their rows, events and constants.
 
 use serde_json::{Value, json};
 
 use crate::browser::event::EVENT_NAMES;
 use crate::operation::{OPERATIONS, Operation};
 
-/// What a client may know before it calls: the one table, the events and the constants.
+/// The operations, the events and the constants, for clients that look before they call.
 pub(super) fn schema() -> Value {
     json!({
         "operations": OPERATIONS.iter().map(Operation::describe).collect::<Vec<_>>(),

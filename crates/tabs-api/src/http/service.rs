@@ -1,4 +1,4 @@
-//! What the host asks of the service: its refusals as JSON, and its reset.
+//! The service under its host: its refusals as JSON, and its reset.
 
 use http::Response;
 use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};

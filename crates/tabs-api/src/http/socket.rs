@@ -19,10 +19,10 @@ use crate::operation::{Caller, Command, Context, Style};
 
 /// Frames that are written before the next look at what arrives.
 const FRAMES_AT_ONCE: usize = 256;
-/// How often a silent client is asked whether it is there, and how long it may take to read.
+/// The interval at which a silent client is asked whether it is there, and the time that it may take to read.
 const PING: Duration = Duration::from_secs(30);
 
-/// What bounds a connection: a message of a page may be large, but not endless.
+/// The bounds of a connection: a message of a page may be large, but not endless.
 pub(super) fn config() -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(8 * 1024)
@@ -59,7 +59,7 @@ struct Frame {
     frame_id: u32,
 }
 
-/// Where a call comes from: an extension page in a tab, or no tab at all.
+/// The origin of a call: an extension page in a tab, or no tab at all.
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallerContext {

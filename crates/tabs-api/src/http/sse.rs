@@ -12,7 +12,7 @@ use triptych_core::host::{BoxError, ReplyBody, Stopping, Streaming};
 use super::profile::Listener;
 
 const EVENTS_AT_ONCE: usize = 256;
-/// How often a comment is sent, so that both sides see a connection that is gone.
+/// The interval of comments, so that both sides see a connection that is gone.
 const COMMENT: Duration = Duration::from_secs(15);
 
 /// A reply that goes on until the client leaves or the server stops.

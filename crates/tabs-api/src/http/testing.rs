@@ -14,7 +14,7 @@ pub const TOKEN: &str = "testing";
 /// The token of the control side.
 pub const CONTROL_TOKEN: &str = "testing-control";
 
-/// Why a service does not run.
+/// The reason for which a service does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// No port could be taken.

@@ -1,4 +1,4 @@
-//! Whom pages are fetched from over https: the certificate authorities that this machine trusts.
+//! Certificate authorities that this machine trusts, for pages that are fetched over https.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use rustls_pki_types::pem::PemObject;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// Where systems keep their authorities.
+/// The files in which systems keep their authorities.
 const FILES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -15,7 +15,7 @@ const FILES: &[&str] = &[
     "/etc/ssl/cert.pem",
 ];
 
-/// What opens a connection; nothing on a machine that trusts nobody.
+/// The connector; none on a machine that trusts nobody.
 pub(super) fn connector() -> Option<TlsConnector> {
     static CONNECTOR: OnceLock<Option<TlsConnector>> = OnceLock::new();
     CONNECTOR.get_or_init(read).clone()

@@ -16,7 +16,7 @@ use triptych_core::pending::Pending;
 
 use crate::store::Row;
 
-/// How many rows a look at the store takes.
+/// The number of rows that a scan of the store takes.
 const PAGE: usize = 1_000;
 
 /// A kept row: its key without the prefix, and its value.
@@ -25,7 +25,7 @@ type Kept = (Vec<u8>, Vec<u8>);
 type Write = (Bytes, Option<Bytes>);
 type Commit = Pending<Result<Version, StoreError>>;
 
-/// Where a profile's rows go.
+/// The writer of a profile's rows.
 pub(super) struct Keeper {
     store: Arc<dyn KeyValue>,
     prefix: Vec<u8>,
@@ -33,7 +33,7 @@ pub(super) struct Keeper {
     settled: Arc<watch::Sender<Settled>>,
 }
 
-/// How far turns are kept.
+/// The revision up to which everything is durable.
 #[derive(Debug, Clone, Default)]
 struct Settled {
     turn: u64,
@@ -66,7 +66,7 @@ impl Keeper {
         Self { store, prefix: prefix.to_vec(), queue, settled }
     }
 
-    /// Whether a turn that changed nothing is kept at once, which it is if all before it are.
+    /// True if a turn that changed nothing is kept at once, which it is if all before it are.
     fn passes(&self, turn: u64) -> bool {
         self.settled.send_if_modified(|settled| {
             let passes = settled.turn + 1 == turn && settled.failed.is_none();
@@ -113,7 +113,7 @@ impl Keeper {
     /// Returns once a turn is kept.
     ///
     /// # Errors
-    /// Why it cannot be.
+    /// The error of writing it.
     pub(super) async fn until_kept(&self, turn: u64) -> Result<(), StoreError> {
         let mut settled = self.settled.subscribe();
         let is_over = |settled: &Settled| settled.turn >= turn || settled.failed.is_some();

@@ -17,7 +17,7 @@ pub struct Operation {
     pub name: &'static str,
     /// Its parameters, without the callback.
     pub parameters: &'static [Parameter],
-    /// Whether it may be called with a callback (Spec tabs-api §1); all but `connect`.
+    /// True if it may be called with a callback (Spec tabs-api §1); all but `connect`.
     pub takes_callback: bool,
     /// The function that answers it.
     pub(super) run: Run,

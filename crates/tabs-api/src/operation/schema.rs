@@ -11,7 +11,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// The values that it takes.
     pub schema: Schema,
-    /// Whether it may be left out.
+    /// True if it may be left out.
     pub is_optional: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Property {
     pub name: &'static str,
     /// The values that it takes.
     pub schema: Schema,
-    /// Whether it must be there.
+    /// True if it must be there.
     pub is_required: bool,
 }
 
@@ -117,7 +117,7 @@ impl Schema {
         }
     }
 
-    /// Returns `true` if a value has the right JavaScript type, before its content is looked at.
+    /// True if a value has the right JavaScript type, before its content is looked at.
     pub(super) fn fits(&self, value: &JsValue) -> bool {
         match self {
             Self::Integer { .. } => value.integer().is_some(),
@@ -250,7 +250,7 @@ pub(in crate::operation) mod shared {
 
     pub(in crate::operation) const ID: Schema = Schema::at_least(0);
     pub(in crate::operation) const WINDOW: Schema = Schema::at_least(-2);
-    /// Where something moves to.
+    /// The place that something moves to.
     pub(in crate::operation) const PLACE: Schema = Schema::Object(&[
         Property::optional("windowId", WINDOW),
         Property::required("index", Schema::at_least(-1)),

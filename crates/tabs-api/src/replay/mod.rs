@@ -26,11 +26,11 @@ use crate::session::{Output, Session};
 
 /// The extension that scenarios are run as.
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
-/// Where the recorded browser's new tabs went.
+/// The page that the recorded browser's new tabs went to.
 const RECORDED_NEW_TAB: &str = "chrome://new-tab-page-third-party/";
 /// Without any event for this long, a step has settled.
 const QUIET: Duration = Duration::from_millis(220);
-/// How long a call may take before it counts as pending.
+/// The time that a call may take before it counts as pending.
 const PENDING_AFTER: Duration = Duration::from_millis(8_000);
 /// The longest that settling skips, where a page never comes.
 const SETTLE_MAX: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ pub struct Replay {
     pages: Pages,
     session: Session,
     pointer: Pointer,
-    /// How far its time is ahead of the caller's.
+    /// The time by which it is ahead of the caller.
     skipped: Duration,
     log: Vec<(&'static str, Value)>,
     answers: BTreeMap<RequestId, Result<Answer, Error>>,

@@ -9,16 +9,16 @@ use crate::error::Error;
 use crate::id::TabId;
 use crate::js_value::JsValue;
 
-/// Where the first tab begins, from the left edge of the window.
+/// The left edge of the first tab, from that of the window.
 const STRIP_LEFT: i64 = 40;
-/// How far down the strip reaches.
+/// The height of the strip.
 const STRIP_HEIGHT: i64 = 41;
 /// A tab's width, as long as there is room for all.
 const TAB_WIDTH: i64 = 240;
 const PINNED_WIDTH: i64 = 42;
-/// What of the strip is not for tabs: buttons at its end.
+/// The part of the strip that is not for tabs: buttons at its end.
 const STRIP_RIGHT: i64 = 110;
-/// How far the pointer goes before it drags.
+/// The distance that the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
 /// The entries of a tab's menu that are known, by their distance below the pointer that opened it.
 const MENU: &[(i64, Entry)] = &[(151, Entry::Reload), (209, Entry::Pin), (238, Entry::MuteSite)];
@@ -41,7 +41,7 @@ struct Grip {
     is_dragging: bool,
 }
 
-/// Where the pointer is, and what is held.
+/// The place of the pointer, and what is held.
 #[derive(Debug, Default)]
 pub(crate) struct Pointer {
     x: i64,
@@ -56,7 +56,7 @@ impl Pointer {
     /// Does what a line of `xdotool` did; `None` for what is not known here.
     ///
     /// # Errors
-    /// What the browser refuses.
+    /// The refusal of the browser.
     pub(crate) fn apply(
         &mut self,
         browser: &mut Browser,
@@ -186,7 +186,7 @@ fn act(browser: &mut Browser, action: UserAction) -> Result<(), Error> {
     browser.user_action(browser.time(), action).map(drop)
 }
 
-/// Where the tabs of a window begin, from its left edge, and where the last one ends.
+/// The left edges of the tabs of a window, from its own, and the right edge of the last one.
 fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
     let pinned = |id: &&TabId| browser.tab(**id).is_ok_and(|tab| tab.pinned);
     let pins = i64::try_from(window.tabs.iter().filter(pinned).count()).unwrap_or(0);
@@ -212,7 +212,7 @@ fn choose(browser: &mut Browser, tab: TabId, entry: Entry) -> Result<(), Error> 
     act(browser, action)
 }
 
-/// What a key does to the window that has the focus; `None` for one that does nothing known.
+/// Does what a key does to the window that has the focus; `None` for one that does nothing known.
 fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
     let window = browser.focused_window()?;
     let active = window.active?;

@@ -8,7 +8,7 @@ use url::Url;
 use crate::engine::simulated::{PageScript, PortReaction};
 use crate::engine::{Frame, Reply};
 
-/// How long its answers take, and those that it takes its time for.
+/// The time that its answers take, and that of the late ones.
 const AT_ONCE: Duration = Duration::from_millis(1);
 const LATE: Duration = Duration::from_millis(150);
 

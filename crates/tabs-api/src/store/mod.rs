@@ -1,4 +1,4 @@
-//! What of a browser survives a restart: windows, strips, tabs with their history, groups, zoom levels, and the ids that were given.
+//! Rows of a browser that survive a restart: windows, strips, tabs with their history, groups, zoom levels, and the ids that were given.
 //!
 //! After each command [`Browser::take_changes`] gives the rows that differ from what was kept; whoever
 //! keeps them commits them before the answer goes out, with `Durability::Process`: a click needs no fsync.
@@ -19,9 +19,9 @@ use crate::id::WindowId;
 /// A row to keep: its key, and its value or `None` to forget it.
 pub type Row = (Vec<u8>, Option<Vec<u8>>);
 
-/// How many tab ids one row of a strip names; longer strips have several rows.
+/// The number of tab ids that one row of a strip names; longer strips have several rows.
 const STRIP_CHUNK: usize = 2_000;
-/// How many pages of a tab's history are kept.
+/// The number of pages of a tab's history that are kept.
 const HISTORY_KEPT: usize = 50;
 
 /// Rows are told apart by the first byte of their key.
@@ -74,7 +74,7 @@ struct TabRow {
     url: String,
     title: String,
     icon: Option<String>,
-    /// Where it was going: it sets out again after a restart.
+    /// The address that it was going to: it sets out again after a restart.
     pending: Option<String>,
     discarded: bool,
     auto_discardable: bool,

@@ -16,14 +16,14 @@ use crate::id::{HostId, RequestId, ScriptId, TabId};
 /// A message under way.
 #[derive(Debug, Clone)]
 pub(super) struct PendingMessage {
-    /// Whether its sender learns of it as an error that nobody answered.
+    /// True if its sender learns of it as an error that nobody answered.
     needs_answer: bool,
     tab: TabId,
     /// Scripts that have not answered yet, and whether each said that its answer comes later.
     scripts: BTreeMap<ScriptId, bool>,
-    /// Whether the engine's own scripts have not answered yet.
+    /// True if the engine's own scripts have not answered yet.
     awaits_engine: bool,
-    /// Whether anybody received it.
+    /// True if anybody received it.
     was_received: bool,
     /// The error of a receiver that might have answered and is gone.
     lost: Option<Error>,

@@ -12,7 +12,7 @@ pub(super) struct Removal {
     pub(super) index: usize,
     /// The tab that is active now because the one that left was.
     next: Option<TabId>,
-    /// Whether the highlighted tabs stand elsewhere, or are others, though the active one is the same.
+    /// True if the highlighted tabs stand elsewhere, or are others, though the active one is the same.
     shifts_highlight: bool,
 }
 

@@ -20,7 +20,7 @@ enum MovesTold {
 #[derive(Debug, Clone, Copy)]
 struct Destination {
     at: usize,
-    /// How many of them come to there from the left.
+    /// The number of them that come to there from the left.
     from_left: usize,
 }
 

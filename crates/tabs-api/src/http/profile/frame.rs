@@ -41,7 +41,7 @@ pub(super) fn closed(port: &str, error: Option<&str>) -> Utf8Bytes {
     written(&json!({ "type": "port.close", "port": port, "error": error }))
 }
 
-/// What a content script is told.
+/// The frame of an event of a content script.
 pub(super) fn script(extension: &str, script: ScriptId, event: &ScriptEvent) -> Utf8Bytes {
     let endpoint = endpoint(script);
     // The browser names no more of the sender where an extension's worker writes to a tab.
@@ -82,7 +82,7 @@ pub(super) fn running(script: ScriptId, location: &ScriptLocation) -> Value {
     })
 }
 
-/// What a client calls a content script.
+/// The client's name for a content script.
 fn endpoint(script: ScriptId) -> String {
     format!("s{}", script.0)
 }

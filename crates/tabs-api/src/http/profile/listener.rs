@@ -1,4 +1,4 @@
-//! Who listens to a profile: its place in the log, its calls, its ports, and the content scripts that it plays.
+//! Listeners of a profile: the position of each in the log, its calls, its ports, and the content scripts that it runs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::id::{HostId, RequestId, ScriptId};
 use crate::js_value::JsValue;
 use crate::operation::{Caller, Command};
 
-/// What a content script does.
+/// An act of a content script.
 pub(in crate::http) enum ScriptAct {
     /// It answers a message.
     Reply(RequestId, ScriptReply),
@@ -39,12 +39,12 @@ pub(in crate::http) struct Listener {
 }
 
 impl Listener {
-    /// Where it stands in the log.
+    /// Its position in the log.
     pub(in crate::http) const fn place(&self) -> u64 {
         self.place
     }
 
-    /// Whether its profile was removed: nothing comes any more.
+    /// True if its profile was removed: nothing comes any more.
     pub(in crate::http) fn is_over(&self) -> bool {
         self.profile.state().is_retired
     }

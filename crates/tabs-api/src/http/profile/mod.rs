@@ -30,10 +30,10 @@ use crate::session::{Output, Session};
 
 /// Events that are kept for those who come back.
 const EVENTS_KEPT: usize = 8_192;
-/// How often a pending timer looks at the clock, which the control plane may have moved.
+/// The interval at which a pending timer looks at the clock, which the control plane may have moved.
 const CLOCK_LOOK: Duration = Duration::from_millis(50);
 
-/// What a call came to, and the place in the log at which it did.
+/// The outcome of a call, and the position in the log at which it came.
 pub(super) struct Outcome {
     pub(super) seq: u64,
     /// The turn that must be kept before anybody hears of it.
@@ -41,7 +41,7 @@ pub(super) struct Outcome {
     pub(super) answer: Result<Answer, Error>,
 }
 
-/// Where a client wants to go on.
+/// The position at which a client wants to go on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Since {
     /// After this place of the log.
@@ -79,11 +79,11 @@ struct State {
     /// Open ports by the browser's name for them.
     ports: BTreeMap<String, PortOwner>,
     has_timer: bool,
-    /// Whether listeners have something new to take.
+    /// True if listeners have something new to take.
     has_news: bool,
-    /// Whether the profile was removed.
+    /// True if the profile was removed.
     is_retired: bool,
-    /// Whether the browser has just been put in the place of another, whose rows must go.
+    /// True if the browser has just been put in the place of another, whose rows must go.
     is_new: bool,
 }
 
@@ -116,7 +116,7 @@ struct Own {
 
 struct PortOwner {
     listener: u64,
-    /// What the client calls it.
+    /// The client's name for it.
     name: String,
 }
 
@@ -313,7 +313,7 @@ impl Profile {
 
     /// Begins to listen as an extension, after the event of `since`, or from now on.
     ///
-    /// Who comes back to another run of the service, where that place means nothing, is told so.
+    /// A client that comes back to another run of the service, where that position means nothing, is told so.
     pub(super) fn listen(self: &Arc<Self>, extension: &str, since: Since) -> Listener {
         let mut state = self.state();
         let id = state.listener_next;
