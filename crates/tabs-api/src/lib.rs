@@ -13,6 +13,7 @@ pub mod http;
 pub mod id;
 pub mod js_value;
 pub mod operation;
+#[cfg(feature = "replay")]
 pub mod replay;
 pub mod seed;
 pub mod session;

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use tabs_api::browser::Compat;
 use tabs_api::engine::allowed_hosts::AllowedHosts;
+#[cfg(feature = "replay")]
 use tabs_api::engine::fixtures::Pages;
 use tabs_api::http::TabsApi;
+#[cfg(feature = "replay")]
 use tabs_api::replay::Replay;
 use tabs_api::seed::{Install, Seed};
 use triptych_core::host::flags::Product;
@@ -35,7 +37,7 @@ fn flags(command: Command) -> Command {
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
         Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
-    command
+    let command = command
         .arg(
             flag(
                 "compat",
@@ -75,16 +77,18 @@ fn flags(command: Command) -> Command {
             )
             .action(ArgAction::Append)
             .value_delimiter(','),
+        );
+    #[cfg(feature = "replay")]
+    let command = command.arg(
+        flag(
+            "lab",
+            "FIXTURES",
+            "TABS_API_LAB",
+            "Offer the replay contract of recorded scenarios, with these pages",
         )
-        .arg(
-            flag(
-                "lab",
-                "FIXTURES",
-                "TABS_API_LAB",
-                "Offer the replay contract of recorded scenarios, with these pages",
-            )
-            .value_parser(value_parser!(PathBuf)),
-        )
+        .value_parser(clap::value_parser!(PathBuf)),
+    );
+    command
 }
 
 /// Builds the service; what it awaits holds nothing of the command line.
@@ -121,6 +125,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
     if is_kept {
         builder = builder.store(start.storage.kv.clone());
     }
+    #[cfg(feature = "replay")]
     if let Some(path) = matches.get_one::<PathBuf>("lab") {
         let text = read(path)?;
         let pages = Pages::read(&text).map_err(|error| failed(&error))?;

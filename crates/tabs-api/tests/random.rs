@@ -1,11 +1,7 @@
 //! Long random sequences of calls: after each of them what must hold of strips, groups and windows is checked by the engine itself, and the same
 //! seed gives the same events.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

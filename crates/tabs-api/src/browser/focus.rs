@@ -80,7 +80,8 @@ impl Browser {
     }
 
     /// The window that has, or had last, the focus.
-    pub(crate) fn focused_window(&self) -> Option<&Window> {
+    #[must_use]
+    pub fn focused_window(&self) -> Option<&Window> {
         self.strips.window(self.focus.last()?)
     }
 }

@@ -151,7 +151,8 @@ impl Browser {
     }
 
     /// The time that the browser has come to.
-    pub(crate) const fn time(&self) -> Timestamp {
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
         self.now
     }
 

@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use triptych_core::host::ReplyBody;
 
-use super::origin_policy;
 use super::refusal::{Refusal, json_reply};
+use super::request::parameter;
+use super::token;
 use super::{FIRST_PROFILE, TabsApi};
 use crate::browser::user_action::UserAction;
 use crate::extension::permission::Access;
-use crate::replay::ReplayCall;
 use crate::seed::Seed;
 
 /// A profile to create. Beside its name it is a seed.
@@ -38,13 +38,12 @@ impl TabsApi {
         path: &str,
         body: &Bytes,
     ) -> Result<Response<ReplyBody>, Refusal> {
-        let given = origin_policy::token(head, false).ok_or(Refusal::ControlTokenRequired)?;
+        let given = token::token(head, false).ok_or(Refusal::ControlTokenRequired)?;
         let wanted = self.0.control_token.as_deref();
-        if !wanted.is_some_and(|wanted| origin_policy::same(wanted, &given)) {
+        if !wanted.is_some_and(|wanted| token::same(wanted, &given)) {
             return Err(Refusal::ControlTokenRequired);
         }
-        let profile =
-            origin_policy::parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
+        let profile = parameter(head, "profile").unwrap_or_else(|| FIRST_PROFILE.into());
         let parts: Vec<_> = path.split('/').skip(1).collect();
         match (&head.method, parts.as_slice()) {
             (&Method::POST, []) => {
@@ -53,7 +52,7 @@ impl TabsApi {
                 let act = entry.profile.change(|browser, now| browser.user_action(now, action));
                 match act.await? {
                     Ok(result) => Ok(json_reply(200, &json!({ "result": result }))),
-                    Err(error) => Ok(super::call_refused(&error, None)),
+                    Err(error) => Ok(super::router::call_refused(&error, None)),
                 }
             }
             (&Method::GET, ["profiles"]) => {
@@ -97,47 +96,15 @@ impl TabsApi {
         let seed: Seed =
             serde_json::from_value(asked.seed).map_err(crate::seed::SeedError::from)?;
         let name = asked.name.unwrap_or_else(|| {
-            let mut token = self.draw_token();
+            let mut token = self.new_token();
             token.truncate(16);
             token
         });
         let entry = self.create_profile(&name, seed, asked.keep).await?;
         Ok(json_reply(201, &json!({ "name": name, "extensions": entry.shown() })))
     }
-
-    /// The replay contract. Its scenarios have a browser of their own, which nobody else sees.
-    pub(super) fn replay(
-        &self,
-        head: &Head,
-        path: &str,
-        body: &Bytes,
-    ) -> Result<Response<ReplyBody>, Refusal> {
-        #[derive(Deserialize, Default)]
-        struct Reset {
-            #[serde(default)]
-            manifest_variant: String,
-        }
-        let replay = self.0.replay.as_ref().ok_or(Refusal::NoSuchPath)?;
-        let mut replay = replay.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let now = self.0.clock.now();
-        let reply = match (&head.method, path) {
-            (&Method::POST, "reset") => {
-                replay.reset(now, &json_of::<Reset>(body)?.manifest_variant)
-            }
-            (&Method::POST, "call") => replay.call(now, json_of::<ReplayCall>(body)?),
-            (&Method::GET, "events") => {
-                let after =
-                    origin_policy::parameter(head, "after").and_then(|text| text.parse().ok());
-                let settle = origin_policy::parameter(head, "settle");
-                replay.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
-            }
-            (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),
-            _ => return Err(Refusal::NoSuchPath),
-        };
-        Ok(json_reply(200, &reply))
-    }
 }
 
-fn json_of<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refusal> {
+pub(super) fn json_of<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refusal> {
     serde_json::from_slice(body).map_err(|error| Refusal::BadBody(error.to_string()))
 }

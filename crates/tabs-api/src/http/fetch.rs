@@ -35,12 +35,12 @@ const AT_ONCE: usize = 32;
 
 /// The limits by which all profiles fetch.
 #[derive(Debug)]
-pub(super) struct Fetching {
+pub(super) struct FetchLimits {
     hosts: AllowedHosts,
     permits: Arc<Semaphore>,
 }
 
-impl Fetching {
+impl FetchLimits {
     pub(super) fn new(hosts: AllowedHosts) -> Arc<Self> {
         Arc::new(Self { hosts, permits: Arc::new(Semaphore::new(AT_ONCE)) })
     }
@@ -48,12 +48,12 @@ impl Fetching {
 
 /// Pages that have arrived for one browser, and the profile to wake.
 #[derive(Default)]
-pub(super) struct Inbox {
+pub(super) struct FetchedPages {
     arrived: Mutex<VecDeque<FetchedPage>>,
     profile: OnceLock<Weak<Profile>>,
 }
 
-impl Inbox {
+impl FetchedPages {
     /// Wakes this profile from now on.
     pub(super) fn wakes(&self, profile: &Arc<Profile>) {
         // It is set once, when its browser gets its place.
@@ -72,15 +72,19 @@ impl Inbox {
 
 /// The web of one browser.
 pub(super) struct Fetcher {
-    fetching: Arc<Fetching>,
-    inbox: Arc<Inbox>,
+    fetching: Arc<FetchLimits>,
+    fetched: Arc<FetchedPages>,
     clock: Arc<dyn Clock>,
     under_way: HashMap<TabId, AbortHandle>,
 }
 
 impl Fetcher {
-    pub(super) fn new(fetching: Arc<Fetching>, inbox: Arc<Inbox>, clock: Arc<dyn Clock>) -> Self {
-        Self { fetching, inbox, clock, under_way: HashMap::new() }
+    pub(super) fn new(
+        fetching: Arc<FetchLimits>,
+        fetched: Arc<FetchedPages>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { fetching, fetched, clock, under_way: HashMap::new() }
     }
 }
 
@@ -91,12 +95,12 @@ impl PageSource for Fetcher {
 
     fn fetch(&mut self, load: PageLoad, url: Url) {
         self.cancel(load.tab);
-        let (fetching, inbox, clock) =
-            (Arc::clone(&self.fetching), Arc::clone(&self.inbox), Arc::clone(&self.clock));
+        let (fetching, fetched, clock) =
+            (Arc::clone(&self.fetching), Arc::clone(&self.fetched), Arc::clone(&self.clock));
         let task = tokio::spawn(async move {
             let outcome = fetch(&fetching, url).await;
             let at = clock.now();
-            inbox.put(FetchedPage { at, load, outcome });
+            fetched.put(FetchedPage { at, load, outcome });
         });
         self.under_way.insert(load.tab, task.abort_handle());
     }
@@ -108,13 +112,13 @@ impl PageSource for Fetcher {
     }
 
     fn poll_arrival(&mut self, now: Timestamp) -> Option<FetchedPage> {
-        let mut arrived = self.inbox.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arrived = self.fetched.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = arrived.front().is_some_and(|arrival| arrival.at <= now);
         is_due.then(|| arrived.pop_front()).flatten()
     }
 
     fn next_due(&self) -> Option<Timestamp> {
-        let arrived = self.inbox.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let arrived = self.fetched.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         arrived.front().map(|arrival| arrival.at)
     }
 }
@@ -159,7 +163,7 @@ enum NetError {
 }
 
 /// The page of an address, or the browser's own page that says why there is none.
-async fn fetch(fetching: &Fetching, url: Url) -> Outcome {
+async fn fetch(fetching: &FetchLimits, url: Url) -> Outcome {
     let fragment = url.fragment().map(str::to_owned);
     let mut at = url;
     let outcome = tokio::time::timeout(WHOLE, follow(fetching, &mut at)).await;
@@ -178,7 +182,7 @@ async fn fetch(fetching: &Fetching, url: Url) -> Outcome {
 }
 
 /// Follows redirects to a page; `None` is an answer that shows none. `at` is where it has come to.
-async fn follow(fetching: &Fetching, at: &mut Url) -> Result<Option<Page>, NetError> {
+async fn follow(fetching: &FetchLimits, at: &mut Url) -> Result<Option<Page>, NetError> {
     let _permit = fetching.permits.acquire().await.ok();
     for _ in 0..=REDIRECTS_MAX {
         if !fetching.hosts.allows(at) {
@@ -254,7 +258,7 @@ async fn read(
 
 /// One GET, to an address that was checked.
 async fn get(
-    fetching: &Fetching,
+    fetching: &FetchLimits,
     url: &Url,
 ) -> Result<http::Response<hyper::body::Incoming>, NetError> {
     let stream = connect(fetching, url).await?;
@@ -284,7 +288,7 @@ async fn over_tls(
     exchange(stream, url).await
 }
 
-async fn connect(fetching: &Fetching, url: &Url) -> Result<TcpStream, NetError> {
+async fn connect(fetching: &FetchLimits, url: &Url) -> Result<TcpStream, NetError> {
     let port = url.port_or_known_default().unwrap_or(80);
     let addresses: Vec<IpAddr> = match (fetching.hosts.pinned(url), url.host()) {
         (Some(address), _) => vec![address],

@@ -1,31 +1,19 @@
 //! The policy of hosts and origins: a hostile web page gets nowhere, also one that has rebound its host name.
 
-use std::collections::HashMap;
-
 use http::request::Parts as Head;
 use http::{HeaderMap, HeaderValue, header};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use triptych_core::host::is_own_name;
 
 use super::refusal::Refusal;
 
-/// The hash that is kept of a token. The token itself is not.
-pub(super) type TokenHash = [u8; 32];
-
-/// The hash of a token. Looking it up takes no time that tells of another.
-pub(super) fn hash(token: &str) -> TokenHash {
-    Sha256::digest(token.as_bytes()).into()
-}
-
 /// The names and origins that requests may carry.
 #[derive(Debug, Default)]
-pub(super) struct Doors {
+pub(super) struct OriginPolicy {
     pub(super) base_hosts: Vec<String>,
     pub(super) origins: Vec<String>,
 }
 
-impl Doors {
+impl OriginPolicy {
     /// Refuses foreign host names always, and web pages of every origin that is not allowed.
     pub(super) fn check(&self, head: &Head) -> Result<(), Refusal> {
         let host = text(&head.headers, header::HOST)
@@ -55,44 +43,17 @@ fn is_embedded(headers: &HeaderMap) -> bool {
     is_foreign && field("sec-fetch-mode") != Some("navigate")
 }
 
-/// The bearer token of a request. A page cannot give a WebSocket headers, so there the query may carry it.
-pub(super) fn token(head: &Head, or_query: bool) -> Option<String> {
-    let bearer = text(&head.headers, header::AUTHORIZATION).and_then(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    match bearer {
-        Some(token) => Some(token.to_owned()),
-        None if or_query => parameter(head, "token"),
-        None => None,
-    }
-}
-
-/// A query parameter, decoded.
-pub(super) fn parameter(head: &Head, name: &str) -> Option<String> {
-    let query = head.uri.query()?;
-    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
-    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
-}
-
-/// True if two tokens are the same, in a time that tells nothing.
-pub(super) fn same(one: &str, other: &str) -> bool {
-    one.as_bytes().ct_eq(other.as_bytes()).into()
-}
-
-fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+/// The text of a header.
+pub(super) fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
-
-/// The profile and the extension that each token speaks for.
-pub(super) type Tokens = HashMap<TokenHash, (String, String)>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(fields: &[(&str, &str)]) -> Result<(), Refusal> {
-        let doors = Doors {
+        let policy = OriginPolicy {
             base_hosts: vec!["tabs.example".into()],
             origins: vec!["https://good.example".into()],
         };
@@ -100,7 +61,7 @@ mod tests {
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        doors.check(&request.body(()).unwrap().into_parts().0)
+        policy.check(&request.body(()).unwrap().into_parts().0)
     }
 
     #[test]

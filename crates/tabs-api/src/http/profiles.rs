@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use triptych_core::kv::{KeyValue, StoreError};
 
-use super::fetch::{Fetcher, Inbox};
-use super::origin_policy::{TokenHash, hash};
+use super::fetch::{FetchedPages, Fetcher};
 use super::profile::Profile;
 use super::refusal::Refusal;
+use super::token::{TokenHash, hash};
 use super::writer::{commit, rows_under};
 use super::{FIRST_PROFILE, TabsApi};
 use crate::browser::Browser;
@@ -27,14 +27,14 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// A profile, and what a reset makes of it.
 #[derive(Clone)]
-pub(super) struct Entry {
+pub(super) struct ProfileEntry {
     pub(super) profile: Arc<Profile>,
     /// Its extensions have their ids, and their tokens as long as those were not kept as hashes alone.
     pub(super) seed: Seed,
     /// The hash of each extension's token.
     pub(super) tokens: BTreeMap<String, TokenHash>,
     /// The extensions that the seed file has, and every start has with it.
-    of_seed_file: BTreeSet<String>,
+    from_seed_file: BTreeSet<String>,
     is_kept: bool,
 }
 
@@ -45,7 +45,7 @@ struct Record {
     tokens: BTreeMap<String, TokenHash>,
 }
 
-impl Entry {
+impl ProfileEntry {
     /// The manifest of an extension.
     pub(super) fn manifest(&self, extension: &str) -> Value {
         let mut installs = self.seed.extensions.iter();
@@ -66,7 +66,7 @@ impl Entry {
         if name == FIRST_PROFILE {
             seed = Seed { extensions: seed.extensions, ..Seed::default() };
             let is_own = |install: &Install| {
-                !install.id.as_ref().is_some_and(|id| self.of_seed_file.contains(id))
+                !install.id.as_ref().is_some_and(|id| self.from_seed_file.contains(id))
             };
             seed.extensions.retain(is_own);
         }
@@ -89,17 +89,17 @@ impl TabsApi {
         };
         let mut seed = self.0.seed.clone();
         seed.settle_ids()?;
-        let of_seed_file: BTreeSet<_> =
+        let from_seed_file: BTreeSet<_> =
             seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
         let mut tokens = BTreeMap::new();
         if let Some(kept) = records.remove(FIRST_PROFILE) {
             let is_new = |install: &Install| {
-                !install.id.as_ref().is_some_and(|id| of_seed_file.contains(id))
+                !install.id.as_ref().is_some_and(|id| from_seed_file.contains(id))
             };
             seed.extensions.extend(kept.seed.extensions.into_iter().filter(is_new));
             tokens = kept.tokens;
         }
-        self.add_profile(FIRST_PROFILE, seed, tokens, of_seed_file, true)?;
+        self.add_profile(FIRST_PROFILE, seed, tokens, from_seed_file, true)?;
         for (name, record) in records {
             self.add_profile(&name, record.seed, record.tokens, BTreeSet::new(), true)?;
         }
@@ -115,7 +115,7 @@ impl TabsApi {
         name: &str,
         seed: Seed,
         is_kept: bool,
-    ) -> Result<Entry, Refusal> {
+    ) -> Result<ProfileEntry, Refusal> {
         let is_sign = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
         if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_sign) {
             return Err(Refusal::BadName);
@@ -132,15 +132,15 @@ impl TabsApi {
         name: &str,
         mut seed: Seed,
         mut known: BTreeMap<String, TokenHash>,
-        of_seed_file: BTreeSet<String>,
+        from_seed_file: BTreeSet<String>,
         is_kept: bool,
-    ) -> Result<Entry, Refusal> {
+    ) -> Result<ProfileEntry, Refusal> {
         let mut tokens = BTreeMap::new();
         for install in &mut seed.extensions {
             let id = install.id.clone().unwrap_or_default();
             let token = match known.remove(&id) {
                 Some(token) if install.token.is_none() => token,
-                _ => hash(install.token.get_or_insert_with(|| self.draw_token())),
+                _ => hash(install.token.get_or_insert_with(|| self.new_token())),
             };
             tokens.insert(id, token);
         }
@@ -160,22 +160,22 @@ impl TabsApi {
             None => Vec::new(),
         };
         let (now, compat) = (self.0.clock.now(), self.0.compat);
-        let inbox = Arc::new(Inbox::default());
-        let engine = Box::new(self.engine(&seed, &inbox)?);
+        let fetched = Arc::new(FetchedPages::default());
+        let engine = Box::new(self.engine(&seed, &fetched)?);
         let session = match Browser::restore(now, compat, &rows) {
             Some(browser) => seed.resume(engine, browser)?,
             None => seed.session_on(engine, now, compat)?,
         };
         let is_kept = store.is_some();
-        let keeper = store.map(|store| (store, prefix));
-        let entry = Entry {
-            profile: Profile::new(session, self.0.clock.clone(), keeper),
+        let kept = store.map(|store| (store, prefix));
+        let entry = ProfileEntry {
+            profile: Profile::new(session, self.0.clock.clone(), kept),
             seed,
             tokens,
-            of_seed_file,
+            from_seed_file,
             is_kept,
         };
-        inbox.wakes(&entry.profile);
+        fetched.wakes(&entry.profile);
         for (id, token) in &entry.tokens {
             owners.insert(*token, (name.to_owned(), id.clone()));
         }
@@ -187,7 +187,7 @@ impl TabsApi {
     pub(super) async fn remove_profile(&self, name: &str) -> Result<(), Refusal> {
         let entry = self.profiles_mut().remove(name).ok_or(Refusal::NoSuchProfile)?;
         self.tokens_mut().retain(|_, (profile, _)| profile != name);
-        entry.profile.retire();
+        entry.profile.remove();
         if let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) {
             let mut gone = Vec::new();
             for prefix in [[name.as_bytes(), b"/"].concat(), record_prefix(name)] {
@@ -204,23 +204,23 @@ impl TabsApi {
     /// Puts a profile back to its beginning; tokens and listeners stay.
     pub(super) async fn reset_profile(&self, name: &str) -> Result<(), Refusal> {
         let entry = self.entry(name)?;
-        let inbox = Arc::new(Inbox::default());
-        let engine = Box::new(self.engine(&entry.seed, &inbox)?);
+        let fetched = Arc::new(FetchedPages::default());
+        let engine = Box::new(self.engine(&entry.seed, &fetched)?);
         let (now, compat) = (self.0.clock.now(), self.0.compat);
         let session = entry.seed.session_on(engine, now, compat)?;
-        inbox.wakes(&entry.profile);
+        fetched.wakes(&entry.profile);
         Ok(entry.profile.replace(session).await?)
     }
 
     /// The engine of a seed's pages, which fetches others where that is allowed.
-    fn engine(&self, seed: &Seed, inbox: &Arc<Inbox>) -> Result<SimEngine, SeedError> {
+    fn engine(&self, seed: &Seed, fetched: &Arc<FetchedPages>) -> Result<SimEngine, SeedError> {
         let engine = seed.engine(self.0.compat)?;
         Ok(match &self.0.fetching {
             Some(fetching) => {
                 let clock = Arc::clone(&self.0.clock);
                 engine.with_page_source(Fetcher::new(
                     Arc::clone(fetching),
-                    Arc::clone(inbox),
+                    Arc::clone(fetched),
                     clock,
                 ))
             }
@@ -251,7 +251,7 @@ impl TabsApi {
             if owner.is_some_and(|owner| !is_own(owner)) {
                 return Err(Refusal::TokenTaken);
             }
-            let token = install.token.get_or_insert_with(|| self.draw_token());
+            let token = install.token.get_or_insert_with(|| self.new_token());
             let (token, reply) = (hash(token), json!({ "id": id, "token": token }));
             if let Some(old) = entry.tokens.insert(id.clone(), token) {
                 owners.remove(&old);
@@ -259,8 +259,8 @@ impl TabsApi {
             owners.insert(token, (name.to_owned(), id.clone()));
             entry.seed.extensions.retain(|known| known.id.as_ref() != Some(&id));
             entry.seed.extensions.push(install);
-            entry.of_seed_file.remove(&id);
-            entry.profile.alter(|browser| browser.install(extension));
+            entry.from_seed_file.remove(&id);
+            entry.profile.change_extensions(|browser| browser.install(extension));
             (entry.clone(), reply)
         };
         self.record(name, &entry).await?;
@@ -278,14 +278,14 @@ impl TabsApi {
             let token = entry.tokens.remove(id).ok_or(Refusal::NoSuchExtension)?;
             entry.seed.extensions.retain(|known| known.id.as_deref() != Some(id));
             self.tokens_mut().remove(&token);
-            entry.profile.alter(|browser| browser.uninstall(id));
+            entry.profile.change_extensions(|browser| browser.uninstall(id));
             entry.clone()
         };
         self.record(name, &entry).await
     }
 
     /// Every profile but the first goes; the first is as the seed file has it, and tokens that were drawn at the start stay good.
-    pub(super) async fn begin_anew(&self) -> Result<(), Refusal> {
+    pub(super) async fn reset_all_profiles(&self) -> Result<(), Refusal> {
         let others: Vec<_> =
             self.profiles().keys().filter(|name| *name != FIRST_PROFILE).cloned().collect();
         for name in others {
@@ -293,7 +293,7 @@ impl TabsApi {
         }
         let own: Vec<_> = {
             let entry = self.entry(FIRST_PROFILE)?;
-            let added = entry.tokens.keys().filter(|id| !entry.of_seed_file.contains(*id));
+            let added = entry.tokens.keys().filter(|id| !entry.from_seed_file.contains(*id));
             added.cloned().collect()
         };
         for id in own {
@@ -303,7 +303,7 @@ impl TabsApi {
     }
 
     /// Keeps what a profile is made of.
-    async fn record(&self, name: &str, entry: &Entry) -> Result<(), Refusal> {
+    async fn record(&self, name: &str, entry: &ProfileEntry) -> Result<(), Refusal> {
         let Some(store) = self.0.store.as_ref().filter(|_| entry.is_kept) else {
             return Ok(());
         };
@@ -348,7 +348,7 @@ mod tests {
     use triptych_core::kv::Memory;
 
     use super::*;
-    use crate::http::origin_policy::hash;
+    use crate::http::token::hash;
 
     fn api(store: &Arc<Memory>, seed: &str) -> TabsApi {
         let store = Arc::clone(store) as Arc<dyn KeyValue>;
@@ -384,7 +384,7 @@ mod tests {
             let text = String::from_utf8_lossy(&row).into_owned();
             assert!(!text.contains("\"second\"") && !text.contains("\"third\""), "{text}");
         }
-        after.begin_anew().await.unwrap();
+        after.reset_all_profiles().await.unwrap();
         let anew = api(&store, seed);
         assert_eq!(anew.tokens().len(), 1);
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use triptych_core::host::Stopping;
 
-use super::profile::{Listener, ScriptAct, script_of};
+use super::profile::{Listener, ScriptAction, script_of};
 use crate::browser::messaging::ScriptReply;
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
@@ -76,7 +76,7 @@ impl From<CallerContext> for Context {
 }
 
 /// Speaks with one client until it goes or the server stops.
-pub(super) async fn converse(
+pub(super) async fn serve(
     socket: HyperWebsocket,
     mut listener: Listener,
     extension: String,
@@ -109,7 +109,7 @@ pub(super) async fn converse(
         if is_full {
             continue;
         }
-        if listener.is_over() {
+        if listener.is_removed() {
             return end(&mut socket, CloseCode::Away, "the profile was removed").await;
         }
         tokio::select! {
@@ -119,7 +119,7 @@ pub(super) async fn converse(
                 // What a client sent in one go is answered in one go.
                 for _ in 0..FRAMES_AT_ONCE {
                     match received {
-                        Some(Ok(Message::Text(text))) => hear(&listener, &extension, text.as_str()),
+                        Some(Ok(Message::Text(text))) => on_frame(&listener, &extension, text.as_str()),
                         Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                         Some(Ok(_)) => {}
                     }
@@ -148,7 +148,7 @@ async fn end(socket: &mut HyperWebsocketStream, code: CloseCode, reason: &'stati
     let _ = socket.close(Some(reason)).await;
 }
 
-fn hear(listener: &Listener, extension: &str, text: &str) {
+fn on_frame(listener: &Listener, extension: &str, text: &str) {
     let frame: Frame = match serde_json::from_str(text) {
         Ok(frame) => frame,
         Err(error) => {
@@ -157,7 +157,7 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
         }
     };
     if frame.endpoint.is_some() {
-        return hear_script(listener, frame);
+        return on_script_frame(listener, frame);
     }
     let caller = Caller { extension: extension.to_owned(), context: frame.context.into() };
     let style = match frame.style.as_deref() {
@@ -197,7 +197,7 @@ fn hear(listener: &Listener, extension: &str, text: &str) {
 }
 
 /// A frame of a content script.
-fn hear_script(listener: &Listener, frame: Frame) {
+fn on_script_frame(listener: &Listener, frame: Frame) {
     let Some(script) = frame.endpoint.as_deref().and_then(script_of) else {
         return listener.refuse(&frame.id, "BadFrame", "there is no such endpoint");
     };
@@ -210,9 +210,9 @@ fn hear_script(listener: &Listener, frame: Frame) {
         _ => None,
     };
     let act = match (frame.kind.as_deref(), reply, frame.request, frame.port) {
-        (_, Some(reply), Some(request), _) => ScriptAct::Reply(RequestId(request), reply),
-        (Some("port.message"), _, _, Some(port)) => ScriptAct::Post(port, value(frame.message)),
-        (Some("port.close"), _, _, Some(port)) => ScriptAct::Disconnect(port),
+        (_, Some(reply), Some(request), _) => ScriptAction::Reply(RequestId(request), reply),
+        (Some("port.message"), _, _, Some(port)) => ScriptAction::Post(port, value(frame.message)),
+        (Some("port.close"), _, _, Some(port)) => ScriptAction::Disconnect(port),
         (Some("detach"), ..) => return listener.detach(&frame.id, script),
         _ => {
             let reason = "a content script answers a request, uses a port, or detaches";
@@ -228,6 +228,6 @@ pub(super) fn hello(listener: &Listener, id: &str, manifest: &Value) -> Value {
         "type": "hello",
         "extension": { "id": id, "manifest": manifest },
         "session": listener.session.to_string(),
-        "seq": listener.place(),
+        "seq": listener.position(),
     })
 }

@@ -37,7 +37,7 @@ async fn next(
 ) -> Option<(Bytes, Listener)> {
     if first {
         // The client learns at once that it is connected, and from where on it hears.
-        let start = format!("id: {}\n: listening\n\n", listener.place());
+        let start = format!("id: {}\n: listening\n\n", listener.position());
         return Some((start.into(), listener));
     }
     loop {
@@ -54,7 +54,7 @@ async fn next(
         if !text.is_empty() {
             return Some((text.into(), listener));
         }
-        if listener.is_over() {
+        if listener.is_removed() {
             return None;
         }
         tokio::select! {
@@ -65,7 +65,7 @@ async fn next(
     }
 }
 
-/// The place of a frame in the log. It is the last `seq` of the frame, as frames are written by this server alone.
+/// The position of a frame in the log. It is the last `seq` of the frame, as frames are written by this server alone.
 fn seq_of(frame: &str) -> Option<u64> {
     #[derive(serde::Deserialize)]
     struct Placed {

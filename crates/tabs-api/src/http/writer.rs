@@ -1,7 +1,7 @@
 //! Keeps a profile's rows in the store, and says up to where what happened is kept.
 //!
-//! Every change of the browser is a turn. Turns are committed in their order, and nobody hears of
-//! a turn before it is kept.
+//! Every change of the browser is a revision. Revisions are committed in their order, and nobody hears of
+//! a revision before it is kept.
 
 use std::sync::Arc;
 
@@ -20,72 +20,77 @@ use crate::store::Row;
 const PAGE: usize = 1_000;
 
 /// A kept row: its key without the prefix, and its value.
-type Kept = (Vec<u8>, Vec<u8>);
+type StoredRow = (Vec<u8>, Vec<u8>);
 /// A row to write, or to forget.
 type Write = (Bytes, Option<Bytes>);
 type Commit = Pending<Result<Version, StoreError>>;
 
 /// The writer of a profile's rows.
-pub(super) struct Keeper {
+pub(super) struct ProfileWriter {
     store: Arc<dyn KeyValue>,
     prefix: Vec<u8>,
     queue: mpsc::UnboundedSender<(u64, Vec<Commit>)>,
-    settled: Arc<watch::Sender<Settled>>,
+    progress: Arc<watch::Sender<Progress>>,
 }
 
 /// The revision up to which everything is durable.
 #[derive(Debug, Clone, Default)]
-struct Settled {
-    turn: u64,
+struct Progress {
+    revision: u64,
     failed: Option<StoreError>,
 }
 
-impl Keeper {
-    /// Keeps rows under `prefix`; `heard` is called whenever more is kept. Needs a tokio runtime.
+impl ProfileWriter {
+    /// Keeps rows under `prefix`; `on_progress` is called whenever more is kept. Needs a tokio runtime.
     pub(super) fn start(
         store: Arc<dyn KeyValue>,
         prefix: &[u8],
-        heard: impl Fn() + Send + 'static,
+        on_progress: impl Fn() + Send + 'static,
     ) -> Self {
         let (queue, mut waiting) = mpsc::unbounded_channel::<(u64, Vec<Commit>)>();
-        let settled = Arc::new(watch::Sender::new(Settled::default()));
-        let settle = Arc::clone(&settled);
+        let progress = Arc::new(watch::Sender::new(Progress::default()));
+        let report = Arc::clone(&progress);
         tokio::spawn(async move {
-            while let Some((turn, commits)) = waiting.recv().await {
+            while let Some((revision, commits)) = waiting.recv().await {
                 for commit in commits {
                     if let Err(error) = commit.await {
                         tracing::error!(%error, "the browser's state could not be kept");
-                        settle.send_modify(|settled| settled.failed = Some(error));
-                        return heard();
+                        report.send_modify(|progress| progress.failed = Some(error));
+                        return on_progress();
                     }
                 }
-                settle.send_modify(|settled| settled.turn = turn);
-                heard();
+                report.send_modify(|progress| progress.revision = revision);
+                on_progress();
             }
         });
-        Self { store, prefix: prefix.to_vec(), queue, settled }
+        Self { store, prefix: prefix.to_vec(), queue, progress }
     }
 
-    /// True if a turn that changed nothing is kept at once, which it is if all before it are.
-    fn passes(&self, turn: u64) -> bool {
-        self.settled.send_if_modified(|settled| {
-            let passes = settled.turn + 1 == turn && settled.failed.is_none();
-            settled.turn += u64::from(passes);
-            passes
+    /// True if a revision that changed nothing is kept at once, which it is if all before it are.
+    fn advances_at_once(&self, revision: u64) -> bool {
+        self.progress.send_if_modified(|progress| {
+            let advances = progress.revision + 1 == revision && progress.failed.is_none();
+            progress.revision += u64::from(advances);
+            advances
         })
     }
 
-    /// The last turn that is kept.
-    pub(super) fn kept(&self) -> u64 {
-        self.settled.borrow().turn
+    /// The last revision that is kept.
+    pub(super) fn durable_revision(&self) -> u64 {
+        self.progress.borrow().revision
     }
 
-    /// Begins to keep the rows of a turn. `wipes` forgets every other row.
+    /// Begins to keep the rows of a revision. `wipes` forgets every other row.
     ///
     /// # Errors
     /// [`StoreError`] of reading what there is to forget.
-    pub(super) fn keep(&self, turn: u64, rows: Vec<Row>, wipes: bool) -> Result<(), StoreError> {
-        if rows.is_empty() && !wipes && self.passes(turn) {
+    pub(super) fn write(
+        &self,
+        revision: u64,
+        rows: Vec<Row>,
+        wipes: bool,
+    ) -> Result<(), StoreError> {
+        if rows.is_empty() && !wipes && self.advances_at_once(revision) {
             return Ok(());
         }
         let mut writes: Vec<(Bytes, Option<Bytes>)> = Vec::new();
@@ -106,20 +111,21 @@ impl Keeper {
         }
         let commits = begin(&*self.store, writes);
         // The task is gone only after a failure, which is told already.
-        let _ = self.queue.send((turn, commits));
+        let _ = self.queue.send((revision, commits));
         Ok(())
     }
 
-    /// Returns once a turn is kept.
+    /// Returns once a revision is kept.
     ///
     /// # Errors
     /// The error of writing it.
-    pub(super) async fn until_kept(&self, turn: u64) -> Result<(), StoreError> {
-        let mut settled = self.settled.subscribe();
-        let is_over = |settled: &Settled| settled.turn >= turn || settled.failed.is_some();
-        let outcome = match settled.wait_for(is_over).await {
-            Ok(settled) if settled.turn >= turn => Ok(()),
-            Ok(settled) => Err(settled.failed.clone()),
+    pub(super) async fn until_durable(&self, revision: u64) -> Result<(), StoreError> {
+        let mut progress = self.progress.subscribe();
+        let is_removed =
+            |progress: &Progress| progress.revision >= revision || progress.failed.is_some();
+        let outcome = match progress.wait_for(is_removed).await {
+            Ok(progress) if progress.revision >= revision => Ok(()),
+            Ok(progress) => Err(progress.failed.clone()),
             Err(_) => Err(None),
         };
         outcome.map_err(|error| {
@@ -136,7 +142,10 @@ impl Keeper {
 ///
 /// # Errors
 /// As [`KeyValue::scan`].
-pub(super) fn rows_under(store: &dyn KeyValue, prefix: &[u8]) -> Result<Vec<Kept>, StoreError> {
+pub(super) fn rows_under(
+    store: &dyn KeyValue,
+    prefix: &[u8],
+) -> Result<Vec<StoredRow>, StoreError> {
     let mut span = Span::of(prefix);
     let mut rows = Vec::new();
     loop {

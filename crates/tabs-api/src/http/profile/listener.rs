@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 
 use super::frame::{closed, reply, running, written};
-use super::{PortOwner, Profile, Waiter};
+use super::{PendingReply, PortOwner, Profile};
 use crate::browser::Answer;
 use crate::browser::messaging::ScriptReply;
 use crate::error::Error;
@@ -15,8 +15,8 @@ use crate::id::{HostId, RequestId, ScriptId};
 use crate::js_value::JsValue;
 use crate::operation::{Caller, Command};
 
-/// An act of a content script.
-pub(in crate::http) enum ScriptAct {
+/// An action of a content script.
+pub(in crate::http) enum ScriptAction {
     /// It answers a message.
     Reply(RequestId, ScriptReply),
     /// It sends through a port.
@@ -32,7 +32,7 @@ pub(in crate::http) struct Listener {
     pub(super) extension: Arc<str>,
     pub(super) woken: Arc<Notify>,
     /// The newest event that was handed out.
-    pub(super) place: u64,
+    pub(super) position: u64,
     /// The generation of the browser at the beginning.
     pub(in crate::http) session: u64,
     pub(super) changed: watch::Receiver<u64>,
@@ -40,13 +40,13 @@ pub(in crate::http) struct Listener {
 
 impl Listener {
     /// Its position in the log.
-    pub(in crate::http) const fn place(&self) -> u64 {
-        self.place
+    pub(in crate::http) const fn position(&self) -> u64 {
+        self.position
     }
 
     /// True if its profile was removed: nothing comes any more.
-    pub(in crate::http) fn is_over(&self) -> bool {
-        self.profile.state().is_retired
+    pub(in crate::http) fn is_removed(&self) -> bool {
+        self.profile.state().is_removed
     }
 
     /// Returns once there may be something to take.
@@ -61,27 +61,27 @@ impl Listener {
     /// The next frames, in their order, `max` at the most.
     pub(in crate::http) fn take(&mut self, max: usize) -> Vec<Utf8Bytes> {
         self.changed.mark_unchanged();
-        let told = self.profile.told();
+        let visible = self.profile.visible_revision();
         let mut state = self.profile.state();
         let mut out = Vec::new();
         let oldest = state.seq - state.log.len() as u64;
-        if self.place < oldest {
-            let missed = oldest - self.place;
-            self.place = oldest;
+        if self.position < oldest {
+            let missed = oldest - self.position;
+            self.position = oldest;
             let frame = json!({ "type": "lagged", "missed": missed, "seq": oldest });
             out.push(written(&frame));
         }
         while out.len() < max {
-            let own = state.listeners.get_mut(&self.id).and_then(|listening| {
-                let front = listening.own.front()?;
-                let is_due = front.place <= self.place && front.turn <= told;
-                is_due.then(|| listening.own.pop_front()).flatten()
+            let direct = state.listeners.get_mut(&self.id).and_then(|listener| {
+                let front = listener.direct.front()?;
+                let is_due = front.position <= self.position && front.revision <= visible;
+                is_due.then(|| listener.direct.pop_front()).flatten()
             });
-            if let Some(own) = own {
-                out.push(own.frame);
-            } else if self.place < state.seq && state.turn_of(self.place + 1) <= told {
-                self.place += 1;
-                out.extend(state.frame(self.place, &self.extension));
+            if let Some(direct) = direct {
+                out.push(direct.frame);
+            } else if self.position < state.seq && state.revision_of(self.position + 1) <= visible {
+                self.position += 1;
+                out.extend(state.frame(self.position, &self.extension));
             } else {
                 break;
             }
@@ -98,14 +98,14 @@ impl Listener {
     ) {
         self.profile.with(|state, now| {
             let answer = command.and_then(|command| state.session.apply(now, caller, &command));
-            state.pump();
+            state.drain_session();
             match answer {
                 Ok(Answer::Later(request)) => {
                     let id = id.clone();
                     let listener = self.id;
-                    state.wait(request, Waiter::Listener { listener, id });
+                    state.wait(request, PendingReply::Listener { listener, id });
                 }
-                answer => state.tell(self.id, |seq| reply(id, seq, &answer)),
+                answer => state.send_to(self.id, |seq| reply(id, seq, &answer)),
             }
         });
     }
@@ -114,7 +114,7 @@ impl Listener {
     pub(in crate::http) fn refuse(&self, id: &Value, name: &str, message: &str) {
         let error = json!({ "kind": "throw", "name": name, "message": message });
         self.profile.with(|state, _| {
-            state.tell(self.id, |seq| {
+            state.send_to(self.id, |seq| {
                 written(&json!({ "type": "error", "id": id, "error": error, "seq": seq }))
             });
         });
@@ -125,8 +125,8 @@ impl Listener {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
             state.session.change(now, |browser| browser.host_scripts(host, &self.extension));
-            state.pump();
-            state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
+            state.drain_session();
+            state.send_to(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
         });
     }
 
@@ -137,8 +137,9 @@ impl Listener {
             let attached = state
                 .session
                 .change(now, |browser| browser.attach_script(host, &self.extension, tab, frame));
-            let answer = attached.map(|(script, place)| Answer::Value(running(script, &place)));
-            state.tell(self.id, |seq| reply(id, seq, &answer));
+            let answer =
+                attached.map(|(script, position)| Answer::Value(running(script, &position)));
+            state.send_to(self.id, |seq| reply(id, seq, &answer));
         });
     }
 
@@ -147,23 +148,23 @@ impl Listener {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
             state.session.change(now, |browser| browser.detach_script(host, script));
-            state.pump();
-            state.tell(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
+            state.drain_session();
+            state.send_to(self.id, |seq| reply(id, seq, &Ok(Answer::Undefined)));
         });
     }
 
     /// Something that a content script of this listener's does. What comes too late counts for nothing.
-    pub(in crate::http) fn act(&self, script: ScriptId, act: ScriptAct) {
+    pub(in crate::http) fn act(&self, script: ScriptId, action: ScriptAction) {
         let host = HostId(self.id);
         self.profile.with(|state, now| {
-            state.session.change(now, |browser| match act {
-                ScriptAct::Reply(request, reply) => {
+            state.session.change(now, |browser| match action {
+                ScriptAction::Reply(request, reply) => {
                     browser.script_replied(host, script, request, reply);
                 }
-                ScriptAct::Post(port, message) => {
+                ScriptAction::Post(port, message) => {
                     browser.script_posted(host, script, &port, &message);
                 }
-                ScriptAct::Disconnect(port) => browser.script_disconnected(host, script, &port),
+                ScriptAction::Disconnect(port) => browser.script_disconnected(host, script, &port),
             });
         });
     }
@@ -186,7 +187,7 @@ impl Listener {
                 Ok(_) => {}
                 Err(error) => {
                     let reason = error.to_string();
-                    state.tell(self.id, |_| closed(name, Some(&reason)));
+                    state.send_to(self.id, |_| closed(name, Some(&reason)));
                 }
             }
         });
@@ -196,7 +197,7 @@ impl Listener {
     pub(in crate::http) fn post(&self, name: &str, message: &JsValue) {
         self.profile.with(|state, now| {
             if let Some(port) = state.port_of(self.id, name) {
-                // A port that has closed meanwhile has told so by a frame of its own.
+                // A port that has closed meanwhile has visible so by a frame of its direct.
                 let _ = state.session.change(now, |browser| browser.post(&port, message));
             }
         });
@@ -216,7 +217,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.profile.with(|state, now| {
-            state.leave(self.id);
+            state.remove_listener(self.id);
             let host = HostId(self.id);
             state.session.change(now, |browser| browser.leave_scripts(host));
             let owned = state.ports.iter().filter(|(_, o)| o.listener == self.id);

@@ -1,0 +1,150 @@
+//! The builder of the service.
+
+use std::sync::{Arc, RwLock};
+
+use triptych_core::id::{Ids, SharedIds, SystemIds};
+use triptych_core::kv::KeyValue;
+use triptych_core::time::{Clock, SystemClock};
+
+use super::fetch::FetchLimits;
+use super::origin_policy::OriginPolicy;
+use super::refusal::Refusal;
+use super::{Inner, TabsApi};
+use crate::browser::Compat;
+use crate::engine::allowed_hosts::AllowedHosts;
+use crate::seed::{Seed, SeedError};
+
+/// The parts that a [`TabsApi`] is built from.
+pub struct Builder {
+    clock: Arc<dyn Clock>,
+    compat: Compat,
+    origin_policy: OriginPolicy,
+    control_token: Option<String>,
+    ids: Box<dyn Ids>,
+    seed: Seed,
+    #[cfg(feature = "replay")]
+    replay: Option<crate::replay::Replay>,
+    fetched_hosts: AllowedHosts,
+    store: Option<Arc<dyn KeyValue>>,
+}
+
+impl TabsApi {
+    /// A service of one browser; all else has defaults.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder {
+            clock: Arc::new(SystemClock::new()),
+            compat: Compat::default(),
+            origin_policy: OriginPolicy::default(),
+            control_token: None,
+            ids: Box::new(SystemIds),
+            seed: Seed::default(),
+            #[cfg(feature = "replay")]
+            replay: None,
+            fetched_hosts: AllowedHosts::default(),
+            store: None,
+        }
+    }
+}
+
+impl Builder {
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets which of specification and recorded browser counts where they differ.
+    #[must_use]
+    pub const fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
+    /// Host names of this server, beside `localhost` and IP literals.
+    #[must_use]
+    pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.origin_policy.base_hosts.extend(hosts);
+        self
+    }
+
+    /// Origins of web pages that may use the service.
+    #[must_use]
+    pub fn origins(mut self, origins: impl IntoIterator<Item = String>) -> Self {
+        self.origin_policy.origins.extend(origins);
+        self
+    }
+
+    /// The token of the control side; without one the control side is closed.
+    #[must_use]
+    pub fn control_token(mut self, token: impl Into<String>) -> Self {
+        self.control_token = Some(token.into());
+        self
+    }
+
+    /// Sets the source of tokens.
+    #[must_use]
+    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Extensions, pages and windows of the first profile.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Fetches pages of these hosts that no fixtures describe; building then needs a tokio runtime.
+    #[must_use]
+    pub fn fetch(mut self, hosts: AllowedHosts) -> Self {
+        self.fetched_hosts = hosts;
+        self
+    }
+
+    /// Offers the replay contract of recorded scenarios under `/oracle/`.
+    #[cfg(feature = "replay")]
+    #[must_use]
+    pub fn replay(mut self, replay: crate::replay::Replay) -> Self {
+        self.replay = Some(replay);
+        self
+    }
+
+    /// Sets the store of profiles; without one they end with the service. Building then needs a tokio runtime.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn KeyValue>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// The service.
+    ///
+    /// # Errors
+    /// [`SeedError`] if the seed cannot be used.
+    pub fn build(self) -> Result<TabsApi, SeedError> {
+        let api = TabsApi(Arc::new(Inner {
+            clock: self.clock,
+            compat: self.compat,
+            origin_policy: self.origin_policy,
+            control_token: self.control_token,
+            ids: SharedIds::new(self.ids),
+            seed: self.seed,
+            profiles: RwLock::default(),
+            tokens: RwLock::default(),
+            #[cfg(feature = "replay")]
+            replay: self.replay.map(std::sync::Mutex::new),
+            fetching: Some(self.fetched_hosts)
+                .filter(|hosts| !hosts.is_empty())
+                .map(FetchLimits::new),
+            store: self.store,
+        }));
+        match api.restore() {
+            Ok(()) => Ok(api),
+            Err(Refusal::Seed(error)) => Err(error),
+            Err(Refusal::Store(error)) => Err(SeedError::Window(error.into())),
+            Err(other) => Err(SeedError::Pages(other.to_string())),
+        }
+    }
+}

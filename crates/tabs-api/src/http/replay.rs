@@ -1,0 +1,48 @@
+//! The replay contract over HTTP.
+
+use std::sync::PoisonError;
+
+use bytes::Bytes;
+use http::request::Parts as Head;
+use http::{Method, Response};
+use serde::Deserialize;
+use triptych_core::host::ReplyBody;
+
+use super::TabsApi;
+use super::control::json_of;
+use super::refusal::{Refusal, json_reply};
+use super::request::parameter;
+use crate::replay::ReplayCall;
+
+impl TabsApi {
+    /// The replay contract. Its scenarios have a browser of their own, which nobody else sees.
+    pub(super) fn replay(
+        &self,
+        head: &Head,
+        path: &str,
+        body: &Bytes,
+    ) -> Result<Response<ReplyBody>, Refusal> {
+        #[derive(Deserialize, Default)]
+        struct Reset {
+            #[serde(default)]
+            manifest_variant: String,
+        }
+        let replay = self.0.replay.as_ref().ok_or(Refusal::NoSuchPath)?;
+        let mut replay = replay.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.0.clock.now();
+        let reply = match (&head.method, path) {
+            (&Method::POST, "reset") => {
+                replay.reset(now, &json_of::<Reset>(body)?.manifest_variant)
+            }
+            (&Method::POST, "call") => replay.call(now, json_of::<ReplayCall>(body)?),
+            (&Method::GET, "events") => {
+                let after = parameter(head, "after").and_then(|text| text.parse().ok());
+                let settle = parameter(head, "settle");
+                replay.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
+            }
+            (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),
+            _ => return Err(Refusal::NoSuchPath),
+        };
+        Ok(json_reply(200, &reply))
+    }
+}

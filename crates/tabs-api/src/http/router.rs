@@ -1,0 +1,190 @@
+//! The way of a request: checks, its path, its token, and the call.
+
+use bytes::Bytes;
+use http::request::Parts as Head;
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use serde::Serialize;
+use serde_json::json;
+use triptych_core::error::Coded;
+use triptych_core::host::{BoxError, Operation as OperationName, ReplyBody, Streaming};
+
+use super::profile::CallOutcome;
+use super::profiles::ProfileEntry;
+use super::refusal::{Refusal, json_reply, refused};
+use super::request::{arguments, parameter, read, since, stopping};
+use super::{TabsApi, schema, socket, sse, token};
+use crate::browser::Answer;
+use crate::error::Error;
+use crate::js_value::JsValue;
+use crate::operation::{Caller, Command, Operation, Style};
+
+/// The body that answers a call.
+#[derive(Serialize)]
+struct AnswerBody {
+    result: Answer,
+    seq: u64,
+}
+
+/// The sender of a request.
+struct Principal {
+    entry: ProfileEntry,
+    extension: String,
+}
+
+impl TabsApi {
+    /// Answers one request.
+    pub async fn answer<B>(&self, mut request: Request<B>) -> Response<ReplyBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        let upgrade = request.extensions_mut().remove::<hyper::upgrade::OnUpgrade>();
+        let (head, body) = request.into_parts();
+        let mut operation = "-";
+        let mut response = self
+            .route(&head, upgrade, body, &mut operation)
+            .await
+            .unwrap_or_else(|error| refused(&error, &error.to_string()));
+        if let Some(origin) = self.0.origin_policy.origin(&head.headers) {
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.append(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        response.extensions_mut().insert(OperationName(operation));
+        response
+    }
+
+    async fn route<B>(
+        &self,
+        head: &Head,
+        upgrade: Option<hyper::upgrade::OnUpgrade>,
+        body: B,
+        operation: &mut &'static str,
+    ) -> Result<Response<ReplyBody>, Refusal>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        self.0.origin_policy.check(head)?;
+        let path = head.uri.path();
+        if head.method == Method::OPTIONS {
+            return Ok(preflight());
+        }
+        let is_get = head.method == Method::GET;
+        if let Some(path) = path.strip_prefix("/v1/control") {
+            *operation = "control";
+            return self.control(head, path, &read(body).await?).await;
+        }
+        #[cfg(feature = "replay")]
+        if let Some(path) = path.strip_prefix("/oracle/") {
+            *operation = "lab";
+            return self.replay(head, path, &read(body).await?);
+        }
+        match path {
+            "/v1/schema" if is_get => {
+                *operation = "schema";
+                Ok(json_reply(200, &schema::schema()))
+            }
+            "/v1/ws" if is_get => {
+                *operation = "ws";
+                self.open_socket(head, upgrade)
+            }
+            "/v1/events" if is_get => {
+                *operation = "events";
+                let principal = self.principal(head, true)?;
+                let listener = principal.entry.profile.listen(&principal.extension, since(head));
+                Ok(sse::reply(listener, stopping(head)))
+            }
+            _ => {
+                let row = Operation::of_path(path).ok_or(Refusal::NoSuchPath)?;
+                if head.method != Method::POST {
+                    return Err(Refusal::MethodNotAllowed);
+                }
+                *operation = row.name;
+                let principal = self.principal(head, false)?;
+                let given = arguments(row, &read(body).await?)?;
+                Ok(self.call(head, &principal, row, &given).await)
+            }
+        }
+    }
+
+    async fn call(
+        &self,
+        head: &Head,
+        principal: &Principal,
+        row: &Operation,
+        given: &[JsValue],
+    ) -> Response<ReplyBody> {
+        let context = socket::CallerContext {
+            tab_id: parameter(head, "contextTabId").and_then(|text| text.parse().ok()),
+        };
+        let caller = Caller { extension: principal.extension.clone(), context: context.into() };
+        let style = match parameter(head, "style").as_deref() {
+            Some("callback") => Style::Callback,
+            _ => Style::Promise,
+        };
+        let command = Command::read(row.name, given, style);
+        let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
+        match answer {
+            Ok(answer) if answer.is_value() => json_reply(200, &AnswerBody { result: answer, seq }),
+            Ok(_) => json_reply(200, &json!({ "seq": seq })),
+            Err(error) => call_refused(&error, Some(seq)),
+        }
+    }
+
+    fn open_socket(
+        &self,
+        head: &Head,
+        upgrade: Option<hyper::upgrade::OnUpgrade>,
+    ) -> Result<Response<ReplyBody>, Refusal> {
+        let principal = self.principal(head, true)?;
+        let mut request = Request::new(());
+        *request.headers_mut() = head.headers.clone();
+        if !hyper_tungstenite::is_upgrade_request(&request) {
+            return Err(Refusal::NotWebSocket("it has no Upgrade: websocket".into()));
+        }
+        if let Some(upgrade) = upgrade {
+            request.extensions_mut().insert(upgrade);
+        }
+        let (response, socket) = hyper_tungstenite::upgrade(&mut request, Some(socket::config()))
+            .map_err(|error| Refusal::NotWebSocket(error.to_string()))?;
+        let listener = principal.entry.profile.listen(&principal.extension, since(head));
+        let manifest = principal.entry.manifest(&principal.extension);
+        let hello = socket::hello(&listener, &principal.extension, &manifest);
+        tokio::spawn(socket::serve(socket, listener, principal.extension, hello, stopping(head)));
+        let mut response = response.map(|_| ReplyBody::empty());
+        response.extensions_mut().insert(Streaming);
+        Ok(response)
+    }
+
+    /// The profile and extension that the request's token speaks for.
+    fn principal(&self, head: &Head, or_query: bool) -> Result<Principal, Refusal> {
+        let token = token::token(head, or_query).ok_or(Refusal::Unauthorized)?;
+        let (profile, extension) =
+            self.tokens().get(&token::hash(&token)).cloned().ok_or(Refusal::Unauthorized)?;
+        let entry = self.entry(&profile).map_err(|_| Refusal::Unauthorized)?;
+        Ok(Principal { entry, extension })
+    }
+}
+
+pub(super) fn call_refused(error: &Error, seq: Option<u64>) -> Response<ReplyBody> {
+    let name = if error.is_thrown() { "TypeError" } else { "Error" };
+    let error_body = json!({ "name": name, "message": error.to_string() });
+    json_reply(error.row().status, &json!({ "error": error_body, "seq": seq }))
+}
+
+/// The answer to a page of an allowed origin that asks what it may send.
+fn preflight() -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    let allow = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type, Last-Event-ID"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    for (name, value) in allow {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
