@@ -1,6 +1,6 @@
 //! The `browser.tabs` engine: 23 operations, 10 events, permissions, many extensions at once.
 //!
-//! [`browser::Browser`] is the one mutable state. It is sans-IO: time, calls and the engine's news go in,
+//! [`browser::Browser`] is the one mutable state. It is sans-IO: time, calls and the engine's events go in,
 //! answers, events and the engine's commands come out, and the same input gives the same output.
 #![forbid(unsafe_code)]
 

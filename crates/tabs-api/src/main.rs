@@ -16,6 +16,7 @@ use tabs_api::seed::{Install, Seed};
 use triptych_core::host::flags::Product;
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
+#[cfg(feature = "replay")]
 use triptych_core::time::Clock;
 
 const PRODUCT: Product = Product {

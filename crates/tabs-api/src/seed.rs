@@ -40,7 +40,7 @@ pub struct Install {
 /// One tab of a window to begin with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FirstTab {
+pub struct SeedTab {
     /// Its page.
     pub url: String,
     /// True if it is pinned.
@@ -54,13 +54,13 @@ pub struct FirstTab {
 /// One window to begin with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FirstWindow {
+pub struct SeedWindow {
     /// `normal` or `popup`.
     #[serde(default, rename = "type")]
     pub kind: Option<String>,
     /// Its tabs; without any it has one blank tab.
     #[serde(default)]
-    pub tabs: Vec<FirstTab>,
+    pub tabs: Vec<SeedTab>,
 }
 
 /// A seed file. Unknown fields are refused.
@@ -78,7 +78,7 @@ pub struct Seed {
     pub paths: BTreeMap<String, Value>,
     /// The windows to begin with; without any there is one of one blank tab.
     #[serde(default)]
-    pub windows: Vec<FirstWindow>,
+    pub windows: Vec<SeedWindow>,
 }
 
 /// The reason for which a seed cannot be used.
@@ -91,10 +91,10 @@ pub enum SeedError {
     #[error("the seed file's pages cannot be read: {0}")]
     Pages(String),
     /// A manifest cannot be read.
-    #[error("the manifest of extension {place} cannot be read: {reason}")]
+    #[error("the manifest of extension {index} cannot be read: {reason}")]
     Manifest {
-        /// Its place in the list, from 0.
-        place: usize,
+        /// Its index in the list, from 0.
+        index: usize,
         /// The fault.
         reason: String,
     },
@@ -103,7 +103,7 @@ pub enum SeedError {
     Id(String),
     /// Two extensions of one id.
     #[error("two extensions have the id {0}: the same id or key is given twice")]
-    Twice(String),
+    DuplicateId(String),
     /// A window or tab cannot be opened.
     #[error("the seed file's windows cannot be opened: {0}")]
     Window(#[from] crate::error::Error),
@@ -116,32 +116,32 @@ impl Seed {
     /// [`SeedError`]: the JSON, the pages, then manifest and id of each extension, and ids given twice.
     pub fn parse(text: &str) -> Result<Self, SeedError> {
         let mut seed: Self = serde_json::from_str(text)?;
-        seed.web()?;
-        for place in 0..seed.extensions.len() {
-            seed.extension(place)?;
+        seed.simulated_pages()?;
+        for index in 0..seed.extensions.len() {
+            seed.extension(index)?;
         }
-        seed.settle_ids()?;
+        seed.assign_ids()?;
         Ok(seed)
     }
 
     /// Gives each extension its id, so that two of one name are told apart.
     ///
     /// # Errors
-    /// `Id`, `Twice`.
-    pub fn settle_ids(&mut self) -> Result<(), SeedError> {
+    /// `Id`, `DuplicateId`.
+    pub fn assign_ids(&mut self) -> Result<(), SeedError> {
         let mut taken = BTreeSet::new();
         // Ids that are said come before those that are made up.
         for install in self.extensions.iter().filter(|install| install.names_its_id()) {
             let id = install.id()?;
             if !taken.insert(id.clone()) {
-                return Err(SeedError::Twice(id));
+                return Err(SeedError::DuplicateId(id));
             }
         }
         for install in &mut self.extensions {
             if install.names_its_id() {
                 install.id = Some(install.id()?);
             } else {
-                let id = install.settled_id(|id| taken.contains(id))?;
+                let id = install.assigned_id(|id| taken.contains(id))?;
                 taken.insert(id.clone());
                 install.id = Some(id);
             }
@@ -153,23 +153,23 @@ impl Seed {
     ///
     /// # Errors
     /// `Pages`.
-    pub fn web(&self) -> Result<Pages, SeedError> {
+    pub fn simulated_pages(&self) -> Result<Pages, SeedError> {
         let text = json!({ "pages": self.pages, "paths": self.paths }).to_string();
         Pages::read(&text).map_err(SeedError::Pages)
     }
 
-    /// The extension at a place of the list.
+    /// The extension at a index of the list.
     ///
     /// # Errors
     /// `Manifest`, `Id`.
-    pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
-        match self.extensions.get(place) {
-            Some(install) => install.extension(place),
-            None => Err(SeedError::Manifest { place, reason: "there is none".into() }),
+    pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
+        match self.extensions.get(index) {
+            Some(install) => install.extension(index),
+            None => Err(SeedError::Manifest { index, reason: "there is none".into() }),
         }
     }
 
-    /// A session of this seed: extensions installed, windows open, nothing left to tell.
+    /// A session of this seed: extensions installed, windows open, no event left.
     ///
     /// # Errors
     /// [`SeedError`].
@@ -183,7 +183,7 @@ impl Seed {
     /// `Pages`.
     pub fn engine(&self, compat: Compat) -> Result<SimEngine, SeedError> {
         let detects = compat == Compat::Spec;
-        Ok(SimEngine::new(self.web()?).detecting_languages(detects))
+        Ok(SimEngine::new(self.simulated_pages()?).detecting_languages(detects))
     }
 
     /// As [`Seed::session`], on an engine of one's own.
@@ -197,8 +197,8 @@ impl Seed {
         compat: Compat,
     ) -> Result<Session, SeedError> {
         let mut browser = Browser::with_blank_window(now, compat);
-        for place in 0..self.extensions.len() {
-            browser.install(self.extension(place)?);
+        for index in 0..self.extensions.len() {
+            browser.install(self.extension(index)?);
         }
         let mut session = Session::new(browser, engine);
         self.open_windows(&mut session, now)?;
@@ -214,8 +214,8 @@ impl Seed {
         engine: Box<dyn Engine>,
         mut browser: Browser,
     ) -> Result<Session, SeedError> {
-        for place in 0..self.extensions.len() {
-            browser.install(self.extension(place)?);
+        for index in 0..self.extensions.len() {
+            browser.install(self.extension(index)?);
         }
         Ok(Session::new(browser, engine))
     }
@@ -245,7 +245,7 @@ const OPENER: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 fn open_window(
     session: &mut Session,
     now: Timestamp,
-    window: &FirstWindow,
+    window: &SeedWindow,
 ) -> Result<(), SeedError> {
     let urls: Vec<_> = window.tabs.iter().map(|tab| tab.url.as_str()).collect();
     let mut properties = serde_json::Map::new();
@@ -288,13 +288,13 @@ fn call(
 }
 
 impl Install {
-    /// The extension itself. `place` is for the error alone.
+    /// The extension itself. `index` is for the error alone.
     ///
     /// # Errors
     /// `Manifest`, `Id`.
-    pub fn extension(&self, place: usize) -> Result<Extension, SeedError> {
+    pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
         let manifest = Manifest::read(&self.manifest)
-            .map_err(|reason| SeedError::Manifest { place, reason })?;
+            .map_err(|reason| SeedError::Manifest { index, reason })?;
         Ok(Extension::new(self.id()?, &manifest, self.allow_file_access))
     }
 
@@ -328,7 +328,7 @@ impl Install {
     ///
     /// # Errors
     /// `Id`.
-    pub fn settled_id(&self, is_taken: impl Fn(&str) -> bool) -> Result<String, SeedError> {
+    pub fn assigned_id(&self, is_taken: impl Fn(&str) -> bool) -> Result<String, SeedError> {
         let first = self.id()?;
         if self.names_its_id() || !is_taken(&first) {
             return Ok(first);

@@ -1,6 +1,6 @@
-//! Content scripts that somebody outside plays: who hosts them, in which documents they run, and what they are told.
+//! Content scripts that clients run: their hosts, and the documents that they run in.
 //!
-//! A host is a connection of an extension. It attaches single scripts to frames, or plays all those that the
+//! A host is a connection of an extension. It attaches single scripts to frames, or runs all those that the
 //! extension's manifest declares: then each new document of a page that they match gets one. A script lives as long
 //! as its document.
 
@@ -67,7 +67,7 @@ pub(crate) enum UnloadReason {
 }
 
 impl Browser {
-    /// Lets a host play the content scripts of an extension's manifest, in the pages that are there and those to come.
+    /// Lets a host run the content scripts of an extension's manifest, in the pages that are there and those to come.
     pub fn host_scripts(&mut self, host: HostId, extension: &str) {
         self.content_scripts.hosts.insert(host, extension.to_owned());
         let mut tabs: Vec<_> = self.strips.tabs().map(|tab| tab.id).collect();
@@ -119,7 +119,7 @@ impl Browser {
         }
     }
 
-    /// A host goes, and with it every script that it plays.
+    /// A host goes, and with it every script that it runs.
     pub fn leave_scripts(&mut self, host: HostId) {
         self.content_scripts.hosts.remove(&host);
         let own = self.content_scripts.running.iter().filter(|(_, script)| script.host == host);
@@ -129,7 +129,7 @@ impl Browser {
         }
     }
 
-    /// A tab shows another document: whoever plays declared scripts gets those of its frames.
+    /// A tab shows another document: whoever runs declared scripts gets those of its frames.
     pub(super) fn begin_document(&mut self, tab: TabId) {
         let (number, now) = (self.next_number(), self.now.micros());
         if let Some(state) = self.strips.tab_mut(tab) {
@@ -155,7 +155,7 @@ impl Browser {
         self.end_channels_of_engine(tab, reason);
     }
 
-    fn run_declared(&mut self, tab: TabId, plays: impl Fn(HostId) -> bool) {
+    fn run_declared(&mut self, tab: TabId, runs_on: impl Fn(HostId) -> bool) {
         if self.content_scripts.hosts.is_empty() {
             return;
         }
@@ -163,7 +163,8 @@ impl Browser {
             return;
         };
         let mut runs = Vec::new();
-        for (host, extension) in self.content_scripts.hosts.iter().filter(|(host, _)| plays(**host))
+        for (host, extension) in
+            self.content_scripts.hosts.iter().filter(|(host, _)| runs_on(**host))
         {
             let Some(known) = self.extensions.get(extension) else {
                 continue;

@@ -133,7 +133,7 @@ impl Browser {
             id,
             Change { discarded: Some(false), status: Some(Status::Unloaded), ..Change::default() },
         );
-        // One that was put away before its first page came has nothing to load.
+        // One that was discarded before its first page came has nothing to load.
         if !url.is_empty() {
             self.navigate(id, &url, NavigationKind::Reload);
         }

@@ -135,9 +135,9 @@ pub enum Event {
     },
 }
 
-/// Names the events: those that extensions listen to, and those that only their clients are told.
+/// Names the events: those that extensions listen to, and those that only clients get.
 macro_rules! event_names {
-    (listened { $($pattern:pat => $name:literal,)* } told { $($internal:pat => $internal_name:literal,)* }) => {
+    (listened { $($pattern:pat => $name:literal,)* } internal { $($internal:pat => $internal_name:literal,)* }) => {
         /// Names of the events that extensions listen to.
         pub const EVENT_NAMES: &[&str] = &[$($name),*];
 
@@ -174,7 +174,7 @@ event_names! {
         Self::GroupMoved(_) => "tabGroups.onMoved",
         Self::GroupRemoved(_) => "tabGroups.onRemoved",
     }
-    told {
+    internal {
         Self::PortMessage { .. } => "port.onMessage",
         Self::PortDisconnected { .. } => "port.onDisconnect",
         Self::Script { .. } => "script.onNews",

@@ -40,11 +40,11 @@ fn enter_history(tab: &mut Tab, url: &str, kind: NavigationKind, is_same_documen
             tab.history_at = tab.history.len() - 1;
             false
         }
-        NavigationKind::Traverse(place) => {
-            tab.history_at = place;
+        NavigationKind::Traverse(index) => {
+            tab.history_at = index;
             let cached = tab
                 .history
-                .get_mut(place)
+                .get_mut(index)
                 .map(|entry| std::mem::replace(&mut entry.is_cached, false));
             !is_same_document && cached == Some(true)
         }
@@ -103,12 +103,12 @@ impl Browser {
     pub(crate) fn history_target(&self, tab: &Tab, is_forward: bool) -> Option<usize> {
         let (at, count) = (tab.history_at, tab.history.len());
         let skips = self.compat == Compat::Browser;
-        let was_used = |place: &usize| tab.history.get(*place).is_some_and(|entry| entry.was_used);
+        let was_used = |index: &usize| tab.history.get(*index).is_some_and(|entry| entry.was_used);
         if is_forward {
-            let is_next = |place: &usize| !skips || *place + 1 == count || was_used(place);
+            let is_next = |index: &usize| !skips || *index + 1 == count || was_used(index);
             (at + 1..count).find(is_next)
         } else {
-            (0..at).rev().find(|place| !skips || was_used(place))
+            (0..at).rev().find(|index| !skips || was_used(index))
         }
     }
 

@@ -145,7 +145,7 @@ pub struct Tab {
     pub icon: Option<Arc<str>>,
     /// The navigation that has not committed.
     pub pending: Option<PendingNavigation>,
-    /// Numbers its navigations; news of an older one is ignored.
+    /// Numbers its navigations; an event of an older one is ignored.
     pub load: u64,
     /// The state of its page.
     pub status: Status,

@@ -141,7 +141,7 @@ pub enum UserAction {
         /// Frozen or not.
         frozen: bool,
     },
-    /// Memory is short: the tab that is missed least and may be discarded is.
+    /// Memory is short: the tab that is active longest ago and may be discarded is.
     MemoryPressure {},
     /// A prerendered page takes the place of a tab, under another id.
     Replace {

@@ -1,8 +1,10 @@
 //! HTML of pages: title, language, icon, frames, and the address that a page refreshes to.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use encoding_rs::{Encoding, UTF_8};
 use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
 use html5gum::{HtmlString, Spanned, Tokenizer};
 use url::Url;
@@ -39,7 +41,7 @@ pub fn read(url: &Url, media_type: &str, bytes: &[u8]) -> Page {
     let mut emitter = DefaultEmitter::default();
     // Titles, scripts and styles hold text, and no tags.
     emitter.naively_switch_states(true);
-    for Ok(token) in Tokenizer::new_with_emitter(&text, emitter) {
+    for Ok(token) in Tokenizer::new_with_emitter(&*text, emitter) {
         match token {
             Token::StartTag(tag) => reading.start(&tag),
             Token::EndTag(tag) if kind(&tag.name).is_some() => reading.end(),
@@ -157,17 +159,13 @@ fn spaced(text: &str, chars_max: usize) -> String {
     words.join(" ").chars().take(chars_max).collect()
 }
 
-/// The text of bytes: Latin where the media type says so, UTF-8 otherwise, whatever is wrong in it replaced.
-fn decoded(media_type: &str, bytes: &[u8]) -> String {
+/// The text of bytes in the charset of a byte order mark, else of the media type, else in UTF-8; wrong bytes are replaced.
+fn decoded<'b>(media_type: &str, bytes: &'b [u8]) -> Cow<'b, str> {
     let lower = media_type.to_ascii_lowercase();
-    let charset = lower.split("charset=").nth(1).unwrap_or_default();
-    let is_latin = ["iso-8859-1", "latin1", "windows-1252", "us-ascii"]
-        .iter()
-        .any(|name| charset.trim_start_matches('"').starts_with(name));
-    if is_latin {
-        return bytes.iter().map(|byte| char::from(*byte)).collect();
-    }
-    String::from_utf8_lossy(bytes).into_owned()
+    let charset = lower.split("charset=").nth(1).and_then(|rest| rest.split(';').next());
+    let label = charset.unwrap_or_default().trim_matches(['"', '\'', ' ']);
+    let encoding = Encoding::for_label(label.as_bytes()).unwrap_or(UTF_8);
+    encoding.decode(bytes).0
 }
 
 #[cfg(test)]
@@ -223,5 +221,23 @@ mod tests {
         let url = Url::parse("https://a.test/").unwrap();
         let page = read(&url, "text/html; charset=ISO-8859-1", b"<title>caf\xe9</title>");
         assert_eq!(page.title.as_deref(), Some("café"));
+    }
+
+    #[test]
+    fn a_charset_of_the_media_type_or_a_byte_order_mark_is_followed() {
+        let url = Url::parse("https://a.test/").unwrap();
+        let rows: [(&str, &[u8], &str); 4] = [
+            (
+                "text/html; charset=\"windows-1251\"; x=y",
+                b"<title>\xcf\xf0\xe8\xe2\xe5\xf2</title>",
+                "Привет",
+            ),
+            ("text/html; charset=shift_jis", b"<title>\x93\xfa\x96{</title>", "日本"),
+            ("text/html; charset=iso-8859-1", b"\xef\xbb\xbf<title>caf\xc3\xa9</title>", "café"),
+            ("text/html; charset=nothing", b"<title>caf\xc3\xa9</title>", "café"),
+        ];
+        for (media_type, bytes, title) in rows {
+            assert_eq!(read(&url, media_type, bytes).title.as_deref(), Some(title), "{media_type}");
+        }
     }
 }

@@ -36,8 +36,8 @@ pub fn draw(
 fn paint(url: &str, title: &str, width: usize, height: usize) -> Vec<u8> {
     let colours: [u8; 32] = Sha256::digest(url).into();
     let strip: [u8; 32] = Sha256::digest(title).into();
-    let colour = |from: &[u8; 32], place: usize| {
-        [0, 1, 2].map(|channel| from.get(place * 3 + channel).copied().unwrap_or(0))
+    let colour = |from: &[u8; 32], index: usize| {
+        [0, 1, 2].map(|channel| from.get(index * 3 + channel).copied().unwrap_or(0))
     };
     let mut row = Vec::with_capacity(width * 3);
     for column in 0..width {

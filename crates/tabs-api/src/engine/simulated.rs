@@ -135,7 +135,7 @@ impl SimEngine {
         Self { script: Some(Box::new(script)), ..self }
     }
 
-    /// The same engine, which gets pages from a web where no fixtures describe them.
+    /// The same engine, which gets pages from a source where no fixtures describe them.
     #[must_use]
     pub fn with_page_source(self, source: impl PageSource + 'static) -> Self {
         Self { source: Some(Box::new(source)), ..self }

@@ -70,7 +70,7 @@ impl FetchedPages {
     }
 }
 
-/// The web of one browser.
+/// The page source of one browser.
 pub(super) struct Fetcher {
     fetching: Arc<FetchLimits>,
     fetched: Arc<FetchedPages>,

@@ -88,7 +88,7 @@ impl TabsApi {
             None => BTreeMap::new(),
         };
         let mut seed = self.0.seed.clone();
-        seed.settle_ids()?;
+        seed.assign_ids()?;
         let from_seed_file: BTreeSet<_> =
             seed.extensions.iter().filter_map(|install| install.id.clone()).collect();
         let mut tokens = BTreeMap::new();
@@ -121,7 +121,7 @@ impl TabsApi {
             return Err(Refusal::BadName);
         }
         let mut seed = seed;
-        seed.settle_ids()?;
+        seed.assign_ids()?;
         let entry = self.add_profile(name, seed, BTreeMap::new(), BTreeSet::new(), is_kept)?;
         self.record(name, &entry).await?;
         Ok(entry)
@@ -244,7 +244,7 @@ impl TabsApi {
             {
                 install.id = Some(id.clone());
             }
-            let id = install.settled_id(|id| entry.tokens.contains_key(id))?;
+            let id = install.assigned_id(|id| entry.tokens.contains_key(id))?;
             install.id = Some(id.clone());
             let extension = install.extension(0)?;
             let is_own = |(profile, other): &(String, String)| profile == name && *other == id;

@@ -27,7 +27,7 @@ impl Operation {
     }
 }
 
-/// Arguments as a list by place, or as an object by name. No body is no argument.
+/// Arguments as a list by index, or as an object by name. No body is no argument.
 pub(super) fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, Refusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
@@ -40,9 +40,9 @@ pub(super) fn arguments(row: &Operation, body: &Bytes) -> Result<Vec<JsValue>, R
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let mut given = vec![JsValue::Undefined; names.len()];
             for (name, value) in members {
-                let place = names.iter().position(|known| *known == name);
+                let index = names.iter().position(|known| *known == name);
                 let known = || format!("{} takes {}", row.name, names.join(", "));
-                let slot = place.and_then(|place| given.get_mut(place));
+                let slot = index.and_then(|index| given.get_mut(index));
                 *slot.ok_or_else(|| Refusal::BadBody(known()))? = value;
             }
             while given.last().is_some_and(JsValue::is_absent) {

@@ -43,16 +43,16 @@ impl Arguments {
         Ok(Self(matched))
     }
 
-    /// The argument of the parameter at this place.
+    /// The argument of the parameter at this index.
     #[must_use]
-    pub fn at(&self, place: usize) -> Option<&JsValue> {
-        self.0.get(place).and_then(Option::as_ref)
+    pub fn at(&self, index: usize) -> Option<&JsValue> {
+        self.0.get(index).and_then(Option::as_ref)
     }
 
-    /// The whole number at this place.
+    /// The whole number at this index.
     #[must_use]
-    pub fn integer(&self, place: usize) -> Option<i64> {
-        self.at(place)?.integer()
+    pub fn integer(&self, index: usize) -> Option<i64> {
+        self.at(index)?.integer()
     }
 }
 

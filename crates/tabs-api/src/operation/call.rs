@@ -44,29 +44,29 @@ pub(crate) struct Call<'c> {
 }
 
 impl<'c> Call<'c> {
-    /// A property of the object at this place that is there and not null.
-    pub(crate) fn property(&self, place: usize, name: &str) -> Option<&'c JsValue> {
-        self.arguments.at(place)?.property(name)
+    /// A property of the object at this index that is there and not null.
+    pub(crate) fn property(&self, index: usize, name: &str) -> Option<&'c JsValue> {
+        self.arguments.at(index)?.property(name)
     }
 
-    pub(crate) fn boolean(&self, place: usize, name: &str) -> Option<bool> {
-        match self.property(place, name)? {
+    pub(crate) fn boolean(&self, index: usize, name: &str) -> Option<bool> {
+        match self.property(index, name)? {
             JsValue::Bool(value) => Some(*value),
             _ => None,
         }
     }
 
-    pub(crate) fn number(&self, place: usize, name: &str) -> Option<i64> {
-        self.property(place, name)?.integer()
+    pub(crate) fn number(&self, index: usize, name: &str) -> Option<i64> {
+        self.property(index, name)?.integer()
     }
 
-    pub(crate) fn text(&self, place: usize, name: &str) -> Option<&'c str> {
-        self.property(place, name)?.text()
+    pub(crate) fn text(&self, index: usize, name: &str) -> Option<&'c str> {
+        self.property(index, name)?.text()
     }
 
     /// One text or a list of them.
-    pub(crate) fn texts(&self, place: usize, name: &str) -> Vec<&'c str> {
-        match self.property(place, name) {
+    pub(crate) fn texts(&self, index: usize, name: &str) -> Vec<&'c str> {
+        match self.property(index, name) {
             Some(JsValue::Array(items)) => items.iter().filter_map(JsValue::text).collect(),
             Some(one) => one.text().into_iter().collect(),
             None => Vec::new(),
@@ -105,8 +105,8 @@ impl<'c> Call<'c> {
     }
 
     /// The tab that an argument names, or the active one of the current window.
-    pub(crate) fn tab_or_active(&self, browser: &Browser, place: usize) -> Result<TabId, Error> {
-        match self.arguments.integer(place) {
+    pub(crate) fn tab_or_active(&self, browser: &Browser, index: usize) -> Result<TabId, Error> {
+        match self.arguments.integer(index) {
             Some(id) => browser.tab(TabId(id)).map(|tab| tab.id),
             None => {
                 let window = browser.window(self.current_window(browser)?)?;

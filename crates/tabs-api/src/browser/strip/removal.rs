@@ -74,7 +74,7 @@ impl Browser {
         let tab = self.tab_mut(id)?;
         let (was_pinned, group) = (tab.pinned, tab.group.take());
         tab.pinned = false;
-        let tell = |browser: &mut Self, change: Change| {
+        let emit = |browser: &mut Self, change: Change| {
             let mut view = view.clone();
             view.index = TAB_INDEX_NONE;
             view.pinned = false;
@@ -87,10 +87,10 @@ impl Browser {
             browser.emit(Event::TabUpdated { change, tab: view });
         };
         if was_pinned {
-            tell(self, Change { pinned: Some(false), ..Change::default() });
+            emit(self, Change { pinned: Some(false), ..Change::default() });
         }
         if let Some(group) = group {
-            tell(self, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
+            emit(self, Change { group: Some(GROUP_ID_NONE), ..Change::default() });
             self.drop_group_if_empty(group);
         }
         Ok(())

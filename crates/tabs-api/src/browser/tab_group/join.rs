@@ -11,7 +11,7 @@ use crate::id::{GroupId, TabId, WindowId};
 
 /// The time at which the moves of tabs that join a group are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MovesTold {
+enum MoveOrder {
     BeforeGroup,
     AfterGroup,
 }
@@ -64,9 +64,9 @@ impl Browser {
         let first = tabs.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
         let is_pinned = |tab: &TabId| self.strips.tab(*tab).is_some_and(|tab| tab.pinned);
         let (to, moves) = if tabs.iter().any(is_pinned) {
-            (self.destination_of_pinned(state, tabs, first), MovesTold::BeforeGroup)
+            (self.destination_of_pinned(state, tabs, first), MoveOrder::BeforeGroup)
         } else {
-            (self.destination_of_new_group(state, tabs, first), MovesTold::AfterGroup)
+            (self.destination_of_new_group(state, tabs, first), MoveOrder::AfterGroup)
         };
         self.strips.add_group(group.clone());
         let emptied = self.gather(id, tabs, to, moves, |browser| {
@@ -102,14 +102,14 @@ impl Browser {
             let without = self.window(window)?.without(&left);
             let at = without.tabs.iter().position(|tab| members.contains(tab)).unwrap_or_default();
             let to = Destination { at, from_left: left.len() };
-            emptied.extend(self.gather(group, &left, to, MovesTold::AfterGroup, |_| {})?);
+            emptied.extend(self.gather(group, &left, to, MoveOrder::AfterGroup, |_| {})?);
         }
         if !right.is_empty() {
             let without = self.window(window)?.without(&right);
             let is_member = |index: &usize| self.strips.group_at(&without, *index) == Some(group);
             let last = (0..without.tabs.len()).rev().find(is_member);
             let to = Destination { at: last.map_or(0, |index| index + 1), from_left: 0 };
-            emptied.extend(self.gather(group, &right, to, MovesTold::AfterGroup, |_| {})?);
+            emptied.extend(self.gather(group, &right, to, MoveOrder::AfterGroup, |_| {})?);
         }
         for group in emptied {
             self.drop_group_if_empty(group);
@@ -150,11 +150,11 @@ impl Browser {
         group: GroupId,
         tabs: &[TabId],
         to: Destination,
-        moves: MovesTold,
+        moves: MoveOrder,
         announce: impl FnOnce(&mut Self),
     ) -> Result<BTreeSet<GroupId>, Error> {
         let left = self.tell_members(group, tabs, to)?;
-        if moves == MovesTold::BeforeGroup {
+        if moves == MoveOrder::BeforeGroup {
             self.move_side_by_side(tabs, to.at)?;
             announce(self);
         } else {

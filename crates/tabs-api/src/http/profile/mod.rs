@@ -83,7 +83,7 @@ struct ProfileState {
     has_news: bool,
     /// True if the profile was removed.
     is_removed: bool,
-    /// True if the browser has just been put in the position of another, whose rows must go.
+    /// True if the browser has just been put in the place of another, whose rows must go.
     is_new: bool,
 }
 
@@ -286,7 +286,7 @@ impl Profile {
         self.with(|state, now| state.session.change(now, change));
     }
 
-    /// Puts another browser in the position of this one. Listeners stay, and are told.
+    /// Puts another browser in the place of this one. Listeners stay, and are told.
     pub(super) async fn replace(self: &Arc<Self>, session: Session) -> Result<(), StoreError> {
         let revision = self.with(|state, _| {
             state.session = session;
