@@ -2,7 +2,6 @@
 
 #[expect(dead_code, reason = "one of its functions is the target")]
 #[path = "../../crates/tabs-api/tests/fuzz/mod.rs"]
-#[expect(dead_code, reason = "each target uses one of these")]
 mod tabs;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| tabs::arguments(data));
