@@ -12,11 +12,7 @@ mod upload;
 
 use download::{Download, ObjectBytes, ResponseBody};
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::request::Parts as Head;
@@ -515,38 +511,4 @@ impl std::fmt::Debug for Builder {
     }
 }
 
-/// The answer of a service call.
-type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
-
-impl<B> hyper::service::Service<Request<B>> for ObjectPut
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn call(&self, request: Request<B>) -> Answering {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.answer(request).await) })
-    }
-}
-
-impl<B> tower_service::Service<Request<B>> for ObjectPut
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Answering {
-        hyper::service::Service::call(self, request)
-    }
-}
+triptych_core::impl_service!(ObjectPut: Unpin);

@@ -19,11 +19,7 @@ mod upload_body;
 pub use request::Asked;
 pub use response::Answer;
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -511,38 +507,7 @@ where
     }
 }
 
-impl<B> hyper::service::Service<Request<B>> for VideoApi
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn call(&self, request: Request<B>) -> Self::Future {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.answer(request).await) })
-    }
-}
-
-impl<B> tower_service::Service<Request<B>> for VideoApi
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        hyper::service::Service::call(&*self, request)
-    }
-}
+triptych_core::impl_service!(VideoApi: Unpin);
 
 /// The name that metrics and log know an answer by.
 pub(crate) const fn operation_name(name: &'static str) -> OperationName {

@@ -3,6 +3,7 @@
 mod accept;
 mod body;
 mod exchange;
+mod mount;
 pub(super) mod panic;
 mod refusal;
 mod request_id;
@@ -14,6 +15,6 @@ pub use accept::{Report, serve};
 pub use body::{Body, BodyError, ReplyBody, drain_refused};
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;
-pub use service::{Hosted, HostedService, Operation, Peer, RequestContext, Streaming};
+pub use service::{Answering, Hosted, HostedService, Operation, Peer, RequestContext, Streaming};
 pub use shutdown::{Stopping, signals};
 pub use state::{Config, Limits};

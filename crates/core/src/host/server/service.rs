@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
 use http::{Request, Response};
 use hyper::service::Service;
@@ -48,6 +49,9 @@ pub trait Hosted: Clone + Send + Sync + 'static {
         async {}
     }
 }
+
+/// The answer of a service, still to come.
+pub type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
 
 /// A service that the host can run.
 pub trait HostedService:
