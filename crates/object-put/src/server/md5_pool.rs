@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use triptych_core::queue::Queue;
 
 use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5State, Md5Sum, advance, last_blocks};
 
@@ -20,29 +21,16 @@ pub(super) struct Md5Pool(OnceLock<Option<Arc<Workers>>>);
 
 /// The threads, as long as this lives.
 struct Workers {
-    shared: Arc<Shared>,
+    /// Bodies with blocks that nobody computes yet, the first to come first.
+    queue: Arc<Queue<Arc<QueuedBody>>>,
     /// Sums that are not finished.
     sums: AtomicUsize,
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.arrived.notify_all();
+        self.queue.close();
     }
-}
-
-#[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
-    arrived: Condvar,
-}
-
-/// Bodies with blocks that nobody computes yet, the first to come first.
-#[derive(Default)]
-struct Queue {
-    bodies: VecDeque<Arc<QueuedBody>>,
-    closed: bool,
 }
 
 #[derive(Default)]
@@ -81,66 +69,47 @@ impl Md5Pool {
 
 impl Workers {
     fn spawn(threads: usize) -> Option<Arc<Self>> {
-        let shared = Arc::<Shared>::default();
+        let queue = Arc::new(Queue::new());
         let started = (0..threads).filter(|number| {
-            let shared = Arc::clone(&shared);
+            let queue = Arc::clone(&queue);
             let thread = std::thread::Builder::new().name(format!("md5-{number}"));
-            thread.spawn(move || shared.work()).is_ok()
+            thread.spawn(move || work(&queue)).is_ok()
         });
         let sums = AtomicUsize::new(0);
-        (started.count() > 0).then(|| Arc::new(Self { shared, sums }))
+        (started.count() > 0).then(|| Arc::new(Self { queue, sums }))
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+/// Takes the bodies that are due, as many as go side by side, until nothing more can come.
+fn work(queue: &Queue<Arc<QueuedBody>>) {
+    while let Some(bodies) = queue.pop_group(|waiting| waiting.len().min(LANES)) {
+        advance_all(queue, bodies);
     }
+}
 
-    fn push(&self, body: Arc<QueuedBody>) {
-        self.lock().bodies.push_back(body);
-        self.arrived.notify_one();
-    }
-
-    fn work(&self) {
-        while let Some(bodies) = self.take() {
-            self.advance(bodies);
+/// Computes what waits of these bodies, until one of them has no more.
+fn advance_all(queue: &Queue<Arc<QueuedBody>>, bodies: Vec<Arc<QueuedBody>>) {
+    let taken = bodies.iter().map(|body| body.begin());
+    let (mut states, mut pieces): (Vec<_>, Vec<_>) = taken.unzip();
+    loop {
+        let fronts: Vec<&[u8]> = pieces.iter().map(front).collect();
+        let bytes = fronts.iter().map(|front| front.len()).min().unwrap_or(0);
+        if bytes == 0 {
+            break;
+        }
+        match (states.as_mut_slice(), fronts.as_slice()) {
+            ([a], [one]) => each(&mut [a], [one]),
+            ([a, b], [one, two]) => each(&mut [a, b], [one, two]),
+            ([a, b, c], [one, two, three]) => each(&mut [a, b, c], [one, two, three]),
+            _ => return,
+        }
+        for waiting in &mut pieces {
+            skip(waiting, bytes);
         }
     }
-
-    /// The bodies that are due, as many as go side by side; `None` once nothing more can come.
-    fn take(&self) -> Option<Vec<Arc<QueuedBody>>> {
-        let idle = |queue: &mut Queue| queue.bodies.is_empty() && !queue.closed;
-        let queue = self.arrived.wait_while(self.lock(), idle);
-        let mut queue = queue.unwrap_or_else(PoisonError::into_inner);
-        let count = queue.bodies.len().min(LANES);
-        (count > 0).then(|| queue.bodies.drain(..count).collect())
-    }
-
-    /// Computes what waits of these bodies, until one of them has no more.
-    fn advance(&self, bodies: Vec<Arc<QueuedBody>>) {
-        let taken = bodies.iter().map(|body| body.begin());
-        let (mut states, mut pieces): (Vec<_>, Vec<_>) = taken.unzip();
-        loop {
-            let fronts: Vec<&[u8]> = pieces.iter().map(front).collect();
-            let bytes = fronts.iter().map(|front| front.len()).min().unwrap_or(0);
-            if bytes == 0 {
-                break;
-            }
-            match (states.as_mut_slice(), fronts.as_slice()) {
-                ([a], [one]) => each(&mut [a], [one]),
-                ([a, b], [one, two]) => each(&mut [a, b], [one, two]),
-                ([a, b, c], [one, two, three]) => each(&mut [a, b, c], [one, two, three]),
-                _ => return,
-            }
-            for waiting in &mut pieces {
-                skip(waiting, bytes);
-            }
-        }
-        for ((body, state), pieces) in bodies.into_iter().zip(states).zip(pieces) {
-            if body.end(state, pieces) {
-                self.push(body);
-            }
+    for ((body, state), pieces) in bodies.into_iter().zip(states).zip(pieces) {
+        if body.end(state, pieces) {
+            queue.push(body);
         }
     }
 }
@@ -236,7 +205,7 @@ impl PooledMd5 {
         progress.waiting.push_back(blocks);
         if !std::mem::replace(&mut progress.is_queued, true) {
             drop(progress);
-            self.workers.shared.push(Arc::clone(&self.body));
+            self.workers.queue.push(Arc::clone(&self.body));
         }
     }
 }
