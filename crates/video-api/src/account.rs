@@ -4,11 +4,27 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use triptych_core::kv::{JsonRecord, StoreError, Tx};
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
-use crate::record::tables::{ACCOUNTS, KEYS, TOKENS};
+use crate::record::table_entry::{Form, TableEntry};
+
+/// Accounts by their id.
+pub const ACCOUNTS: Table<String, Account> = Table::new(0x01);
+
+/// Tokens by their digest.
+pub const TOKENS: Table<[u8; 32], TokenRow> = Table::new(0x02);
+
+/// API keys by their digest.
+pub const KEYS: Table<[u8; 32], KeyRow> = Table::new(0x03);
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("accounts", &ACCOUNTS, Form::Json),
+    TableEntry::new("tokens", &TOKENS, Form::Json),
+    TableEntry::new("keys", &KEYS, Form::Json),
+];
 
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,15 +3,24 @@
 
 use std::io::Cursor;
 
-use image::imageops::{self, FilterType};
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage};
+use image::imageops::FilterType;
+use image::{
+    DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, Rgb, RgbImage, imageops,
+};
 use triptych_core::blobs::{BlobId, Blobs};
 use triptych_core::error::{Coded, Row};
 use triptych_core::id::Ids;
-use triptych_core::kv::{self, KeyValue, StoreError, Table, Tx};
+use triptych_core::kv;
+use triptych_core::kv::{KeyValue, StoreError, Table, Tx};
 
-use crate::record::tables;
+use crate::record::table_entry::{Form, TableEntry};
 use crate::upload::media::{MediaError, Piece};
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("pictures", &PICTURES, Form::Body),
+    TableEntry::new("pictureGarbage", &GARBAGE, Form::Bytes),
+];
 
 /// A size that a resource names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,9 +265,9 @@ fn jpeg(image: &RgbImage) -> Vec<u8> {
 }
 
 /// Rendered pictures by what they show (the path of their URL: `vi/ID`) and the name of their size.
-pub const PICTURES: Table<(String, String), Piece> = Table::new(tables::PICTURES);
+pub const PICTURES: Table<(String, String), Piece> = Table::new(0x85);
 /// Blobs of pictures that were replaced.
-pub const GARBAGE: Table<[u8; 32], ()> = Table::new(tables::PICTURE_GARBAGE);
+pub const GARBAGE: Table<[u8; 32], ()> = Table::new(0x86);
 /// No resource has more sizes than this.
 const SIZES_MAX: usize = 16;
 

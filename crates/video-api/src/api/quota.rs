@@ -2,12 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use triptych_core::kv::{JsonRecord, Tx};
+use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::api::operation::Operation;
-use crate::record::tables::{PROJECTS, QUOTA};
+use crate::record::table_entry::{Form, TableEntry};
+
+/// Projects by their id.
+pub const PROJECTS: Table<String, Project> = Table::new(0x04);
+
+/// What a project used on a day (days since 1970, Pacific Time).
+pub const QUOTA: Table<(String, u32), Used> = Table::new(0x05);
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("projects", &PROJECTS, Form::Json),
+    TableEntry::new("quota", &QUOTA, Form::Json),
+];
 
 /// Units of a day (facts: 10,000).
 pub const UNITS_PER_DAY: u32 = 10_000;

@@ -7,7 +7,7 @@ use triptych_core::kv::run_blocking;
 
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::api::error::Error;
-use crate::resource::playlist_items::record as playlist_item;
+use crate::resource::playlist_items::garbage;
 use crate::upload::{media, orphan, session};
 
 /// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
@@ -96,9 +96,7 @@ impl VideoApi {
     /// Removes the rows of playlists that are gone, in steps that a restart continues.
     fn sweep_playlists(&self) -> Result<(), Error> {
         let store = &*self.0.store;
-        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| playlist_item::sweep(tx))?
-        {
-        }
+        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| garbage::sweep(tx))? {}
         Ok(())
     }
 }

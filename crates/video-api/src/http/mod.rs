@@ -42,7 +42,7 @@ use crate::api::response::Reply;
 use crate::api::validate;
 use crate::index::indexer;
 use crate::media::Media;
-use crate::resource::videos::record as video;
+use crate::resource::videos::store as videos;
 use crate::seed::{Seed, SeedError};
 
 /// How often a transaction is tried while others win.
@@ -452,10 +452,10 @@ impl VideoApi {
 
     /// Videos whose time has come are public before anyone looks.
     async fn publish_due(&self, now: Timestamp) -> Result<(), Error> {
-        let next = || video::next_due(&mut Tx::new(&*self.0.store));
+        let next = || videos::next_due(&mut Tx::new(&*self.0.store));
         while self.0.schedule.is_due(now, next)? {
             let mut ids = self.draw();
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| video::publish_due(tx, now))
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| videos::publish_due(tx, now))
                 .await?;
         }
         Ok(())

@@ -12,12 +12,12 @@ use triptych_core::kv::{Tx, run};
 
 use super::request::pairs;
 use super::{ATTEMPTS_MAX, Asked, VideoApi, whole};
+use crate::account::ACCOUNTS;
 use crate::http::response::{Answer, Body};
 use crate::http::router::POSTS;
 use crate::oauth::authorization::{Refusal, Request};
 use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
 use crate::oauth::{Form, OauthError, grant};
-use crate::record::tables::ACCOUNTS;
 
 /// The most bytes of a form.
 const FORM_BYTES_MAX: usize = 64 * 1024;

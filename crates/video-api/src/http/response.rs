@@ -211,7 +211,7 @@ pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
 
 fn packed(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 3), Compression::fast());
-    // Writing to memory cannot fail.
+    // VideoPatch to memory cannot fail.
     let written = encoder.write_all(text);
     debug_assert!(written.is_ok(), "memory takes what is written");
     encoder.finish().unwrap_or_default()

@@ -14,7 +14,6 @@ use super::query::Length;
 use super::summary::{self, Summary};
 use super::{CHANGED, DOCUMENTS, Document, Facets, Held, Kind};
 use crate::index::tokenizer::{self, Counts};
-use crate::record::tables;
 
 /// What a query needs to know of a document beside its words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,13 +62,13 @@ pub struct Numbered(pub Number);
 impl JsonRecord for Numbered {}
 
 /// Entries by number.
-pub const ENTRIES: Table<u64, Entry> = Table::new(tables::SEARCH_ENTRIES);
+pub const ENTRIES: Table<u64, Entry> = Table::new(0x8B);
 /// Numbers by kind and id.
-pub const NUMBERS: Table<(u8, String), Numbered> = Table::new(tables::SEARCH_NUMBERS);
+pub const NUMBERS: Table<(u8, String), Numbered> = Table::new(0x8C);
 /// Public documents by order, kind, what they are ordered by (as [`order_key`] says), and id.
-pub const ORDERED: Table<(u8, u8, u64, String), Numbered> = Table::new(tables::SEARCH_ORDERED);
+pub const ORDERED: Table<(u8, u8, u64, String), Numbered> = Table::new(0x8D);
 /// The one row of totals.
-pub const TOTALS: Table<(), Totals> = Table::new(tables::SEARCH_TOTALS);
+pub const TOTALS: Table<(), Totals> = Table::new(0x8E);
 
 /// The order by date in [`ORDERED`].
 pub const BY_DATE: u8 = 0;

@@ -22,7 +22,19 @@ pub mod tokenizer;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 
-use crate::record::tables;
+use crate::record::table_entry::{Form, TableEntry};
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("searchDocuments", &DOCUMENTS, Form::Json),
+    TableEntry::new("searchChanged", &CHANGED, Form::Json),
+    TableEntry::new("searchPostings", &postings::POSTINGS, Form::Bytes),
+    TableEntry::new("searchEntries", &indexer::ENTRIES, Form::Json),
+    TableEntry::new("searchNumbers", &indexer::NUMBERS, Form::Json),
+    TableEntry::new("searchOrdered", &indexer::ORDERED, Form::Json),
+    TableEntry::new("searchTotals", &indexer::TOTALS, Form::Json),
+    TableEntry::new("searchSummaries", &summary::SUMMARIES, Form::Bytes),
+];
 
 /// What a document is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -130,9 +142,9 @@ pub struct Held {
 impl JsonRecord for Held {}
 
 /// Documents as the resources say.
-pub const DOCUMENTS: Table<(u8, String), Document> = Table::new(tables::SEARCH_DOCUMENTS);
+pub const DOCUMENTS: Table<(u8, String), Document> = Table::new(0x88);
 /// Documents that the index has to follow.
-pub const CHANGED: Table<(u8, String), Held> = Table::new(tables::SEARCH_CHANGED);
+pub const CHANGED: Table<(u8, String), Held> = Table::new(0x89);
 
 /// Notes what can be found of `id` from now on, in the transaction that changes the resource.
 ///

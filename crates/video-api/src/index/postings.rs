@@ -4,7 +4,6 @@ use bytes::Bytes;
 use triptych_core::kv::{Record, StoreError, Table, Tx};
 
 use crate::index::tokenizer::Counts;
-use crate::record::tables;
 
 /// A document's number in the index.
 pub type Number = u64;
@@ -60,7 +59,7 @@ fn read(bytes: &[u8]) -> Option<Block> {
 }
 
 /// Blocks by word and the numbers that they are for.
-pub const POSTINGS: Table<(String, u64), Block> = Table::new(tables::SEARCH_POSTINGS);
+pub const POSTINGS: Table<(String, u64), Block> = Table::new(0x8A);
 
 /// Where the number of a document lies: its block, and its place in it.
 #[must_use]

@@ -8,7 +8,6 @@ use super::Kind;
 use super::postings::Number;
 use super::query::Length;
 use crate::index::indexer::{BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, Entry, ascending};
-use crate::record::tables;
 
 /// Neighbouring documents of one row.
 const BLOCK: u64 = 128;
@@ -239,7 +238,7 @@ impl Record for Summaries {
 }
 
 /// Summaries by the numbers that they are for.
-pub const SUMMARIES: Table<u64, Summaries> = Table::new(tables::SEARCH_SUMMARIES);
+pub const SUMMARIES: Table<u64, Summaries> = Table::new(0x8F);
 
 impl Summaries {
     fn at(&self, number: Number) -> Option<Summary> {

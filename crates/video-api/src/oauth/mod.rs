@@ -17,6 +17,18 @@ use std::collections::BTreeSet;
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
+use crate::record::table_entry::{self, TableEntry};
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("oauthClients", &grant::CLIENTS, table_entry::Form::Json),
+    TableEntry::new("oauthServiceAccounts", &grant::SERVICE_ACCOUNTS, table_entry::Form::Json),
+    TableEntry::new("oauthGrants", &grant::GRANTS, table_entry::Form::Json),
+    TableEntry::new("oauthSecrets", &grant::SECRETS, table_entry::Form::Json),
+    TableEntry::new("oauthSecretsOf", &grant::SECRETS_OF, table_entry::Form::Bytes),
+    TableEntry::new("oauthIdentity", &token::IDENTITY, table_entry::Form::Json),
+];
+
 /// Why the issuer refused. The code is that of RFC 6749 §5.2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OauthError {

@@ -6,11 +6,10 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use super::grant::{self, ACCESS_SECONDS, CLIENTS, Grant, Issued, SERVICE_ACCOUNTS};
+use super::grant::{ACCESS_SECONDS, CLIENTS, Grant, Issued, SERVICE_ACCOUNTS};
 use super::jwt::{Assertion, IdentityKey, RsaKey};
-use super::{Form, OauthError};
-use crate::account::{Account, digest};
-use crate::record::tables::{self, ACCOUNTS, TOKENS};
+use super::{Form, OauthError, grant};
+use crate::account::{ACCOUNTS, Account, TOKENS, digest};
 
 /// Paths of the token endpoint: today's and those that older clients know.
 pub const TOKEN_PATHS: &[&str] =
@@ -29,7 +28,7 @@ pub struct IdentitySecret([u8; 32]);
 impl JsonRecord for IdentitySecret {}
 
 /// The one row of the key.
-pub(crate) const IDENTITY: Table<(), IdentitySecret> = Table::new(tables::OAUTH_IDENTITY);
+pub(crate) const IDENTITY: Table<(), IdentitySecret> = Table::new(0x95);
 
 /// What a request to the token endpoint is answered in: who the issuer is, and the time.
 #[derive(Debug, Clone, Copy)]

@@ -43,7 +43,7 @@ pub fn is_plain(text: &str) -> bool {
 
 /// A playlist that every channel has (Spec §2, fact 6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special {
+pub enum SystemPlaylist {
     /// The channel's uploads.
     Uploads,
     /// Videos that it likes.
@@ -54,7 +54,7 @@ pub enum Special {
     Later,
 }
 
-impl Special {
+impl SystemPlaylist {
     /// What its ids start with.
     #[must_use]
     pub const fn prefix(self) -> &'static str {
@@ -90,13 +90,18 @@ pub enum PlaylistName {
     /// A playlist that somebody made.
     Made(String),
     /// A special playlist of a channel.
-    Special(Special, String),
+    Special(SystemPlaylist, String),
 }
 
 /// What `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
 #[must_use]
 pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
-    for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
+    for special in [
+        SystemPlaylist::Uploads,
+        SystemPlaylist::Likes,
+        SystemPlaylist::History,
+        SystemPlaylist::Later,
+    ] {
         if let Some(rest) = id.strip_prefix(special.prefix()) {
             match (rest, caller) {
                 ("", Some(channel)) => return PlaylistName::Special(special, channel.to_owned()),
@@ -138,7 +143,12 @@ mod tests {
 
     #[test]
     fn special_playlists_name_their_channel() {
-        for special in [Special::Uploads, Special::Likes, Special::History, Special::Later] {
+        for special in [
+            SystemPlaylist::Uploads,
+            SystemPlaylist::Likes,
+            SystemPlaylist::History,
+            SystemPlaylist::Later,
+        ] {
             let id = special.of("UCabc");
             assert_eq!(playlist_name(&id, None), PlaylistName::Special(special, "UCabc".into()));
             assert_eq!(

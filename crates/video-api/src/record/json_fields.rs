@@ -114,6 +114,12 @@ impl<'b> Body<'b> {
     }
 }
 
+/// Reads a text of a stored object; empty if it has none.
+#[must_use]
+pub fn text_of(map: &Map<String, Value>, name: &str) -> String {
+    map.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 /// Whether a text may be shown in a page as it is.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {

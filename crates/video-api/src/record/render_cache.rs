@@ -9,13 +9,13 @@ use crate::api::response::Item;
 
 /// A record, and how it was shown last, which followed from it and from a `W`.
 #[derive(Debug)]
-pub struct Listed<R, W> {
+pub struct RenderCache<R, W> {
     /// The record.
     pub record: R,
     last: Mutex<Option<(W, Arc<Item>)>>,
 }
 
-impl<R: Record, W> Record for Listed<R, W> {
+impl<R: Record, W> Record for RenderCache<R, W> {
     const FORMAT: u8 = R::FORMAT;
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -28,7 +28,7 @@ impl<R: Record, W> Record for Listed<R, W> {
     }
 }
 
-impl<R, W> Listed<R, W> {
+impl<R, W> RenderCache<R, W> {
     /// The resource as it was shown last, if `is_same` says that it would follow from the same; else as `show` makes it, with what it
     /// follows from.
     pub fn show(
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn what_follows_from_something_else_is_shown_anew() {
-        let listed = Listed::<Bytes, u8>::decode(0, Bytes::from_static(b"a")).unwrap();
+        let listed = RenderCache::<Bytes, u8>::decode(0, Bytes::from_static(b"a")).unwrap();
         let mut made = 0;
         let mut show = |with: u8| {
             let make = || {

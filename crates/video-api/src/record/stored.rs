@@ -154,6 +154,14 @@ impl<H: Serialize> Stored<H> {
     }
 }
 
+/// Prints an object as the text that is served: compact, with the address' byte in place of its escape.
+#[must_use]
+pub fn print(map: &Map<String, Value>) -> Bytes {
+    let mut stored = Stored::new(());
+    stored.set("", map);
+    stored.part("").cloned().unwrap_or(Bytes::from_static(b"{}"))
+}
+
 /// How JSON writes the character that stands for the service's address.
 const ESCAPE: &[u8] = b"\\u0001";
 

@@ -1,25 +1,31 @@
 //! Banners: the first two of the three steps by which a channel gets one. The third is channels.update.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Table, Tx};
 
 use crate::account::{Scope, Scopes};
 use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::{Operation, Run, Upload};
 use crate::api::parameter::{OWNER, OWNER_CHANNEL, Param};
-
 use crate::api::response::{Item, Reply, etag};
 use crate::media::{Made, Treatment};
 use crate::picture;
 use crate::record::id;
-use crate::record::tables::BANNERS;
+use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
 use crate::resource::channels::record::Id;
 use crate::upload::media;
 
+/// Uploaded banners by their id: whose they are.
+pub const BANNERS: Table<String, Id> = Table::new(0x15);
+
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[INSERT], rules: RULES };
+pub static RESOURCE: Resource = Resource {
+    operations: &[INSERT],
+    rules: RULES,
+    tables: &[TableEntry::new("banners", &BANNERS, Form::Json)],
+};
 
 rules! {
     /// A banner for somebody else's channel.

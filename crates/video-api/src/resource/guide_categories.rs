@@ -14,7 +14,7 @@ use crate::api::snippet_list;
 use crate::resource::Resource;
 
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES };
+pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES, ..Resource::EMPTY };
 
 rules! {
     /// A guide category by its id.

@@ -6,11 +6,10 @@ use triptych_core::kv::Tx;
 
 use crate::api::call::Call;
 use crate::api::error::Error;
-use crate::api::language;
 use crate::api::operation::{Operation, Part, READ, Run};
 use crate::api::parameter::{HL, PART};
 use crate::api::response::Reply;
-use crate::api::snippet_list;
+use crate::api::{language, snippet_list};
 use crate::resource::Resource;
 
 /// The resource.

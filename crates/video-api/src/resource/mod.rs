@@ -17,7 +17,6 @@ pub mod playlist_items;
 pub mod playlists;
 pub mod route;
 pub mod search;
-pub mod search_document;
 pub mod subscriptions;
 pub mod thumbnails;
 pub mod video_abuse_report_reasons;
@@ -27,6 +26,7 @@ pub mod watermarks;
 
 use crate::api::error::Rule;
 use crate::api::operation::Operation;
+use crate::record::table_entry::TableEntry;
 
 /// All that a resource brings along.
 #[derive(Debug)]
@@ -35,11 +35,13 @@ pub struct Resource {
     pub operations: &'static [Operation],
     /// Rules that requests for it can break.
     pub rules: &'static [&'static Rule],
+    /// Tables of its records, as an export names them.
+    pub tables: &'static [TableEntry],
 }
 
 impl Resource {
     /// A resource that brings nothing along.
-    pub(crate) const EMPTY: Self = Self { operations: &[], rules: &[] };
+    pub(crate) const EMPTY: Self = Self { operations: &[], rules: &[], tables: &[] };
 }
 
 /// Every resource (Spec §4), in the order of the interface.

@@ -9,18 +9,21 @@ use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::{Cost, Filters, Operation, Part, READ, Run};
 use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::parameter::{Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param, REGION_CODE};
-
 use crate::api::response::{Item, List, Paging, Reply, Served, etag};
 use crate::index;
-use crate::index::query::{self, Around, Cursor, Hit, Length, Order, Query};
+use crate::index::query;
+use crate::index::query::{Around, Cursor, Hit, Length, Order, Query};
 use crate::index::tokenizer::Wanted;
-use crate::record::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
 use crate::resource::Resource;
-use crate::resource::search_document as findable;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::search_document as channels;
+use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::playlists::search_document as playlists;
 use crate::resource::videos::render;
+use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES };
+pub static RESOURCE: Resource = Resource { operations: &[LIST], rules: RULES, ..Resource::EMPTY };
 
 rules! {
     /// Filters that do not go together.
@@ -368,13 +371,13 @@ fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, E
                 (render::as_result(&video.record), version)
             })
         }
-        index::Kind::Channel => CHANNELS
-            .peek_shared(tx, &id)?
-            .map(|channel| unknown(findable::channel_result(&id, &channel))),
+        index::Kind::Channel => {
+            CHANNELS.peek_shared(tx, &id)?.map(|channel| unknown(channels::result(&id, &channel)))
+        }
         index::Kind::Playlist => {
             let playlist = PLAYLISTS.peek_shared(tx, &id)?;
             match playlist.filter(|playlist| playlist.head.is_visible(call.caller)) {
-                Some(playlist) => Some(unknown(findable::playlist_result(tx, &id, &playlist)?)),
+                Some(playlist) => Some(unknown(playlists::result(tx, &id, &playlist)?)),
                 None => None,
             }
         }

@@ -7,19 +7,17 @@ use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::{Operation, Run, UPLOAD, Upload};
 use crate::api::parameter::{OWNER, Param};
-
 use crate::api::response::{List, Reply};
 use crate::media::{Made, Treatment};
 use crate::picture;
-use crate::record::tables::VIDEOS;
-use crate::record::thumbnail;
+use crate::record::{stored, thumbnail};
 use crate::resource::Resource;
-use crate::resource::videos::patch;
-use crate::resource::videos::record as video;
+use crate::resource::videos::record::VIDEOS;
+use crate::resource::videos::{patch, store};
 use crate::upload::media;
 
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[SET], rules: RULES };
+pub static RESOURCE: Resource = Resource { operations: &[SET], rules: RULES, ..Resource::EMPTY };
 
 rules! {
     /// The video of a thumbnail.
@@ -64,10 +62,10 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     let mut new = old.clone();
     new.head.has_thumbnail = true;
     patch::refresh(&id, &mut new);
-    video::replace(tx, &id, &old, &new)?;
+    store::replace(tx, &id, &old, &new)?;
     let mut list = List::new("thumbnailSetResponse");
     let details = serde_json::Map::from_iter([("t".to_owned(), thumbnail::of_video(&id, true))]);
-    let text = crate::record::print(&details);
+    let text = stored::print(&details);
     list.push_text(text.get(5..text.len().saturating_sub(1)).unwrap_or_default());
     Ok(list.end(None))
 }

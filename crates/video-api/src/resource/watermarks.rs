@@ -1,25 +1,35 @@
 //! Watermarks: a picture over a channel's videos, and when and where it is shown.
 
+use bytes::Bytes;
 use serde_json::Map;
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Table, Tx};
 
 use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
 use crate::api::operation::{Operation, Run, UPLOAD, Upload, WRITE};
 use crate::api::parameter::{OWNER, Param};
-
 use crate::api::response::Reply;
 use crate::media::{Made, Treatment};
-use crate::picture::{self, PictureError};
+use crate::picture;
+use crate::picture::PictureError;
 use crate::record::json_fields::Body;
-use crate::record::tables::{CHANNELS, WATERMARKS};
+use crate::record::stored;
+use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
 use crate::resource::channels::promotion;
+use crate::resource::channels::record::CHANNELS;
 use crate::upload::media;
 
+/// Watermarks by their channel: the resource as text.
+pub const WATERMARKS: Table<String, Bytes> = Table::new(0x16);
+
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[SET, UNSET], rules: RULES };
+pub static RESOURCE: Resource = Resource {
+    operations: &[SET, UNSET],
+    rules: RULES,
+    tables: &[TableEntry::new("watermarks", &WATERMARKS, Form::Bytes)],
+};
 
 rules! {
     /// The channel that a watermark leads to.
@@ -108,7 +118,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     picture::set(tx, &format!("watermark/{id}"), pictures)?;
     // What is shown are the renderings; the file itself is not needed again.
     media::discard(tx, sent.id);
-    WATERMARKS.put(tx, &id, &crate::record::print(&resource));
+    WATERMARKS.put(tx, &id, &stored::print(&resource));
     Ok(Reply::empty())
 }
 

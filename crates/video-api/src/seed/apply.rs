@@ -9,24 +9,22 @@ use super::{
     Liking, SeedAccount, SeedChannel, SeedClient, SeedPlay, SeedPlaylist, SeedProject, SeedRating,
     SeedServiceAccount, SeedVideo,
 };
-use crate::account::{Account, KeyRow, Scope, Scopes, TokenRow, digest};
+use crate::account::{ACCOUNTS, Account, KEYS, KeyRow, Scope, Scopes, TOKENS, TokenRow, digest};
 use crate::api::error::Error;
-use crate::api::quota::Project;
+use crate::api::quota::{PROJECTS, Project};
 use crate::media::Facts;
 use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
-use crate::record::tables::{
-    ACCOUNTS, CHANNELS, KEYS, PLAYLISTS, PROJECTS, RATINGS, TOKENS, VIDEO_COUNTS, VIDEOS,
-};
-use crate::resource::channels::record::{self as channel, Channel};
-use crate::resource::playlist_items::record::{Order, PlaylistItem};
-use crate::resource::playlists::record as playlist;
-use crate::resource::videos;
-use crate::resource::videos::patch::Writing;
-use crate::resource::videos::play;
-use crate::resource::videos::record as video;
+use crate::resource::channels::record::{CHANNELS, Channel};
+use crate::resource::playlist_items::order::Order;
+use crate::resource::playlist_items::record::PlaylistItem;
+use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::videos::patch::VideoPatch;
+use crate::resource::videos::rating::RATINGS;
+use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS};
+use crate::resource::{channels, playlists, videos};
 
 pub(super) fn project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
     let mut new = false;
@@ -152,8 +150,8 @@ fn channel(
     let branding = json!({"brandingSettings": {"channel": settings}});
     let empty = Map::new();
     let body = Body::of(branding.as_object().unwrap_or(&empty));
-    channel::write(tx, &id, &mut made, body, &["brandingSettings"])?;
-    channel::insert(tx, &id, seed.username.as_deref(), &mut made)?;
+    channels::patch::write(tx, &id, &mut made, body, &["brandingSettings"])?;
+    channels::store::insert(tx, &id, seed.username.as_deref(), &mut made)?;
     Ok(id)
 }
 
@@ -186,7 +184,7 @@ pub(super) fn video(
         return Ok(false);
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
-    let title = channel::title(tx, &owner)?;
+    let title = channels::record::title(tx, &owner)?;
     let published = moment(seed.published_at.as_deref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
     if let Some(duration_ms) = seed.duration_ms {
@@ -214,11 +212,11 @@ pub(super) fn video(
         .collect();
     let parts: Vec<_> =
         given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
-    Writing { body: Body::of(&body), parts: &parts, now, is_new: true }
+    VideoPatch { body: Body::of(&body), parts: &parts, now, is_new: true }
         .apply(&id, &title, &mut made)?;
-    video::insert(tx, &id, &made)?;
+    videos::store::insert(tx, &id, &made)?;
     if let Some(views) = seed.view_count {
-        video::add_views(tx, &id, &made.head, views)?;
+        videos::store::add_views(tx, &id, &made.head, views)?;
     }
     debug_assert!(VIDEO_COUNTS.get(tx, &id)?.is_some(), "a video has counts");
     Ok(true)
@@ -234,7 +232,7 @@ pub(super) fn playlist(
         return Ok(false);
     }
     let owner = channel_of(tx, &seed.owner, "owner")?;
-    let title = channel::title(tx, &owner)?;
+    let title = channels::record::title(tx, &owner)?;
     let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
     let given = [
         ("snippet", Some(&seed.snippet)),
@@ -247,8 +245,8 @@ pub(super) fn playlist(
         .collect();
     let parts: Vec<_> =
         given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
-    playlist::write(&mut made, &title, Body::of(&body), &parts)?;
-    playlist::insert(tx, &id, &made)?;
+    playlists::patch::write(&mut made, &title, Body::of(&body), &parts)?;
+    playlists::store::insert(tx, &id, &made)?;
     Ok(true)
 }
 
@@ -279,7 +277,7 @@ pub(super) fn rating(tx: &mut Tx<'_>, seed: &SeedRating, now: Timestamp) -> Resu
     if old.is_some_and(|rating| rating.likes == likes) {
         return Ok(false);
     }
-    video::rate(tx, &channel, &seed.video, Some(likes), now)?;
+    videos::rating::set(tx, &channel, &seed.video, Some(likes), now)?;
     Ok(true)
 }
 
@@ -290,6 +288,6 @@ pub(super) fn play(
     ids: &mut dyn Ids,
 ) -> Result<bool, Error> {
     let at = moment(seed.at.as_deref(), now)?;
-    play::record(tx, ids, &seed.plays(), at)?;
+    videos::play::record(tx, ids, &seed.plays(), at)?;
     Ok(true)
 }

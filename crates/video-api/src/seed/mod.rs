@@ -3,12 +3,13 @@
 mod apply;
 mod names;
 
+use names::Names;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{JsonRecord, StoreError, Tx};
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Scope;
@@ -16,10 +17,16 @@ use crate::api::error::Error;
 use crate::api::quota::Model;
 use crate::oauth::jwt::RsaKey;
 use crate::record::id;
-use crate::record::tables::{CHANNELS, SEEDING};
+use crate::record::table_entry::{Form, TableEntry};
+use crate::resource::channels::record::CHANNELS;
 use crate::resource::videos::play::Plays;
 use crate::resource::videos::record::Regions;
-use names::Names;
+
+/// How far a seed file is applied, while it is.
+pub const SEEDING: Table<(), Progress> = Table::new(0x06);
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[TableEntry::new("seeding", &SEEDING, Form::Json)];
 
 /// Why a seed file cannot be applied. The text says where in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -454,7 +461,7 @@ fn section<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::tables::VIDEO_COUNTS;
+    use crate::resource::videos::record::VIDEO_COUNTS;
     use triptych_core::kv::{self, KeyValue, Memory};
 
     #[test]

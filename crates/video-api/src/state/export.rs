@@ -9,10 +9,12 @@ use triptych_core::blobs::Blobs;
 use triptych_core::id::Ids;
 use triptych_core::kv::{KeyValue, Record, Span, StoreError};
 
-use super::StateError;
-use super::dump::{self, End, FORMAT, Form, Head, Named, SLICE_BYTES, Slice, VERSION};
+use super::dump::{End, FORMAT, Head, SLICE_BYTES, Slice, VERSION};
+use super::{StateError, dump};
 use crate::picture;
-use crate::upload::media::{self, Piece};
+use crate::record::table_entry::Form;
+use crate::upload::media;
+use crate::upload::media::Piece;
 
 /// Rows that one scan reads.
 const STEP: usize = 500;
@@ -40,7 +42,7 @@ pub fn export(
         let page = store.scan(&span, STEP)?;
         for (key, value) in &page.rows {
             let corrupt = || StoreError::Corrupt("a row is not what its table holds".to_owned());
-            let table = Named::of_key(key).ok_or_else(corrupt)?;
+            let table = dump::table_of_key(key).ok_or_else(corrupt)?;
             let line = dump::line(table, key, value).ok_or_else(corrupt)?;
             text.write(line)?;
             if table.form == Form::Body {

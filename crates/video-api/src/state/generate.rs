@@ -3,16 +3,18 @@
 //! Rows are made by the functions that requests use, a part of a channel at a time, in a transaction that nobody commits: what it
 //! recorded is handed out, in no order, to be sorted and loaded.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde_json::{Map, json};
-use std::time::Duration;
 use triptych_core::id::{Ids, SeededIds};
 use triptych_core::kv::{Batch, KeyValue, Memory, Tx};
 use triptych_core::time::Timestamp;
 
 use super::StateError;
 use super::vocabulary::{name, phrase, sentence, tag};
-use crate::account::{self, Account};
+use crate::account;
+use crate::account::Account;
 use crate::api::error::Error;
 use crate::index::bulk::Bulk;
 use crate::index::{CHANGED, DOCUMENTS, Kind};
@@ -20,13 +22,13 @@ use crate::media::{AudioStream, Facts, VideoStream};
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
-use crate::record::tables::{CHANNEL_COUNTS, CHANNELS, PLAYLIST_COUNT, RATED_COUNT};
-use crate::resource::channels::record::{self as channel, Channel};
-use crate::resource::playlist_items::record::{Order, PlaylistItem};
-use crate::resource::playlists::record as playlist;
-use crate::resource::search_document as findable;
-use crate::resource::videos::patch::Writing;
-use crate::resource::videos::record as video;
+use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Channel};
+use crate::resource::playlist_items::order::Order;
+use crate::resource::playlist_items::record::PlaylistItem;
+use crate::resource::playlists::record::PLAYLIST_COUNT;
+use crate::resource::videos::patch::VideoPatch;
+use crate::resource::videos::rating::RATED_COUNT;
+use crate::resource::{channels, playlists, videos};
 
 /// What is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +141,7 @@ impl Generator {
             make_channel(tx, self.channel, &owner, &mut ids)?;
         }
         let last = end.min(self.videos + PART_VIDEOS);
-        let title = channel::title(tx, &owner)?;
+        let title = channels::record::title(tx, &owner)?;
         let mut made: Vec<String> = Vec::new();
         while self.videos < last {
             made.push(make_video(tx, self.videos, &owner, &title, &mut ids)?);
@@ -151,7 +153,7 @@ impl Generator {
         let ended = last == end;
         if ended {
             if let Some(channel) = CHANNELS.get(tx, &owner)? {
-                findable::channel(tx, &owner, &channel)?;
+                channels::search_document::put(tx, &owner, &channel)?;
             }
             self.channel += 1;
         }
@@ -236,8 +238,8 @@ fn make_channel(tx: &mut Tx<'_>, number: u64, id: &str, ids: &mut SeededIds) -> 
         json!({"brandingSettings": {"channel": {"title": title, "description": sentence(ids)}}});
     let empty = Map::new();
     let body = Body::of(settings.as_object().unwrap_or(&empty));
-    channel::write(tx, id, &mut made, body, &["brandingSettings"])?;
-    channel::insert(tx, id, None, &mut made)?;
+    channels::patch::write(tx, id, &mut made, body, &["brandingSettings"])?;
+    channels::store::insert(tx, id, None, &mut made)?;
     // Each view of a video would change what is found of its channel; once at the end is enough.
     DOCUMENTS.delete(tx, &(Kind::Channel as u8, id.to_owned()));
     Ok(())
@@ -250,7 +252,7 @@ fn make_video(
     channel_title: &str,
     ids: &mut SeededIds,
 ) -> Result<String, Error> {
-    let id = video::new_id(tx, ids)?;
+    let id = videos::record::new_id(tx, ids)?;
     let age = Duration::from_secs(below(ids, VIDEO_SECONDS_MAX));
     let published = LATEST.minus(age);
     let mut made = Stored::uploaded(&id, owner, channel_title, published);
@@ -274,20 +276,20 @@ fn make_video(
         "status": {"privacyStatus": privacy},
     });
     let empty = Map::new();
-    Writing {
+    VideoPatch {
         body: Body::of(body.as_object().unwrap_or(&empty)),
         parts: &["snippet", "status"],
         now: published,
         is_new: true,
     }
     .apply(&id, channel_title, &mut made)?;
-    video::insert(tx, &id, &made)?;
+    videos::store::insert(tx, &id, &made)?;
     // Each step more is ten times as rare.
     let magnitude = (ids.next().trailing_zeros() / 3).min(6);
     let views = below(ids, 10_u64.pow(magnitude + 1));
-    video::add_views(tx, &id, &made.head, views)?;
+    videos::store::add_views(tx, &id, &made.head, views)?;
     if below(ids, 50) == 0 {
-        video::rate(tx, owner, &id, Some(true), published)?;
+        videos::rating::set(tx, owner, &id, Some(true), published)?;
     }
     Ok(id)
 }
@@ -324,8 +326,8 @@ fn make_playlist(
     let body = json!({"snippet": {"title": format!("{} {number}", phrase(ids)), "description": sentence(ids)}});
     let empty = Map::new();
     let body = Body::of(body.as_object().unwrap_or(&empty));
-    playlist::write(&mut made, channel_title, body, &["snippet"])?;
-    playlist::insert(tx, &id, &made)?;
+    playlists::patch::write(&mut made, channel_title, body, &["snippet"])?;
+    playlists::store::insert(tx, &id, &made)?;
     let mut order = Order::load(tx, &id)?;
     for video in videos.iter().take(videos.len().div_ceil(2)) {
         let item = PlaylistItem {

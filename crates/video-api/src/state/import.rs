@@ -14,8 +14,9 @@ use triptych_core::pending::Pending;
 use triptych_core::time::Timestamp;
 
 use super::StateError;
-use super::dump::{End, FORMAT, Form, Head, LINE_BYTES_MAX, Line, SLICE_BYTES, Slice, VERSION};
+use super::dump::{End, FORMAT, Head, LINE_BYTES_MAX, Line, SLICE_BYTES, Slice, VERSION};
 use super::load::Loader;
+use crate::record::table_entry::Form;
 use crate::upload::media::Piece;
 
 /// Small bodies that wait for the disk at once.

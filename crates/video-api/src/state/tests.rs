@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use bytes::Bytes;
 use triptych_core::blobs::{Blobs, MemoryBlobs};
@@ -16,9 +17,11 @@ use crate::index::indexer;
 use crate::index::query::{self, Query};
 use crate::index::tokenizer::Wanted;
 use crate::picture::{self, VIDEO};
-use crate::record::tables::{
-    CHANNEL_COUNTS, CHART, ORDER, PLAYLISTS, UPLOADS, VIDEO_COUNTS, VIDEOS,
-};
+use crate::resource::channels::record::CHANNEL_COUNTS;
+use crate::resource::playlist_items::order::ORDER;
+use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::videos::chart::CHART;
+use crate::resource::videos::record::{UPLOADS, VIDEO_COUNTS, VIDEOS};
 use crate::upload::media::{PIECES, Piece};
 
 const ALL: usize = 1_000_000;
@@ -90,14 +93,21 @@ fn every_table_has_a_name_and_they_stand_in_the_order_of_their_keys() {
     assert!(ids.is_sorted() && BTreeSet::from_iter(&ids).len() == ids.len());
     let names: BTreeSet<_> = TABLES.iter().map(|table| table.name).collect();
     assert_eq!(names.len(), TABLES.len());
-    // The source is the list of all tables: a new one must not be forgotten here.
-    let source = include_str!("../record/tables.rs");
-    let written: BTreeSet<u8> = source
-        .lines()
-        .filter(|line| line.starts_with("pub const"))
-        .flat_map(|line| line.split("0x").skip(1))
-        .filter_map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok())
-        .collect();
+    // The source is the list of all tables: a new one must not be forgotten in its resource.
+    let mut written = BTreeSet::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap_or_default();
+            let pieces = source.split("Table::new(0x").skip(1);
+            written.extend(pieces.filter_map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok()));
+        }
+    }
     assert!(written.len() > 40, "the source is read as it is written");
     assert_eq!(written, ids.into_iter().collect());
 }

@@ -7,8 +7,6 @@ use triptych_core::blobs::{BlobError, BlobId, Blobs};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, Order, Record, Span, StoreError, Table, Tx};
 
-use crate::record::tables;
-
 /// The name of an uploaded body: 16 random bytes.
 pub type MediaId = [u8; 16];
 
@@ -37,9 +35,9 @@ impl Record for Piece {
 }
 
 /// Pieces by body and the offset of their first byte.
-pub const PIECES: Table<(MediaId, u64), Piece> = Table::new(tables::MEDIA_PIECES);
+pub const PIECES: Table<(MediaId, u64), Piece> = Table::new(0x83);
 /// Bodies that no record names any more.
-pub const GARBAGE: Table<MediaId, ()> = Table::new(tables::MEDIA_GARBAGE);
+pub const GARBAGE: Table<MediaId, ()> = Table::new(0x84);
 
 /// How many pieces one step of [`sweep`] deletes.
 const SWEEP_STEP: usize = 200;

@@ -1,4 +1,5 @@
 //! Uploads: how bytes reach the service, whole, beside their metadata, or in pieces that survive an interruption.
+
 //!
 //! | module | what |
 //! |---|---|
@@ -14,6 +15,17 @@ pub mod orphan;
 pub mod range;
 pub mod related;
 pub mod session;
+
+use crate::record::table_entry::{Form, TableEntry};
+
+/// Tables as an export names them.
+pub static TABLES: &[TableEntry] = &[
+    TableEntry::new("uploadSessions", &session::SESSIONS, Form::Json),
+    TableEntry::new("uploadTexts", &session::TEXTS, Form::Bytes),
+    TableEntry::new("uploadAges", &session::AGES, Form::Bytes),
+    TableEntry::new("mediaPieces", &media::PIECES, Form::Body),
+    TableEntry::new("mediaGarbage", &media::GARBAGE, Form::Bytes),
+];
 
 /// Pieces of a resumable upload are multiples of this, the last one excepted (facts of the protocol: 256 KiB).
 pub const PIECE_BYTES_MULTIPLE: u64 = 256 * 1024;

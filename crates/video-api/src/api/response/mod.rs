@@ -201,7 +201,7 @@ impl Object {
     /// Adds any value.
     pub fn value(&mut self, name: &str, value: &impl serde::Serialize) {
         self.name(name);
-        // Writing to memory cannot fail, and keys of what is served are text.
+        // VideoPatch to memory cannot fail, and keys of what is served are text.
         let written = serde_json::to_writer(&mut self.0, value);
         debug_assert!(written.is_ok(), "what is served is JSON");
     }
@@ -395,7 +395,7 @@ pub fn string(out: &mut Vec<u8>, text: &str) {
         out.push(b'"');
         return;
     }
-    // Writing text to memory cannot fail.
+    // VideoPatch text to memory cannot fail.
     let written = serde_json::to_writer(&mut *out, text);
     debug_assert!(written.is_ok(), "text is always JSON");
 }

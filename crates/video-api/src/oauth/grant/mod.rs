@@ -9,8 +9,7 @@ use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use super::OauthError;
-use crate::account::{Account, Scope, Scopes, TokenRow, digest};
-use crate::record::tables::{self, ACCOUNTS, TOKENS};
+use crate::account::{ACCOUNTS, Account, Scope, Scopes, TOKENS, TokenRow, digest};
 
 /// How long an access token lasts, in seconds.
 pub const ACCESS_SECONDS: u32 = 3_600;
@@ -124,16 +123,15 @@ impl Challenge {
 }
 
 /// Clients by their id.
-pub const CLIENTS: Table<String, Client> = Table::new(tables::OAUTH_CLIENTS);
+pub const CLIENTS: Table<String, Client> = Table::new(0x90);
 /// Service accounts by their address.
-pub const SERVICE_ACCOUNTS: Table<String, ServiceAccount> =
-    Table::new(tables::OAUTH_SERVICE_ACCOUNTS);
+pub const SERVICE_ACCOUNTS: Table<String, ServiceAccount> = Table::new(0x91);
 /// Grants by their id.
-pub const GRANTS: Table<GrantId, Grant> = Table::new(tables::OAUTH_GRANTS);
+pub const GRANTS: Table<GrantId, Grant> = Table::new(0x92);
 /// Secrets by their digest.
-pub const SECRETS: Table<[u8; 32], Secret> = Table::new(tables::OAUTH_SECRETS);
+pub const SECRETS: Table<[u8; 32], Secret> = Table::new(0x93);
 /// The digests of a grant's secrets.
-pub const SECRETS_OF: Table<(GrantId, [u8; 32]), ()> = Table::new(tables::OAUTH_SECRETS_OF);
+pub const SECRETS_OF: Table<(GrantId, [u8; 32]), ()> = Table::new(0x94);
 
 /// The tokens of an answer. They are shown once.
 #[derive(Debug, Clone, PartialEq, Eq)]

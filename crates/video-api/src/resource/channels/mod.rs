@@ -1,8 +1,12 @@
 //! Channels: read by everyone, written by their owner.
 
+pub mod patch;
 pub mod promotion;
 pub mod record;
+pub mod render;
 pub mod rules;
+pub mod search_document;
+pub mod store;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -10,22 +14,30 @@ use triptych_core::kv::Tx;
 use crate::account::{Scope, Scopes};
 use crate::api::call::Call;
 use crate::api::error::Error;
-use crate::api::id_list;
 use crate::api::operation::{Filters, Operation, Part, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
-
-use crate::api::paginate;
 use crate::api::response::{List, Paging, Reply};
+use crate::api::{id_list, paginate};
 use crate::record::json_fields::Body;
-use crate::record::tables::{CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES};
-use crate::resource::Resource;
-use crate::resource::channels::record as channel;
-use crate::resource::guide_categories;
-use crate::resource::search_document as findable;
+use crate::record::table_entry::{Form, TableEntry};
+use crate::resource::channels::record::{
+    CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES,
+};
+use crate::resource::{Resource, guide_categories};
 
 /// The resource.
-pub static RESOURCE: Resource = Resource { operations: &[LIST, UPDATE], rules: rules::RULES };
+pub static RESOURCE: Resource = Resource {
+    operations: &[LIST, UPDATE],
+    rules: rules::RULES,
+    tables: &[
+        TableEntry::new("channels", &CHANNELS, Form::Stored),
+        TableEntry::new("channelCounts", &CHANNEL_COUNTS, Form::Json),
+        TableEntry::new("handles", &HANDLES, Form::Json),
+        TableEntry::new("usernames", &USERNAMES, Form::Json),
+        TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
+    ],
+};
 
 /// The parts of a channel.
 const CHANNEL_PARTS: &[Part] = &[
@@ -102,7 +114,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let ids: Vec<String> = if params.has("id") {
         params.list("id").to_vec()
     } else if let Some(handle) = params.get("forHandle") {
-        HANDLES.peek(tx, &channel::handle_key(handle))?.map(|id| id.0).into_iter().collect()
+        HANDLES.peek(tx, &record::handle_key(handle))?.map(|id| id.0).into_iter().collect()
     } else if let Some(name) = params.get("forUsername") {
         USERNAMES.peek(tx, &name.to_lowercase())?.map(|id| id.0).into_iter().collect()
     } else if let Some(category) = params.get("categoryId") {
@@ -140,7 +152,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Error::Rule(&rules::FORBIDDEN));
         }
         let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
-        items.push(channel::render(id, &found, counts, &call.parts, call.language(), call.caller));
+        items.push(render::render(id, &found, counts, &call.parts, call.language(), call.caller));
     }
     if let Some(category) = params.get("categoryId") {
         let span = CATEGORY_CHANNELS.span(&category.to_owned());
@@ -162,11 +174,11 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     }
     call.expect(&old.etag())?;
     let mut new = old.clone();
-    channel::write(tx, &id, &mut new, body, &call.parts)?;
+    patch::write(tx, &id, &mut new, body, &call.parts)?;
     if new != old {
         CHANNELS.put(tx, &id, &new);
-        findable::channel(tx, &id, &new)?;
+        search_document::put(tx, &id, &new)?;
     }
     let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&channel::render(&id, &new, counts, &call.parts, None, call.caller)))
+    Ok(Reply::resource(&render::render(&id, &new, counts, &call.parts, None, call.caller)))
 }

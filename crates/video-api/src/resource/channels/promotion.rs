@@ -5,8 +5,8 @@ use triptych_core::kv::Tx;
 
 use crate::api::error::{Error, Rule};
 use crate::record::json_fields::{Body, is_plain};
-use crate::record::tables::VIDEOS;
 use crate::resource::channels::rules;
+use crate::resource::videos::record::VIDEOS;
 
 /// A message has at most this many characters. Ours.
 const MESSAGE_CHARS_MAX: usize = 500;

@@ -7,25 +7,27 @@ use triptych_core::kv::Tx;
 use crate::api::call::Call;
 use crate::api::error::Error;
 use crate::api::response::Item;
-use crate::record::id::{self, PlaylistName, Special};
+use crate::record::id;
+use crate::record::id::{PlaylistName, SystemPlaylist};
 use crate::record::stored::Stored;
-use crate::record::tables::{CHANNELS, LISTED_VIDEOS, PLAYLISTS};
-use crate::resource::channels::record as channel;
-use crate::resource::playlist_items::record::{
-    self as playlist_item, ListedItem, Number, PlaylistItem, Shown,
-};
-use crate::resource::playlist_items::rules;
-use crate::resource::playlist_items::system_playlist::TimeList;
+use crate::resource::channels::record as channels;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::playlist_items::record::PlaylistItem;
+use crate::resource::playlist_items::render::{ListedItem, Number, Shown};
+use crate::resource::playlist_items::system_playlist::TimeOrderedPlaylist;
+use crate::resource::playlist_items::{render, rules};
+use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::record::Video;
+use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// Where items live: in an order of their own, or in a list by time.
 pub(super) enum Place {
     Ordered,
-    Timed(Special),
+    Timed(SystemPlaylist),
 }
 
 /// A playlist that the caller may read.
-pub(super) struct Home {
+pub(super) struct OpenPlaylist {
     /// Its id, in full.
     pub(super) id: String,
     pub(super) owner: String,
@@ -33,7 +35,7 @@ pub(super) struct Home {
     pub(super) place: Place,
 }
 
-impl Home {
+impl OpenPlaylist {
     /// The playlist with this id, if the caller may see its items.
     pub(super) fn open(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
         let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
@@ -47,15 +49,18 @@ impl Home {
             }
             PlaylistName::Special(special, owner) => {
                 CHANNELS.peek(tx, &owner)?.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
-                if special != Special::Uploads && !call.caller.owns(&owner) {
+                if special != SystemPlaylist::Uploads && !call.caller.owns(&owner) {
                     return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
                 }
-                let place =
-                    if special == Special::Later { Place::Ordered } else { Place::Timed(special) };
+                let place = if special == SystemPlaylist::Later {
+                    Place::Ordered
+                } else {
+                    Place::Timed(special)
+                };
                 (special.of(&owner), owner, place)
             }
         };
-        let title = channel::title(tx, &owner)?;
+        let title = channels::title(tx, &owner)?;
         Ok(Self { id, owner, title, place })
     }
 
@@ -65,14 +70,18 @@ impl Home {
         if !call.caller.owns(&home.owner) {
             return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
         }
-        if matches!(home.place, Place::Timed(Special::Uploads)) {
+        if matches!(home.place, Place::Timed(SystemPlaylist::Uploads)) {
             return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
         }
         Ok(home)
     }
 
-    pub(super) fn timed(&self, call: &Call<'_>, special: Special) -> TimeList<'_> {
-        TimeList { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
+    pub(super) fn timed(
+        &self,
+        call: &Call<'_>,
+        special: SystemPlaylist,
+    ) -> TimeOrderedPlaylist<'_> {
+        TimeOrderedPlaylist { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
     }
 
     pub(super) fn show(
@@ -86,7 +95,7 @@ impl Home {
         let video = LISTED_VIDEOS.peek_shared(tx, &item.video)?;
         let shown =
             self.shown(call, number, position, item, video.as_ref().map(|video| &video.record));
-        Ok(playlist_item::render(&shown, &call.parts))
+        Ok(render::render(&shown, &call.parts))
     }
 
     /// The same of an item of an order, for lists, which show it again and again.
@@ -102,7 +111,7 @@ impl Home {
         let number = Number::Ordered(number);
         let found = video.as_ref().map(|video| &video.record);
         let shown = self.shown(call, number, position, &listed.record, found);
-        Ok(playlist_item::list(listed, &shown, video.as_ref(), &call.parts))
+        Ok(render::list(listed, &shown, video.as_ref(), &call.parts))
     }
 
     fn shown<'s>(

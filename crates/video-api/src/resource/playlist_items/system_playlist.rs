@@ -2,19 +2,27 @@
 //! the latest comes first.
 
 use triptych_core::id::Ids;
-use triptych_core::kv::Tx;
+use triptych_core::kv::{Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::api::page_token::{Binding, PageToken};
-use crate::api::paginate::{self, latest_first, moment_of};
+use crate::api::paginate;
 use crate::record::counter;
-use crate::record::id::Special;
-use crate::record::tables::{
-    CHANNEL_COUNTS, HISTORY, HISTORY_COUNT, RATED, RATED_COUNT, RATINGS, UPLOADS, VIDEOS,
-};
+use crate::record::counter::Count;
+use crate::record::id::SystemPlaylist;
+use crate::record::key_order::{latest_first, moment_of};
+use crate::resource::channels::record::CHANNEL_COUNTS;
 use crate::resource::playlist_items::record::{ITEMS_MAX, PlaylistItem};
-use crate::resource::videos::record as video;
+use crate::resource::videos::rating as ratings;
+use crate::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
+use crate::resource::videos::record::{UPLOADS, VIDEOS};
+
+/// What an account watched, by time, latest first; the last part tells two plays of one moment apart.
+pub const HISTORY: Table<(String, u64, u64, String), ()> = Table::new(0x28);
+
+/// How many entries an account's history has.
+pub const HISTORY_COUNT: Table<String, Count> = Table::new(0x29);
 
 /// One entry: the part of its id that tells it from others, and the item that it is shown as.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,9 +50,9 @@ pub struct Entries {
 
 /// Which rows of a list are meant.
 #[derive(Debug, Clone, Copy)]
-pub struct TimeList<'l> {
+pub struct TimeOrderedPlaylist<'l> {
     /// Which list.
-    pub special: Special,
+    pub special: SystemPlaylist,
     /// Whose.
     pub channel: &'l str,
     /// Whether the owner asks: then uploads that not everyone sees are among them.
@@ -70,7 +78,7 @@ fn parse_history(number: &str) -> Option<(u64, u64, String)> {
     Some((time, drawn, pieces.next()?.to_owned()))
 }
 
-impl TimeList<'_> {
+impl TimeOrderedPlaylist<'_> {
     fn audience(&self) -> u8 {
         u8::from(self.owner)
     }
@@ -91,7 +99,7 @@ impl TimeList<'_> {
             entry(video.clone(), video, moment_of(time))
         };
         match self.special {
-            Special::Uploads | Special::Later => {
+            SystemPlaylist::Uploads | SystemPlaylist::Later => {
                 let rows = paginate::read(
                     tx,
                     &UPLOADS,
@@ -104,13 +112,13 @@ impl TimeList<'_> {
                 let total = if self.owner { counts.uploads } else { counts.videos };
                 Ok(entries(rows, total, by_time))
             }
-            Special::Likes => {
+            SystemPlaylist::Likes => {
                 let rows =
                     paginate::read(tx, &RATED, &(channel.clone(), 1_u8), token, size, binding)?;
                 let total = counter::of(tx, &RATED_COUNT, &(channel, 1))?;
                 Ok(entries(rows, total, by_time))
             }
-            Special::History => {
+            SystemPlaylist::History => {
                 let rows = paginate::read(tx, &HISTORY, &channel, token, size, binding)?;
                 let total = counter::of(tx, &HISTORY_COUNT, &channel)?;
                 Ok(entries(rows, total, |(_, time, drawn, video)| {
@@ -127,7 +135,7 @@ impl TimeList<'_> {
     pub fn find(&self, tx: &mut Tx<'_>, number: &str) -> Result<Option<Entry>, Error> {
         let channel = self.channel.to_owned();
         Ok(match self.special {
-            Special::Uploads | Special::Later => VIDEOS
+            SystemPlaylist::Uploads | SystemPlaylist::Later => VIDEOS
                 .peek(tx, &number.to_owned())?
                 .filter(|video| {
                     video.head.channel == channel && (self.owner || video.head.is_listed())
@@ -135,11 +143,11 @@ impl TimeList<'_> {
                 .map(|video| {
                     entry(number.to_owned(), number.to_owned(), video.head.published.micros())
                 }),
-            Special::Likes => RATINGS
+            SystemPlaylist::Likes => RATINGS
                 .get(tx, &(channel, number.to_owned()))?
                 .filter(|rating| rating.likes)
                 .map(|rating| entry(number.to_owned(), number.to_owned(), rating.since.micros())),
-            Special::History => match parse_history(number) {
+            SystemPlaylist::History => match parse_history(number) {
                 None => None,
                 Some((time, drawn, video)) => {
                     let row = HISTORY.get(tx, &(channel, time, drawn, video.clone()))?;
@@ -154,7 +162,7 @@ impl TimeList<'_> {
     /// # Errors
     /// As the store.
     pub fn of_video(&self, tx: &mut Tx<'_>, video: &str) -> Result<Vec<(u32, Entry)>, Error> {
-        if self.special == Special::History {
+        if self.special == SystemPlaylist::History {
             let latest = self.page(tx, None, ITEMS_MAX, Binding::of(&[]))?;
             let entries = (0..).zip(latest.entries);
             return Ok(entries.filter(|(_, entry)| entry.item.video == video).collect());
@@ -181,15 +189,15 @@ impl TimeList<'_> {
     /// As the store.
     pub fn remove(&self, tx: &mut Tx<'_>, entry: &Entry, now: Timestamp) -> Result<(), Error> {
         match self.special {
-            Special::Likes => video::rate(tx, self.channel, &entry.item.video, None, now),
-            Special::History => {
+            SystemPlaylist::Likes => ratings::set(tx, self.channel, &entry.item.video, None, now),
+            SystemPlaylist::History => {
                 if let Some((time, drawn, video)) = parse_history(&entry.number) {
                     HISTORY.delete(tx, &(self.channel.to_owned(), time, drawn, video));
                     counter::change(tx, &HISTORY_COUNT, &self.channel.to_owned(), false)?;
                 }
                 Ok(())
             }
-            Special::Uploads | Special::Later => Ok(()),
+            SystemPlaylist::Uploads | SystemPlaylist::Later => Ok(()),
         }
     }
 }

@@ -1,35 +1,47 @@
 //! Playlists: made, listed, changed and removed by their owner.
 
+pub mod patch;
 pub mod record;
+pub mod render;
 pub mod rules;
+pub mod search_document;
+pub mod store;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::api::call::Call;
 use crate::api::error::Error;
-use crate::api::id_list;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
-use crate::api::paginate;
 use crate::api::parameter::{
     HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param,
 };
-
 use crate::api::response::{Item, List, Reply};
-use crate::record::counter;
-use crate::record::id::{self, PlaylistName, Special};
+use crate::api::{id_list, paginate};
+use crate::record::id::{PlaylistName, SystemPlaylist};
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
-use crate::record::tables::{CHANNEL_PLAYLISTS, CHANNELS, PLAYLIST_COUNT, PLAYLISTS};
+use crate::record::table_entry::{Form, TableEntry};
+use crate::record::{counter, id};
 use crate::resource::Resource;
-use crate::resource::channels::record as channel;
-use crate::resource::playlist_items::system_playlist::TimeList;
-use crate::resource::playlists::record::{self as playlist, Contents, Playlist};
+use crate::resource::channels::record as channels;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::playlist_items::system_playlist::TimeOrderedPlaylist;
+use crate::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS, Playlist};
+use crate::resource::playlists::render::Contents;
 
 /// The resource.
-pub static RESOURCE: Resource =
-    Resource { operations: &[DELETE, LIST, INSERT, UPDATE], rules: rules::RULES };
+pub static RESOURCE: Resource = Resource {
+    operations: &[DELETE, LIST, INSERT, UPDATE],
+    rules: rules::RULES,
+    tables: &[
+        TableEntry::new("playlists", &PLAYLISTS, Form::Stored),
+        TableEntry::new("channelPlaylists", &CHANNEL_PLAYLISTS, Form::Bytes),
+        TableEntry::new("playlistCount", &PLAYLIST_COUNT, Form::Json),
+        TableEntry::new("playlistGarbage", &record::PLAYLIST_GARBAGE, Form::Bytes),
+    ],
+};
 
 /// The parts of a playlist.
 const PLAYLIST_PARTS: &[Part] = &[
@@ -129,7 +141,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let paging = rows.paging(counter::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
     for (_, _, _, id) in &rows.keys {
         if let Some(found) = PLAYLISTS.peek(tx, id)? {
-            list.push(&playlist::render(tx, id, &found, &call.parts, language)?);
+            list.push(&render::render(tx, id, &found, &call.parts, language)?);
         }
     }
     Ok(list.end(Some(&paging)))
@@ -145,41 +157,42 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             else {
                 return Ok(None);
             };
-            playlist::render(tx, &id, &found, &call.parts, call.language()).map(Some)
+            render::render(tx, &id, &found, &call.parts, call.language()).map(Some)
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);
-            let Some(channel) =
-                CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special == Special::Uploads)
+            let Some(channel) = CHANNELS
+                .peek(tx, &owner)?
+                .filter(|_| is_owner || special == SystemPlaylist::Uploads)
             else {
                 return Ok(None);
             };
             let body = serde_json::json!({
                 "snippet": {"title": special.title()},
-                "status": {"privacyStatus": if special == Special::Uploads { "public" } else { "private" }},
+                "status": {"privacyStatus": if special == SystemPlaylist::Uploads { "public" } else { "private" }},
             });
-            let list = TimeList { special, channel: &owner, owner: is_owner };
+            let list = TimeOrderedPlaylist { special, channel: &owner, owner: is_owner };
             let id = special.of(&owner);
             let mut made = Stored::made(owner.clone(), channel.head.published);
             let empty = serde_json::Map::new();
             let body = Body::of(body.as_object().unwrap_or(&empty));
-            playlist::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
-            if special == Special::Later {
-                return playlist::render(tx, &id, &made, &call.parts, None).map(Some);
+            patch::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
+            if special == SystemPlaylist::Later {
+                return render::render(tx, &id, &made, &call.parts, None).map(Some);
             }
             let page = list.page(tx, None, 1, Binding::of(&[]))?;
             let contents = Contents {
                 total: page.total,
                 first_video: page.entries.into_iter().next().map(|entry| entry.item.video),
             };
-            Ok(Some(playlist::show(&id, &made, &contents, &call.parts, None)))
+            Ok(Some(render::show(&id, &made, &contents, &call.parts, None)))
         }
     }
 }
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
-    let title = channel::title(tx, &owner)?;
+    let title = channels::title(tx, &owner)?;
     let body = Body::of(call.body);
     let mut new = Stored::made(owner, call.now);
     // A playlist has a title, whichever parts are named.
@@ -187,15 +200,15 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     if !parts.contains(&"snippet") {
         parts.push("snippet");
     }
-    playlist::write(&mut new, &title, body, &parts)?;
+    patch::write(&mut new, &title, body, &parts)?;
     let id = loop {
         let id = id::playlist(ids);
         if PLAYLISTS.get(tx, &id)?.is_none() {
             break id;
         }
     };
-    playlist::insert(tx, &id, &new)?;
-    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+    store::insert(tx, &id, &new)?;
+    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None)?))
 }
 
 /// The playlist that the caller may change.
@@ -217,16 +230,16 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let old = owned(call, tx, &id)?;
-    let title = channel::title(tx, &old.head.channel)?;
+    let title = channels::title(tx, &old.head.channel)?;
     let mut new = old.clone();
-    playlist::write(&mut new, &title, body, &call.parts)?;
-    playlist::replace(tx, &id, &old, &new)?;
-    Ok(Reply::resource(&playlist::render(tx, &id, &new, &call.parts, None)?))
+    patch::write(&mut new, &title, body, &call.parts)?;
+    store::replace(tx, &id, &old, &new)?;
+    Ok(Reply::resource(&render::render(tx, &id, &new, &call.parts, None)?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
     let found = owned(call, tx, id)?;
-    playlist::remove(tx, id, &found)?;
+    store::remove(tx, id, &found)?;
     Ok(Reply::empty())
 }

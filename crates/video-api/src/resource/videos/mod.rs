@@ -1,10 +1,14 @@
 //! Videos: uploaded, listed, changed, rated.
 
+pub mod chart;
 pub mod patch;
 pub mod play;
+pub mod rating;
 pub mod record;
 pub mod render;
 pub mod rules;
+pub mod search_document;
+pub mod store;
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -14,35 +18,36 @@ use crate::api::error::Error;
 use crate::api::operation::{
     Access, Cost, Filters, Operation, Part, READ, Run, UPLOAD, Upload, WRITE,
 };
-use crate::api::page_token::Binding;
 use crate::api::parameter::{
     HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param, REGION_CODE,
 };
-
-use crate::api::paginate;
 use crate::api::response::{List, Paging, Reply};
 use crate::media::{Made, Treatment};
-use crate::record::counter;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
-use crate::record::tables::{
-    CHART, LISTED_VIDEOS, RATED, RATED_COUNT, RATINGS, VIDEO_COUNTS, VIDEOS,
-};
+use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
-use crate::resource::channels::record as channel;
-use crate::resource::video_categories;
-use crate::resource::videos::patch::Writing;
-use crate::resource::videos::record::{self as video, Video};
-use crate::resource::videos::render::{Serving, list as listed, render};
+use crate::resource::channels::record as channels;
+use crate::resource::videos::patch::VideoPatch;
+use crate::resource::videos::rating::RATINGS;
+use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video};
+use crate::resource::videos::render::{LISTED_VIDEOS, RenderOptions};
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
     operations: &[INSERT, LIST, DELETE, UPDATE, RATE, GET_RATING, REPORT_ABUSE],
     rules: rules::RULES,
+    tables: &[
+        TableEntry::new("videos", &VIDEOS, Form::Stored),
+        TableEntry::new("videoCounts", &VIDEO_COUNTS, Form::Json),
+        TableEntry::new("uploads", &record::UPLOADS, Form::Bytes),
+        TableEntry::new("chart", &chart::CHART, Form::Bytes),
+        TableEntry::new("schedule", &record::SCHEDULE, Form::Bytes),
+        TableEntry::new("ratings", &RATINGS, Form::Json),
+        TableEntry::new("rated", &rating::RATED, Form::Bytes),
+        TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
+    ],
 };
-
-/// The total of a chart counts no further than this, as the real service's: what it costs does not grow with the videos.
-const CHART_TOTAL_MAX: usize = 200;
 
 /// The parts of a video.
 const VIDEO_PARTS: &[Part] = &[
@@ -181,8 +186,8 @@ const REPORT_ABUSE: Operation = Operation {
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let owner = call.caller.channel()?.to_owned();
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
-    let title = channel::title(tx, &owner)?;
-    let id = video::new_id(tx, ids)?;
+    let title = channels::title(tx, &owner)?;
+    let id = record::new_id(tx, ids)?;
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
     video.head.media = Some(sent.id);
     video.head.bytes = sent.bytes;
@@ -194,15 +199,21 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
     let parts: Vec<_> =
         call.parts.iter().copied().filter(|part| call.body.contains_key(*part)).collect();
-    let writing = Writing { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
+    let writing =
+        VideoPatch { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
     writing.apply(&id, &title, &mut video)?;
-    video::insert(tx, &id, &video)?;
-    Ok(Reply::resource(&render(&id, &video, video::VideoCounts::default(), &serving(call, true))))
+    store::insert(tx, &id, &video)?;
+    Ok(Reply::resource(&render::render(
+        &id,
+        &video,
+        record::VideoCounts::default(),
+        &options(call, true),
+    )))
 }
 
-fn serving<'s>(call: &'s Call<'_>, owner: bool) -> Serving<'s> {
+fn options<'s>(call: &'s Call<'_>, owner: bool) -> RenderOptions<'s> {
     let side = |name| call.given(name).and_then(|text| text.parse().ok());
-    Serving {
+    RenderOptions {
         parts: &call.parts,
         now: call.now,
         language: call.language(),
@@ -222,9 +233,9 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         let size = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         (ids, Paging { size, ..Paging::default() })
     } else if let Some(rating) = call.params.get("myRating") {
-        rated(call, tx, rating)?
+        rating::page(call, tx, rating)?
     } else {
-        chart(call, tx, region)?
+        chart::page(call, tx, region)?
     };
     let wants_owner_parts =
         call.operation.parts.iter().any(|part| part.owner_only && call.wants(part.name));
@@ -240,11 +251,11 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         }
         let counts =
             if call.wants("statistics") { VIDEO_COUNTS.peek_shared(tx, id)? } else { None };
-        list.push(&listed(
+        list.push(&render::list(
             id,
             &video,
             counts.map_or_else(Default::default, |counts| *counts),
-            &serving(call, owner),
+            &options(call, owner),
         ));
     }
     if call.params.has("id") {
@@ -252,68 +263,6 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             (list.len() as u64, u32::try_from(list.len()).unwrap_or(u32::MAX));
     }
     Ok(list.end(Some(&paging)))
-}
-
-fn rated(call: &Call<'_>, tx: &mut Tx<'_>, rating: &str) -> Result<(Vec<String>, Paging), Error> {
-    let owner = call.caller.channel()?.to_owned();
-    let kind = match rating {
-        "like" => 1_u8,
-        "dislike" => 2,
-        // Nobody can list what they did not rate.
-        _ => {
-            return Err(Error::UnknownValue {
-                name: "myRating",
-                value: rating.into(),
-                allowed: &["like", "dislike"],
-            });
-        }
-    };
-    let size = call.page_size(5);
-    let binding = Binding::of(&[call.operation.name, rating, &owner]);
-    let token = call.page_token(binding)?;
-    let rows = paginate::read(tx, &RATED, &(owner.clone(), kind), token.as_ref(), size, binding)?;
-    let paging = rows.paging(counter::of(tx, &RATED_COUNT, &(owner, kind))?, size);
-    Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
-}
-
-/// A page of the chart, of what can be viewed in `region` if one is named.
-fn chart(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    region: Option<&str>,
-) -> Result<(Vec<String>, Paging), Error> {
-    if call.params.get("chart") != Some("mostPopular") {
-        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
-    }
-    let category = call.params.get("videoCategoryId").unwrap_or("0");
-    if category != "0"
-        && !video_categories::CATEGORIES.iter().any(|(known, _, _)| *known == category)
-    {
-        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
-    }
-    let size = call.page_size(5);
-    let within = region.unwrap_or_default();
-    let binding = Binding::of(&[call.operation.name, "chart", category, within]);
-    let token = call.page_token(binding)?;
-    let is_open = |tx: &mut Tx<'_>, id: &String| -> Result<bool, Error> {
-        let Some(region) = region else {
-            return Ok(true);
-        };
-        let video = LISTED_VIDEOS.peek_shared(tx, id)?;
-        let regions = video.as_ref().and_then(|video| video.record.head.regions.as_ref());
-        Ok(!regions.is_some_and(|regions| regions.close(region)))
-    };
-    let start = category.to_owned();
-    let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
-    let rows = paginate::read_where(tx, &CHART, &start, token.as_ref(), size, binding, keeps)?;
-    let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
-    let mut total = counted.len() as u64;
-    for (row, _) in counted.iter().filter(|_| region.is_some()) {
-        let (_, _, id) = CHART.read_key(row)?;
-        total -= u64::from(!is_open(tx, &id)?);
-    }
-    let paging = rows.paging(total, size);
-    Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
 }
 
 /// The video that the caller may change.
@@ -333,19 +282,19 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
     let old = owned(call, tx, &id)?;
-    let title = channel::title(tx, &old.head.channel)?;
+    let title = channels::title(tx, &old.head.channel)?;
     let mut new = old.clone();
-    Writing { body, parts: &call.parts, now: call.now, is_new: false }
+    VideoPatch { body, parts: &call.parts, now: call.now, is_new: false }
         .apply(&id, &title, &mut new)?;
-    video::replace(tx, &id, &old, &new)?;
+    store::replace(tx, &id, &old, &new)?;
     let counts = VIDEO_COUNTS.peek(tx, &id)?.unwrap_or_default();
-    Ok(Reply::resource(&render(&id, &new, counts, &serving(call, true))))
+    Ok(Reply::resource(&render::render(&id, &new, counts, &options(call, true))))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
     let video = owned(call, tx, id)?;
-    video::remove(tx, id, &video)?;
+    store::remove(tx, id, &video)?;
     Ok(Reply::empty())
 }
 
@@ -357,10 +306,10 @@ fn rate(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         Some("dislike") => Some(false),
         _ => None,
     };
-    if video::visible(tx, id, call.caller)?.is_none() {
+    if record::visible(tx, id, call.caller)?.is_none() {
         return Err(Error::Rule(&rules::NOT_FOUND));
     }
-    video::rate(tx, channel, id, likes, call.now)?;
+    rating::set(tx, channel, id, likes, call.now)?;
     Ok(Reply::empty())
 }
 
@@ -368,7 +317,7 @@ fn get_rating(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Re
     let channel = call.caller.channel()?.to_owned();
     let mut list = List::new("videoGetRatingResponse");
     for id in call.params.list("id") {
-        if video::visible(tx, id, call.caller)?.is_none() {
+        if record::visible(tx, id, call.caller)?.is_none() {
             continue;
         }
         let rating = match RATINGS.peek(tx, &(channel.clone(), id.clone()))? {

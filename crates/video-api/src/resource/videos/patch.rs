@@ -6,10 +6,11 @@ use triptych_core::time::Timestamp;
 use crate::api::error::Error;
 use crate::api::language;
 use crate::record::json_fields::{Body, is_description, is_title, localizations};
+use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
 use crate::resource::video_categories;
-use crate::resource::videos::record::{Privacy, Video};
+use crate::resource::videos::record::Video;
 use crate::resource::videos::rules;
 
 /// A title has at most this many characters.
@@ -21,7 +22,7 @@ const CATEGORY_DEFAULT: &str = "22";
 
 /// A video that is being written.
 #[derive(Debug)]
-pub struct Writing<'b> {
+pub struct VideoPatch<'b> {
     /// The resource as sent.
     pub body: Body<'b>,
     /// The parts to write.
@@ -32,7 +33,7 @@ pub struct Writing<'b> {
     pub is_new: bool,
 }
 
-impl Writing<'_> {
+impl VideoPatch<'_> {
     /// Overwrites the named parts of `video`. What a named part leaves out is deleted or goes back to its default.
     ///
     /// # Errors

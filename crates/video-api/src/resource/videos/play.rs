@@ -5,12 +5,12 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
+use crate::account::ACCOUNTS;
 use crate::api::error::Error;
-use crate::record::tables::{ACCOUNTS, VIDEOS};
-use crate::resource::channels;
-use crate::resource::playlist_items::system_playlist as time_list;
-use crate::resource::videos::record::{self as video, VideoCounts};
-use crate::resource::videos::rules;
+use crate::resource::channels::rules as channel_rules;
+use crate::resource::playlist_items::system_playlist;
+use crate::resource::videos::record::{VIDEOS, VideoCounts};
+use crate::resource::videos::{rules, store};
 
 /// Entries of the history that one call adds at most.
 const HISTORY_MAX: u64 = 50;
@@ -47,12 +47,12 @@ pub fn record(
 ) -> Result<VideoCounts, Error> {
     let found = VIDEOS.get(tx, &plays.video)?.ok_or(&rules::NOT_FOUND)?;
     if let Some(account) = &plays.account {
-        let account = ACCOUNTS.peek(tx, account)?.ok_or(&channels::rules::NOT_FOUND)?;
+        let account = ACCOUNTS.peek(tx, account)?.ok_or(&channel_rules::NOT_FOUND)?;
         let channel = account.channel.ok_or(Error::NoChannel)?;
         for _ in 0..plays.count.min(HISTORY_MAX) {
-            time_list::watch(tx, ids, &channel, &plays.video, now)?;
+            system_playlist::watch(tx, ids, &channel, &plays.video, now)?;
         }
     }
-    video::add_views(tx, &plays.video, &found.head, plays.count)?;
-    video::add_seconds(tx, &plays.video, plays.seconds.saturating_mul(plays.count))
+    store::add_views(tx, &plays.video, &found.head, plays.count)?;
+    store::add_seconds(tx, &plays.video, plays.seconds.saturating_mul(plays.count))
 }

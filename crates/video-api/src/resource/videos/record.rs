@@ -1,60 +1,31 @@
-//! Videos: what is stored of one, who may see it, and the indexes that follow from it.
+//! Videos: what is stored of one, and who may see it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Tx};
+use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::language;
-use crate::api::paginate::{latest_first, moment_of};
-use crate::index::{self, Kind};
 use crate::media::{Facts, Reason};
-use crate::picture;
-use crate::record::counter;
+use crate::record::id;
+use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
-use crate::record::tables::{
-    CHART, RATED, RATED_COUNT, RATINGS, SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS,
-};
-use crate::resource::channels::record as channel;
-use crate::resource::search_document as findable;
-use crate::resource::videos::patch;
-use crate::upload::media::{self, MediaId};
+use crate::upload::media::MediaId;
 
-/// Who may see a video or a playlist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Privacy {
-    /// Everyone, and it is found.
-    #[default]
-    Public,
-    /// Whoever has the id.
-    Unlisted,
-    /// The owner.
-    Private,
-}
+/// Videos by their id.
+pub const VIDEOS: Table<String, Stored<Video>> = Table::new(0x20);
 
-impl Privacy {
-    /// As it stands in resources.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Public => "public",
-            Self::Unlisted => "unlisted",
-            Self::Private => "private",
-        }
-    }
+/// What is counted of a video.
+pub const VIDEO_COUNTS: Table<String, VideoCounts> = Table::new(0x21);
 
-    /// The privacy with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Public, Self::Unlisted, Self::Private]
-            .into_iter()
-            .find(|privacy| privacy.name() == name)
-    }
-}
+/// Videos by channel, audience (0 everyone, 1 the owner) and time, latest first.
+pub const UPLOADS: Table<(String, u8, u64, String), ()> = Table::new(0x22);
+
+/// Private videos that become public, by when.
+pub const SCHEDULE: Table<(u64, String), ()> = Table::new(0x24);
 
 /// What rules and orders need of a video.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -199,17 +170,6 @@ const fn is_zero(number: &u64) -> bool {
 
 impl JsonRecord for VideoCounts {}
 
-/// What an account thinks of a video, and since when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rating {
-    /// Whether it likes it; else it dislikes it.
-    pub likes: bool,
-    /// Since when.
-    pub since: Timestamp,
-}
-
-impl JsonRecord for Rating {}
-
 /// The video, if the caller may see it.
 ///
 /// # Errors
@@ -219,232 +179,15 @@ pub fn visible(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Option<Stor
     Ok(video.filter(|video| video.head.is_visible(caller)))
 }
 
-/// Stores a new video and its indexes.
-///
-/// # Errors
-/// As the store.
-pub fn insert(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
-    VIDEOS.put(tx, &id.to_owned(), video);
-    VIDEO_COUNTS.put(tx, &id.to_owned(), &VideoCounts::default());
-    put_indexes(tx, id, video)?;
-    findable::video(tx, id, video)
-}
-
 /// A new id that no video has.
 ///
 /// # Errors
 /// As the store.
 pub fn new_id(tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<String, Error> {
     loop {
-        let id = crate::record::id::video(ids);
+        let id = id::video(ids);
         if VIDEOS.get(tx, &id)?.is_none() {
             return Ok(id);
         }
     }
-}
-
-/// Replaces a video: indexes of the old one go, those of the new one come.
-///
-/// # Errors
-/// As the store.
-pub fn replace(
-    tx: &mut Tx<'_>,
-    id: &str,
-    old: &Stored<Video>,
-    new: &Stored<Video>,
-) -> Result<(), Error> {
-    if old != new {
-        remove_indexes(tx, id, old)?;
-        VIDEOS.put(tx, &id.to_owned(), new);
-        put_indexes(tx, id, new)?;
-        findable::video(tx, id, new)?;
-    }
-    Ok(())
-}
-
-/// Removes a video. Playlist items that name it stay, as the real service keeps them; ratings of it are not shown any more.
-///
-/// # Errors
-/// As the store.
-pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
-    remove_indexes(tx, id, video)?;
-    let key = id.to_owned();
-    let counts = VIDEO_COUNTS.get(tx, &key)?.unwrap_or_default();
-    channel::count(tx, &video.head.channel, |channel| {
-        channel.views = channel.views.saturating_sub(counts.views)
-    })?;
-    VIDEOS.delete(tx, &key);
-    VIDEO_COUNTS.delete(tx, &key);
-    if let Some(media) = video.head.media {
-        media::discard(tx, media);
-    }
-    picture::unset(tx, &format!("vi/{id}"))?;
-    index::remove(tx, Kind::Video, id)?;
-    Ok(())
-}
-
-fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
-    let head = &video.head;
-    let time = latest_first(head.published.micros());
-    UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
-    if head.is_listed() {
-        UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
-        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
-        put_chart(tx, id, head, views);
-    }
-    if let Some(at) = head.publish_at {
-        SCHEDULE.put(tx, &(!latest_first(at.micros()), id.to_owned()), &());
-    }
-    channel::count(tx, &head.channel, |counts| {
-        counts.uploads += 1;
-        counts.videos += u64::from(head.is_listed());
-    })
-}
-
-fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
-    let head = &video.head;
-    let time = latest_first(head.published.micros());
-    UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
-    if head.is_listed() {
-        UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
-        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
-        remove_chart(tx, id, head, views);
-    }
-    if let Some(at) = head.publish_at {
-        SCHEDULE.delete(tx, &(!latest_first(at.micros()), id.to_owned()));
-    }
-    channel::count(tx, &head.channel, |counts| {
-        counts.uploads = counts.uploads.saturating_sub(1);
-        counts.videos = counts.videos.saturating_sub(u64::from(head.is_listed()));
-    })
-}
-
-fn put_chart(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
-    for category in ["0", &head.category] {
-        CHART.put(tx, &(category.to_owned(), !views, id.to_owned()), &());
-    }
-}
-
-fn remove_chart(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
-    for category in ["0", &head.category] {
-        CHART.delete(tx, &(category.to_owned(), !views, id.to_owned()));
-    }
-}
-
-/// Counts `more` views of a video, for it, its channel and the chart.
-///
-/// # Errors
-/// As the store.
-pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<(), Error> {
-    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
-    if video.is_listed() {
-        remove_chart(tx, id, video, counts.views);
-    }
-    counts.views = counts.views.saturating_add(more);
-    if video.is_listed() {
-        put_chart(tx, id, video, counts.views);
-    }
-    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-    index::touch(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
-    channel::count(tx, &video.channel, |channel| channel.views = channel.views.saturating_add(more))
-}
-
-/// Adds to the time for which a video was watched, and gives what is counted of it then. No resource shows the time.
-///
-/// # Errors
-/// As the store.
-pub fn add_seconds(tx: &mut Tx<'_>, id: &str, more: u64) -> Result<VideoCounts, Error> {
-    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
-    counts.seconds = counts.seconds.saturating_add(more);
-    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-    Ok(counts)
-}
-
-/// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.
-///
-/// # Errors
-/// As the store.
-pub fn rate(
-    tx: &mut Tx<'_>,
-    channel: &str,
-    id: &str,
-    likes: Option<bool>,
-    now: Timestamp,
-) -> Result<(), Error> {
-    let key = (channel.to_owned(), id.to_owned());
-    let old = RATINGS.get(tx, &key)?;
-    if old.map(|rating| rating.likes) == likes {
-        return Ok(());
-    }
-    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
-    let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
-        let kind = if rating.likes { 1 } else { 2 };
-        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
-        let total = (channel.to_owned(), kind);
-        if more {
-            RATED.put(tx, &row, &());
-        } else {
-            RATED.delete(tx, &row);
-        }
-        let change = |count: u64| {
-            if more { count.saturating_add(1) } else { count.saturating_sub(1) }
-        };
-        counter::change(tx, &RATED_COUNT, &total, more)?;
-        if let Some(counts) = &mut counts {
-            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
-            *count = change(*count);
-        }
-        Ok(())
-    };
-    if let Some(old) = old {
-        list(tx, old, false)?;
-    }
-    match likes {
-        None => RATINGS.delete(tx, &key),
-        Some(likes) => {
-            let rating = Rating { likes, since: now };
-            list(tx, rating, true)?;
-            RATINGS.put(tx, &key, &rating);
-        }
-    }
-    if let Some(counts) = counts {
-        VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-        index::touch(tx, Kind::Video, id, |facets| {
-            (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
-        })?;
-    }
-    Ok(())
-}
-
-/// When the next scheduled video becomes public.
-///
-/// # Errors
-/// As the store.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, Error> {
-    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 1)?;
-    let next = rows.first();
-    Ok(next.map(|((at, _), ())| Timestamp::from_micros(moment_of(!*at))))
-}
-
-/// Publishes videos whose time has come, at most 50 of them.
-///
-/// # Errors
-/// As the store.
-pub fn publish_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
-    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 50)?;
-    for ((at, id), ()) in rows {
-        if at > !latest_first(now.micros()) {
-            break;
-        }
-        let Some(old) = VIDEOS.get(tx, &id)? else {
-            SCHEDULE.delete(tx, &(at, id));
-            continue;
-        };
-        let mut new = old.clone();
-        new.head.published = new.head.publish_at.take().unwrap_or(now);
-        new.head.privacy = Privacy::Public;
-        patch::refresh(&id, &mut new);
-        replace(tx, &id, &old, &new)?;
-    }
-    Ok(())
 }

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
+use triptych_core::kv::Table;
 use triptych_core::time::Timestamp;
 
 use crate::api::response::{Item, Object, PART_DEPTH, Served};
 use crate::media::{Facts, Reason};
-use crate::record::render_cache::Listed;
+use crate::record::render_cache::RenderCache;
 use crate::record::stored::Stored;
+use crate::record::{localized, stored};
 use crate::resource::videos::record::{Video, VideoCounts};
 
 /// How a video is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Serving<'s> {
+pub struct RenderOptions<'s> {
     /// The parts, in the table's order.
     pub parts: &'s [&'static str],
     /// When.
@@ -29,12 +31,17 @@ pub struct Serving<'s> {
 
 /// The resource.
 #[must_use]
-pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Serving<'_>) -> Item {
+pub fn render(
+    id: &str,
+    video: &Stored<Video>,
+    counts: VideoCounts,
+    options: &RenderOptions<'_>,
+) -> Item {
     let mut item = Item::begin("video", &video.etag(), Some(id));
-    for part in serving.parts {
+    for part in options.parts {
         let text: Bytes = match *part {
             "id" => continue,
-            "snippet" => match localized(video, serving.language) {
+            "snippet" => match localized(video, options.language) {
                 Some(snippet) => snippet,
                 None => {
                     let snippet = video.served("snippet").unwrap_or_default();
@@ -42,12 +49,12 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
                     continue;
                 }
             },
-            "status" => status(&video.head, serving),
-            "statistics" => statistics(&video.head, counts, serving.owner),
-            "contentDetails" => content_details(&video.head, serving.owner),
-            "player" => player(id, &video.head, serving.player).to_string().into(),
+            "status" => status(&video.head, options),
+            "statistics" => statistics(&video.head, counts, options.owner),
+            "contentDetails" => content_details(&video.head, options.owner),
+            "player" => player(id, &video.head, options.player).to_string().into(),
             "fileDetails" => file_details(&video.head).to_string().into(),
-            "processingDetails" => processing(&video.head, serving.now).to_string().into(),
+            "processingDetails" => processing(&video.head, options.now).to_string().into(),
             "suggestions" => suggestions(&video.head).to_string().into(),
             "topicDetails" => Bytes::from_static(b"{}"),
             "recordingDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
@@ -60,17 +67,20 @@ pub fn render(id: &str, video: &Stored<Video>, counts: VideoCounts, serving: &Se
         };
         item.part(part, &text);
     }
-    let is_processed = video.head.is_processed(serving.now);
-    let item = item.end().sealed((counts, serving.owner, is_processed));
+    let is_processed = video.head.is_processed(options.now);
+    let item = item.end().sealed((counts, options.owner, is_processed));
     if is_processed { item } else { item.passing() }
 }
 
+/// The same, as lists read them.
+pub const LISTED_VIDEOS: Table<String, ListedVideo> = Table::new(0x20);
+
 /// A video as lists read it.
-pub type ListedVideo = Listed<Stored<Video>, With>;
+pub type ListedVideo = RenderCache<Stored<Video>, RenderKey>;
 
 /// What a resource follows from beside its video.
 #[derive(Debug, PartialEq)]
-pub struct With {
+pub struct RenderKey {
     counts: VideoCounts,
     parts: Vec<&'static str>,
     owner: bool,
@@ -82,20 +92,20 @@ pub fn list(
     id: &str,
     video: &ListedVideo,
     counts: VideoCounts,
-    serving: &Serving<'_>,
+    options: &RenderOptions<'_>,
 ) -> Arc<Item> {
     let stored = &video.record;
-    let is_processed = stored.head.is_processed(serving.now);
+    let is_processed = stored.head.is_processed(options.now);
     // Until its processing is over, a video is another at each moment. Languages and players are many.
-    if !is_processed || serving.language.is_some() || serving.player != (None, None) {
-        return Arc::new(render(id, stored, counts, serving));
+    if !is_processed || options.language.is_some() || options.player != (None, None) {
+        return Arc::new(render(id, stored, counts, options));
     }
-    let is_same = |with: &With| {
-        with.counts == counts && with.owner == serving.owner && with.parts == serving.parts
+    let is_same = |with: &RenderKey| {
+        with.counts == counts && with.owner == options.owner && with.parts == options.parts
     };
     let show = || {
-        let with = With { counts, parts: serving.parts.to_owned(), owner: serving.owner };
-        (with, render(id, stored, counts, serving))
+        let with = RenderKey { counts, parts: options.parts.to_owned(), owner: options.owner };
+        (with, render(id, stored, counts, options))
     };
     video.show(is_same, show)
 }
@@ -129,14 +139,14 @@ fn stored(video: &Stored<Video>, part: &str) -> Option<Bytes> {
 /// The snippet in this language, if it is another one than the video's own and there is one in it.
 fn localized(video: &Stored<Video>, language: Option<&str>) -> Option<Bytes> {
     let localizations = video.value("localizations");
-    let localized = crate::record::localized(&localizations, language?)?;
+    let localized = localized::in_language(&localizations, language?)?;
     let mut snippet = video.value("snippet");
     snippet.insert("localized".into(), localized.clone());
-    Some(crate::record::print(&snippet))
+    Some(stored::print(&snippet))
 }
 
-fn status(head: &Video, serving: &Serving<'_>) -> Bytes {
-    let now = serving.now;
+fn status(head: &Video, options: &RenderOptions<'_>) -> Bytes {
+    let now = options.now;
     let mut out = Object::new();
     out.text("uploadStatus", head.upload_status(now));
     out.text("privacyStatus", head.privacy.name());
@@ -150,7 +160,7 @@ fn status(head: &Video, serving: &Serving<'_>) -> Bytes {
     if let Some(at) = head.publish_at {
         out.text("publishAt", &at.rfc3339());
     }
-    if let Some(made_for_kids) = head.made_for_kids.filter(|_| serving.owner) {
+    if let Some(made_for_kids) = head.made_for_kids.filter(|_| options.owner) {
         out.flag("selfDeclaredMadeForKids", made_for_kids);
     }
     if let Some(synthetic) = head.synthetic {

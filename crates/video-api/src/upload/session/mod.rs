@@ -13,7 +13,6 @@ use triptych_core::time::Timestamp;
 use super::PIECE_BYTES_MULTIPLE;
 use super::media::{self, MediaId, PIECES, Piece};
 use super::range::ContentRange;
-use crate::record::tables;
 
 /// A session ends one week after it was opened.
 pub const LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -114,11 +113,11 @@ pub struct Session {
 impl JsonRecord for Session {}
 
 /// Sessions by their id.
-pub const SESSIONS: Table<String, Session> = Table::new(tables::UPLOAD_SESSIONS);
+pub const SESSIONS: Table<String, Session> = Table::new(0x80);
 /// Slices of a session's texts: its id, which text, which slice.
-pub(crate) const TEXTS: Table<(String, u8, u16), Bytes> = Table::new(tables::UPLOAD_TEXTS);
+pub(crate) const TEXTS: Table<(String, u8, u16), Bytes> = Table::new(0x81);
 /// Sessions by when they were opened.
-pub(crate) const AGES: Table<(u64, String), ()> = Table::new(tables::UPLOAD_AGES);
+pub(crate) const AGES: Table<(u64, String), ()> = Table::new(0x82);
 
 /// A text that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

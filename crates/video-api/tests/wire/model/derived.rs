@@ -4,15 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use triptych_core::kv::{Key, KeyValue, Record, Table, Tx};
-use video_api::api::paginate::latest_first;
 use video_api::record::counter::Count;
-use video_api::record::tables::{
-    CHANNEL_COUNTS, CHANNEL_PLAYLISTS, CHART, CHUNKS, HISTORY, HISTORY_COUNT, ITEMS,
-    ITEMS_OF_VIDEO, ORDER, PLAYLIST_COUNT, PLAYLISTS, RATED, RATED_COUNT, RATINGS, SCHEDULE,
-    UPLOADS, VIDEO_COUNTS, VIDEOS,
-};
+use video_api::record::key_order::latest_first;
+use video_api::record::privacy::Privacy;
+use video_api::resource::channels::record::CHANNEL_COUNTS;
 use video_api::resource::channels::record::ChannelCounts;
-use video_api::resource::videos::record::{Privacy, VideoCounts};
+use video_api::resource::playlist_items::order::{CHUNKS, ORDER};
+use video_api::resource::playlist_items::record::{ITEMS, ITEMS_OF_VIDEO};
+use video_api::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
+use video_api::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS};
+use video_api::resource::videos::chart::CHART;
+use video_api::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
+use video_api::resource::videos::record::VideoCounts;
+use video_api::resource::videos::record::{SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
 
 /// Everything of a table.
 fn all<K: Key + Ord, V: Record>(tx: &mut Tx<'_>, table: &Table<K, V>) -> BTreeMap<K, V> {

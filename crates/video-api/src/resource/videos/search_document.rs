@@ -1,30 +1,27 @@
-//! What search finds of a resource, and how it shows it.
+//! The search document of a video.
 
-use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
-use crate::index::{self, Document, Facets, Kind};
+use crate::index;
+use crate::index::{Document, Facets, Kind};
+use crate::record::json_fields::text_of;
 use crate::record::stored::Stored;
-use crate::record::tables::{CHANNEL_COUNTS, ORDER, VIDEO_COUNTS};
-use crate::record::thumbnail;
-use crate::resource::channels::record::Channel;
-use crate::resource::playlists::record::Playlist;
-use crate::resource::videos::record::{Privacy, Regions, Video};
+use crate::resource::videos::record::{Regions, VIDEO_COUNTS, Video};
 
 /// Notes what can be found of a video. Call it after the video and its counts are put.
 ///
 /// # Errors
 /// As the store.
-pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+pub fn put(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
     let counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
     let (head, snippet) = (&video.head, video.value("snippet"));
     let tags = snippet.get("tags").and_then(Value::as_array);
     let document = Document {
         channel: head.channel.clone(),
-        title: text(&snippet, "title"),
-        description: text(&snippet, "description"),
+        title: text_of(&snippet, "title"),
+        description: text_of(&snippet, "description"),
         tags: tags
             .into_iter()
             .flatten()
@@ -51,91 +48,6 @@ pub fn video(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Err
         },
     };
     Ok(index::put(tx, Kind::Video, id, &document)?)
-}
-
-/// Notes what can be found of a channel.
-///
-/// # Errors
-/// As the store.
-pub fn channel(tx: &mut Tx<'_>, id: &str, channel: &Stored<Channel>) -> Result<(), Error> {
-    let counts = CHANNEL_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
-    let snippet = channel.value("snippet");
-    let document = Document {
-        channel: id.to_owned(),
-        title: channel.head.title.clone(),
-        description: text(&snippet, "description"),
-        tags: channel.head.handle.iter().cloned().collect(),
-        facets: Facets {
-            published: channel.head.published.micros(),
-            public: true,
-            views: counts.views,
-            videos: counts.videos,
-            language: channel.head.language.clone().unwrap_or_default(),
-            ..Facets::default()
-        },
-    };
-    Ok(index::put(tx, Kind::Channel, id, &document)?)
-}
-
-/// Notes what can be found of a playlist.
-///
-/// # Errors
-/// As the store.
-pub fn playlist(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(), Error> {
-    let snippet = playlist.value("snippet");
-    let document = Document {
-        channel: playlist.head.channel.clone(),
-        title: text(&snippet, "title"),
-        description: text(&snippet, "description"),
-        tags: Vec::new(),
-        facets: Facets {
-            published: playlist.head.published.micros(),
-            public: playlist.head.privacy == Privacy::Public,
-            language: playlist.head.language.clone().unwrap_or_default(),
-            ..Facets::default()
-        },
-    };
-    Ok(index::put(tx, Kind::Playlist, id, &document)?)
-}
-
-/// How a search shows a channel: the snippet of a result.
-#[must_use]
-pub fn channel_result(id: &str, channel: &Stored<Channel>) -> Bytes {
-    let snippet = channel.value("snippet");
-    result(&snippet, id, &channel.head.title, thumbnail::of_channel(id))
-}
-
-/// How a search shows a playlist. Its picture is that of its first video.
-///
-/// # Errors
-/// As the store.
-pub fn playlist_result(
-    tx: &mut Tx<'_>,
-    id: &str,
-    playlist: &Stored<Playlist>,
-) -> Result<Bytes, Error> {
-    let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
-    let snippet = playlist.value("snippet");
-    let picture = thumbnail::of_video(order.first_video.as_deref().unwrap_or("none"), false);
-    Ok(result(&snippet, &playlist.head.channel, &text(&snippet, "channelTitle"), picture))
-}
-
-fn result(
-    snippet: &Map<String, Value>,
-    channel: &str,
-    channel_title: &str,
-    thumbnails: Value,
-) -> Bytes {
-    let published = text(snippet, "publishedAt");
-    let shown = json!({
-        "publishedAt": published, "channelId": channel, "title": text(snippet, "title"), "description": text(snippet, "description"),
-        "thumbnails": thumbnails, "channelTitle": channel_title, "liveBroadcastContent": "none",
-    });
-    shown.as_object().map_or_else(Bytes::new, crate::record::print)
-}
-
-fn text(map: &Map<String, Value>, name: &str) -> String {
-    map.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 fn is_sponsored(video: &Stored<Video>) -> bool {
@@ -175,7 +87,7 @@ mod tests {
                 made.head.rating.insert("ytRating".into(), rating.into());
             }
             run_blocking(&store, &mut ids, 1, |tx, _| {
-                crate::resource::videos::record::insert(tx, id, &made)
+                crate::resource::videos::store::insert(tx, id, &made)
             })
             .unwrap();
         }

@@ -1,52 +1,25 @@
-//! Playlist items: rows that know their chunk, and the order of a playlist in chunks of item numbers.
+//! The order of a playlist: chunks of item numbers, and rows of items that know their chunk.
 //!
 //! Positions are not stored. The position of an item is the sum of the chunks before its own and its place in that,
 //! so positions are dense whatever happens, and a move touches two chunks and the directory.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Record, Tx};
-use triptych_core::time::Timestamp;
+use triptych_core::kv::{JsonRecord, Record, Table, Tx};
 
 use crate::api::error::Error;
-use crate::api::response::{Item, Object, string};
-use crate::record::id;
-use crate::record::render_cache::Listed;
-use crate::record::stored::Stored;
-use crate::record::tables::{CHUNKS, ITEMS, ITEMS_OF_VIDEO, ORDER, PLAYLIST_GARBAGE, PLAYLISTS};
+use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO, PlaylistItem};
 use crate::resource::playlist_items::rules;
-use crate::resource::videos::record::{Privacy, Video};
-use crate::resource::videos::render::{ListedVideo, as_item};
 
-/// A playlist has at most this many items.
-pub const ITEMS_MAX: u32 = 5_000;
+/// Which chunks a playlist's order has.
+pub const ORDER: Table<String, Directory> = Table::new(0x33);
+
+/// Chunks of item ids.
+pub const CHUNKS: Table<(String, u32), Chunk> = Table::new(0x34);
+
 /// A chunk that grows beyond this is split in two.
 const CHUNK_MAX: usize = 128;
-/// How many rows one step of [`sweep`] removes.
-const SWEEP_STEP: usize = 200;
-
-/// One item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlaylistItem {
-    /// The video.
-    pub video: String,
-    /// When it was added.
-    pub added: Timestamp,
-    /// The chunk that names it.
-    pub chunk: u32,
-    /// The owner's note.
-    pub note: Option<String>,
-    /// When playing begins, as the owner wrote it.
-    pub start_at: Option<String>,
-    /// When playing ends, as the owner wrote it.
-    pub end_at: Option<String>,
-}
-
-impl JsonRecord for PlaylistItem {}
 
 /// Which chunks an order has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -319,209 +292,6 @@ impl Order {
         ORDER.put(tx, &self.playlist, &self.directory);
         Ok(())
     }
-}
-
-/// Removes rows of playlists that are gone, at most one step; says whether there is more to do.
-///
-/// # Errors
-/// As the store.
-pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
-    let (gone, _) = PLAYLIST_GARBAGE.scan(tx, &PLAYLIST_GARBAGE.span(&()), 1)?;
-    let Some((playlist, ())) = gone.into_iter().next() else {
-        return Ok(false);
-    };
-    let (items, more) = ITEMS.scan(tx, &ITEMS.span(&playlist), SWEEP_STEP)?;
-    for ((_, number), item) in &items {
-        ITEMS.delete(tx, &(playlist.clone(), *number));
-        ITEMS_OF_VIDEO.delete(tx, &(playlist.clone(), item.video.clone(), *number));
-    }
-    if !more {
-        let (chunks, _) = CHUNKS.scan(tx, &CHUNKS.span(&playlist), ITEMS_MAX as usize)?;
-        for (key, _) in &chunks {
-            CHUNKS.delete(tx, key);
-        }
-        ORDER.delete(tx, &playlist);
-        PLAYLIST_GARBAGE.delete(tx, &playlist);
-        // A playlist that was made again under this id would have been found by its own rows.
-        debug_assert!(
-            PLAYLISTS.peek(tx, &playlist)?.is_none(),
-            "a playlist that is gone is not there"
-        );
-    }
-    Ok(true)
-}
-
-/// An item as lists read it.
-pub type ListedItem = Listed<PlaylistItem, With>;
-
-/// What a resource follows from beside its item and the playlist.
-#[derive(Debug)]
-pub struct With {
-    title: String,
-    position: u32,
-    video: Option<Arc<ListedVideo>>,
-    visible: bool,
-    parts: Vec<&'static str>,
-}
-
-impl With {
-    fn is(&self, shown: &Shown<'_>, video: Option<&Arc<ListedVideo>>, parts: &[&str]) -> bool {
-        let same_video = match (&self.video, video) {
-            (Some(before), Some(now)) => Arc::ptr_eq(before, now),
-            (before, now) => before.is_none() && now.is_none(),
-        };
-        same_video
-            && (self.position, self.visible) == (shown.position, shown.visible)
-            && self.title == shown.owner.1
-            && self.parts == parts
-    }
-}
-
-/// The resource of an item that is `shown` so, as it was shown before where nothing of it is another now.
-#[must_use]
-pub fn list(
-    listed: &ListedItem,
-    shown: &Shown<'_>,
-    video: Option<&Arc<ListedVideo>>,
-    parts: &[&'static str],
-) -> Arc<Item> {
-    let show = || {
-        let with = With {
-            title: shown.owner.1.to_owned(),
-            position: shown.position,
-            video: video.map(Arc::clone),
-            visible: shown.visible,
-            parts: parts.to_owned(),
-        };
-        (with, render(shown, parts))
-    };
-    listed.show(|with| with.is(shown, video, parts), show)
-}
-
-/// How an item is shown.
-#[derive(Debug)]
-pub struct Shown<'s> {
-    /// The id of the playlist as the client knows it.
-    pub playlist: &'s str,
-    /// The channel that owns the playlist, and its title.
-    pub owner: (&'s str, &'s str),
-    /// The item's own part of its id.
-    pub number: Number<'s>,
-    /// Where it is.
-    pub position: u32,
-    /// The item.
-    pub item: &'s PlaylistItem,
-    /// Its video, if it is still there.
-    pub video: Option<&'s Stored<Video>>,
-    /// Whether the caller may see the video.
-    pub visible: bool,
-}
-
-/// An item's own part of its id.
-#[derive(Debug, Clone, Copy)]
-pub enum Number<'s> {
-    /// In an order.
-    Ordered(u64),
-    /// In a list by time.
-    Timed(&'s str),
-}
-
-fn number_text(number: u64) -> String {
-    format!("{number:016X}")
-}
-
-/// The resource.
-#[must_use]
-pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
-    let id = match shown.number {
-        Number::Ordered(number) => id::item(shown.playlist, &number_text(number)),
-        Number::Timed(number) => id::item(shown.playlist, number),
-    };
-    let etag = crate::api::response::etag(&version(shown, &id));
-    let mut item = Item::begin("playlistItem", &etag, Some(&id));
-    for part in parts {
-        match *part {
-            "id" => {}
-            "snippet" => snippet(shown, &mut item),
-            "contentDetails" => item.part(part, &content_details(shown)),
-            _ => {
-                let mut status = Object::new();
-                status.text("privacyStatus", privacy(shown));
-                item.part(part, &status.end());
-            }
-        }
-    }
-    item.end().sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
-}
-
-/// The version of an item is all that can be written of it and where it is.
-fn version(shown: &Shown<'_>, id: &str) -> Vec<u8> {
-    let item = shown.item;
-    let mut out = Vec::with_capacity(160);
-    out.extend_from_slice(&shown.position.to_be_bytes());
-    out.extend_from_slice(&item.added.micros().to_be_bytes());
-    let written = [&item.note, &item.start_at, &item.end_at].map(Option::as_deref);
-    for text in [Some(id), Some(&item.video)].into_iter().chain(written) {
-        // No text holds this byte, so that no two versions are the same bytes.
-        let text = text.map_or([0xFF].as_slice(), str::as_bytes);
-        out.extend_from_slice(text);
-        out.push(0xFE);
-    }
-    out
-}
-
-fn privacy(shown: &Shown<'_>) -> &'static str {
-    shown.video.map_or("privacyStatusUnspecified", |video| video.head.privacy.name())
-}
-
-fn snippet(shown: &Shown<'_>, item: &mut Item) {
-    let mut text = Object::new();
-    text.text("publishedAt", &shown.item.added.rfc3339());
-    text.text("channelId", shown.owner.0);
-    text.text("channelTitle", shown.owner.1);
-    text.text("playlistId", shown.playlist);
-    let video = shown.video.filter(|_| shown.visible);
-    if video.is_none() {
-        let (title, description) = match shown.video {
-            None => ("Deleted video", "This video is unavailable."),
-            Some(_) => ("Private video", "This video is private."),
-        };
-        text.text("title", title);
-        text.text("description", description);
-        text.value("thumbnails", &Map::<String, Value>::new());
-    }
-    item.begin_part("snippet");
-    item.open(&text);
-    if let Some(video) = video {
-        item.text.push(b',');
-        item.served(&as_item(video));
-    }
-    item.text.extend_from_slice(b",\"position\":");
-    item.text.extend_from_slice(shown.position.to_string().as_bytes());
-    item.text.extend_from_slice(b",\"resourceId\":{\"kind\":\"youtube#video\",\"videoId\":");
-    string(&mut item.text, &shown.item.video);
-    item.text.extend_from_slice(b"}}");
-}
-
-fn content_details(shown: &Shown<'_>) -> Bytes {
-    let item = shown.item;
-    let published = shown
-        .video
-        .filter(|video| shown.visible && video.head.privacy != Privacy::Private)
-        .map(|video| video.head.published.rfc3339());
-    let mut out = Object::new();
-    for (name, value) in [
-        ("endAt", item.end_at.as_ref()),
-        ("note", item.note.as_ref()),
-        ("startAt", item.start_at.as_ref()),
-        ("videoId", Some(&item.video)),
-        ("videoPublishedAt", published.as_ref()),
-    ] {
-        if let Some(value) = value {
-            out.text(name, value);
-        }
-    }
-    out.end()
 }
 
 #[cfg(test)]

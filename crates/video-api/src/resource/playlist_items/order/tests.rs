@@ -1,5 +1,9 @@
+use triptych_core::time::Timestamp;
+
 use super::*;
+use crate::resource::playlist_items::garbage::sweep;
 use crate::resource::playlist_items::rules;
+use crate::resource::playlists::record::PLAYLIST_GARBAGE;
 use proptest::prelude::*;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Memory, Span, run_blocking};

@@ -1,0 +1,207 @@
+//! Writing a channel: branding, promotion and localizations, each overwritten as a whole.
+
+use serde_json::{Map, Value, json};
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::api::language;
+use crate::record::json_fields::{Body, is_description, localizations};
+use crate::record::stored::Stored;
+use crate::record::thumbnail;
+use crate::resource::channel_banners::BANNERS;
+use crate::resource::channels::record::Channel;
+use crate::resource::channels::{promotion, rules};
+
+/// A localized title has at most this many characters.
+const TITLE_CHARS_MAX: usize = 100;
+
+/// A channel's description has at most this many characters (facts: brandingSettings).
+const DESCRIPTION_CHARS_MAX: usize = 1_000;
+
+/// Keywords have at most this many characters.
+const KEYWORDS_CHARS_MAX: usize = 500;
+
+/// At most so many hints.
+const HINTS_MAX: usize = 20;
+
+/// At most so many featured channels.
+const FEATURED_MAX: usize = 100;
+
+/// Brings the snippet in line with head and branding.
+pub fn refresh(id: &str, channel: &mut Stored<Channel>) {
+    let branding = channel.value("brandingSettings");
+    let settings = branding.get("channel").and_then(Value::as_object);
+    let given = |name: &str| settings.and_then(|settings| settings.get(name)).cloned();
+    let description = given("description").unwrap_or_else(|| "".into());
+    let head = &channel.head;
+    let mut snippet = Map::new();
+    snippet.insert("title".into(), head.title.clone().into());
+    snippet.insert("description".into(), description.clone());
+    if let Some(handle) = &head.handle {
+        snippet.insert("customUrl".into(), handle.to_lowercase().into());
+    }
+    snippet.insert("publishedAt".into(), head.published.rfc3339().into());
+    snippet.insert("thumbnails".into(), thumbnail::of_channel(id));
+    snippet.insert("localized".into(), json!({"title": head.title, "description": description}));
+    for name in ["country", "defaultLanguage"] {
+        if let Some(value) = given(name) {
+            snippet.insert(name.into(), value);
+        }
+    }
+    channel.head.language =
+        given("defaultLanguage").and_then(|tag| tag.as_str().map(str::to_owned));
+    channel.head.browse_view =
+        given("showBrowseView").and_then(|flag| flag.as_bool()).unwrap_or_default();
+    channel.set("snippet", &snippet);
+}
+
+/// A channel that is being written: its `brandingSettings`, `invideoPromotion` and `localizations`, each overwritten as a whole.
+///
+/// # Errors
+/// The rule that a value breaks, in that order.
+pub fn write(
+    tx: &mut Tx<'_>,
+    id: &str,
+    channel: &mut Stored<Channel>,
+    body: Body<'_>,
+    parts: &[&'static str],
+) -> Result<(), Error> {
+    if parts.contains(&"brandingSettings") {
+        let branding = branding(tx, id, channel, body)?;
+        channel.set("brandingSettings", &branding);
+        refresh(id, channel);
+    }
+    if parts.contains(&"invideoPromotion") {
+        let promotion = promotion::read(tx, id, body)?;
+        channel.set("invideoPromotion", &promotion);
+    }
+    if parts.contains(&"localizations") {
+        let empty = Map::new();
+        let given = body
+            .get("localizations")
+            .map_or(Some(&empty), Value::as_object)
+            .ok_or(&rules::LOCALIZATIONS_INVALID)?;
+        if !given.is_empty() && channel.head.language.is_none() {
+            return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
+        }
+        let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
+        channel.set("localizations", &kept);
+    }
+    Ok(())
+}
+
+fn branding(
+    tx: &mut Tx<'_>,
+    id: &str,
+    channel: &Stored<Channel>,
+    body: Body<'_>,
+) -> Result<Map<String, Value>, Error> {
+    let given =
+        body.object("brandingSettings", "brandingSettings")?.ok_or(&rules::BRANDING_INVALID)?;
+    let mut out = Map::new();
+    let empty = Map::new();
+    let settings = given.object("channel", "brandingSettings.channel")?.unwrap_or(Body::of(&empty));
+    out.insert("channel".into(), Value::Object(channel_settings(channel, settings)?));
+    let old = channel.value("brandingSettings");
+    match given.object("image", "brandingSettings.image")? {
+        None => {
+            if let Some(image) = old.get("image") {
+                out.insert("image".into(), image.clone());
+            }
+        }
+        Some(image) => {
+            if let Some(url) = image.text("bannerExternalUrl")?.filter(|url| !url.is_empty()) {
+                // The third step of a banner: the address that channelBanners.insert gave.
+                let banner = url
+                    .rsplit_once("/banner/")
+                    .map(|(_, id)| id.to_owned())
+                    .ok_or(&rules::BRANDING_INVALID)?;
+                BANNERS
+                    .get(tx, &banner)?
+                    .filter(|owner| owner.0 == id)
+                    .ok_or(&rules::BRANDING_INVALID)?;
+                out.insert(
+                    "image".into(),
+                    json!({"bannerExternalUrl": format!("\u{1}/banner/{banner}")}),
+                );
+            }
+        }
+    }
+    if let Some(watch) = given.object("watch", "brandingSettings.watch")? {
+        let mut kept = Map::new();
+        for name in ["textColor", "backgroundColor", "featuredPlaylistId"] {
+            if let Some(text) = watch.text(name)? {
+                kept.insert(name.into(), text.into());
+            }
+        }
+        out.insert("watch".into(), Value::Object(kept));
+    }
+    if let Some(hints) = given.get("hints") {
+        out.insert("hints".into(), self::hints(hints).ok_or(&rules::BRANDING_INVALID)?);
+    }
+    Ok(out)
+}
+
+/// Pairs of property and value, which the service keeps and does not read.
+fn hints(given: &Value) -> Option<Value> {
+    let list = given.as_array().filter(|list| list.len() <= HINTS_MAX)?;
+    let hints = list.iter().map(|hint| {
+        let property = hint.get("property")?.as_str()?;
+        let value = hint.get("value").map_or(Some(""), Value::as_str)?;
+        let short = property.len() + value.len() <= KEYWORDS_CHARS_MAX;
+        short.then(|| json!({"property": property, "value": value}))
+    });
+    hints.collect::<Option<Vec<_>>>().map(Value::Array)
+}
+
+fn channel_settings(
+    channel: &Stored<Channel>,
+    given: Body<'_>,
+) -> Result<Map<String, Value>, Error> {
+    if given.text("title")?.is_some_and(|title| title != channel.head.title) {
+        return Err(Error::Rule(&rules::TITLE_UPDATE_FORBIDDEN));
+    }
+    let mut out = Map::new();
+    out.insert("title".into(), channel.head.title.clone().into());
+    for name in [
+        "description",
+        "keywords",
+        "country",
+        "defaultLanguage",
+        "defaultTab",
+        "featuredChannelsTitle",
+        "profileColor",
+        "trackingAnalyticsAccountId",
+        "unsubscribedTrailer",
+    ] {
+        let Some(text) = given.text(name)? else {
+            continue;
+        };
+        let valid = match name {
+            "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
+            "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX,
+            "country" => text.is_empty() || language::region(&text).is_some(),
+            "defaultLanguage" => text.is_empty() || language::is_tag(&text),
+            "profileColor" => text.is_empty() || (text.starts_with('#') && text.len() == 7),
+            _ => text.chars().count() <= KEYWORDS_CHARS_MAX,
+        };
+        if !valid {
+            return Err(Error::Rule(&rules::BRANDING_INVALID));
+        }
+        if !text.is_empty() {
+            out.insert(name.into(), text.into());
+        }
+    }
+    for name in ["showBrowseView", "showRelatedChannels", "moderateComments"] {
+        if let Some(flag) = given.flag(name)? {
+            out.insert(name.into(), flag.into());
+        }
+    }
+    if let Some(featured) = given.texts("featuredChannelsUrls")? {
+        if featured.len() > FEATURED_MAX {
+            return Err(Error::Rule(&rules::BRANDING_INVALID));
+        }
+        out.insert("featuredChannelsUrls".into(), featured.into());
+    }
+    Ok(out)
+}

@@ -1,0 +1,43 @@
+//! The search document of a channel, and the snippet of a result.
+
+use bytes::Bytes;
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::index;
+use crate::index::{Document, Facets, Kind};
+use crate::record::json_fields::text_of;
+use crate::record::stored::Stored;
+use crate::record::{search_result, thumbnail};
+use crate::resource::channels::record::{CHANNEL_COUNTS, Channel};
+
+/// Notes what can be found of a channel.
+///
+/// # Errors
+/// As the store.
+pub fn put(tx: &mut Tx<'_>, id: &str, channel: &Stored<Channel>) -> Result<(), Error> {
+    let counts = CHANNEL_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    let snippet = channel.value("snippet");
+    let document = Document {
+        channel: id.to_owned(),
+        title: channel.head.title.clone(),
+        description: text_of(&snippet, "description"),
+        tags: channel.head.handle.iter().cloned().collect(),
+        facets: Facets {
+            published: channel.head.published.micros(),
+            public: true,
+            views: counts.views,
+            videos: counts.videos,
+            language: channel.head.language.clone().unwrap_or_default(),
+            ..Facets::default()
+        },
+    };
+    Ok(index::put(tx, Kind::Channel, id, &document)?)
+}
+
+/// How a search shows a channel: the snippet of a result.
+#[must_use]
+pub fn result(id: &str, channel: &Stored<Channel>) -> Bytes {
+    let snippet = channel.value("snippet");
+    search_result::snippet(&snippet, id, &channel.head.title, thumbnail::of_channel(id))
+}

@@ -1,0 +1,34 @@
+//! Putting a channel with its index rows and its search document.
+
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::record::stored::Stored;
+use crate::resource::channels::record::{
+    CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, Channel, ChannelCounts, HANDLES, Id, USERNAMES,
+};
+use crate::resource::channels::{patch, record, search_document};
+use crate::resource::guide_categories;
+
+/// Stores a new channel with its indexes.
+///
+/// # Errors
+/// As the store.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    id: &str,
+    username: Option<&str>,
+    channel: &mut Stored<Channel>,
+) -> Result<(), Error> {
+    patch::refresh(id, channel);
+    CHANNELS.put(tx, &id.to_owned(), channel);
+    CHANNEL_COUNTS.put(tx, &id.to_owned(), &ChannelCounts::default());
+    if let Some(handle) = &channel.head.handle {
+        HANDLES.put(tx, &record::handle_key(handle), &Id(id.to_owned()));
+    }
+    if let Some(username) = username {
+        USERNAMES.put(tx, &username.to_lowercase(), &Id(id.to_owned()));
+    }
+    CATEGORY_CHANNELS.put(tx, &(guide_categories::of_channel(id).to_owned(), id.to_owned()), &());
+    search_document::put(tx, id, channel)
+}

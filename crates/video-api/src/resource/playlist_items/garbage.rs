@@ -1,0 +1,41 @@
+//! Rows of playlists that are gone, removed step by step.
+
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::resource::playlist_items::order::{CHUNKS, ORDER};
+use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO};
+use crate::resource::playlists::record::{PLAYLIST_GARBAGE, PLAYLISTS};
+
+/// How many rows one step of [`sweep`] removes.
+const SWEEP_STEP: usize = 200;
+
+/// Removes rows of playlists that are gone, at most one step; says whether there is more to do.
+///
+/// # Errors
+/// As the store.
+pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    let (gone, _) = PLAYLIST_GARBAGE.scan(tx, &PLAYLIST_GARBAGE.span(&()), 1)?;
+    let Some((playlist, ())) = gone.into_iter().next() else {
+        return Ok(false);
+    };
+    let (items, more) = ITEMS.scan(tx, &ITEMS.span(&playlist), SWEEP_STEP)?;
+    for ((_, number), item) in &items {
+        ITEMS.delete(tx, &(playlist.clone(), *number));
+        ITEMS_OF_VIDEO.delete(tx, &(playlist.clone(), item.video.clone(), *number));
+    }
+    if !more {
+        let (chunks, _) = CHUNKS.scan(tx, &CHUNKS.span(&playlist), ITEMS_MAX as usize)?;
+        for (key, _) in &chunks {
+            CHUNKS.delete(tx, key);
+        }
+        ORDER.delete(tx, &playlist);
+        PLAYLIST_GARBAGE.delete(tx, &playlist);
+        // A playlist that was made again under this id would have been found by its own rows.
+        debug_assert!(
+            PLAYLISTS.peek(tx, &playlist)?.is_none(),
+            "a playlist that is gone is not there"
+        );
+    }
+    Ok(true)
+}

@@ -1,0 +1,122 @@
+//! Pages of a playlist that has an order of its own.
+
+use triptych_core::kv::Tx;
+
+use crate::api::call::Call;
+use crate::api::error::Error;
+use crate::api::page_token::{Binding, Direction, PageToken};
+use crate::api::response::{List, Paging};
+use crate::resource::playlist_items::open_playlist::OpenPlaylist;
+use crate::resource::playlist_items::order::Order;
+use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO};
+use crate::resource::playlist_items::render::{LISTED_ITEMS, Number};
+
+/// A page of an order. The token names the items on both sides of where the page begins; if both are gone, its position counts.
+pub(super) fn ordered(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    home: &OpenPlaylist,
+    token: Option<&PageToken>,
+    binding: Binding,
+    list: &mut List,
+) -> Result<Paging, Error> {
+    let size = call.page_size(5);
+    let order = Order::load(tx, &home.id)?;
+    let mut start = 0;
+    if let Some(token) = token {
+        start =
+            start_of(token, size, |number| match ITEMS.get(tx, &(home.id.clone(), number))? {
+                Some(item) => order.position(tx, number, &item),
+                None => Ok(None),
+            })?;
+    }
+    // One more: where the next page begins.
+    let numbers = order.slice(tx, start, size.saturating_add(1))?;
+    let mut key = (home.id.clone(), 0);
+    for (number, position) in numbers.iter().take(size as usize).zip(start..) {
+        key.1 = *number;
+        if let Some(listed) = LISTED_ITEMS.peek_shared(tx, &key)? {
+            list.push(&*home.list(call, tx, *number, position, &listed)?);
+        }
+    }
+    Ok(paging(&numbers, start, order.total(), size, binding))
+}
+
+/// Where the page of a token starts: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
+/// deletes what it was shown and goes on would else leave out as much.
+fn start_of(
+    token: &PageToken,
+    size: u32,
+    mut position: impl FnMut(u64) -> Result<Option<u32>, Error>,
+) -> Result<u32, Error> {
+    let (numbers, rest) = token.key.as_chunks::<8>();
+    let mut numbers = numbers.iter().map(|number| u64::from_be_bytes(*number));
+    let (first, second) = (numbers.next(), numbers.next());
+    let (Some(first), true) = (first, rest.is_empty()) else {
+        return Err(Error::InvalidPageToken);
+    };
+    let here = position(first)?;
+    if token.direction == Direction::Previous {
+        return Ok(here.unwrap_or(token.position).saturating_sub(size));
+    }
+    if let Some(before) = here {
+        return Ok(before + 1);
+    }
+    let here = second.map(position).transpose()?.flatten();
+    Ok(here.unwrap_or(token.position))
+}
+
+/// What the envelope says of a page that starts at `start` of `total`. `numbers` are its own, and the next one if there is any.
+fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
+    let next = match numbers.get((size as usize).saturating_sub(1)..) {
+        Some([last, next, ..]) if size > 0 => Some([last.to_be_bytes(), next.to_be_bytes()]),
+        _ => None,
+    };
+    let previous = numbers.first().filter(|_| start > 0 && size > 0);
+    let print =
+        |direction, position, key: &[u8]| PageToken::print(direction, position, key, binding);
+    Paging {
+        next: next.map(|key| print(Direction::Next, start + size, key.as_flattened())),
+        previous: previous.map(|first| print(Direction::Previous, start, &first.to_be_bytes())),
+        total: total.into(),
+        size,
+    }
+}
+
+/// A page of the items of an order that are this video. It costs what all of them do, and they are few.
+pub(super) fn of_video(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    home: &OpenPlaylist,
+    video: &str,
+    token: Option<&PageToken>,
+    binding: Binding,
+    list: &mut List,
+) -> Result<Paging, Error> {
+    let size = call.page_size(5);
+    let order = Order::load(tx, &home.id)?;
+    let span = ITEMS_OF_VIDEO.span(&(home.id.clone(), video.to_owned()));
+    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, ITEMS_MAX as usize)?;
+    let mut found = Vec::new();
+    for ((_, _, number), ()) in rows {
+        if let Some(item) = ITEMS.get(tx, &(home.id.clone(), number))? {
+            let position = order.position(tx, number, &item)?.unwrap_or_default();
+            found.push((position, number, item));
+        }
+    }
+    found.sort_by_key(|(position, ..)| *position);
+    let mut start = 0;
+    if let Some(token) = token {
+        start = start_of(token, size, |number| {
+            let here = found.iter().position(|(_, known, _)| *known == number);
+            Ok(here.and_then(|at| u32::try_from(at).ok()))
+        })?;
+    }
+    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let page: Vec<_> = found.into_iter().skip(start as usize).take(size as usize + 1).collect();
+    for (position, number, item) in page.iter().take(size as usize) {
+        list.push(&home.show(call, tx, Number::Ordered(*number), *position, item)?);
+    }
+    let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
+    Ok(paging(&numbers, start, total, size, binding))
+}

@@ -1,0 +1,60 @@
+//! Writing a playlist item.
+
+use crate::api::call::Call;
+use crate::api::error::Error;
+use crate::record::json_fields::Body;
+use crate::resource::playlist_items::rules;
+
+/// A note has at most this many characters (facts: playlistItems.insert).
+const NOTE_CHARS_MAX: usize = 280;
+
+/// What a client writes of an item.
+pub(super) struct ItemPatch {
+    pub(super) playlist: Option<String>,
+    pub(super) video: Option<String>,
+    pub(super) position: Option<u64>,
+    pub(super) note: Option<String>,
+    pub(super) start_at: Option<String>,
+    pub(super) end_at: Option<String>,
+}
+
+impl ItemPatch {
+    pub(super) fn read(call: &Call<'_>) -> Result<Self, Error> {
+        let body = Body::of(call.body);
+        let snippet = body.object("snippet", "snippet")?;
+        let text =
+            |name| snippet.map(|snippet| snippet.text(name)).transpose().map(Option::flatten);
+        let resource = snippet
+            .map(|snippet| snippet.object("resourceId", "snippet.resourceId"))
+            .transpose()?
+            .flatten();
+        let video = match resource {
+            None => None,
+            Some(resource) => {
+                if resource.text("kind")?.is_some_and(|kind| kind != "youtube#video") {
+                    return Err(Error::Rule(&rules::RESOURCE_TYPE_INVALID));
+                }
+                resource.text("videoId")?
+            }
+        };
+        let position = match snippet.map(|snippet| snippet.number("position")).transpose() {
+            Err(_) => return Err(Error::Rule(&rules::POSITION_INVALID)),
+            Ok(position) => position.flatten(),
+        };
+        let details = body.object("contentDetails", "contentDetails")?;
+        let detail =
+            |name| details.map(|details| details.text(name)).transpose().map(Option::flatten);
+        let note = detail("note")?;
+        if note.as_ref().is_some_and(|note| note.chars().count() > NOTE_CHARS_MAX) {
+            return Err(Error::Rule(&rules::CONTENT_DETAILS_INVALID));
+        }
+        Ok(Self {
+            playlist: text("playlistId")?,
+            video,
+            position,
+            note,
+            start_at: detail("startAt")?,
+            end_at: detail("endAt")?,
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! The search document of a playlist, and the snippet of a result.
+
+use bytes::Bytes;
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::index;
+use crate::index::{Document, Facets, Kind};
+use crate::record::json_fields::text_of;
+use crate::record::privacy::Privacy;
+use crate::record::stored::Stored;
+use crate::record::{search_result, thumbnail};
+use crate::resource::playlist_items::order::ORDER;
+use crate::resource::playlists::record::Playlist;
+
+/// Notes what can be found of a playlist.
+///
+/// # Errors
+/// As the store.
+pub fn put(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(), Error> {
+    let snippet = playlist.value("snippet");
+    let document = Document {
+        channel: playlist.head.channel.clone(),
+        title: text_of(&snippet, "title"),
+        description: text_of(&snippet, "description"),
+        tags: Vec::new(),
+        facets: Facets {
+            published: playlist.head.published.micros(),
+            public: playlist.head.privacy == Privacy::Public,
+            language: playlist.head.language.clone().unwrap_or_default(),
+            ..Facets::default()
+        },
+    };
+    Ok(index::put(tx, Kind::Playlist, id, &document)?)
+}
+
+/// How a search shows a playlist. Its picture is that of its first video.
+///
+/// # Errors
+/// As the store.
+pub fn result(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<Bytes, Error> {
+    let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
+    let snippet = playlist.value("snippet");
+    let picture = thumbnail::of_video(order.first_video.as_deref().unwrap_or("none"), false);
+    Ok(search_result::snippet(
+        &snippet,
+        &playlist.head.channel,
+        &text_of(&snippet, "channelTitle"),
+        picture,
+    ))
+}

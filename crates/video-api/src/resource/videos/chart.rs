@@ -1,0 +1,73 @@
+//! The chart of public videos by their views.
+
+use triptych_core::kv::{Table, Tx};
+
+use crate::api::call::Call;
+use crate::api::error::Error;
+use crate::api::page_token::Binding;
+use crate::api::paginate;
+use crate::api::response::Paging;
+use crate::resource::video_categories;
+use crate::resource::videos::record::Video;
+use crate::resource::videos::render::LISTED_VIDEOS;
+use crate::resource::videos::rules;
+
+/// Public videos by category (`0` for all) and views, most first.
+pub const CHART: Table<(String, u64, String), ()> = Table::new(0x23);
+
+/// The total of a chart counts no further than this, as the real service's: what it costs does not grow with the videos.
+const CHART_TOTAL_MAX: usize = 200;
+
+/// Puts a video into the chart.
+pub(super) fn put(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
+    for category in ["0", &head.category] {
+        CHART.put(tx, &(category.to_owned(), !views, id.to_owned()), &());
+    }
+}
+
+/// Takes a video out of the chart.
+pub(super) fn remove(tx: &mut Tx<'_>, id: &str, head: &Video, views: u64) {
+    for category in ["0", &head.category] {
+        CHART.delete(tx, &(category.to_owned(), !views, id.to_owned()));
+    }
+}
+
+/// A page of the chart, of what can be viewed in `region` if one is named.
+pub(super) fn page(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    region: Option<&str>,
+) -> Result<(Vec<String>, Paging), Error> {
+    if call.params.get("chart") != Some("mostPopular") {
+        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
+    }
+    let category = call.params.get("videoCategoryId").unwrap_or("0");
+    if category != "0"
+        && !video_categories::CATEGORIES.iter().any(|(known, _, _)| *known == category)
+    {
+        return Err(Error::Rule(&rules::CHART_NOT_FOUND));
+    }
+    let size = call.page_size(5);
+    let within = region.unwrap_or_default();
+    let binding = Binding::of(&[call.operation.name, "chart", category, within]);
+    let token = call.page_token(binding)?;
+    let is_open = |tx: &mut Tx<'_>, id: &String| -> Result<bool, Error> {
+        let Some(region) = region else {
+            return Ok(true);
+        };
+        let video = LISTED_VIDEOS.peek_shared(tx, id)?;
+        let regions = video.as_ref().and_then(|video| video.record.head.regions.as_ref());
+        Ok(!regions.is_some_and(|regions| regions.close(region)))
+    };
+    let start = category.to_owned();
+    let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
+    let rows = paginate::read_where(tx, &CHART, &start, token.as_ref(), size, binding, keeps)?;
+    let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
+    let mut total = counted.len() as u64;
+    for (row, _) in counted.iter().filter(|_| region.is_some()) {
+        let (_, _, id) = CHART.read_key(row)?;
+        total -= u64::from(!is_open(tx, &id)?);
+    }
+    let paging = rows.paging(total, size);
+    Ok((rows.keys.into_iter().map(|(_, _, video)| video).collect(), paging))
+}

@@ -1,0 +1,120 @@
+//! Ratings that accounts gave to videos.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::api::call::Call;
+use crate::api::error::Error;
+use crate::api::page_token::Binding;
+use crate::api::paginate;
+use crate::api::response::Paging;
+use crate::index;
+use crate::index::Kind;
+use crate::record::counter;
+use crate::record::counter::Count;
+use crate::record::key_order::latest_first;
+use crate::resource::videos::record::VIDEO_COUNTS;
+
+/// What an account thinks of a video: channel of the account, video.
+pub const RATINGS: Table<(String, String), Rating> = Table::new(0x25);
+
+/// Rated videos of an account by rating (1 like, 2 dislike) and time, latest first.
+pub const RATED: Table<(String, u8, u64, String), ()> = Table::new(0x26);
+
+/// How many videos an account has rated so.
+pub const RATED_COUNT: Table<(String, u8), Count> = Table::new(0x27);
+
+/// What an account thinks of a video, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rating {
+    /// Whether it likes it; else it dislikes it.
+    pub likes: bool,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+impl JsonRecord for Rating {}
+
+/// Sets what the account of `channel` thinks of a video: `None` removes its rating. Likes are the playlist of likes.
+///
+/// # Errors
+/// As the store.
+pub fn set(
+    tx: &mut Tx<'_>,
+    channel: &str,
+    id: &str,
+    likes: Option<bool>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let key = (channel.to_owned(), id.to_owned());
+    let old = RATINGS.get(tx, &key)?;
+    if old.map(|rating| rating.likes) == likes {
+        return Ok(());
+    }
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?;
+    let mut list = |tx: &mut Tx<'_>, rating: Rating, more: bool| -> Result<(), Error> {
+        let kind = if rating.likes { 1 } else { 2 };
+        let row = (channel.to_owned(), kind, latest_first(rating.since.micros()), id.to_owned());
+        let total = (channel.to_owned(), kind);
+        if more {
+            RATED.put(tx, &row, &());
+        } else {
+            RATED.delete(tx, &row);
+        }
+        let change = |count: u64| {
+            if more { count.saturating_add(1) } else { count.saturating_sub(1) }
+        };
+        counter::change(tx, &RATED_COUNT, &total, more)?;
+        if let Some(counts) = &mut counts {
+            let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
+            *count = change(*count);
+        }
+        Ok(())
+    };
+    if let Some(old) = old {
+        list(tx, old, false)?;
+    }
+    match likes {
+        None => RATINGS.delete(tx, &key),
+        Some(likes) => {
+            let rating = Rating { likes, since: now };
+            list(tx, rating, true)?;
+            RATINGS.put(tx, &key, &rating);
+        }
+    }
+    if let Some(counts) = counts {
+        VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+        index::touch(tx, Kind::Video, id, |facets| {
+            (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
+        })?;
+    }
+    Ok(())
+}
+
+/// A page of the videos that the caller rated so.
+pub(super) fn page(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    rating: &str,
+) -> Result<(Vec<String>, Paging), Error> {
+    let owner = call.caller.channel()?.to_owned();
+    let kind = match rating {
+        "like" => 1_u8,
+        "dislike" => 2,
+        // Nobody can list what they did not rate.
+        _ => {
+            return Err(Error::UnknownValue {
+                name: "myRating",
+                value: rating.into(),
+                allowed: &["like", "dislike"],
+            });
+        }
+    };
+    let size = call.page_size(5);
+    let binding = Binding::of(&[call.operation.name, rating, &owner]);
+    let token = call.page_token(binding)?;
+    let rows = paginate::read(tx, &RATED, &(owner.clone(), kind), token.as_ref(), size, binding)?;
+    let paging = rows.paging(counter::of(tx, &RATED_COUNT, &(owner, kind))?, size);
+    Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
+}

@@ -1,0 +1,168 @@
+//! Putting and removing videos with all that follows from them: index rows, counters, search documents.
+
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::api::error::Error;
+use crate::index::Kind;
+use crate::record::key_order::{latest_first, moment_of};
+use crate::record::privacy::Privacy;
+use crate::record::stored::Stored;
+use crate::resource::channels::record as channels;
+use crate::resource::videos::record::{
+    SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS, Video, VideoCounts,
+};
+use crate::resource::videos::{chart, patch, search_document};
+use crate::upload::media;
+use crate::{index, picture};
+
+/// Stores a new video and its indexes.
+///
+/// # Errors
+/// As the store.
+pub fn insert(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    VIDEOS.put(tx, &id.to_owned(), video);
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &VideoCounts::default());
+    put_indexes(tx, id, video)?;
+    search_document::put(tx, id, video)
+}
+
+/// Replaces a video: indexes of the old one go, those of the new one come.
+///
+/// # Errors
+/// As the store.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    id: &str,
+    old: &Stored<Video>,
+    new: &Stored<Video>,
+) -> Result<(), Error> {
+    if old != new {
+        remove_indexes(tx, id, old)?;
+        VIDEOS.put(tx, &id.to_owned(), new);
+        put_indexes(tx, id, new)?;
+        search_document::put(tx, id, new)?;
+    }
+    Ok(())
+}
+
+/// Removes a video. Playlist items that name it stay, as the real service keeps them; ratings of it are not shown any more.
+///
+/// # Errors
+/// As the store.
+pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    remove_indexes(tx, id, video)?;
+    let key = id.to_owned();
+    let counts = VIDEO_COUNTS.get(tx, &key)?.unwrap_or_default();
+    channels::count(tx, &video.head.channel, |channel| {
+        channel.views = channel.views.saturating_sub(counts.views)
+    })?;
+    VIDEOS.delete(tx, &key);
+    VIDEO_COUNTS.delete(tx, &key);
+    if let Some(media) = video.head.media {
+        media::discard(tx, media);
+    }
+    picture::unset(tx, &format!("vi/{id}"))?;
+    index::remove(tx, Kind::Video, id)?;
+    Ok(())
+}
+
+fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    let head = &video.head;
+    let time = latest_first(head.published.micros());
+    UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
+    if head.is_listed() {
+        UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        chart::put(tx, id, head, views);
+    }
+    if let Some(at) = head.publish_at {
+        SCHEDULE.put(tx, &(!latest_first(at.micros()), id.to_owned()), &());
+    }
+    channels::count(tx, &head.channel, |counts| {
+        counts.uploads += 1;
+        counts.videos += u64::from(head.is_listed());
+    })
+}
+
+fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
+    let head = &video.head;
+    let time = latest_first(head.published.micros());
+    UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
+    if head.is_listed() {
+        UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
+        let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
+        chart::remove(tx, id, head, views);
+    }
+    if let Some(at) = head.publish_at {
+        SCHEDULE.delete(tx, &(!latest_first(at.micros()), id.to_owned()));
+    }
+    channels::count(tx, &head.channel, |counts| {
+        counts.uploads = counts.uploads.saturating_sub(1);
+        counts.videos = counts.videos.saturating_sub(u64::from(head.is_listed()));
+    })
+}
+
+/// Counts `more` views of a video, for it, its channel and the chart.
+///
+/// # Errors
+/// As the store.
+pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<(), Error> {
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    if video.is_listed() {
+        chart::remove(tx, id, video, counts.views);
+    }
+    counts.views = counts.views.saturating_add(more);
+    if video.is_listed() {
+        chart::put(tx, id, video, counts.views);
+    }
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    index::touch(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
+    channels::count(tx, &video.channel, |channel| {
+        channel.views = channel.views.saturating_add(more)
+    })
+}
+
+/// Adds to the time for which a video was watched, and gives what is counted of it then. No resource shows the time.
+///
+/// # Errors
+/// As the store.
+pub fn add_seconds(tx: &mut Tx<'_>, id: &str, more: u64) -> Result<VideoCounts, Error> {
+    let mut counts = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    counts.seconds = counts.seconds.saturating_add(more);
+    VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
+    Ok(counts)
+}
+
+/// When the next scheduled video becomes public.
+///
+/// # Errors
+/// As the store.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, Error> {
+    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 1)?;
+    let next = rows.first();
+    Ok(next.map(|((at, _), ())| Timestamp::from_micros(moment_of(!*at))))
+}
+
+/// Publishes videos whose time has come, at most 50 of them.
+///
+/// # Errors
+/// As the store.
+pub fn publish_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
+    let (rows, _) = SCHEDULE.scan(tx, &SCHEDULE.span(&()), 50)?;
+    for ((at, id), ()) in rows {
+        if at > !latest_first(now.micros()) {
+            break;
+        }
+        let Some(old) = VIDEOS.get(tx, &id)? else {
+            SCHEDULE.delete(tx, &(at, id));
+            continue;
+        };
+        let mut new = old.clone();
+        new.head.published = new.head.publish_at.take().unwrap_or(now);
+        new.head.privacy = Privacy::Public;
+        patch::refresh(&id, &mut new);
+        replace(tx, &id, &old, &new)?;
+    }
+    Ok(())
+}
