@@ -1,7 +1,7 @@
 //! Pages of what is found at once: by a list of ids, or as the few entries of one video.
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::response::Paging;
 

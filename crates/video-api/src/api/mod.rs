@@ -1,6 +1,5 @@
 //! The interface: rows of operations, the checks of a request by its row, and the form of replies.
 
-pub mod call;
 pub mod discovery;
 pub mod error;
 pub mod fields;

@@ -1,6 +1,6 @@
 //! Lists of rows that have an id and a snippet and nothing else.
 
-use crate::api::call::Call;
+use crate::api::operation::call::Call;
 use crate::api::response::{Item, List, Reply, etag};
 
 /// The reply that lists these rows, each an id and a snippet as text.

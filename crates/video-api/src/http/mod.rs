@@ -33,8 +33,8 @@ use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
 use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use crate::account::{self, Caller};
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::operation::{Method, Operation, Run};
 use crate::api::parameter::Params;
 use crate::api::quota;

@@ -4,8 +4,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{Table, Tx};
 
 use crate::account::{Scope, Scopes};
-use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, Upload};
 use crate::api::parameter::{OWNER, OWNER_CHANNEL, Param};
 use crate::api::response::{Item, Reply, etag};

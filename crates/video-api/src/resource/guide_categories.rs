@@ -5,8 +5,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, Run};
 use crate::api::parameter::{HL, IDS, PART, REGION_CODE};
 use crate::api::response::Reply;

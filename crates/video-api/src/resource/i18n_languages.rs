@@ -4,8 +4,8 @@ use serde_json::json;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Part, READ, Run};
 use crate::api::parameter::{HL, PART};
 use crate::api::response::Reply;

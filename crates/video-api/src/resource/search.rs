@@ -4,8 +4,8 @@ use bytes::Bytes;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Key, Tx};
 
-use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::call::Call;
 use crate::api::operation::{Cost, Filters, Operation, Part, READ, Run};
 use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::parameter::{Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param, REGION_CODE};

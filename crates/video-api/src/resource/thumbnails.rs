@@ -3,8 +3,8 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, UPLOAD, Upload};
 use crate::api::parameter::{OWNER, Param};
 use crate::api::response::{List, Reply};

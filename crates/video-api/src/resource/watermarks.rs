@@ -5,8 +5,8 @@ use serde_json::Map;
 use triptych_core::id::Ids;
 use triptych_core::kv::{Table, Tx};
 
-use crate::api::call::Call;
 use crate::api::error::{Error, Place, Rule, rules};
+use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, UPLOAD, Upload, WRITE};
 use crate::api::parameter::{OWNER, Param};
 use crate::api::response::Reply;

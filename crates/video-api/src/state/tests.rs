@@ -1,5 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use triptych_core::blobs::{Blobs, MemoryBlobs};
@@ -7,7 +6,6 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, KeyValue, Memory, Span, Tx};
 use triptych_core::time::Timestamp;
 
-use super::dump::TABLES;
 use super::export::export;
 use super::generate::{Generator, Plan, SERIES_VIDEOS};
 use super::import::import;
@@ -86,31 +84,6 @@ impl Stores {
 }
 
 const SMALL: Plan = Plan { channels: 3, videos: 130, seed: 7 };
-
-#[test]
-fn every_table_has_a_name_and_they_stand_in_the_order_of_their_keys() {
-    let ids: Vec<u8> = TABLES.iter().map(|table| table.rows.id()).collect();
-    assert!(ids.is_sorted() && BTreeSet::from_iter(&ids).len() == ids.len());
-    let names: BTreeSet<_> = TABLES.iter().map(|table| table.name).collect();
-    assert_eq!(names.len(), TABLES.len());
-    // The source is the list of all tables: a new one must not be forgotten in its resource.
-    let mut written = BTreeSet::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let source = std::fs::read_to_string(&path).unwrap_or_default();
-            let pieces = source.split("Table::new(0x").skip(1);
-            written.extend(pieces.filter_map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok()));
-        }
-    }
-    assert!(written.len() > 40, "the source is read as it is written");
-    assert_eq!(written, ids.into_iter().collect());
-}
 
 #[test]
 fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {

@@ -12,8 +12,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};

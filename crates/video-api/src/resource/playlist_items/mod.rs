@@ -13,9 +13,9 @@ pub mod system_playlist;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
 use crate::api::id_list;
+use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{ID, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};

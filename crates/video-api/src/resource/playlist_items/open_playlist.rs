@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::response::Item;
 use crate::record::id;
 use crate::record::id::{PlaylistName, SystemPlaylist};

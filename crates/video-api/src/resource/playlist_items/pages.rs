@@ -2,8 +2,8 @@
 
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::response::{List, Paging};
 use crate::resource::playlist_items::open_playlist::OpenPlaylist;

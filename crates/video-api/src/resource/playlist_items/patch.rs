@@ -1,7 +1,7 @@
 //! Writing a playlist item.
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::record::json_fields::Body;
 use crate::resource::playlist_items::rules;
 

@@ -10,8 +10,8 @@ pub mod store;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
 use crate::api::parameter::{

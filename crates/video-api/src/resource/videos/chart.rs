@@ -2,8 +2,8 @@
 
 use triptych_core::kv::{Table, Tx};
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
 use crate::api::paginate;
 use crate::api::response::Paging;

@@ -13,8 +13,8 @@ pub mod store;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::operation::{
     Access, Cost, Filters, Operation, Part, READ, Run, UPLOAD, Upload, WRITE,
 };

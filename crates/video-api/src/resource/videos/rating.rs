@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
 use crate::api::paginate;
 use crate::api::response::Paging;

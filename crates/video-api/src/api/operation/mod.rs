@@ -1,11 +1,13 @@
 //! The row of an operation: all that routing, checks, authentication, quota, metrics, discovery and documents are made from.
 
+pub mod call;
+
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use crate::account::{Scope, Scopes};
-use crate::api::call::Call;
 use crate::api::error::Error;
+use crate::api::operation::call::Call;
 use crate::api::parameter::Param;
 use crate::api::response::Reply;
 use crate::media::Treatment;
