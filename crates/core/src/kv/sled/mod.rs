@@ -4,9 +4,9 @@
 //! oldest group to the log, syncs that, acknowledges, and adds the group to a memtable (`wal_thread.rs`). Another checkpoints the
 //! memtables: it brings many groups at a time into sled, since each batch of sled costs 100 µs, and syncs sled's file itself, since
 //! sled's own `flush` does not reach the disk on Linux (`checkpoint_thread.rs`). See
-//! docs/decisions/2026-11-21-sled-as-measured.md, 2026-11-21-journal.md and 2026-11-22-02-log-around-sled.md.
+//! docs/decisions/2026-11-21-04-sled-as-measured.md, 2026-11-21-08-journal.md and 2026-11-22-02-log-around-sled.md.
 //! Values too long for a record lie in a value log beside the tree, since sled must fit its cache:
-//! docs/decisions/2026-11-21-long-values.md.
+//! docs/decisions/2026-11-21-07-long-values.md.
 
 mod checkpoint_thread;
 mod memtable;

@@ -3,7 +3,7 @@
 //! A group of batches is one frame, appended with one write and one sync; an acknowledgement waits for nothing else. A file that
 //! is full is written anew from its start once all that it holds is in sled's file on disk, so that most syncs change no length.
 //! A frame names the version before it: frames that follow each other make a chain, and what an earlier turn left does not join it.
-//! See docs/decisions/2026-11-21-journal.md.
+//! See docs/decisions/2026-11-21-08-journal.md.
 
 mod frame;
 
