@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use object_put::auth::account::Secret;
-use object_put::auth::payload::unhex;
 use object_put::body::encryption::Keyring;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
+use object_put::request::hex::unhex;
 use object_put::server::ObjectPut;
 use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
@@ -216,7 +216,7 @@ fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, Launc
         None => (storage::random_hex(), false),
     };
     // The id goes with the secret, so that one file keeps both; it tells nothing about it.
-    let id: String = object_put::auth::payload::key_id(&secret);
+    let id: String = object_put::auth::account::key_id(&secret);
     let key = (id, Secret::new(secret));
     Ok(Credentials { shown: Some(key.clone()), key, own })
 }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 
+use crate::auth::digest::hmac_sha256;
+use crate::request::hex::hex;
+
 /// An account: the owner of buckets, objects and keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,6 +25,44 @@ pub struct Account {
 }
 
 impl JsonRecord for Account {}
+
+/// The accounts that grants can name.
+#[derive(Debug, Clone, Default)]
+pub struct AccountDirectory(Vec<Account>);
+
+impl AccountDirectory {
+    /// The directory of these accounts.
+    #[must_use]
+    pub const fn new(accounts: Vec<Account>) -> Self {
+        Self(accounts)
+    }
+
+    /// All accounts.
+    pub fn iter(&self) -> impl Iterator<Item = &Account> {
+        self.0.iter()
+    }
+
+    /// The account with this id.
+    #[must_use]
+    pub fn account(&self, id: &str) -> Option<&Account> {
+        self.0.iter().find(|account| account.id == id)
+    }
+
+    /// The canonical id of the account with this id; the id itself for one that is no more.
+    #[must_use]
+    pub fn canonical<'a>(&'a self, id: &'a str) -> &'a str {
+        self.account(id).map_or(id, |account| &account.canonical_id)
+    }
+
+    /// The name that lists show for a canonical id; empty where it is not known.
+    #[must_use]
+    pub fn display_name(&self, canonical: &str) -> &str {
+        let mut accounts = self.0.iter();
+        accounts
+            .find(|account| account.canonical_id == canonical)
+            .map_or("", |account| &account.display_name)
+    }
+}
 
 /// The secret half of an access key. It never appears in a log.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +151,14 @@ impl Caller {
             }
         }
     }
+}
+
+/// The access key id that goes with a secret that was made here: it depends on the secret and tells nothing about it.
+#[must_use]
+pub fn key_id(secret: &str) -> String {
+    let digest = hmac_sha256(secret.as_bytes(), [&b"access key id"[..]]);
+    let digits: String = hex(&digest).chars().take(16).collect();
+    format!("OPUT{}", digits.to_ascii_uppercase())
 }
 
 /// Tells whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.

@@ -1,20 +1,16 @@
 //! Access control lists: grantees, permissions, canned lists, grant headers and the XML form.
 
 use serde::{Deserialize, Serialize};
-use triptych_core::kv::Tx;
 
-use crate::auth::account::{Account, Caller};
+use crate::auth::account::{AccountDirectory, Caller};
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::xml::{Element, XmlWriter};
-use crate::store::tables::ACCOUNTS;
 
 const ACL: &str = "x-store-acl";
 /// The most grants of a list.
 const GRANTS_MAX: usize = 100;
-/// The most accounts that a store holds.
-const ACCOUNTS_MAX: usize = 10_000;
 /// The canonical id that `aws-exec-read` names: the service that reads machine images.
 const IMAGE_READER: &str = "6aa5a366c34c1cbe25dc49211496e913e0351eb0e8c37aa3477e40942ec6b97c";
 const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -68,6 +64,26 @@ pub enum Grantee {
     Group(Group),
 }
 
+impl Grantee {
+    fn user(directory: &AccountDirectory, canonical: &str) -> Option<Self> {
+        // 64 hexadecimal digits may be an account beyond this store: what is granted to it waits for its key.
+        let foreign =
+            canonical.len() == 64 && canonical.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let known = directory.iter().any(|own| own.canonical_id == canonical);
+        (known || foreign).then(|| Self::User(canonical.to_owned()))
+    }
+
+    fn of_email(directory: &AccountDirectory, address: &str) -> Result<Self, Error> {
+        let mut accounts = directory.iter();
+        accounts
+            .find(|account| {
+                !account.email.is_empty() && account.email.eq_ignore_ascii_case(address)
+            })
+            .map(|account| Self::User(account.canonical_id.clone()))
+            .ok_or_else(|| Error::UnresolvableGrantByEmailAddress { address: address.to_owned() })
+    }
+}
+
 /// The right that a grant gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Permission {
@@ -110,60 +126,6 @@ pub struct Grant {
     pub grantee: Grantee,
     /// The right.
     pub permission: Permission,
-}
-
-/// The accounts that grants can name.
-#[derive(Debug, Clone, Default)]
-pub struct AccountDirectory(Vec<Account>);
-
-impl AccountDirectory {
-    /// All accounts of the store.
-    ///
-    /// # Errors
-    /// As reads of the store.
-    pub fn read(tx: &mut Tx<'_>) -> Result<Self, Error> {
-        let rows = ACCOUNTS.all(tx, &(), ACCOUNTS_MAX)?;
-        Ok(Self(rows.into_iter().map(|(_, account)| account).collect()))
-    }
-
-    /// The account with this id.
-    #[must_use]
-    pub fn account(&self, id: &str) -> Option<&Account> {
-        self.0.iter().find(|account| account.id == id)
-    }
-
-    /// The canonical id of the account with this id; the id itself for one that is no more.
-    #[must_use]
-    pub fn canonical<'a>(&'a self, id: &'a str) -> &'a str {
-        self.account(id).map_or(id, |account| &account.canonical_id)
-    }
-
-    /// The name that lists show for a canonical id; empty where it is not known.
-    #[must_use]
-    pub fn display_name(&self, canonical: &str) -> &str {
-        let mut accounts = self.0.iter();
-        accounts
-            .find(|account| account.canonical_id == canonical)
-            .map_or("", |account| &account.display_name)
-    }
-
-    fn user(&self, canonical: &str) -> Option<Grantee> {
-        // 64 hexadecimal digits may be an account beyond this store: what is granted to it waits for its key.
-        let foreign =
-            canonical.len() == 64 && canonical.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let known = self.0.iter().any(|own| own.canonical_id == canonical);
-        (known || foreign).then(|| Grantee::User(canonical.to_owned()))
-    }
-
-    fn email(&self, address: &str) -> Result<Grantee, Error> {
-        let mut accounts = self.0.iter();
-        accounts
-            .find(|account| {
-                !account.email.is_empty() && account.email.eq_ignore_ascii_case(address)
-            })
-            .map(|account| Grantee::User(account.canonical_id.clone()))
-            .ok_or_else(|| Error::UnresolvableGrantByEmailAddress { address: address.to_owned() })
-    }
 }
 
 /// The owners that canned lists name, and the accounts that grants name.
@@ -392,20 +354,19 @@ fn grantee(
     let (kind, value) = entry.split_once('=').ok_or_else(malformed)?;
     let value = crate::request::etag::bare(value);
     match kind.trim() {
-        "id" => {
-            directory.user(value).ok_or_else(|| Error::argument("id", Some(value), "Invalid id"))
-        }
+        "id" => Grantee::user(directory, value)
+            .ok_or_else(|| Error::argument("id", Some(value), "Invalid id")),
         "uri" => Group::parse(value, dialect)
             .map(Grantee::Group)
             .ok_or_else(|| Error::argument("uri", Some(value), "Invalid group uri")),
-        "emailAddress" => directory.email(value),
+        "emailAddress" => Grantee::of_email(directory, value),
         _ => Err(malformed()),
     }
 }
 
 fn known_user(id: &str, directory: &AccountDirectory) -> Result<Grantee, Error> {
     let unknown = || Error::argument("CanonicalUser/ID", Some(id), "Invalid id");
-    directory.user(id).ok_or_else(unknown)
+    Grantee::user(directory, id).ok_or_else(unknown)
 }
 
 fn grantee_of(
@@ -422,7 +383,7 @@ fn grantee_of(
                 .map(Grantee::Group)
                 .ok_or_else(|| Error::argument("Group/URI", Some(uri), "Invalid group uri"))
         }
-        Some("AmazonCustomerByEmail") => directory.email(text("EmailAddress")?),
+        Some("AmazonCustomerByEmail") => Grantee::of_email(directory, text("EmailAddress")?),
         _ => Err(Error::MalformedAcl),
     }
 }
@@ -430,6 +391,7 @@ fn grantee_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::account::Account;
 
     fn directory() -> AccountDirectory {
         let account = |id: &str, canonical: &str, email: &str| Account {
@@ -438,7 +400,7 @@ mod tests {
             display_name: format!("name {id}"),
             email: email.to_owned(),
         };
-        AccountDirectory(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
+        AccountDirectory::new(vec![account("1", "canon1", "a@b.c"), account("2", "canon2", "")])
     }
 
     fn read(headers: &[(&str, &str)]) -> Result<Option<Acl>, Error> {

@@ -9,19 +9,24 @@ use crate::auth::account::Caller;
 use crate::auth::acl::{Acl, Permission};
 use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
 use crate::error::Error;
-use crate::operation::get_object::locate;
-use crate::operation::{Operation, Run, Target};
-use crate::request::fields::{Fields, Query};
+use crate::request::fields::Fields;
+use crate::request::location::Target;
+use crate::request::query::Query;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
 use crate::store::key::Key;
+use crate::store::lookup::locate;
 use crate::store::tables::{ACCOUNTS, BUCKETS};
 use crate::store::version::ObjectVersion;
 
 /// A request on its way to a bucket.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessRequest<'a> {
-    /// The operation.
-    pub operation: &'static Operation,
+    /// The permission that it needs; empty for none.
+    pub permission: &'static str,
+    /// The kind of thing that it is about.
+    pub target: Target,
+    /// True if it stores an object, with what that brings along.
+    pub writes_object: bool,
     /// The name of the bucket.
     pub bucket: &'a str,
     /// The key, where the path names one.
@@ -43,9 +48,9 @@ pub struct AccessRequest<'a> {
 pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = existing_bucket(access, tx)?;
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
-    check_permission(access, access.operation.permission, &bucket, tx)?;
+    check_permission(access, access.permission, &bucket, tx)?;
     check_payer(access, &bucket)?;
-    if matches!(access.operation.run, Run::Put | Run::Copy) {
+    if access.writes_object {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
         let brings = [
             ("store:PutObjectAcl", Acl::is_named(access.fields)),
@@ -70,7 +75,7 @@ pub fn authorize_source(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<A
     let bucket = existing_bucket(access, tx)?;
     let expected = "x-store-source-expected-bucket-owner";
     check_expected_owner(access.fields, expected, &bucket.owner)?;
-    check_permission(access, access.operation.permission, &bucket, tx)?;
+    check_permission(access, access.permission, &bucket, tx)?;
     Ok(bucket)
 }
 
@@ -80,7 +85,7 @@ fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bu
         .filter(|bucket| !bucket.deleting)
         .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })?;
     // A seed file may name one: what it holds has rules of its own, which are not there yet.
-    if bucket.kind == BucketKind::Directory && access.operation.target == Target::Object {
+    if bucket.kind == BucketKind::Directory && access.target == Target::Object {
         return Err(Error::OperationNotImplemented {
             operation: "The zonal endpoint of directory buckets",
         });

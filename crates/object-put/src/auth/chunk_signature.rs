@@ -3,9 +3,10 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::auth::payload::{hex, hmac_sha256};
+use crate::auth::digest::hmac_sha256;
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::Dialect;
+use crate::request::hex::hex;
 
 /// SHA-256 of nothing.
 const EMPTY_HASH: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

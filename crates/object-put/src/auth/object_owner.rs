@@ -3,11 +3,12 @@
 use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
-use crate::auth::acl::{AccountDirectory, Acl, AclContext, full_control};
+use crate::auth::acl::{Acl, AclContext, full_control};
 use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, Ownership};
+use crate::store::lookup::account_directory;
 
 const ACL: &str = "x-store-acl";
 
@@ -36,7 +37,7 @@ pub fn of_put(
     if !Acl::is_named(fields) {
         return Ok((owner.to_owned(), Acl::default()));
     }
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let bucket_owner = directory.canonical(&bucket.owner);
     let context = AclContext {
         directory: &directory,

@@ -1,16 +1,13 @@
-//! Signatures: who sent a request, and that nobody changed it.
-//!
-//! [`Credentials::read`] takes what a request says about its sender; [`Credentials::verify`] proves it with the key's secret.
-//! Between the two the shell looks the key up.
+//! The header `x-store-content-sha256`.
 
-use hmac::{Hmac, KeyInit, Mac};
-use sha1::Sha1;
-use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
-/// Milliseconds that the clocks of client and server may be apart.
-pub const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
-/// The longest that a presigned URL may be valid.
-pub const PRESIGNED_SECONDS_MAX: u64 = 604_800;
+use crate::error::Error;
+use crate::request::fields::Fields;
+use crate::request::hex::unhex;
+
+/// The header that tells how the body is signed.
+pub(super) const CONTENT_SHA256: &str = "x-store-content-sha256";
 
 /// The value of `x-store-content-sha256`: the framing of the body, and what its signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +40,25 @@ impl Payload {
         }
     }
 
+    /// The payload that the header of a request names, with its value; `None` without the header.
+    pub(super) fn of_fields<'r>(
+        fields: &Fields<'r>,
+    ) -> Result<Option<(Self, Cow<'r, str>)>, Error> {
+        let Some(text) = fields.get(CONTENT_SHA256)? else {
+            return Ok(None);
+        };
+        match Self::read(&text, fields.dialect().words().streaming_signed) {
+            Some(payload) => Ok(Some((payload, text))),
+            None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
+        }
+    }
+
+    /// Tells whether each chunk of the body is signed.
+    #[must_use]
+    pub const fn has_signed_chunks(self) -> bool {
+        matches!(self, Self::Signed | Self::SignedTrailer)
+    }
+
     /// Tells whether the body is framed as aws-chunked.
     #[must_use]
     pub const fn is_chunked(self) -> bool {
@@ -50,62 +66,10 @@ impl Payload {
     }
 }
 
-/// Lower-case hexadecimal digits of `bytes`.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or_default();
-    let mut text = Vec::with_capacity(2 * bytes.len());
-    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
-    String::from_utf8(text).unwrap_or_default()
-}
-
-/// The 32 bytes that 64 hexadecimal digits stand for.
-#[must_use]
-pub fn unhex(text: &str) -> Option<[u8; 32]> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != 32 || !rest.is_empty() {
-        return None;
-    }
-    let mut bytes = [0; 32];
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = u8::try_from((digit(*high)? << 4) | digit(*low)?).ok()?;
-    }
-    Some(bytes)
-}
-
-/// The access key id that goes with a secret that was made here: it depends on the secret and tells nothing about it.
-#[must_use]
-pub fn key_id(secret: &str) -> String {
-    let digest = hmac_sha256(secret.as_bytes(), [&b"access key id"[..]]);
-    let digits: String = hex(&digest).chars().take(16).collect();
-    format!("OPUT{}", digits.to_ascii_uppercase())
-}
-
-pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
-}
-
-pub(crate) fn hmac_sha256<'p>(key: &[u8], parts: impl IntoIterator<Item = &'p [u8]>) -> [u8; 32] {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
-        return [0; 32]; // HMAC takes keys of any length.
-    };
-    parts.into_iter().for_each(|part| mac.update(part));
-    mac.finalize().into_bytes().into()
-}
-
-pub(crate) fn hmac_sha1(key: &[u8], text: &[u8]) -> [u8; 20] {
-    let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(key) else {
-        return [0; 20]; // HMAC takes keys of any length.
-    };
-    mac.update(text);
-    mac.finalize().into_bytes().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::hex::hex;
 
     #[test]
     fn payload_modes_are_read_in_their_dialect() {

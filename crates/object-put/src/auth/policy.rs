@@ -9,7 +9,11 @@ use triptych_core::kv::Tx;
 use crate::auth::account::{Caller, matches};
 use crate::auth::acl::Acl;
 use crate::error::Error;
-use crate::request::fields::{Fields, Query};
+use crate::request::dialect::{
+    ACCOUNT_PRINCIPALS, global_condition_key, without_action_prefix, without_header_prefix,
+};
+use crate::request::fields::Fields;
+use crate::request::query::Query;
 use crate::request::xml::Element;
 use crate::store::tables::SETTINGS;
 use crate::store::tagging::Tags;
@@ -227,12 +231,12 @@ impl Test {
 
 impl ConditionKey {
     fn parse(key: &str) -> Option<Self> {
-        Some(match key {
-            "aws:SecureTransport" | "store:SecureTransport" => Self::SecureTransport,
-            "aws:Referer" | "store:Referer" => Self::Referer,
-            "aws:UserAgent" | "store:UserAgent" => Self::UserAgent,
+        Some(match global_condition_key(key) {
+            Some("SecureTransport") => Self::SecureTransport,
+            Some("Referer") => Self::Referer,
+            Some("UserAgent") => Self::UserAgent,
             _ => {
-                let own = key.strip_prefix("s3:").or_else(|| key.strip_prefix("store:"))?;
+                let own = without_action_prefix(key)?;
                 match own {
                     "prefix" => Self::Parameter("prefix"),
                     "delimiter" => Self::Parameter("delimiter"),
@@ -248,8 +252,7 @@ impl ConditionKey {
                             }
                             _ => {}
                         }
-                        let name =
-                            own.strip_prefix("x-amz-").or_else(|| own.strip_prefix("x-store-"))?;
+                        let name = without_header_prefix(own)?;
                         Self::Header(format!("x-store-{name}"))
                     }
                 }
@@ -324,8 +327,7 @@ fn statement(json: &Value) -> Result<Statement, Error> {
 
 /// An action without the prefix of either dialect.
 fn neutral_action(action: &str) -> &str {
-    let own = action.strip_prefix("s3:").or_else(|| action.strip_prefix("store:"));
-    own.unwrap_or(action)
+    without_action_prefix(action).unwrap_or(action)
 }
 
 fn strings(json: &Value) -> Option<Vec<String>> {
@@ -365,7 +367,7 @@ fn principal(json: &Value) -> Result<Choice, Error> {
         Value::Object(kinds) => {
             let mut values = Vec::new();
             for (kind, names) in kinds {
-                if !["AWS", "STORE", "CanonicalUser"].contains(&kind.as_str()) {
+                if kind != "CanonicalUser" && !ACCOUNT_PRINCIPALS.contains(&kind.as_str()) {
                     return Err(invalid());
                 }
                 values.extend(strings(names).ok_or_else(invalid)?);

@@ -6,10 +6,13 @@ use subtle::ConstantTimeEq;
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::AccessKey;
-use crate::auth::payload::{Payload, hmac_sha1};
-use crate::auth::sigv4::{RequestLine, Verified, check_token};
+use crate::auth::digest::hmac_sha1;
+use crate::auth::payload::Payload;
+use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
-use crate::request::fields::{Fields, Query};
+use crate::request::dialect::sigv2;
+use crate::request::fields::Fields;
+use crate::request::query::Query;
 
 /// Parameters that name a subresource or override a response header: the signature covers them.
 const COVERED: [&str; 30] = [
@@ -45,7 +48,7 @@ const COVERED: [&str; 30] = [
     "website",
 ];
 
-/// A claim of the older scheme.
+/// The credentials of a presigned URL of the older scheme.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SigV2Credentials {
     /// The access key.
@@ -62,7 +65,7 @@ impl SigV2Credentials {
             let value = query.get(name).filter(|value| !value.is_empty());
             value.ok_or(Error::MissingQueryParameters)
         };
-        let (access_key, signature) = (need("AWSAccessKeyId")?, need("Signature")?);
+        let (access_key, signature) = (need(sigv2::ACCESS_KEY)?, need("Signature")?);
         let expires_text = need("Expires")?;
         let seconds: i64 =
             expires_text.parse().map_err(|_| Error::AuthorizationQueryParameters {
@@ -73,7 +76,7 @@ impl SigV2Credentials {
             signature: signature.to_owned(),
             expires: Timestamp::from_seconds(seconds),
             expires_text: expires_text.to_owned(),
-            token: query.get("x-amz-security-token").map(str::to_owned),
+            token: query.get(sigv2::TOKEN).map(str::to_owned),
         })
     }
 
@@ -107,14 +110,12 @@ impl SigV2Credentials {
 
     /// The older scheme covers no body; a hash or a framing that came with it still counts.
     fn payload(&self, fields: &Fields<'_>) -> Result<Payload, Error> {
-        let Some(text) = fields.get("x-store-content-sha256")? else {
-            return Ok(Payload::Unsigned);
-        };
-        match Payload::read(&text, fields.dialect().words().streaming_signed) {
-            Some(Payload::Signed | Payload::SignedTrailer) | None => {
+        match Payload::of_fields(fields)? {
+            None => Ok(Payload::Unsigned),
+            Some((payload, text)) if payload.has_signed_chunks() => {
                 Err(Error::InvalidContentSha256 { value: text.into_owned() })
             }
-            Some(payload) => Ok(payload),
+            Some((payload, _)) => Ok(payload),
         }
     }
 
@@ -122,7 +123,7 @@ impl SigV2Credentials {
         let plain = |name: &str| fields.get(name).map(Option::unwrap_or_default);
         let mut own: Vec<(&str, String)> = Vec::new();
         for (name, value) in fields.iter() {
-            if !name.starts_with("x-amz-") {
+            if !name.starts_with(sigv2::HEADER_PREFIX) {
                 continue;
             }
             let value = String::from_utf8_lossy(value).trim().to_owned();
@@ -132,7 +133,7 @@ impl SigV2Credentials {
             }
         }
         if let Some(token) = &self.token {
-            own.push(("x-amz-security-token", token.clone()));
+            own.push((sigv2::TOKEN, token.clone()));
         }
         own.sort();
         let own: String = own.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();

@@ -8,40 +8,20 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::account::AccessKey;
 use crate::auth::canonical;
-use crate::auth::payload::{
-    PRESIGNED_SECONDS_MAX, Payload, SKEW_MILLIS_MAX, hex, hmac_sha256, sha256,
-};
-use crate::auth::sigv2::SigV2Credentials;
+use crate::auth::chunk_signature::ChunkSigner;
+use crate::auth::digest::{hmac_sha256, sha256};
+use crate::auth::payload::{CONTENT_SHA256, Payload};
+use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::Dialect;
-use crate::request::fields::{Fields, Query};
+use crate::request::fields::Fields;
+use crate::request::hex::hex;
+use crate::request::query::Query;
 
-/// The header that says how the body is signed.
-const CONTENT_SHA256: &str = "x-store-content-sha256";
-
-/// The request line, raw: signatures cover it as it was sent.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestLine<'r> {
-    /// The method.
-    pub method: &'r str,
-    /// The path, percent-encoded.
-    pub path: &'r str,
-    /// The query, percent-encoded; empty for none.
-    pub query: &'r str,
-    /// The bucket that a virtual host names, which the older scheme signs as a part of the path.
-    pub host_bucket: Option<&'r str>,
-}
-
-/// The credentials of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Credentials<'r> {
-    /// Nothing: it is anonymous.
-    Anonymous(Payload),
-    /// SigV4, by header or in the query.
-    V4(SigV4Credentials<'r>),
-    /// Presigned SigV2.
-    V2(SigV2Credentials),
-}
+/// Milliseconds that the clocks of client and server may be apart.
+const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
+/// The longest that a presigned URL may be valid.
+const PRESIGNED_SECONDS_MAX: u64 = 604_800;
 
 /// The key of the signatures of one day, derived from an access key's secret and the scope of a credential.
 #[derive(Clone, PartialEq, Eq)]
@@ -75,7 +55,7 @@ impl SigningKey {
     }
 }
 
-/// A SigV4 claim.
+/// The credentials of a signature of version 4.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SigV4Credentials<'r> {
     /// The access key.
@@ -95,95 +75,6 @@ pub struct SigV4Credentials<'r> {
     token: Option<Cow<'r, str>>,
 }
 
-/// A claim that was proven.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verified {
-    /// The part of the body that the signature covers.
-    pub payload: Payload,
-    /// The signer of chunks, where the payload has chunk signatures.
-    pub chunks: Option<super::chunk_signature::ChunkSigner>,
-}
-
-impl<'r> Credentials<'r> {
-    /// Reads the claim of a request; `authorization` is its header of that name.
-    ///
-    /// # Errors
-    /// `UnsupportedAuthorization`, `SeveralAuthorizations`, `AuthorizationHeaderMalformed`, `AuthorizationQueryParameters`,
-    /// `MissingQueryParameters`, `MissingDate`, `MissingContentSha256`, `InvalidContentSha256`.
-    pub fn read(
-        authorization: Option<&'r str>,
-        fields: &Fields<'r>,
-        query: &'r Query,
-        region: &str,
-    ) -> Result<Self, Error> {
-        let dialect = fields.dialect();
-        let words = dialect.words();
-        let parameter = |name| query.get_prefixed(words.query_prefix, name);
-        // One that is empty is as good as none.
-        let header = authorization.filter(|header| !header.trim().is_empty());
-        let in_query = parameter("Algorithm").is_some()
-            || parameter("Credential").is_some()
-            || parameter("Signature").is_some();
-        let older = query.has("AWSAccessKeyId") || (query.has("Signature") && query.has("Expires"));
-        match (header, in_query, older) {
-            (None, false, false) => Ok(Self::Anonymous(anonymous_payload(fields)?)),
-            (Some(header), false, false) => SigV4Credentials::from_header(header, fields, region),
-            (None, true, false) => SigV4Credentials::from_query(fields, query, region),
-            (None, false, true) => SigV2Credentials::read(query).map(Self::V2),
-            _ => Err(Error::SeveralAuthorizations),
-        }
-    }
-
-    /// The access key that the claim names; `None` if it is anonymous.
-    #[must_use]
-    pub fn access_key(&self) -> Option<&str> {
-        match self {
-            Self::Anonymous(_) => None,
-            Self::V4(claim) => Some(claim.access_key),
-            Self::V2(claim) => Some(&claim.access_key),
-        }
-    }
-
-    /// Proves the claim with `key`, at the time `now`. `signing` keeps the signing key that was derived last of `key`: clients sign
-    /// a whole day with one.
-    ///
-    /// # Errors
-    /// `InvalidToken`, `RequestTimeTooSkewed`, `RequestExpired`, `RequestNotYetValid`, `HeadersNotSigned`, `SignatureDoesNotMatch`.
-    pub fn verify(
-        &self,
-        key: &AccessKey,
-        signing: &mut Option<Arc<SigningKey>>,
-        line: RequestLine<'_>,
-        fields: &Fields<'_>,
-        now: Timestamp,
-    ) -> Result<Verified, Error> {
-        match self {
-            Self::Anonymous(payload) => Ok(Verified { payload: *payload, chunks: None }),
-            Self::V4(claim) => claim.verify(key, signing, line, fields, now),
-            Self::V2(claim) => claim.verify(key, line, fields, now),
-        }
-    }
-}
-
-/// An anonymous body may still bring its hash or its framing; it has no chunk signatures.
-fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
-    match content_sha256(fields)? {
-        None => Ok(Payload::Unsigned),
-        Some((Payload::Signed | Payload::SignedTrailer, _)) => Err(Error::AccessDenied),
-        Some((payload, _)) => Ok(payload),
-    }
-}
-
-fn content_sha256<'r>(fields: &Fields<'r>) -> Result<Option<(Payload, Cow<'r, str>)>, Error> {
-    let Some(text) = fields.get(CONTENT_SHA256)? else {
-        return Ok(None);
-    };
-    match Payload::read(&text, fields.dialect().words().streaming_signed) {
-        Some(payload) => Ok(Some((payload, text))),
-        None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
-    }
-}
-
 fn malformed(reason: impl Into<String>) -> Error {
     Error::AuthorizationHeaderMalformed { reason: reason.into(), region: None }
 }
@@ -193,11 +84,11 @@ fn parameters(reason: impl Into<String>) -> Error {
 }
 
 impl<'r> SigV4Credentials<'r> {
-    fn from_header(
+    pub(super) fn from_header(
         header: &'r str,
         fields: &Fields<'r>,
         region: &str,
-    ) -> Result<Credentials<'r>, Error> {
+    ) -> Result<Self, Error> {
         let words = fields.dialect().words();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         if algorithm != words.algorithm {
@@ -230,8 +121,9 @@ impl<'r> SigV4Credentials<'r> {
                 "Invalid credential date \"{date}\". This date is not the same as X-Store-Date: \"{time_text}\"."
             )));
         }
-        let (payload, payload_text) = content_sha256(fields)?.ok_or(Error::MissingContentSha256)?;
-        Ok(Credentials::V4(Self {
+        let (payload, payload_text) =
+            Payload::of_fields(fields)?.ok_or(Error::MissingContentSha256)?;
+        Ok(Self {
             access_key,
             scope,
             signed,
@@ -242,14 +134,14 @@ impl<'r> SigV4Credentials<'r> {
             payload,
             payload_text,
             token: token(fields, None)?,
-        }))
+        })
     }
 
-    fn from_query(
+    pub(super) fn from_query(
         fields: &Fields<'r>,
         query: &'r Query,
         region: &str,
-    ) -> Result<Credentials<'r>, Error> {
+    ) -> Result<Self, Error> {
         let dialect = fields.dialect();
         let words = dialect.words();
         let get = |name: &str| {
@@ -293,11 +185,11 @@ impl<'r> SigV4Credentials<'r> {
                 .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
             // What a URL does not sign says nothing about the body.
             None if !signed.split(';').any(|name| name == own) => None,
-            None => content_sha256(fields)?,
+            None => Payload::of_fields(fields)?,
         };
         let (payload, payload_text) =
             sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
-        Ok(Credentials::V4(Self {
+        Ok(Self {
             access_key,
             scope,
             signed,
@@ -308,10 +200,10 @@ impl<'r> SigV4Credentials<'r> {
             payload,
             payload_text,
             token: token(fields, get("Security-Token"))?,
-        }))
+        })
     }
 
-    fn verify(
+    pub(super) fn verify(
         &self,
         key: &AccessKey,
         signing: &mut Option<Arc<SigningKey>>,
@@ -358,9 +250,9 @@ impl<'r> SigV4Credentials<'r> {
                 canonical_request: request,
             })));
         }
-        let is_signed = matches!(self.payload, Payload::Signed | Payload::SignedTrailer);
+        let is_signed = self.payload.has_signed_chunks();
         let chunks = is_signed.then(|| {
-            super::chunk_signature::ChunkSigner::new(
+            ChunkSigner::new(
                 fields.dialect(),
                 signing.key,
                 format!("{}\n{}", self.time_text, self.scope),
@@ -377,6 +269,7 @@ impl<'r> SigV4Credentials<'r> {
                 return Err(Error::RequestTimeTooSkewed {
                     request_time: self.time_text.clone().into_owned(),
                     server_time: now.rfc3339(),
+                    most_millis: SKEW_MILLIS_MAX,
                 });
             }
             return Ok(());
@@ -438,16 +331,6 @@ fn token<'r>(
         token => token,
     };
     Ok(parameter.map(Cow::Borrowed).or(header))
-}
-
-/// A temporary key comes with its token, and no other key with any.
-pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
-    let holds = match (&key.token, sent) {
-        (None, None) => true,
-        (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
-        _ => false,
-    };
-    if holds { Ok(()) } else { Err(Error::InvalidToken) }
 }
 
 /// Seconds for which a presigned URL is valid: a second to a week.

@@ -99,7 +99,7 @@ pub struct Checksum {
     /// Its algorithm.
     pub algorithm: Algorithm,
     /// Its bytes.
-    #[serde(with = "crate::store::version::base64_array")]
+    #[serde(with = "crate::body::base64_array")]
     pub value: Vec<u8>,
 }
 

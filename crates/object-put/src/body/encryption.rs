@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 use triptych_core::id::Ids;
 use zeroize::Zeroizing;
 
+use crate::request::hex::hex;
+
 /// The mode that every body has unless it asks for another: keys that the service manages.
 pub const SERVICE_MANAGED: &str = "AES256";
 /// Bytes of a record before it is encrypted; the last of a body may have fewer.
@@ -37,7 +39,7 @@ pub struct WrappedKey {
     #[serde(rename = "root")]
     pub root_id: String,
     /// Nonce, wrapped key and tag.
-    #[serde(rename = "key", with = "crate::store::version::base64_array")]
+    #[serde(rename = "key", with = "crate::body::base64_array")]
     pub wrapped: Vec<u8>,
 }
 
@@ -66,7 +68,7 @@ impl Keyring {
     /// Adds a root key that only opens what it wrapped earlier; gives its id.
     pub fn insert(&mut self, root: &[u8; KEY_BYTES]) -> String {
         let digest = Sha256::new().chain_update(b"root key id").chain_update(root).finalize();
-        let id: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let id = hex(digest.get(..4).unwrap_or_default());
         self.roots.insert(id.clone(), Aes256Gcm::new(root.into()));
         id
     }

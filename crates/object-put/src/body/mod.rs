@@ -1,6 +1,9 @@
 //! The body of a request as it streams by: framing, digests, encryption.
 
 pub mod aws_chunked;
+pub(crate) mod base64_array;
+pub mod body_headers;
 pub mod checksum;
 pub mod encryption;
 pub mod md5_lanes;
+pub mod verifier;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::request::dialect::Dialect;
+use crate::request::hex::hex;
 
 /// A field of an error body: element name and text.
 pub type Detail = (Cow<'static, str>, String);
@@ -52,15 +53,10 @@ impl Error {
         let words = dialect.words();
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
-            Self::KeyTooLong { size } => {
-                vec![
-                    field("Size", size),
-                    field("MaxSizeAllowed", &crate::store::key::KEY_BYTES_MAX),
-                ]
+            Self::KeyTooLong { size, most } => {
+                vec![field("Size", size), field("MaxSizeAllowed", most)]
             }
-            Self::HeaderSectionTooLarge => {
-                vec![field("MaxSizeAllowed", &crate::operation::put_headers::HEADER_BYTES_MAX)]
-            }
+            Self::HeaderSectionTooLarge { most } => vec![field("MaxSizeAllowed", most)],
             Self::MethodNotAllowed { method, resource } => {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
@@ -70,10 +66,10 @@ impl Error {
             Self::InvalidAccessKeyId { access_key } => {
                 vec![field(words.access_key_element, access_key)]
             }
-            Self::RequestTimeTooSkewed { request_time, server_time } => vec![
+            Self::RequestTimeTooSkewed { request_time, server_time, most_millis } => vec![
                 field("RequestTime", request_time),
                 field("ServerTime", server_time),
-                field("MaxAllowedSkewMilliseconds", &crate::auth::payload::SKEW_MILLIS_MAX),
+                field("MaxAllowedSkewMilliseconds", most_millis),
             ],
             Self::RequestExpired { valid_seconds, expires, server_time } => valid_seconds
                 .iter()
@@ -138,20 +134,13 @@ impl Error {
                 vec![field("MissingHeaderName", &header(name))]
             }
             Self::InvalidDigest { value } => vec![field("Content-MD5", value)],
-            Self::InvalidEncryptionAlgorithm { value } => vec![
-                field("ArgumentName", &header("x-store-server-side-encryption")),
-                field("ArgumentValue", value),
-            ],
             Self::InvalidStorageClass { class } => vec![field("StorageClassRequested", class)],
             Self::InvalidTag { key, value, .. } => [field("TagKey", key)]
                 .into_iter()
                 .chain(value.iter().map(|value| field("TagValue", value)))
                 .collect(),
-            Self::MetadataTooLarge { size } => {
-                vec![
-                    field("Size", size),
-                    field("MaxSizeAllowed", &crate::operation::put_headers::METADATA_BYTES_MAX),
-                ]
+            Self::MetadataTooLarge { size, most } => {
+                vec![field("Size", size), field("MaxSizeAllowed", most)]
             }
             Self::EntityTooLarge { proposed, most } => {
                 vec![field("ProposedSize", proposed), field("MaxSizeAllowed", most)]
@@ -198,6 +187,6 @@ impl Error {
 }
 
 fn hex_bytes(text: &str) -> String {
-    let pairs: Vec<_> = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let pairs: Vec<_> = text.bytes().map(|byte| hex(&[byte])).collect();
     pairs.join(" ")
 }

@@ -42,10 +42,15 @@ pub enum Error {
     KeyTooLong {
         /// Bytes of the key.
         size: usize,
+        /// The most that it may have.
+        most: usize,
     },
     /// More than 8 KiB of headers.
     #[error("Your request header section exceeds the maximum allowed size.")]
-    HeaderSectionTooLarge,
+    HeaderSectionTooLarge {
+        /// The most bytes that they may have.
+        most: usize,
+    },
     /// No operation is known by this method here.
     #[error("The specified method is not allowed against this resource.")]
     MethodNotAllowed {
@@ -109,9 +114,6 @@ pub enum Error {
     /// A session token that is not the key's.
     #[error("The provided token is malformed or otherwise invalid.")]
     InvalidToken,
-    /// A session that is over.
-    #[error("The provided token has expired.")]
-    ExpiredToken,
     /// The clocks differ by more than 15 minutes.
     #[error("The difference between the request time and the current time is too large.")]
     RequestTimeTooSkewed {
@@ -119,6 +121,8 @@ pub enum Error {
         request_time: String,
         /// The time here, RFC 3339.
         server_time: String,
+        /// Milliseconds that the two may be apart.
+        most_millis: i64,
     },
     /// A presigned URL whose time is over.
     #[error("Request has expired")]
@@ -217,9 +221,6 @@ pub enum Error {
         /// True if the bucket keeps versions, or did.
         keeps_versions: bool,
     },
-    /// An account has as many buckets as it may have.
-    #[error("You have attempted to create more buckets than allowed")]
-    TooManyBuckets,
     /// A versioning configuration that names no state.
     #[error("The Versioning element must be specified")]
     NoVersioningState,
@@ -285,12 +286,6 @@ pub enum Error {
         /// The value that was sent.
         value: String,
     },
-    /// An encryption algorithm other than AES256.
-    #[error("The Encryption request you specified is not valid. Supported value: AES256.")]
-    InvalidEncryptionAlgorithm {
-        /// The value that was sent.
-        value: String,
-    },
     /// A storage class that is not one, or not one of this kind of bucket.
     #[error("The storage class you specified is not valid")]
     InvalidStorageClass {
@@ -321,6 +316,8 @@ pub enum Error {
     MetadataTooLarge {
         /// Bytes of names (without prefix) and values.
         size: usize,
+        /// The most that they may have.
+        most: usize,
     },
 
     // The length, known from the head.
@@ -390,9 +387,6 @@ pub enum Error {
         /// The header that holds the condition.
         condition: &'static str,
     },
-    /// The object has not changed for whoever asks.
-    #[error("Not Modified")]
-    NotModified,
     /// A range that lies outside the object.
     #[error("The requested range is not satisfiable")]
     InvalidRange {
@@ -497,9 +491,6 @@ pub enum Error {
         /// The key.
         key: String,
     },
-    /// Too many others write the same thing.
-    #[error("Please reduce your request rate.")]
-    SlowDown,
     /// The store refused or failed; nothing is known to have been written.
     #[error("We encountered an internal error. Please try again.")]
     Store(#[source] StoreError),
@@ -512,7 +503,4 @@ pub enum Error {
     /// A fault of this program, caught.
     #[error("We encountered an internal error. Please try again.")]
     Internal,
-    /// The service is stopping or has too many connections.
-    #[error("Service is unable to handle request.")]
-    Unavailable,
 }

@@ -7,6 +7,7 @@ use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
 use crate::error::Error;
+use crate::request::dialect::MixedDialects;
 
 impl Coded for Error {
     fn row(&self) -> Row {
@@ -14,7 +15,7 @@ impl Coded for Error {
             Self::MixedDialects => Row::of(400, "InvalidRequest"), // chosen here
             Self::InvalidUri => Row::of(400, "InvalidURI"),
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
-            Self::HeaderSectionTooLarge => Row::of(400, "RequestHeaderSectionTooLarge"),
+            Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
             Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
             Self::OperationNotImplemented { .. } => Row::of(501, "NotImplemented"),
             Self::Unknown { .. } => Row::of(400, "InvalidRequest"), // chosen here
@@ -29,7 +30,6 @@ impl Coded for Error {
             Self::MissingQueryParameters | Self::MissingDate => Row::of(403, "AccessDenied"),
             Self::InvalidAccessKeyId { .. } => Row::of(403, "InvalidAccessKeyId"),
             Self::InvalidToken => Row::of(400, "InvalidToken"),
-            Self::ExpiredToken => Row::of(400, "ExpiredToken"),
             Self::RequestTimeTooSkewed { .. } => Row::of(403, "RequestTimeTooSkewed"),
             Self::RequestExpired { .. } | Self::RequestNotYetValid => Row::of(403, "AccessDenied"),
             Self::HeadersNotSigned { .. } => Row::of(403, "AccessDenied"),
@@ -44,7 +44,6 @@ impl Coded for Error {
             Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),
             Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),
             Self::BucketNotEmpty { .. } => Row::of(409, "BucketNotEmpty"),
-            Self::TooManyBuckets => Row::of(400, "TooManyBuckets"),
             Self::NoVersioningState => Row::of(400, "IllegalVersioningConfigurationException"),
             Self::InvalidBucketState { .. } => Row::of(409, "InvalidBucketState"),
             Self::HeaderNotImplemented { .. } => Row::of(501, "NotImplemented"),
@@ -58,9 +57,6 @@ impl Coded for Error {
             }
             Self::MissingSecurityHeader { .. } => Row::of(400, "MissingSecurityHeader"),
             Self::InvalidDigest { .. } => Row::of(400, "InvalidDigest"),
-            Self::InvalidEncryptionAlgorithm { .. } => {
-                Row::of(400, "InvalidEncryptionAlgorithmError")
-            }
             Self::InvalidStorageClass { .. } => Row::of(400, "InvalidStorageClass"),
             Self::InvalidRedirectLocation => Row::of(400, "InvalidRedirectLocation"),
             Self::InvalidTag { .. } => Row::of(400, "InvalidTag"),
@@ -74,7 +70,6 @@ impl Coded for Error {
             Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
             Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
-            Self::NotModified => Row::of(304, "NotModified"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
             Self::InvalidObjectState { .. } => Row::of(403, "InvalidObjectState"),
@@ -91,9 +86,8 @@ impl Coded for Error {
             | Self::ChecksumMismatch { .. }
             | Self::ChecksumOfAnotherAlgorithm => Row::of(400, "BadDigest"),
             Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),
-            Self::SlowDown | Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
-            Self::Unavailable
-            | Self::Store(StoreError::Unavailable(_))
+            Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
+            Self::Store(StoreError::Unavailable(_))
             | Self::Body(BlobError::Unavailable(_) | BlobError::Full) => {
                 Row::of(503, "ServiceUnavailable")
             }
@@ -129,6 +123,12 @@ impl Error {
     #[must_use]
     pub fn request(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::InvalidRequest { reason: reason.into() }
+    }
+}
+
+impl From<MixedDialects> for Error {
+    fn from(_: MixedDialects) -> Self {
+        Self::MixedDialects
     }
 }
 

@@ -11,11 +11,11 @@ use triptych_core::time::Timestamp;
 
 use crate::error::Error;
 use crate::maintenance::garbage::for_each_row;
-use crate::operation::get_object::locate;
 use crate::store::bucket::Bucket;
 use crate::store::delete::{DeleteRequest, delete};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
+use crate::store::lookup::locate;
 use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT};
 use crate::store::version::{ObjectVersion, VersionId};
 

@@ -192,7 +192,7 @@ impl Seed {
                 return Err(invalid(format!("accounts[{place}].id"), "is not twelve digits"));
             }
             let canonical = account.canonical_id.as_deref();
-            if canonical.is_some_and(|id| crate::auth::payload::unhex(id).is_none()) {
+            if canonical.is_some_and(|id| crate::request::hex::unhex(id).is_none()) {
                 let path = format!("accounts[{place}].canonicalId");
                 return Err(invalid(path, "is not 64 hexadecimal digits"));
             }
@@ -291,7 +291,7 @@ impl Seed {
 impl SeedAccount {
     fn record(&self) -> Account {
         let canonical =
-            || crate::auth::payload::hex(&crate::auth::payload::sha256(self.id.as_bytes()));
+            || crate::request::hex::hex(&crate::auth::digest::sha256(self.id.as_bytes()));
         Account {
             id: self.id.clone(),
             canonical_id: self.canonical_id.clone().unwrap_or_else(canonical),

@@ -3,12 +3,12 @@
 use triptych_core::blobs::{BlobError, Blobs};
 use triptych_core::kv::{KeyValue, StoreError, Tx};
 
-use crate::auth::payload::hex;
 use crate::body::checksum::Digests;
 use crate::body::encryption::{Decryptor, EncryptedRange, Keyring, encrypted_size};
 use crate::maintenance::garbage::for_each_row;
-use crate::store::commit::parts;
+use crate::request::hex::hex;
 use crate::store::key::Key;
+use crate::store::lookup::parts;
 use crate::store::tables::{CURRENT, NONCURRENT};
 use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context};
 

@@ -3,12 +3,13 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
 
-use crate::auth::acl::{AccountDirectory, Acl, AclContext};
+use crate::auth::acl::{Acl, AclContext};
 use crate::error::Error;
 use crate::operation::bucket_config::TAGS;
-use crate::operation::{Call, Progress, Reply, StepOutcome};
+use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};
+use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
 use crate::store::tagging::Tags;
 
@@ -90,7 +91,7 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
         return Ok(Acl::default());
     }
     let context = AclContext {
-        directory: &AccountDirectory::read(tx)?,
+        directory: &account_directory(tx)?,
         owner,
         bucket_owner: owner,
         is_bucket: true,
@@ -108,7 +109,7 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
 ///
 /// # Errors
 /// Those of the way to it alone.
-pub fn head(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn head(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(Reply::empty(200)
         .with("content-type", "application/xml")
         .with("x-store-bucket-region", call.bucket()?.region.clone())

@@ -3,27 +3,36 @@
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{AccountDirectory, Acl, AclContext};
+use crate::auth::acl::{Acl, AclContext};
 use crate::auth::policy::{self, Policy, PublicAccessBlock};
 use crate::body::encryption::SERVICE_MANAGED;
 use crate::error::Error;
-use crate::operation::{Call, Reply};
+use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::{Element, XmlWriter};
 use crate::store::bucket::{Bucket, Ownership, RequestPayment, Versioning};
 use crate::store::lifecycle::{self, Lifecycle};
 use crate::store::lock::{self, DefaultRetention};
+use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKETS, SETTINGS};
 use crate::store::tagging::{TagTarget, Tags};
 
 /// The most bytes that a long setting is kept in.
 const SETTING_BYTES_MAX: usize = 60 * 1024;
 
-pub(super) fn xml_reply(call: &Call<'_>, root: &str, fill: impl FnOnce(&mut XmlWriter)) -> Reply {
+pub(super) fn xml_reply(
+    call: &ReadCall<'_>,
+    root: &str,
+    fill: impl FnOnce(&mut XmlWriter),
+) -> Reply {
     let namespace = call.dialect().words().namespace;
     Reply::xml(XmlWriter::document(root, namespace, fill))
 }
 
-pub(super) fn not_configured(call: &Call<'_>, code: &'static str, reason: &'static str) -> Error {
+pub(super) fn not_configured(
+    call: &ReadCall<'_>,
+    code: &'static str,
+    reason: &'static str,
+) -> Error {
     Error::NotConfigured { code, bucket: Some(call.bucket_name.to_owned()), reason }
 }
 
@@ -62,7 +71,7 @@ fn update_bucket(
 ///
 /// # Errors
 /// Those of the way to it alone, as of all handlers here that read.
-pub fn location(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn location(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let region = &call.bucket()?.region;
     // The oldest region is named by an empty element, and clients know that.
     let shown = if region == "us-east-1" { "" } else { region };
@@ -77,11 +86,7 @@ pub fn location(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result
 ///
 /// # Errors
 /// As [`location`].
-pub fn get_versioning(
-    call: &Call<'_>,
-    _tx: &mut Tx<'_>,
-    _ids: &mut dyn Ids,
-) -> Result<Reply, Error> {
+pub fn get_versioning(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let status = match call.bucket()?.versioning {
         Versioning::Off => None,
         Versioning::Enabled => Some("Enabled"),
@@ -121,11 +126,7 @@ pub fn put_versioning(
 ///
 /// # Errors
 /// `NotConfigured` for a bucket whose controls were deleted.
-pub fn get_ownership(
-    call: &Call<'_>,
-    _tx: &mut Tx<'_>,
-    _ids: &mut dyn Ids,
-) -> Result<Reply, Error> {
+pub fn get_ownership(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let ownership = call.bucket()?.ownership;
     if ownership == Ownership::Unset {
         return Err(not_configured(
@@ -153,7 +154,7 @@ pub fn put_ownership(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     }
     let ownership =
         Ownership::parse(rule.required("ObjectOwnership")?).ok_or(Error::MalformedXml)?;
-    let owner = AccountDirectory::read(tx)?;
+    let owner = account_directory(tx)?;
     let owner = owner.canonical(&call.bucket()?.owner);
     let own = Acl::default().entries(owner);
     if ownership == Ownership::BucketOwnerEnforced && call.bucket()?.acl.entries(owner) != own {
@@ -180,9 +181,9 @@ pub fn delete_ownership(
 ///
 /// # Errors
 /// As [`location`].
-pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_acl(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let owner = directory.canonical(&bucket.owner);
     Ok(Reply::xml(bucket.acl.document(call.dialect(), owner, &directory)))
 }
@@ -193,7 +194,7 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 /// `AccessControlListNotSupported`; those of [`acl_of_put`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let owner = directory.canonical(&bucket.owner);
     let context = AclContext { directory: &directory, owner, bucket_owner: owner, is_bucket: true };
     let acl = acl_of_put(call, tx, &context)?;
@@ -236,7 +237,7 @@ pub fn acl_of_put(
 ///
 /// # Errors
 /// `NotConfigured` for a bucket without object lock.
-pub fn get_lock(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_lock(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     if !bucket.object_lock {
         return Err(not_configured(
@@ -277,7 +278,7 @@ const TRANSITION_LEAST_VALUE: &str = "all_storage_classes_128K";
 ///
 /// # Errors
 /// `NotConfigured`.
-pub fn get_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_lifecycle(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let missing = || {
         not_configured(
             call,
@@ -336,11 +337,7 @@ pub fn has_encryption(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
 ///
 /// # Errors
 /// As [`location`].
-pub fn get_encryption(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    _ids: &mut dyn Ids,
-) -> Result<Reply, Error> {
+pub fn get_encryption(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let row = SETTINGS.peek(tx, &(call.bucket()?.id, ENCRYPTION.to_owned()))?;
     let bucket_key: bool = match row {
         Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
@@ -414,7 +411,7 @@ pub(super) const TAGS: &str = "tagging";
 ///
 /// # Errors
 /// `NotConfigured`.
-pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let key = (call.bucket()?.id, TAGS.to_owned());
     let row = SETTINGS
         .peek(tx, &key)?
@@ -452,7 +449,7 @@ pub fn delete_tagging(
 ///
 /// # Errors
 /// As [`location`].
-pub fn get_payment(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_payment(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let payer = call.bucket()?.request_payment.name();
     Ok(xml_reply(call, "RequestPaymentConfiguration", |writer| {
         writer.text("Payer", payer);
@@ -470,7 +467,7 @@ pub fn put_payment(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resu
     Ok(Reply::empty(200))
 }
 
-fn policy_of(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
+fn policy_of(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
     policy::of_bucket(tx, call.bucket()?.id)?.ok_or_else(|| {
         not_configured(call, "NoSuchBucketPolicy", "The bucket policy does not exist")
     })
@@ -480,7 +477,7 @@ fn policy_of(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Policy, Error> {
 ///
 /// # Errors
 /// `NotConfigured`.
-pub fn get_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_policy(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let policy = policy_of(call, tx)?;
     Ok(Reply::xml(policy.document).with("content-type", "application/json"))
 }
@@ -511,11 +508,7 @@ pub fn delete_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 ///
 /// # Errors
 /// `NotConfigured`.
-pub fn get_policy_status(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    _ids: &mut dyn Ids,
-) -> Result<Reply, Error> {
+pub fn get_policy_status(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let is_public = policy_of(call, tx)?.is_public();
     Ok(xml_reply(call, "PolicyStatus", |writer| {
         writer.text("IsPublic", is_public);
@@ -526,11 +519,7 @@ pub fn get_policy_status(
 ///
 /// # Errors
 /// `NotConfigured`.
-pub fn get_public_access(
-    call: &Call<'_>,
-    tx: &mut Tx<'_>,
-    _ids: &mut dyn Ids,
-) -> Result<Reply, Error> {
+pub fn get_public_access(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let key = (call.bucket()?.id, PublicAccessBlock::SETTING.to_owned());
     if SETTINGS.peek(tx, &key)?.is_none() {
         return Err(not_configured(

@@ -8,21 +8,24 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::payload::Payload;
+use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Algorithm;
 use crate::error::Error;
 use crate::operation::bucket_config::has_encryption;
-use crate::operation::get_object::{locate, refuse_customer_key};
-use crate::operation::put_headers::{BODY_BYTES_MAX, BodyHeaders, ChecksumPlan, Length};
+use crate::operation::get_object::refuse_customer_key;
+use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
-use crate::operation::{Call, OPERATIONS, Operation, Reply};
+use crate::operation::{Call, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::{self, quoted};
-use crate::request::fields::Query;
+use crate::request::location::Target;
 use crate::request::percent::decoded;
+use crate::request::query::Query;
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::{Bucket, Versioning, check_name};
-use crate::store::commit::parts;
 use crate::store::key::Key;
+use crate::store::lookup::locate;
+use crate::store::lookup::parts;
 use crate::store::version::{ObjectData, ObjectVersion, Part, StorageClass};
 
 const SOURCE: &str = "x-store-copy-source";
@@ -122,14 +125,14 @@ impl CopyAdmission {
             ));
         }
         let mut admission = Admission::decide(call, Payload::Unsigned, tx, ids)?;
-        let head = &mut admission.head;
-        head.body = body_head(call, &data)?;
+        let headers = &mut admission.headers;
+        headers.body = body_headers(call, &data)?;
         if !replaces_metadata {
-            head.content = data.content.clone();
-            head.metadata = data.metadata.clone();
+            headers.content = data.content.clone();
+            headers.metadata = data.metadata.clone();
         }
         if !replaces_tags {
-            head.tags = data.tags.clone();
+            headers.tags = data.tags.clone();
         }
         Ok(Self {
             admission,
@@ -182,10 +185,10 @@ fn authorize_source(
     source: &CopySource,
     tx: &mut Tx<'_>,
 ) -> Result<Arc<Bucket>, Error> {
-    let operation: &'static Operation =
-        OPERATIONS.iter().find(|row| row.name == "GetObject").ok_or(Error::Internal)?;
     let access = AccessRequest {
-        operation,
+        permission: "store:GetObject",
+        target: Target::Object,
+        writes_object: false,
         bucket: &source.bucket,
         key: Some(&source.key),
         fields: call.fields,
@@ -234,7 +237,7 @@ fn check_source_preconditions(
 }
 
 /// The headers that the copied body must match: as long as the source, with the checksum that is asked for or that the source has.
-fn body_head(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error> {
+fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error> {
     const NAME: &str = "x-store-checksum-algorithm";
     let algorithm = match call.fields.get(NAME)? {
         None => data.checksum.algorithm,
@@ -253,10 +256,5 @@ fn body_head(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error> {
     } else {
         ChecksumPlan::Trailer(algorithm)
     };
-    Ok(BodyHeaders {
-        payload: Payload::Unsigned,
-        length: Some(Length { body: data.size }),
-        md5: None,
-        checksum,
-    })
+    Ok(BodyHeaders { payload: Payload::Unsigned, length: Some(data.size), md5: None, checksum })
 }

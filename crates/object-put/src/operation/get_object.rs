@@ -2,26 +2,24 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
-use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::body::encryption::SERVICE_MANAGED;
 use crate::error::Error;
-use crate::operation::put_headers::DEFAULT_MEDIA_TYPE;
-use crate::operation::{Call, Reply, ReplyBody};
+use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::etag::{self, quoted};
 use crate::request::range;
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::Versioning;
-use crate::store::commit::parts;
 use crate::store::key::Key;
 use crate::store::lifecycle;
-use crate::store::tables::{CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place};
+use crate::store::lookup::{FoundVersion, locate, parts};
+use crate::store::tables::{NONCURRENT, object_key};
 use crate::store::version::{
-    ObjectData, ObjectRange, ObjectVersion, StorageClass, VersionId, encryption_context,
+    DEFAULT_MEDIA_TYPE, ObjectData, ObjectRange, ObjectVersion, StorageClass, VersionId,
+    encryption_context,
 };
 
 /// The headers of a reply that a query parameter of a GET replaces.
@@ -34,89 +32,11 @@ const OVERRIDES: [(&str, &str); 6] = [
     ("response-content-encoding", "content-encoding"),
 ];
 
-/// A version, and the table that it stands in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundVersion {
-    /// The version.
-    pub version: Arc<ObjectVersion>,
-    /// True if it is what a plain GET of its key finds.
-    pub is_current: bool,
-}
-
-impl FoundVersion {
-    /// The object that it is.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] for a delete marker, which [`find`] gives none of.
-    pub fn data(&self) -> Result<&ObjectData, Error> {
-        self.version.data.as_deref().ok_or(Error::Internal)
-    }
-
-    /// Writes a changed version back to where it stood.
-    pub fn put(&self, tx: &mut Tx<'_>, bucket: u64, key: &Key) {
-        let place = object_key(bucket, key);
-        if self.is_current {
-            CURRENT.put(tx, &place, &self.version);
-        } else {
-            let at = version_place(self.version.version.sequence);
-            NONCURRENT.put(tx, &(bucket, place.1, at), &self.version);
-        }
-    }
-}
-
-/// Finds a version: the current one if `version` names none. A delete marker that is named is found too.
-///
-/// # Errors
-/// `NoSuchKey`; `InvalidArgument` for what is no version id; `NoSuchVersion`.
-pub fn locate(
-    tx: &mut Tx<'_>,
-    bucket: u64,
-    key: &Key,
-    version: Option<&str>,
-) -> Result<FoundVersion, Error> {
-    let place = object_key(bucket, key);
-    let current = CURRENT.get_shared(tx, &place)?;
-    let Some(name) = version else {
-        return current
-            .map(|version| FoundVersion { version, is_current: true })
-            .ok_or_else(|| Error::NoSuchKey { key: key.to_string() });
-    };
-    let missing = || Error::NoSuchVersion { key: key.to_string(), version: name.to_owned() };
-    let version_named = version_named(tx, &place, name, current.as_deref())?.ok_or_else(missing)?;
-    if let Some(version) = current.filter(|current| current.version == version_named) {
-        return Ok(FoundVersion { version, is_current: true });
-    }
-    let at = (place.0, place.1, version_place(version_named.sequence));
-    let version = NONCURRENT.get_shared(tx, &at)?.filter(|own| own.version == version_named);
-    version.map(|version| FoundVersion { version, is_current: false }).ok_or_else(missing)
-}
-
-fn version_named(
-    tx: &mut Tx<'_>,
-    place: &ObjectKey,
-    name: &str,
-    current: Option<&ObjectVersion>,
-) -> Result<Option<VersionId>, Error> {
-    if name == "null" {
-        let own = current.map(|current| current.version);
-        return Ok(match own.filter(|version| version.null) {
-            Some(version) => Some(version),
-            None => NULLS.get(tx, place)?,
-        });
-    }
-    let reason = match name {
-        "" => "Version id cannot be the empty string",
-        _ => "Invalid version id specified",
-    };
-    let read = VersionId::parse(name).map(Some);
-    read.ok_or_else(|| Error::argument("versionId", Some(name), reason))
-}
-
 /// The object that a request is about, by key and `versionId`: a version that is no delete marker.
 ///
 /// # Errors
 /// Those of [`locate`]; `Deleted` where a delete marker hides the key, `IsDeleteMarker` for one that is named.
-pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
+pub fn find(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
     let (bucket, key) = (call.bucket()?, call.key()?);
     let found = match locate(tx, bucket.id, key, call.query.get("versionId")) {
         Err(error @ Error::NoSuchKey { .. }) if bucket.versioning != Versioning::Off => {
@@ -150,7 +70,7 @@ fn hidden(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<Option<Error>, Erro
 ///
 /// # Errors
 /// Those of [`find`], with `IsDeleteMarker` in place of `Deleted`.
-pub fn find_unhidden(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
+pub fn find_unhidden(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<FoundVersion, Error> {
     find(call, tx).map_err(|error| match error {
         Error::Deleted { marker, modified, .. } => {
             Error::IsDeleteMarker { method: call.operation.method, marker, modified }
@@ -173,7 +93,7 @@ enum Freshness {
 
 /// Judges the conditions of a GET (RFC 9110 §13.2.2).
 fn check_preconditions(
-    call: &Call<'_>,
+    call: &ReadCall<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
 ) -> Result<Freshness, Error> {
@@ -202,7 +122,7 @@ fn check_preconditions(
 
 /// The bytes that a GET wants; `None` for the whole object.
 fn range_of(
-    call: &Call<'_>,
+    call: &ReadCall<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
 ) -> Result<Option<Range<u64>>, Error> {
@@ -244,7 +164,7 @@ fn range_of(
 /// # Errors
 /// Those of [`find`]; `InvalidRequest`, `InvalidArgument` for parameters; `PreconditionFailed`; `InvalidObjectState` for
 /// an archived object; `InvalidRange`, `InvalidPartNumber`.
-pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
     let mut reply = answer(call, tx, object, data)?;
@@ -256,8 +176,11 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     }
     let range = range_of(call, object, data)?.unwrap_or(0..data.size);
     let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
-    reply.body =
-        ReplyBody::Object(Box::new(ObjectRange { context, parts: parts(tx, &data.parts)?, range }));
+    reply.body = ReplyBody::Object(Box::new(ObjectRange {
+        context,
+        parts: parts(tx, &data.parts)?,
+        bytes: range,
+    }));
     Ok(reply)
 }
 
@@ -265,13 +188,13 @@ pub fn get(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 ///
 /// # Errors
 /// Those of [`find`] and of the conditions.
-pub fn head(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
     answer(call, tx, &found.version, found.data()?)
 }
 
 /// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
-fn refuse_encryption(call: &Call<'_>) -> Result<(), Error> {
+fn refuse_encryption(call: &ReadCall<'_>) -> Result<(), Error> {
     const MODE: &str = "x-store-server-side-encryption";
     if let Some(mode) = call.fields.get(MODE)? {
         return Err(Error::argument(
@@ -287,7 +210,7 @@ fn refuse_encryption(call: &Call<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// `InvalidRequest`.
-pub fn refuse_customer_key(call: &Call<'_>, header: &str) -> Result<(), Error> {
+pub fn refuse_customer_key(call: &ReadCall<'_>, header: &str) -> Result<(), Error> {
     if call.fields.has(header) {
         return Err(Error::request("The encryption parameters are not applicable to this object."));
     }
@@ -296,7 +219,7 @@ pub fn refuse_customer_key(call: &Call<'_>, header: &str) -> Result<(), Error> {
 
 /// The head of the answer to a GET or HEAD.
 fn answer(
-    call: &Call<'_>,
+    call: &ReadCall<'_>,
     tx: &mut Tx<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
@@ -349,7 +272,7 @@ fn answer(
 }
 
 /// The headers that query parameters replace, and their values.
-fn overrides(call: &Call<'_>) -> Result<Vec<(&'static str, String)>, Error> {
+fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> {
     let mut replaced = Vec::new();
     for (parameter, header) in OVERRIDES {
         let Some(value) = call.query.get(parameter) else {
@@ -410,7 +333,7 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 ///
 /// # Errors
 /// `InvalidArgument` for attributes that are none; those of [`find`].
-pub fn attributes(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
     let names = call.fields.get(NAME)?.unwrap_or_default();

@@ -1,16 +1,17 @@
 //! `ListBuckets`, `ListObjects` in both versions, and `ListObjectVersions`.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{AccountDirectory, user_fields};
+use crate::auth::account::AccountDirectory;
+use crate::auth::acl::user_fields;
 use crate::error::Error;
-use crate::operation::{Call, Reply};
+use crate::operation::{ReadCall, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
 use crate::store::key::Key;
 use crate::store::list::{ListEntry, ListPage, PAGE_MAX, PageRequest, StartAfter, page};
+use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
@@ -43,7 +44,7 @@ const REGIONS: [(&str, &[&str]); 14] = [
 ///
 /// # Errors
 /// `AccessDenied` for anonymous requests; `InvalidArgument` for a parameter that is none.
-pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn buckets(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     if !call.caller.has_permission(call.operation.permission) {
         return Err(Error::AccessDenied);
@@ -92,7 +93,7 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
             break;
         }
     }
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let namespace = call.dialect().words().namespace;
     Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", namespace, |writer| {
         writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
@@ -111,7 +112,7 @@ pub fn buckets(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 }
 
 /// Tells whether a region has this name: this one, or one of the real service.
-fn is_region(call: &Call<'_>, name: &str) -> bool {
+fn is_region(call: &ReadCall<'_>, name: &str) -> bool {
     let known = REGIONS.iter().any(|(area, places)| {
         let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
         place.is_some_and(|place| places.contains(&place))
@@ -124,7 +125,7 @@ fn wrong_token() -> Error {
 }
 
 /// A whole number of a parameter, at most `most`.
-fn number(call: &Call<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
+fn number(call: &ReadCall<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
     let Some(text) = call.query.get(name).filter(|text| !text.is_empty()) else {
         return Ok(most);
     };
@@ -147,7 +148,7 @@ fn number(call: &Call<'_>, name: &'static str, most: usize) -> Result<usize, Err
 
 /// The parameters that the three listings of keys have in common.
 struct Listing<'c> {
-    call: &'c Call<'c>,
+    call: &'c ReadCall<'c>,
     bucket: u64,
     prefix: &'c str,
     delimiter: &'c str,
@@ -156,7 +157,7 @@ struct Listing<'c> {
 }
 
 impl<'c> Listing<'c> {
-    fn read(call: &'c Call<'c>) -> Result<Self, Error> {
+    fn read(call: &'c ReadCall<'c>) -> Result<Self, Error> {
         let encodes = match call.query.get("encoding-type") {
             None => false,
             Some("url") => true,
@@ -264,7 +265,7 @@ fn describe(writer: &mut XmlWriter, version: &ObjectVersion, owners: Option<&Acc
 ///
 /// # Errors
 /// `InvalidArgument` for a parameter that is none.
-pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn objects(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let listing = Listing::read(call)?;
     let marker = call.query.get("marker").unwrap_or_default();
     let after = if marker.is_empty() {
@@ -275,7 +276,7 @@ pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     let page = listing.page(tx, after, false)?;
     // Who is not known learns nothing of owners.
     let directory = match call.caller.account() {
-        Some(_) => Some(AccountDirectory::read(tx)?),
+        Some(_) => Some(account_directory(tx)?),
         None => None,
     };
     // Without a delimiter the last key shown is where the next page starts, and clients know that.
@@ -296,7 +297,7 @@ pub fn objects(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 ///
 /// # Errors
 /// `InvalidArgument` for a parameter that is none.
-pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn objects_v2(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     if call.query.get("list-type") != Some("2") {
         return Err(Error::argument(
             "list-type",
@@ -314,7 +315,7 @@ pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     };
     let owners = call.query.get("fetch-owner") == Some("true");
     let page = listing.page(tx, after, false)?;
-    let directory = owners.then(|| AccountDirectory::read(tx)).transpose()?;
+    let directory = owners.then(|| account_directory(tx)).transpose()?;
     Ok(listing.answer("ListBucketResult", |writer| {
         listing.start(writer, page.next.is_some(), |writer| {
             writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
@@ -332,13 +333,13 @@ pub fn objects_v2(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
 ///
 /// # Errors
 /// `InvalidArgument` for a parameter that is none, and for a version marker without a key marker.
-pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn versions(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let listing = Listing::read(call)?;
     let key_marker = call.query.get("key-marker").unwrap_or_default();
     let version_marker = call.query.get("version-id-marker");
     let after = version_after(call, &listing, tx)?;
     let page = listing.page(tx, after, true)?;
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let next_version = page.entries.last().and_then(|entry| match entry {
         ListEntry::Version { version, .. } => Some(version.version.to_string()),
         ListEntry::Prefix(_) => None,
@@ -376,7 +377,7 @@ pub fn versions(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 }
 
 fn version_after(
-    call: &Call<'_>,
+    call: &ReadCall<'_>,
     listing: &Listing<'_>,
     tx: &mut Tx<'_>,
 ) -> Result<StartAfter, Error> {

@@ -6,14 +6,14 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::operation::bucket_config::{not_configured, xml_reply};
-use crate::operation::{Call, Reply};
+use crate::operation::{Call, ReadCall, Reply};
 use crate::store::tables::BUCKETS;
 
 /// `GetBucketCors`.
 ///
 /// # Errors
 /// `NotConfigured`, always.
-pub fn cors(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn cors(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Err(not_configured(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
 }
 
@@ -21,7 +21,7 @@ pub fn cors(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Rep
 ///
 /// # Errors
 /// `NotConfigured`, always.
-pub fn website(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn website(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Err(not_configured(
         call,
         "NoSuchWebsiteConfiguration",
@@ -33,7 +33,7 @@ pub fn website(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 ///
 /// # Errors
 /// `NotConfigured`, always.
-pub fn replication(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn replication(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Err(not_configured(
         call,
         "ReplicationConfigurationNotFoundError",
@@ -45,7 +45,7 @@ pub fn replication(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Res
 ///
 /// # Errors
 /// None of its own, as of all that follow.
-pub fn acceleration(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn acceleration(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(xml_reply(call, "AccelerateConfiguration", |_| {}))
 }
 
@@ -53,7 +53,7 @@ pub fn acceleration(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 ///
 /// # Errors
 /// As [`acceleration`].
-pub fn logging(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn logging(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(xml_reply(call, "BucketLoggingStatus", |_| {}))
 }
 
@@ -61,7 +61,7 @@ pub fn logging(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 ///
 /// # Errors
 /// As [`acceleration`].
-pub fn notification(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn notification(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(xml_reply(call, "NotificationConfiguration", |_| {}))
 }
 
@@ -69,7 +69,7 @@ pub fn notification(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 ///
 /// # Errors
 /// As [`acceleration`].
-pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn uploads(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(xml_reply(call, "ListMultipartUploadsResult", |writer| {
         writer.text("Bucket", call.bucket_name);
         for (element, parameter) in [
@@ -89,7 +89,7 @@ pub fn uploads(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<
 ///
 /// # Errors
 /// `InvalidRequest` without an origin; `CrossOrigin`.
-pub fn preflight(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     if !call.fields.has("origin") {
         return Err(Error::request("Insufficient information. Origin request header needed."));
     }

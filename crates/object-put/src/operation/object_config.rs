@@ -5,12 +5,14 @@ use std::sync::Arc;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
-use crate::auth::acl::{AccountDirectory, AclContext};
+use crate::auth::acl::AclContext;
 use crate::error::Error;
-use crate::operation::get_object::{FoundVersion, find, find_unhidden, shown_version};
-use crate::operation::{Call, Reply};
+use crate::operation::get_object::{find, find_unhidden, shown_version};
+use crate::operation::{Call, ReadCall, Reply};
 use crate::store::bucket::Bucket;
 use crate::store::lock::{self, Retention};
+use crate::store::lookup::FoundVersion;
+use crate::store::lookup::account_directory;
 use crate::store::tagging::{TagTarget, Tags};
 use crate::store::version::ObjectData;
 
@@ -29,12 +31,12 @@ fn change(
     versioned(call, Reply::empty(status), &found)
 }
 
-fn versioned(call: &Call<'_>, reply: Reply, found: &FoundVersion) -> Result<Reply, Error> {
+fn versioned(call: &ReadCall<'_>, reply: Reply, found: &FoundVersion) -> Result<Reply, Error> {
     let version = shown_version(call.bucket()?.versioning, &found.version.version);
     Ok(reply.with_some("x-store-version-id", version))
 }
 
-fn namespace(call: &Call<'_>) -> &'static str {
+fn namespace(call: &ReadCall<'_>) -> &'static str {
     call.dialect().words().namespace
 }
 
@@ -42,7 +44,7 @@ fn namespace(call: &Call<'_>) -> &'static str {
 ///
 /// # Errors
 /// Those of [`find_unhidden`]; a key that is absent is named with its bucket, as in the real service.
-pub fn get_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find_unhidden(call, tx).map_err(|error| match error {
         Error::NoSuchKey { key } => Error::NoSuchKey { key: format!("{}/{key}", call.bucket_name) },
         other => other,
@@ -82,9 +84,9 @@ pub fn delete_tagging(
 ///
 /// # Errors
 /// Those of [`find`].
-pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_acl(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let owner = directory.canonical(&found.version.owner);
     let reply = Reply::xml(found.data()?.acl.document(call.dialect(), owner, &directory));
     versioned(call, reply, &found)
@@ -96,7 +98,7 @@ pub fn get_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
 /// Those of [`find_unhidden`]; those of [`super::bucket_config::acl_of_put`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let found = find_unhidden(call, tx)?;
-    let directory = AccountDirectory::read(tx)?;
+    let directory = account_directory(tx)?;
     let context = AclContext {
         directory: &directory,
         owner: directory.canonical(&found.version.owner),
@@ -110,7 +112,7 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
     })
 }
 
-fn lockable<'c>(call: &'c Call<'_>) -> Result<&'c Bucket, Error> {
+fn lockable<'c>(call: &'c ReadCall<'_>) -> Result<&'c Bucket, Error> {
     let bucket = call.bucket()?;
     if bucket.object_lock { Ok(bucket) } else { Err(lock::missing_configuration()) }
 }
@@ -125,7 +127,7 @@ const NOT_LOCKED: Error = Error::NotConfigured {
 ///
 /// # Errors
 /// `InvalidRequest` in a bucket without object lock; those of [`find`]; `NotConfigured`.
-pub fn get_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_retention(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     lockable(call)?;
     let found = find(call, tx)?;
     let retention = found.data()?.lock.retention.ok_or(NOT_LOCKED)?;
@@ -156,7 +158,7 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
 ///
 /// # Errors
 /// As [`get_retention`].
-pub fn get_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+pub fn get_hold(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     lockable(call)?;
     let found = find(call, tx)?;
     let hold = found.data()?.lock.hold.ok_or(NOT_LOCKED)?;

@@ -1,9 +1,11 @@
 //! `--strict`: names of the service that nobody here knows are refused, where the real service passes over them.
 
 use crate::error::Error;
-use crate::operation::OPERATIONS;
 use crate::operation::put_headers::HEADERS;
-use crate::request::fields::{Fields, Query};
+use crate::operation::table::OPERATIONS;
+use crate::request::dialect::sigv2;
+use crate::request::fields::Fields;
+use crate::request::query::Query;
 
 /// Headers of the service beside those of the header table; a name that ends in `-` stands for all that start with it.
 const HEADERS_BESIDE: [&str; 33] = [
@@ -44,7 +46,7 @@ const HEADERS_BESIDE: [&str; 33] = [
 
 /// Parameters beside the markers of operations.
 const PARAMETERS: [&str; 21] = [
-    "AWSAccessKeyId",
+    sigv2::ACCESS_KEY,
     "Expires",
     "Signature",
     "bucket-region",
@@ -63,7 +65,7 @@ const PARAMETERS: [&str; 21] = [
     "uploadId",
     "version-id-marker",
     "versionId",
-    "x-amz-security-token",
+    sigv2::TOKEN,
     "x-id",
 ];
 

@@ -1,12 +1,23 @@
 //! The two vocabularies of the service: the spec's neutral one and the one that stock clients speak.
 //!
-//! Each request is read, and answered, in the dialect that it speaks. Nothing else in the crate knows that
-//! there are two: everywhere else names are the spec's.
+//! Each request is read, and answered, in the dialect that it speaks. Everywhere else names are the spec's: no other module has a
+//! word of the second vocabulary, and none asks which of the two a request speaks.
 
 use std::borrow::Cow;
 
-use crate::error::Error;
-use crate::request::fields::{Fields, Query};
+/// Names of both dialects in one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MixedDialects;
+
+/// The names of signature version 2, which stock clients alone speak.
+pub mod sigv2 {
+    /// The parameter that names the access key.
+    pub const ACCESS_KEY: &str = "AWSAccessKeyId";
+    /// The parameter with the session token, which is signed among the headers.
+    pub const TOKEN: &str = "x-amz-security-token";
+    /// Start of the names of headers that are signed.
+    pub const HEADER_PREFIX: &str = "x-amz-";
+}
 
 /// The vocabulary that a request speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +64,10 @@ pub struct Vocabulary {
     pub log_group: &'static str,
     /// End of the name of a directory bucket.
     pub directory_suffix: &'static str,
+    /// The header with the id of a request.
+    pub request_id_header: &'static str,
+    /// The header with the second id of a request.
+    pub second_id_header: &'static str,
     /// Namespace of XML bodies.
     pub namespace: &'static str,
     /// Element of an error body that names the access key.
@@ -82,6 +97,8 @@ const STORE: Vocabulary = Vocabulary {
     group_prefix: "http://acs.store/groups/",
     log_group: "store/LogDelivery",
     directory_suffix: "--x-store",
+    request_id_header: "x-store-request-id",
+    second_id_header: "x-store-id-2",
     namespace: "http://store/doc/2006-03-01/",
     access_key_element: "StoreAccessKeyId",
     expires_element: "X-Store-Expires",
@@ -106,6 +123,8 @@ const AMZ: Vocabulary = Vocabulary {
     group_prefix: "http://acs.amazonaws.com/groups/",
     log_group: "s3/LogDelivery",
     directory_suffix: "--x-s3",
+    request_id_header: "x-amz-request-id",
+    second_id_header: "x-amz-id-2",
     namespace: "http://s3.amazonaws.com/doc/2006-03-01/",
     access_key_element: "AWSAccessKeyId",
     expires_element: "X-Amz-Expires",
@@ -117,6 +136,38 @@ const AMZ: Vocabulary = Vocabulary {
 const HEADER_PAIRS: [(&str, &str); 1] =
     [("x-store-server-side-encryption-kms-key-id", "x-amz-server-side-encryption-aws-kms-key-id")];
 
+/// Query parameters of presigned URLs that nobody but the holder of the URL is to see, in lower case.
+pub const SECRET_PARAMETERS: [&str; 7] = [
+    "x-amz-signature",
+    "x-amz-security-token",
+    "x-amz-credential",
+    "x-store-signature",
+    "x-store-security-token",
+    "x-store-credential",
+    "awsaccesskeyid",
+];
+
+/// The names of accounts as principals of policies. A policy may be written in either vocabulary, whatever its request speaks.
+pub const ACCOUNT_PRINCIPALS: [&str; 2] = ["AWS", "STORE"];
+
+/// A condition key of policies that belongs to no service, without its prefix in either vocabulary.
+#[must_use]
+pub fn global_condition_key(key: &str) -> Option<&str> {
+    key.strip_prefix("aws:").or_else(|| key.strip_prefix("store:"))
+}
+
+/// A name in a policy without the prefix of this service's actions in either vocabulary.
+#[must_use]
+pub fn without_action_prefix(name: &str) -> Option<&str> {
+    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.action_prefix))
+}
+
+/// The name of a header in a policy without the service's prefix in either vocabulary.
+#[must_use]
+pub fn without_header_prefix(name: &str) -> Option<&str> {
+    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.header_prefix))
+}
+
 /// Tells whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
 #[must_use]
 pub fn is_client_header(name: &str) -> bool {
@@ -124,35 +175,42 @@ pub fn is_client_header(name: &str) -> bool {
 }
 
 impl Dialect {
-    /// The dialect of a request. One that names nothing of the service speaks the spec's.
+    /// The dialect of a request with these header fields, in lower case, and these names of parameters. One that names nothing of the
+    /// service speaks the spec's.
     ///
     /// # Errors
-    /// [`Error::MixedDialects`].
-    pub fn of(fields: &Fields<'_>, query: &Query) -> Result<Self, Error> {
-        match (Self::Store.speaks(fields, query), Self::Amz.speaks(fields, query)) {
-            (true, true) => Err(Error::MixedDialects),
+    /// [`MixedDialects`].
+    pub fn of<'r>(
+        fields: impl Iterator<Item = (&'r str, &'r [u8])> + Clone,
+        parameters: impl Iterator<Item = &'r str> + Clone,
+    ) -> Result<Self, MixedDialects> {
+        let speaks = |dialect: Self| {
+            fields.clone().any(|(name, value)| dialect.has_field(name, value))
+                || parameters.clone().any(|name| dialect.has_parameter(name))
+        };
+        match (speaks(Self::Store), speaks(Self::Amz)) {
+            (true, true) => Err(MixedDialects),
             (_, true) => Ok(Self::Amz),
             _ => Ok(Self::Store),
         }
     }
 
-    fn speaks(self, fields: &Fields<'_>, query: &Query) -> bool {
-        let words = self.words();
+    fn has_field(self, name: &str, value: &[u8]) -> bool {
         let scheme = |value: &str| match self {
             Self::Store => value.starts_with("STORE4-"),
             // `AWS key:signature` is the older scheme of the same clients.
             Self::Amz => value.starts_with("AWS4-") || value.starts_with("AWS "),
         };
-        fields.iter().any(|(name, value)| {
-            name.starts_with(words.header_prefix)
-                // Stock clients say so even where they sign nothing.
-                || (self == Self::Amz && is_client_header(name))
-                || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
-        }) || query.iter().any(|(name, _)| {
-            name.get(..words.query_prefix.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(words.query_prefix))
-                || (self == Self::Amz && name == "AWSAccessKeyId")
-        })
+        name.starts_with(self.words().header_prefix)
+            // Stock clients say so even where they sign nothing.
+            || (self == Self::Amz && is_client_header(name))
+            || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
+    }
+
+    fn has_parameter(self, name: &str) -> bool {
+        let prefix = self.words().query_prefix;
+        name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            || (self == Self::Amz && name == sigv2::ACCESS_KEY)
     }
 
     /// The words of this dialect.
@@ -230,9 +288,10 @@ impl Spelling<'_> {
 mod tests {
     use super::*;
 
-    fn of(headers: &[(&str, &str)], query: &str) -> Result<Dialect, Error> {
-        let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())));
-        Dialect::of(&fields, &Query::parse(query).unwrap())
+    fn of(headers: &[(&str, &str)], query: &str) -> Result<Dialect, MixedDialects> {
+        let fields = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
+        let names = query.split('&').filter_map(|pair| pair.split('=').next());
+        Dialect::of(fields, names)
     }
 
     #[test]
@@ -250,8 +309,8 @@ mod tests {
     #[test]
     fn a_request_that_mixes_both_is_refused() {
         let mixed = [("x-amz-acl", "private"), ("x-store-date", "1")];
-        assert_eq!(of(&mixed, ""), Err(Error::MixedDialects));
-        assert_eq!(of(&[("x-store-acl", "private")], "X-Amz-Date=1"), Err(Error::MixedDialects));
+        assert_eq!(of(&mixed, ""), Err(MixedDialects));
+        assert_eq!(of(&[("x-store-acl", "private")], "X-Amz-Date=1"), Err(MixedDialects));
     }
 
     #[test]

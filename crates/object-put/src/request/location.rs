@@ -5,8 +5,30 @@ use std::net::IpAddr;
 use percent_encoding::percent_decode_str;
 
 use crate::error::Error;
-use crate::operation::Target;
 use crate::store::key::Key;
+
+/// The kind of thing that the path of a request names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// The service itself: `/`.
+    Service,
+    /// A bucket.
+    Bucket,
+    /// A key in a bucket.
+    Object,
+}
+
+impl Target {
+    /// Its name in error bodies.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Service => "SERVICE",
+            Self::Bucket => "BUCKET",
+            Self::Object => "OBJECT",
+        }
+    }
+}
 
 /// The bucket and the key that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]

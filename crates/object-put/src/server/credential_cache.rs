@@ -7,7 +7,9 @@ use triptych_core::kv::{KeyValue, ReadSet, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Principal;
-use crate::auth::sigv4::{Credentials, RequestLine, SigningKey, Verified};
+use crate::auth::credentials::Credentials;
+use crate::auth::signature::{RequestLine, Verified};
+use crate::auth::sigv4::SigningKey;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS};
@@ -15,11 +17,11 @@ use crate::store::tables::{ACCESS_KEYS, ACCOUNTS};
 /// Access keys that are kept; with one more, all are read anew.
 const KEPT_MAX: usize = 1_024;
 
-/// The holders of keys that were asked for lately.
+/// Access keys that were asked for lately.
 #[derive(Default)]
 pub(super) struct CredentialCache(RwLock<HashMap<String, Arc<CachedCredentials>>>);
 
-/// The holder of a key.
+/// An access key, and what was derived of it.
 pub(super) struct CachedCredentials {
     /// The rows that say so.
     read_set: Option<ReadSet>,
@@ -28,7 +30,7 @@ pub(super) struct CachedCredentials {
 }
 
 impl CredentialCache {
-    /// The holder of the access key `id`, as the store says now.
+    /// The access key `id`, as the store says now.
     ///
     /// # Errors
     /// Those of the store.
@@ -69,7 +71,7 @@ impl CredentialCache {
 }
 
 impl CachedCredentials {
-    /// Proves a claim to this key.
+    /// Verifies credentials of this key.
     ///
     /// # Errors
     /// Those of [`Credentials::verify`].

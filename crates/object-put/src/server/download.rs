@@ -14,7 +14,7 @@ use triptych_core::pending::Pending;
 use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring};
 use crate::error::Error;
 use crate::operation::ReplyBody;
-use crate::server::ObjectPut;
+use crate::server::body_store::BodyStore;
 use crate::store::version::{ObjectRange, Part};
 
 /// The body of an answer that is still to be read. Clones are the same bytes.
@@ -27,7 +27,7 @@ pub(super) enum ResponseBody {
 /// The bytes of an object, to be read as often as they are asked for.
 #[derive(Debug)]
 pub(super) struct ObjectBytes {
-    source: ObjectRange,
+    range: ObjectRange,
     /// The data key of a body that is one part, once it was unwrapped.
     key: OnceLock<DataKey>,
 }
@@ -37,7 +37,7 @@ impl ResponseBody {
         match body {
             ReplyBody::Empty => Self::Whole(Bytes::new()),
             ReplyBody::Text(text) => Self::Whole(text),
-            ReplyBody::Object(source) => Self::Object(ObjectBytes::new(*source)),
+            ReplyBody::Object(range) => Self::Object(ObjectBytes::new(*range)),
         }
     }
 
@@ -46,32 +46,32 @@ impl ResponseBody {
         match self {
             Self::Whole(bytes) => bytes.len(),
             // Beside the part itself the name of its root key and its wrapped key.
-            Self::Object(origin) => origin.source.parts.len() * (size_of::<Part>() + 128),
+            Self::Object(object) => object.range.parts.len() * (size_of::<Part>() + 128),
         }
     }
 
     /// The bytes, to be read as the client takes them.
-    pub(super) fn open(self, service: &ObjectPut) -> HostBody {
+    pub(super) fn open(self, bodies: &Arc<BodyStore>) -> HostBody {
         match self {
             Self::Whole(bytes) => HostBody::whole(bytes),
-            Self::Object(origin) if origin.source.range.is_empty() => HostBody::empty(),
-            Self::Object(origin) => HostBody::stream(Download::new(service.clone(), origin)),
+            Self::Object(object) if object.range.bytes.is_empty() => HostBody::empty(),
+            Self::Object(object) => HostBody::stream(Download::new(bodies.clone(), object)),
         }
     }
 }
 
 impl ObjectBytes {
-    pub(super) fn new(source: ObjectRange) -> Arc<Self> {
-        Arc::new(Self { source, key: OnceLock::new() })
+    pub(super) fn new(range: ObjectRange) -> Arc<Self> {
+        Arc::new(Self { range, key: OnceLock::new() })
     }
 
     fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<DataKey, Error> {
         if let Some(key) = self.key.get() {
             return Ok(key.clone());
         }
-        let unwrapped = keyring.unwrap_data_key(&part.wrapped_key, &self.source.context);
+        let unwrapped = keyring.unwrap_data_key(&part.wrapped_key, &self.range.context);
         let key = unwrapped.map_err(|_| Error::Damaged)?;
-        if self.source.parts.len() == 1 {
+        if self.range.parts.len() == 1 {
             let _ = self.key.set(key.clone());
         }
         Ok(key)
@@ -80,8 +80,8 @@ impl ObjectBytes {
 
 /// Reads the bytes of an object, part by part.
 pub(super) struct Download {
-    service: ObjectPut,
-    origin: Arc<ObjectBytes>,
+    bodies: Arc<BodyStore>,
+    object: Arc<ObjectBytes>,
     /// The next part, and its start in the whole body.
     next: usize,
     begin: u64,
@@ -91,12 +91,12 @@ pub(super) struct Download {
 }
 
 impl Download {
-    pub(super) fn new(service: ObjectPut, origin: Arc<ObjectBytes>) -> Self {
-        let range = &origin.source.range;
+    pub(super) fn new(bodies: Arc<BodyStore>, object: Arc<ObjectBytes>) -> Self {
+        let range = &object.range.bytes;
         Self {
-            service,
+            bodies,
             left: range.end - range.start,
-            origin,
+            object,
             next: 0,
             begin: 0,
             open: None,
@@ -106,7 +106,7 @@ impl Download {
 
     /// Opens the next part that has bytes of the range; `false` when there is none.
     fn open_next(&mut self) -> Result<bool, Error> {
-        let ObjectRange { parts, range, .. } = &self.origin.source;
+        let ObjectRange { parts, bytes: range, .. } = &self.object.range;
         while let Some(part) = parts.get(self.next) {
             let begin = self.begin;
             let end = begin + part.bytes;
@@ -115,10 +115,9 @@ impl Download {
             if from >= to {
                 continue;
             }
-            let inner = &self.service.0;
-            let key = self.origin.key_of(part, &inner.keyring)?;
+            let key = self.object.key_of(part, &self.bodies.keyring)?;
             let encrypted = EncryptedRange::of(&(from - begin..to - begin), part.bytes);
-            let reader = inner.blobs.open(part.blob, encrypted.bytes.clone())?;
+            let reader = self.bodies.blobs.open(part.blob, encrypted.bytes.clone())?;
             self.open = Some((reader, Decryptor::new(key, &encrypted)));
             return Ok(true);
         }

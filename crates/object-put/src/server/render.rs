@@ -51,7 +51,7 @@ pub(super) fn refusal(
     {
         tracing::error!(id = &*id.0, error = source, "a request failed");
     }
-    let mut response = if row.status == 304 || *method == Method::HEAD {
+    let mut response = if *method == Method::HEAD {
         let mut response = Response::new(HostBody::empty());
         *response.status_mut() = status(row.status);
         response
@@ -61,10 +61,8 @@ pub(super) fn refusal(
         let body = error_body(row.code, &error.message(dialect), fields, id);
         xml(row.status, body)
     };
-    if row.status != 304 {
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
-    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
     append(&mut response, error.headers(), dialect);
     response
 }
@@ -127,12 +125,12 @@ pub(super) fn identify<B>(
     id: &RequestId,
     now: Timestamp,
 ) {
-    let (first, second) = match dialect {
-        Dialect::Store => ("x-store-request-id", "x-store-id-2"),
-        Dialect::Amz => ("x-amz-request-id", "x-amz-id-2"),
-    };
+    let words = dialect.words();
     let headers = response.headers_mut();
-    let texts = [(first, id.0.as_ref().to_owned()), (second, second_id(id))];
+    let texts = [
+        (words.request_id_header, id.0.as_ref().to_owned()),
+        (words.second_id_header, second_id(id)),
+    ];
     for (name, text) in texts {
         if let Ok(value) = HeaderValue::try_from(text) {
             headers.insert(HeaderName::from_static(name), value);

@@ -5,15 +5,12 @@
 //! they are. An answer that rests on rows which were not there (a scan), or on a policy, is made anew.
 
 use http::{HeaderValue, Response};
-use triptych_core::host::RequestId;
-use triptych_core::kv::{self, MemoCache};
+use triptych_core::kv::{KeyValue, MemoCache, ReadSet};
 
 use crate::auth::account::Caller;
-use crate::auth::policy;
-use crate::error::Error;
-use crate::operation::Handler;
 use crate::request::dialect::is_client_header;
-use crate::server::{ObjectPut, ParsedRequest, ResponseBody, render};
+use crate::server::download::ResponseBody;
+use crate::server::request::ParsedRequest;
 
 /// Bytes of the answers that are kept.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -35,7 +32,7 @@ pub(super) struct ResponseCache(MemoCache<Vec<u8>, CachedResponse>);
 /// An answer that was given, and will be again.
 #[derive(Debug)]
 struct CachedResponse {
-    to: Caller,
+    caller: Caller,
     response: Response<ResponseBody>,
 }
 
@@ -44,10 +41,40 @@ impl ResponseCache {
     pub(super) fn new() -> Self {
         Self(MemoCache::new(BYTES_MAX))
     }
+
+    /// The answer under `key` to the same caller, if no row that it rests on was written since.
+    pub(super) fn get(
+        &self,
+        key: &Vec<u8>,
+        caller: &Caller,
+        store: &dyn KeyValue,
+    ) -> Option<Response<ResponseBody>> {
+        let cached = self.0.get(key, store).filter(|cached| cached.caller == *caller)?;
+        Some(cached.response.clone())
+    }
+
+    /// Keeps an answer that rests on the rows of `read_set`; `complete` adds headers to the copy that is kept.
+    pub(super) fn insert(
+        &self,
+        key: Vec<u8>,
+        caller: &Caller,
+        read_set: ReadSet,
+        response: &Response<ResponseBody>,
+        complete: impl FnOnce(&mut Response<ResponseBody>),
+    ) {
+        let values: usize = response.headers().values().map(HeaderValue::len).sum();
+        let bytes = ANSWER_BYTES + values + response.body().bytes();
+        self.0.insert(key, read_set, bytes, || {
+            let mut response = response.clone();
+            complete(&mut response);
+            CachedResponse { caller: caller.clone(), response }
+        });
+    }
 }
 
-/// All that an answer follows from beside the store and the caller, whose account it has so that callers do not take turns.
-fn cache_key(request: &ParsedRequest<'_>) -> Vec<u8> {
+/// The key of a request: all that an answer follows from beside the store and the caller, whose account it has so that callers do not take
+/// turns. A read handler is given neither ids nor a clock, so nothing else can enter an answer.
+pub(super) fn key(request: &ParsedRequest<'_>) -> Vec<u8> {
     let (fields, location) = (&request.fields, &request.location);
     let prefix = fields.dialect().words().header_prefix;
     let account = request.caller.account().map(|account| account.id.as_str());
@@ -78,47 +105,4 @@ fn cache_key(request: &ParsedRequest<'_>) -> Vec<u8> {
         }
     }
     key
-}
-
-impl ObjectPut {
-    /// Answers a request that only reads.
-    ///
-    /// # Errors
-    /// Those of the admission, then what the handler refuses.
-    pub(super) async fn read(
-        &self,
-        request: &ParsedRequest<'_>,
-        handler: Handler,
-    ) -> Result<Response<ResponseBody>, Error> {
-        let (store, cache) = (&*self.0.store, &self.0.responses.0);
-        let key = cache_key(request);
-        if let Some(cached) = cache.get(&key, store)
-            && cached.to == request.caller
-        {
-            return Ok(cached.response.clone());
-        }
-        let (mut ids, empty) = (self.ids(), bytes::Bytes::new());
-        let ((reply, is_governed), read_set) = kv::read(store, |tx| {
-            let bucket = self.authorize(request, tx)?;
-            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            let reply = handler(&call, tx, &mut ids)?;
-            let policy = bucket.map(|bucket| policy::of_bucket(tx, bucket.id));
-            Ok::<_, Error>((reply, policy.transpose()?.flatten().is_some()))
-        })
-        .await?;
-        let dialect = request.fields.dialect();
-        let response = render::reply(reply, dialect);
-        if let Some(read_set) = read_set.filter(|_| !is_governed) {
-            let values: usize = response.headers().values().map(HeaderValue::len).sum();
-            let bytes = ANSWER_BYTES + values + response.body().bytes();
-            cache.insert(key, read_set, bytes, || {
-                let mut response = response.clone();
-                // With what each answer has of its own, so that their places are there.
-                render::identify(&mut response, dialect, &RequestId("".into()), request.now);
-                let to = request.caller.clone();
-                CachedResponse { to, response }
-            });
-        }
-        Ok(response)
-    }
 }

@@ -10,7 +10,7 @@ use triptych_core::kv::Memory;
 
 use crate::auth::account::Secret;
 use crate::maintenance::seed::{Seed, SeedError};
-use crate::server::ObjectPut;
+use crate::server::state::ObjectPut;
 
 /// The access key that [`spawn`] gives its first account.
 pub const ACCESS_KEY: &str = "TESTING";

@@ -11,20 +11,18 @@ use triptych_core::host::{BodyError, BoxError};
 use triptych_core::time::Timestamp;
 
 use crate::auth::payload::Payload;
-use crate::auth::sigv4::Verified;
+use crate::auth::signature::Verified;
 use crate::body::aws_chunked::{Decoder, Frame};
+use crate::body::body_headers::BodyHeaders;
 use crate::body::checksum::Digested;
 use crate::body::encryption::{DataKey, Encryptor, RECORD_BYTES};
+use crate::body::verifier::Verifier;
 use crate::error::Error;
-use crate::operation::put_headers::BodyHeaders;
-use crate::operation::put_object::Verifier;
 use crate::request::fields::Fields;
-use crate::server::Inner;
+use crate::server::body_store::BodyStore;
 
 /// Bodies of more bytes than this get a thread of their own.
 const SMALL_BYTES_MAX: u64 = 128 * 1024;
-/// Large bodies that are taken at once; each has a blocking thread.
-pub(super) const LARGE_BODIES_MAX: usize = 128;
 /// Bytes that are handed to a thread at once: waking it for each piece costs more than the piece.
 const BATCH_BYTES: usize = 256 * 1024;
 /// Batches that wait for a thread.
@@ -35,7 +33,7 @@ const BATCHES_WAITING_MAX: usize = 1;
 /// # Errors
 /// Those of [`Verifier`] and of the framing; `IncompleteBody`, `RequestTimeout`; those of the blobs.
 pub(super) async fn receive<B>(
-    inner: &Inner,
+    bodies: &BodyStore,
     body: &mut B,
     head: &BodyHeaders,
     verifier: Verifier,
@@ -46,15 +44,15 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let size = head.length.map(|length| length.body);
+    let size = head.length;
     let reader = FrameReader::new(body, head.payload);
-    let writer = inner.blobs.create(now, size.map(crate::body::encryption::encrypted_size));
+    let writer = bodies.blobs.create(now, size.map(crate::body::encryption::encrypted_size));
     let encryptor = Encryptor::new(key, size);
     let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
         receive_small(reader, verifier, encryptor, writer).await?
     } else {
-        let permit = inner.large.acquire().await;
-        let verifier = verifier.with_md5(inner.md5_pool.start((inner.cores / 2).max(1)));
+        let permit = bodies.large.acquire().await;
+        let verifier = verifier.with_md5(bodies.large_md5());
         let received = receive_large(reader, verifier, encryptor, writer).await;
         drop(permit);
         received?
@@ -257,8 +255,8 @@ where
 {
     let head = BodyHeaders::read(fields, verified.payload)?;
     let too_large = |proposed| Error::EntityTooLarge { proposed, most };
-    if let Some(length) = head.length.filter(|length| length.body > most) {
-        return Err(too_large(length.body));
+    if let Some(length) = head.length.filter(|length| *length > most) {
+        return Err(too_large(length));
     }
     let mut verifier = Verifier::new(fields.dialect(), &head, verified);
     let mut reader = FrameReader::new(body, head.payload);

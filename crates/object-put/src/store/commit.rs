@@ -10,8 +10,8 @@ use crate::store::bucket::{Bucket, Versioning};
 use crate::store::key::Key;
 use crate::store::precondition::{Precondition, Snapshot};
 use crate::store::tables::{
-    BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, PARTS,
-    bucket_slot, object_key, version_place,
+    BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, bucket_slot,
+    object_key, version_place,
 };
 use crate::store::version::{ObjectData, ObjectVersion, Parts, VersionId};
 
@@ -27,7 +27,7 @@ pub struct NewVersion<'a> {
     /// The version's random bytes.
     pub random: [u8; 12],
     /// The condition that must still hold.
-    pub condition: &'a Precondition,
+    pub precondition: &'a Precondition,
     /// The key as the start saw it.
     pub snapshot: &'a Snapshot,
     /// The time of the commit.
@@ -48,7 +48,13 @@ pub fn commit(
     let current = CURRENT.get(tx, &place)?;
     let (slot, key_hash) = bucket_slot(bucket.id, new.key);
     let deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
-    new.condition.check_at_commit(new.key, new.snapshot, current.as_ref(), &deletes, key_hash)?;
+    new.precondition.check_at_commit(
+        new.key,
+        new.snapshot,
+        current.as_ref(),
+        &deletes,
+        key_hash,
+    )?;
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
         None => newest_noncurrent(tx, bucket.id, new.key)?,
@@ -142,25 +148,4 @@ pub fn discard(tx: &mut Tx<'_>, version: &ObjectVersion, now: Timestamp) {
         Some(Parts::One(part)) => GARBAGE.put(tx, &(since, part.blob.0), &()),
         Some(Parts::Chunks { list, .. }) => DISCARDED_LISTS.put(tx, &(since, *list), &()),
     }
-}
-
-/// All parts of a body, in order.
-///
-/// # Errors
-/// [`Error::Damaged`] where a chunk of the list is missing.
-pub fn parts(tx: &mut Tx<'_>, parts: &Parts) -> Result<Vec<crate::store::version::Part>, Error> {
-    match parts {
-        Parts::One(part) => Ok(vec![part.clone()]),
-        Parts::Chunks { list, count } => {
-            let mut all = Vec::new();
-            for chunk in 0..chunks(*count) {
-                all.extend(PARTS.peek(tx, &(*list, chunk))?.ok_or(Error::Damaged)?.0);
-            }
-            Ok(all)
-        }
-    }
-}
-
-fn chunks(count: u32) -> u32 {
-    count.div_ceil(u32::try_from(crate::store::version::PARTS_PER_CHUNK).unwrap_or(1))
 }

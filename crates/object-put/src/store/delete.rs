@@ -7,13 +7,13 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::operation::get_object::{FoundVersion, locate};
 use crate::request::etag;
 use crate::store::bucket::{Bucket, Versioning};
 use crate::store::commit::{
     discard, make_noncurrent, newest_noncurrent, next_sequence, same_bucket,
 };
 use crate::store::key::Key;
+use crate::store::lookup::{FoundVersion, locate};
 use crate::store::tables::{
     CURRENT, DELETE_GUARDS, NONCURRENT, NULLS, bucket_slot, object_key, version_place,
 };

@@ -33,7 +33,7 @@ impl Key {
             return Err(Error::InvalidUri);
         }
         if text.len() > KEY_BYTES_MAX {
-            return Err(Error::KeyTooLong { size: text.len() });
+            return Err(Error::KeyTooLong { size: text.len(), most: KEY_BYTES_MAX });
         }
         Ok(Self(text))
     }
@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn a_key_has_at_most_1024_bytes_after_decoding() {
         assert!(Key::from_path(&"%41".repeat(1024)).is_ok());
-        assert_eq!(Key::from_path(&"a".repeat(1025)), Err(Error::KeyTooLong { size: 1025 }));
+        assert_eq!(
+            Key::from_path(&"a".repeat(1025)),
+            Err(Error::KeyTooLong { size: 1025, most: 1024 })
+        );
         assert!(Key::from_path(&"%E2%82%AC".repeat(342)).is_err());
     }
 }

@@ -8,7 +8,6 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::xml::{Element, XmlWriter};
-use crate::store::bucket::Bucket;
 
 const MODE: &str = "x-store-object-lock-mode";
 const UNTIL: &str = "x-store-object-lock-retain-until-date";
@@ -118,7 +117,7 @@ impl ObjectLock {
         self.retention.is_none() && self.hold.is_none()
     }
 
-    /// The lock that an object put into `bucket` gets: that of the headers, else the bucket's default.
+    /// The lock that a new object gets in a bucket with or without `object_lock`: that of the headers, else the bucket's `default`.
     ///
     /// # Errors
     /// `InvalidArgument` for a mode without a date or a date without a mode, an unknown mode, a date that is none or not
@@ -126,7 +125,8 @@ impl ObjectLock {
     /// neither Content-MD5 nor a checksum (`has_digest`).
     pub fn from_headers(
         fields: &Fields<'_>,
-        bucket: &Bucket,
+        object_lock: bool,
+        default: Option<DefaultRetention>,
         has_digest: bool,
         now: Timestamp,
     ) -> Result<Self, Error> {
@@ -165,7 +165,7 @@ impl ObjectLock {
             }
         };
         let lock = Self { retention, hold };
-        if !lock.is_none() && !bucket.object_lock {
+        if !lock.is_none() && !object_lock {
             return Err(missing_configuration());
         }
         if !lock.is_none() && !has_digest {
@@ -173,7 +173,7 @@ impl ObjectLock {
                 "Content-MD5 OR x-store-checksum- HTTP header is required for Put Object requests with Object Lock parameters",
             ));
         }
-        let default = bucket.default_retention.filter(|_| bucket.object_lock);
+        let default = default.filter(|_| object_lock);
         Ok(Self { retention: retention.or_else(|| default.map(|default| default.from(now))), hold })
     }
 

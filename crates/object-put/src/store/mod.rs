@@ -7,6 +7,7 @@ pub mod key;
 pub mod lifecycle;
 pub mod list;
 pub mod lock;
+pub mod lookup;
 pub mod precondition;
 pub mod tables;
 pub mod tagging;

@@ -30,7 +30,7 @@ pub struct VersionId {
     /// Grows with every write of the key.
     pub sequence: u64,
     /// Drawn before the body is written: the body is encrypted for them.
-    #[serde(with = "crate::store::version::base64_array")]
+    #[serde(with = "crate::body::base64_array")]
     pub random: [u8; 12],
     /// True if it was written while the bucket kept no versions: it is shown as `null`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -76,6 +76,9 @@ impl fmt::Display for VersionId {
 }
 
 impl JsonRecord for VersionId {}
+
+/// The media type of a body without Content-Type.
+pub const DEFAULT_MEDIA_TYPE: &str = "binary/octet-stream";
 
 /// The HTTP headers that are kept with an object and sent back with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -305,26 +308,7 @@ pub struct ObjectRange {
     /// The parts of the whole body, in order.
     pub parts: Vec<Part>,
     /// The bytes of the body that are wanted.
-    pub range: Range<u64>,
-}
-
-/// Byte arrays as base64 text in records.
-pub(crate) mod base64_array {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD_NO_PAD;
-    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
-
-    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&STANDARD_NO_PAD.encode(bytes))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<Vec<u8>>>(
-        from: D,
-    ) -> Result<T, D::Error> {
-        let text = String::deserialize(from)?;
-        let bytes = STANDARD_NO_PAD.decode(text).map_err(D::Error::custom)?;
-        T::try_from(bytes).map_err(|_| D::Error::custom("a byte array of another length"))
-    }
+    pub bytes: Range<u64>,
 }
 
 /// Names of blobs as base64 text in records.
@@ -333,11 +317,11 @@ pub(crate) mod blob_id {
     use triptych_core::blobs::BlobId;
 
     pub(crate) fn serialize<S: Serializer>(id: &BlobId, to: S) -> Result<S::Ok, S::Error> {
-        super::base64_array::serialize(&id.0, to)
+        crate::body::base64_array::serialize(&id.0, to)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BlobId, D::Error> {
-        super::base64_array::deserialize(from).map(BlobId)
+        crate::body::base64_array::deserialize(from).map(BlobId)
     }
 }
 

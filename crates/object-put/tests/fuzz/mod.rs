@@ -10,14 +10,15 @@
 use bytes::Bytes;
 use object_put::auth::account::Caller;
 use object_put::auth::canonical;
+use object_put::auth::credentials::Credentials;
 use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
-use object_put::auth::sigv4::Credentials;
 use object_put::body::aws_chunked::{Decoder, Frame};
 use object_put::error::Error;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
 use object_put::request::dialect::Dialect;
-use object_put::request::fields::{Fields, Query};
+use object_put::request::fields::Fields;
+use object_put::request::query::Query;
 use object_put::request::xml::Element;
 use object_put::store::bucket::Bucket;
 use object_put::store::key::{KEY_BYTES_MAX, Key};
@@ -58,7 +59,7 @@ pub fn signature(data: &[u8]) {
         return;
     };
     let fields = fields(&entries);
-    let Ok(dialect) = Dialect::of(&fields, &query) else {
+    let Ok(dialect) = Dialect::of(fields.iter(), query.names()) else {
         return;
     };
     let fields = fields.in_dialect(dialect);

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
-use object_put::auth::payload::hex;
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
+use object_put::request::hex::hex;
 use object_put::server::ObjectPut;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

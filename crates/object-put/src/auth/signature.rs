@@ -1,0 +1,40 @@
+//! Parts that signatures of both versions have: the request line that they cover, tokens, and the outcome of their verification.
+
+use subtle::ConstantTimeEq;
+
+use crate::auth::account::AccessKey;
+use crate::auth::chunk_signature::ChunkSigner;
+use crate::auth::payload::Payload;
+use crate::error::Error;
+
+/// The request line, raw: signatures cover it as it was sent.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestLine<'r> {
+    /// The method.
+    pub method: &'r str,
+    /// The path, percent-encoded.
+    pub path: &'r str,
+    /// The query, percent-encoded; empty for none.
+    pub query: &'r str,
+    /// The bucket that a virtual host names, which the older scheme signs as a part of the path.
+    pub host_bucket: Option<&'r str>,
+}
+
+/// Credentials that were verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// The part of the body that the signature covers.
+    pub payload: Payload,
+    /// The signer of chunks, where the payload has chunk signatures.
+    pub chunks: Option<ChunkSigner>,
+}
+
+/// A temporary key comes with its token, and no other key with any.
+pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
+    let holds = match (&key.token, sent) {
+        (None, None) => true,
+        (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),
+        _ => false,
+    };
+    if holds { Ok(()) } else { Err(Error::InvalidToken) }
+}

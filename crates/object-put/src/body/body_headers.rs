@@ -1,0 +1,235 @@
+//! The headers about the body itself: they are the same for every operation that takes one.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::auth::payload::Payload;
+use crate::body::checksum::{ALGORITHMS, Algorithm, Checksum};
+use crate::error::Error;
+use crate::request::fields::Fields;
+
+const ALGORITHM: &str = "x-store-sdk-checksum-algorithm";
+
+/// The checksum that a body brings, and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChecksumPlan {
+    /// None: the default algorithm is computed.
+    Default,
+    /// A header has it.
+    Header(Checksum),
+    /// The trailer will have it.
+    Trailer(Algorithm),
+}
+
+impl ChecksumPlan {
+    /// The algorithm to compute.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Default => Algorithm::default(),
+            Self::Header(checksum) => checksum.algorithm,
+            Self::Trailer(algorithm) => *algorithm,
+        }
+    }
+}
+
+/// The headers about the body itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyHeaders {
+    /// The framing of the body, and what its signature covers.
+    pub payload: Payload,
+    /// Bytes of the body, without framing; `None` where an operation other than PutObject leaves them open.
+    pub length: Option<u64>,
+    /// The MD5 that it must have.
+    pub md5: Option<[u8; 16]>,
+    /// The checksum that it must have.
+    pub checksum: ChecksumPlan,
+}
+
+/// Values of single headers about the body.
+#[derive(Debug, Default)]
+pub struct BodyValues {
+    /// Content-Length.
+    pub length: Option<u64>,
+    /// Content-MD5.
+    pub md5: Option<[u8; 16]>,
+    /// `x-store-sdk-checksum-algorithm`.
+    pub algorithm: Option<Algorithm>,
+    /// `x-store-checksum-*`.
+    pub checksums: Vec<Checksum>,
+}
+
+impl BodyHeaders {
+    /// Reads the headers about the body.
+    ///
+    /// # Errors
+    /// `InvalidDigest`, `InvalidRequest`, `ChecksumOfAnotherAlgorithm`, `MalformedTrailer`, `InvalidArgument`.
+    pub fn read(fields: &Fields<'_>, payload: Payload) -> Result<Self, Error> {
+        let mut values = BodyValues::default();
+        if let Some(value) = fields.get("content-md5")? {
+            values.md5 = Some(md5(&value)?);
+        }
+        for row in &ALGORITHMS {
+            if let Some(value) = fields.get(row.header)? {
+                values.checksums.push(checksum(row.header, &value)?);
+            }
+        }
+        let named = fields.get(ALGORITHM)?;
+        let named = named.map(|value| algorithm(ALGORITHM, &value));
+        let checksum = checksum_plan(fields, payload, values.checksums, named)?;
+        let length = length_of(fields, payload, || {
+            let value = fields.get("content-length")?;
+            value.map(|value| number("content-length", &value)).transpose()
+        })?;
+        Ok(Self { payload, length, md5: values.md5, checksum })
+    }
+
+    /// The headers about the body whose `values` were read one by one.
+    ///
+    /// # Errors
+    /// As [`BodyHeaders::read`], but for faults of single values.
+    pub fn of_values(
+        fields: &Fields<'_>,
+        payload: Payload,
+        values: BodyValues,
+    ) -> Result<Self, Error> {
+        let BodyValues { length, md5, algorithm, checksums } = values;
+        let checksum = checksum_plan(fields, payload, checksums, algorithm.map(Ok))?;
+        let length = length_of(fields, payload, || Ok(length))?;
+        Ok(Self { payload, length, md5, checksum })
+    }
+}
+
+/// A number of bytes.
+///
+/// # Errors
+/// [`Error::InvalidArgument`].
+pub fn number(name: &'static str, value: &str) -> Result<u64, Error> {
+    let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| value.parse().ok()).flatten();
+    number.ok_or_else(|| Error::argument(name, Some(value), "The value is no number of bytes"))
+}
+
+/// The value of Content-MD5.
+///
+/// # Errors
+/// [`Error::InvalidDigest`].
+pub fn md5(value: &str) -> Result<[u8; 16], Error> {
+    let bytes = STANDARD.decode(value).ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.ok_or_else(|| Error::InvalidDigest { value: value.to_owned() })
+}
+
+/// The algorithm that the header `name` names.
+///
+/// # Errors
+/// [`Error::InvalidRequest`].
+pub fn algorithm(name: &'static str, value: &str) -> Result<Algorithm, Error> {
+    Algorithm::parse(value).ok_or_else(|| invalid(name))
+}
+
+/// The checksum that the header `name` brings.
+///
+/// # Errors
+/// [`Error::InvalidRequest`].
+pub fn checksum(name: &'static str, value: &str) -> Result<Checksum, Error> {
+    let row = ALGORITHMS.iter().find(|row| row.header == name);
+    row.and_then(|row| row.algorithm.read(value)).ok_or_else(|| invalid(name))
+}
+
+fn invalid(name: &str) -> Error {
+    Error::request(format!("Value for {name} header is invalid."))
+}
+
+/// Bytes of the body: a chunked one has a header of its own for them.
+fn length_of(
+    fields: &Fields<'_>,
+    payload: Payload,
+    plain: impl FnOnce() -> Result<Option<u64>, Error>,
+) -> Result<Option<u64>, Error> {
+    const DECODED: &str = "x-store-decoded-content-length";
+    if !payload.is_chunked() {
+        return plain();
+    }
+    fields.get(DECODED)?.map(|value| number(DECODED, &value)).transpose()
+}
+
+fn checksum_plan(
+    fields: &Fields<'_>,
+    payload: Payload,
+    mut given: Vec<Checksum>,
+    named: Option<Result<Algorithm, Error>>,
+) -> Result<ChecksumPlan, Error> {
+    // Names that look like a checksum's but belong to something else.
+    let other = ["algorithm", "type", "mode"];
+    let unknown = fields
+        .starting_with("x-store-checksum-")
+        .any(|(name, _)| Algorithm::parse(name).is_none() && !other.contains(&name));
+    if unknown && given.is_empty() {
+        return Err(Error::request(
+            "The algorithm type you specified in x-store-checksum- header is invalid.",
+        ));
+    }
+    if given.len() > 1 {
+        return Err(Error::request(
+            "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.",
+        ));
+    }
+    let trailer = trailer_algorithm(fields, payload)?;
+    let plan = match (given.pop(), trailer) {
+        (Some(_), Some(_)) => {
+            return Err(Error::request("Expecting a single x-store-checksum- header"));
+        }
+        (Some(checksum), None) => ChecksumPlan::Header(checksum),
+        (None, Some(algorithm)) => ChecksumPlan::Trailer(algorithm),
+        (None, None) => ChecksumPlan::Default,
+    };
+    check_named_algorithm(fields, &plan, named)?;
+    Ok(plan)
+}
+
+fn trailer_algorithm(fields: &Fields<'_>, payload: Payload) -> Result<Option<Algorithm>, Error> {
+    let Some(names) = fields.get("x-store-trailer")? else {
+        return Ok(None);
+    };
+    let mut names = names.split(',').map(|name| name.trim().to_ascii_lowercase());
+    let row = names.next().and_then(|name| {
+        ALGORITHMS.iter().find(|row| fields.dialect().is_header(&name, row.header))
+    });
+    match (row, names.next()) {
+        (Some(_), Some(_)) => Err(Error::request(
+            "Expecting a single x-store-checksum- header. Multiple checksum Types are not allowed.",
+        )),
+        (None, _) => Err(Error::request(
+            "The value specified in the x-store-trailer header is not supported",
+        )),
+        (Some(_), None)
+            if !matches!(payload, Payload::UnsignedTrailer | Payload::SignedTrailer) =>
+        {
+            Err(Error::MalformedTrailer)
+        }
+        (Some(row), None) => Ok(Some(row.algorithm)),
+    }
+}
+
+/// Checks that the algorithm that `x-store-sdk-checksum-algorithm` names is the one that a checksum comes with.
+fn check_named_algorithm(
+    fields: &Fields<'_>,
+    plan: &ChecksumPlan,
+    named: Option<Result<Algorithm, Error>>,
+) -> Result<(), Error> {
+    let Some(named) = named.transpose()? else {
+        return Ok(());
+    };
+    if *plan == ChecksumPlan::Default {
+        return Err(Error::request(
+            "x-store-sdk-checksum-algorithm specified, but no corresponding x-store-checksum-* or x-store-trailer headers were found.",
+        ));
+    }
+    match plan.algorithm() == named {
+        true => Ok(()),
+        false if fields.dialect().words().other_algorithm_is_bad_digest => {
+            Err(Error::ChecksumOfAnotherAlgorithm)
+        }
+        false => Err(invalid(ALGORITHM)),
+    }
+}

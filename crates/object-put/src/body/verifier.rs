@@ -1,0 +1,164 @@
+//! The check of a body as it streams by: its length, its digests, the signatures of its chunks and of its trailer.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::auth::chunk_signature::ChunkSigner;
+use crate::auth::payload::Payload;
+use crate::auth::signature::Verified;
+use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
+use crate::body::checksum::{Algorithm, Checksum, Digested, Digests};
+use crate::body::md5_lanes::Md5Sum;
+use crate::error::Error;
+use crate::request::dialect::Dialect;
+use crate::request::hex::hex;
+
+/// Checks a body as it streams by: length, digests, and the signatures of chunks and trailer.
+#[derive(Debug)]
+pub struct Verifier {
+    dialect: Dialect,
+    length: Option<u64>,
+    payload: Payload,
+    md5: Option<[u8; 16]>,
+    expected: Option<Checksum>,
+    trailer: Option<Algorithm>,
+    digests: Digests,
+    size: u64,
+    /// The hash of the chunk that is being read, where chunks are signed.
+    chunk: Option<Sha256>,
+    signer: Option<ChunkSigner>,
+}
+
+impl Verifier {
+    /// A verifier of the body that `headers` describe and `verified` vouches for.
+    #[must_use]
+    pub fn new(dialect: Dialect, headers: &BodyHeaders, verified: &Verified) -> Self {
+        let signed = headers.payload.has_signed_chunks();
+        let (expected, trailer) = match &headers.checksum {
+            ChecksumPlan::Default => (None, None),
+            ChecksumPlan::Header(checksum) => (Some(checksum.clone()), None),
+            ChecksumPlan::Trailer(algorithm) => (None, Some(*algorithm)),
+        };
+        let hashed = matches!(headers.payload, Payload::Hash(_));
+        let algorithm = headers.checksum.algorithm();
+        Self {
+            dialect,
+            length: headers.length,
+            payload: headers.payload,
+            md5: headers.md5,
+            expected,
+            trailer,
+            digests: Digests::new(algorithm, hashed && algorithm != Algorithm::Sha256),
+            size: 0,
+            chunk: signed.then(Sha256::new),
+            signer: verified.chunks.clone().filter(|_| signed),
+        }
+    }
+
+    /// The same with another way to the MD5 of the body; nothing was taken yet.
+    #[must_use]
+    pub fn with_md5(mut self, md5: Box<dyn Md5Sum>) -> Self {
+        self.digests = self.digests.with_md5(md5);
+        self
+    }
+
+    /// Takes the next bytes of the body.
+    ///
+    /// # Errors
+    /// [`Error::IncompleteBody`] as soon as there are more bytes than were announced.
+    pub fn data(&mut self, bytes: &Bytes) -> Result<(), Error> {
+        self.size += bytes.len() as u64;
+        if self.length.is_some_and(|length| self.size > length) {
+            return Err(Error::IncompleteBody);
+        }
+        self.digests.feed(bytes);
+        if let Some(chunk) = &mut self.chunk {
+            chunk.update(bytes);
+        }
+        Ok(())
+    }
+
+    /// Takes the end of a chunk.
+    ///
+    /// # Errors
+    /// [`Error::SignatureDoesNotMatch`].
+    pub fn chunk_end(&mut self, signature: Option<&str>) -> Result<(), Error> {
+        match (&mut self.signer, &mut self.chunk) {
+            (Some(signer), Some(chunk)) => {
+                signer.chunk(std::mem::take(chunk), signature.unwrap_or_default())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the trailer of a chunked body.
+    ///
+    /// # Errors
+    /// `MalformedTrailer`, `InvalidRequest`, `SignatureDoesNotMatch`.
+    pub fn trailer(&mut self, fields: &[(String, String)]) -> Result<(), Error> {
+        let mut lines = String::new();
+        let mut signature = None;
+        let mut checksum = None;
+        for (name, value) in fields {
+            if self.dialect.is_header(name, "x-store-trailer-signature") {
+                signature = Some(value);
+                continue;
+            }
+            lines.push_str(&format!("{name}:{value}\n"));
+            let row = self.trailer.map(Algorithm::row);
+            let Some(row) = row.filter(|row| self.dialect.is_header(name, row.header)) else {
+                return Err(Error::MalformedTrailer);
+            };
+            let read = row.algorithm.read(value).ok_or_else(|| {
+                Error::request(format!("Value for {} header is invalid.", row.header))
+            })?;
+            if checksum.replace(read).is_some() {
+                return Err(Error::MalformedTrailer);
+            }
+        }
+        if self.trailer.is_some() != checksum.is_some() {
+            return Err(Error::MalformedTrailer);
+        }
+        if let (Payload::SignedTrailer, Some(signer)) = (self.payload, &mut self.signer) {
+            signer.trailer(&lines, signature.ok_or(Error::MalformedTrailer)?)?;
+        }
+        if checksum.is_some() {
+            self.expected = checksum;
+        }
+        Ok(())
+    }
+
+    /// The digests of the whole body, if it is what was announced.
+    ///
+    /// # Errors
+    /// `IncompleteBody`, `ContentSha256Mismatch`, `Md5Mismatch`, `ChecksumMismatch`.
+    pub fn finish(self) -> Result<Digested, Error> {
+        if self.length.is_some_and(|length| length != self.size) {
+            return Err(Error::IncompleteBody);
+        }
+        let digested = self.digests.finish();
+        if let Payload::Hash(expected) = self.payload {
+            let own = digested.sha256.map_or_else(|| digested.checksum.value.clone(), Vec::from);
+            if own != expected {
+                return Err(Error::ContentSha256Mismatch {
+                    client: hex(&expected),
+                    server: hex(&own),
+                });
+            }
+        }
+        if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
+            return Err(Error::Md5Mismatch {
+                expected: hex(&expected),
+                calculated: STANDARD.encode(digested.md5),
+            });
+        }
+        if self.expected.is_some_and(|expected| expected != digested.checksum) {
+            return Err(Error::ChecksumMismatch {
+                algorithm: digested.checksum.algorithm.row().name,
+            });
+        }
+        Ok(digested)
+    }
+}

@@ -1,0 +1,197 @@
+//! The table of operations, which routing, permissions, metrics and documents are made from.
+
+use crate::error::Error;
+use crate::operation::Run::{NotImplemented, Read, Steps, Upload, Write};
+use crate::operation::{
+    BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_objects,
+    not_configured, object_config,
+};
+use crate::request::fields::Fields;
+use crate::request::location::Target;
+use crate::request::query::Query;
+
+/// A row of an operation on the service itself.
+const fn service(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+    permission: &'static str,
+    run: Run,
+) -> Operation {
+    Operation {
+        name,
+        method,
+        target: Target::Service,
+        marker,
+        permission,
+        needs_bucket: false,
+        run,
+    }
+}
+
+/// A row of an operation on a bucket.
+const fn bucket(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+    permission: &'static str,
+    run: Run,
+) -> Operation {
+    Operation { name, method, target: Target::Bucket, marker, permission, needs_bucket: true, run }
+}
+
+/// A row of an operation on an object.
+const fn object(
+    name: &'static str,
+    method: &'static str,
+    marker: &'static str,
+    permission: &'static str,
+    run: Run,
+) -> Operation {
+    Operation { name, method, target: Target::Object, marker, permission, needs_bucket: true, run }
+}
+
+/// A row whose bucket need not exist.
+const fn without_bucket(operation: Operation) -> Operation {
+    Operation { needs_bucket: false, ..operation }
+}
+
+/// All operations. Rows with a marker stand before those without.
+#[rustfmt::skip] // A table: one operation a line.
+pub static OPERATIONS: &[Operation] = &[
+    // The service. A zonal host that is not served looks like it.
+    service("CreateSession", "GET", "session", "", NotImplemented),
+    service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_objects::buckets)),
+    // Buckets: what hangs on them.
+    bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location)),
+    bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", Read(bucket_config::get_versioning)),
+    bucket("PutBucketVersioning", "PUT", "versioning", "store:PutBucketVersioning", Write(bucket_config::put_versioning)),
+    bucket("GetBucketOwnershipControls", "GET", "ownershipControls", "store:GetBucketOwnershipControls", Read(bucket_config::get_ownership)),
+    bucket("PutBucketOwnershipControls", "PUT", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::put_ownership)),
+    bucket("DeleteBucketOwnershipControls", "DELETE", "ownershipControls", "store:PutBucketOwnershipControls", Write(bucket_config::delete_ownership)),
+    bucket("GetBucketAcl", "GET", "acl", "store:GetBucketAcl", Read(bucket_config::get_acl)),
+    bucket("PutBucketAcl", "PUT", "acl", "store:PutBucketAcl", Write(bucket_config::put_acl)),
+    bucket("GetObjectLockConfiguration", "GET", "object-lock", "store:GetBucketObjectLockConfiguration", Read(bucket_config::get_lock)),
+    bucket("PutObjectLockConfiguration", "PUT", "object-lock", "store:PutBucketObjectLockConfiguration", Write(bucket_config::put_lock)),
+    bucket("GetBucketLifecycleConfiguration", "GET", "lifecycle", "store:GetLifecycleConfiguration", Read(bucket_config::get_lifecycle)),
+    bucket("PutBucketLifecycleConfiguration", "PUT", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::put_lifecycle)),
+    bucket("DeleteBucketLifecycle", "DELETE", "lifecycle", "store:PutLifecycleConfiguration", Write(bucket_config::delete_lifecycle)),
+    bucket("GetBucketEncryption", "GET", "encryption", "store:GetEncryptionConfiguration", Read(bucket_config::get_encryption)),
+    bucket("PutBucketEncryption", "PUT", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::put_encryption)),
+    bucket("DeleteBucketEncryption", "DELETE", "encryption", "store:PutEncryptionConfiguration", Write(bucket_config::delete_encryption)),
+    bucket("GetBucketPolicyStatus", "GET", "policyStatus", "store:GetBucketPolicyStatus", Read(bucket_config::get_policy_status)),
+    bucket("GetBucketPolicy", "GET", "policy", "store:GetBucketPolicy", Read(bucket_config::get_policy)),
+    bucket("PutBucketPolicy", "PUT", "policy", "store:PutBucketPolicy", Write(bucket_config::put_policy)),
+    bucket("DeleteBucketPolicy", "DELETE", "policy", "store:DeleteBucketPolicy", Write(bucket_config::delete_policy)),
+    bucket("GetPublicAccessBlock", "GET", "publicAccessBlock", "store:GetBucketPublicAccessBlock", Read(bucket_config::get_public_access)),
+    bucket("PutPublicAccessBlock", "PUT", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::put_public_access)),
+    bucket("DeletePublicAccessBlock", "DELETE", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::delete_public_access)),
+    bucket("GetBucketAccelerateConfiguration", "GET", "accelerate", "store:GetAccelerateConfiguration", Read(not_configured::acceleration)),
+    bucket("PutBucketAccelerateConfiguration", "PUT", "accelerate", "", NotImplemented),
+    bucket("GetBucketAnalyticsConfiguration", "GET", "analytics", "", NotImplemented),
+    bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics", "", NotImplemented),
+    bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics", "", NotImplemented),
+    bucket("GetBucketCors", "GET", "cors", "store:GetBucketCORS", Read(not_configured::cors)),
+    bucket("PutBucketCors", "PUT", "cors", "", NotImplemented),
+    bucket("DeleteBucketCors", "DELETE", "cors", "store:PutBucketCORS", Write(not_configured::delete)),
+    bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering", "", NotImplemented),
+    bucket("PutBucketIntelligentTieringConfiguration", "PUT", "intelligent-tiering", "", NotImplemented),
+    bucket("DeleteBucketIntelligentTieringConfiguration", "DELETE", "intelligent-tiering", "", NotImplemented),
+    bucket("GetBucketInventoryConfiguration", "GET", "inventory", "", NotImplemented),
+    bucket("PutBucketInventoryConfiguration", "PUT", "inventory", "", NotImplemented),
+    bucket("DeleteBucketInventoryConfiguration", "DELETE", "inventory", "", NotImplemented),
+    bucket("GetBucketLogging", "GET", "logging", "store:GetBucketLogging", Read(not_configured::logging)),
+    bucket("PutBucketLogging", "PUT", "logging", "", NotImplemented),
+    bucket("GetBucketMetricsConfiguration", "GET", "metrics", "", NotImplemented),
+    bucket("PutBucketMetricsConfiguration", "PUT", "metrics", "", NotImplemented),
+    bucket("DeleteBucketMetricsConfiguration", "DELETE", "metrics", "", NotImplemented),
+    bucket("GetBucketNotificationConfiguration", "GET", "notification", "store:GetBucketNotification", Read(not_configured::notification)),
+    bucket("PutBucketNotificationConfiguration", "PUT", "notification", "", NotImplemented),
+    bucket("GetBucketReplication", "GET", "replication", "store:GetReplicationConfiguration", Read(not_configured::replication)),
+    bucket("PutBucketReplication", "PUT", "replication", "", NotImplemented),
+    bucket("DeleteBucketReplication", "DELETE", "replication", "store:PutReplicationConfiguration", Write(not_configured::delete)),
+    bucket("GetBucketRequestPayment", "GET", "requestPayment", "store:GetBucketRequestPayment", Read(bucket_config::get_payment)),
+    bucket("PutBucketRequestPayment", "PUT", "requestPayment", "store:PutBucketRequestPayment", Write(bucket_config::put_payment)),
+    bucket("GetBucketTagging", "GET", "tagging", "store:GetBucketTagging", Read(bucket_config::get_tagging)),
+    bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::put_tagging)),
+    bucket("DeleteBucketTagging", "DELETE", "tagging", "store:PutBucketTagging", Write(bucket_config::delete_tagging)),
+    bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(not_configured::website)),
+    bucket("PutBucketWebsite", "PUT", "website", "", NotImplemented),
+    bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(not_configured::delete)),
+    bucket("CreateSession", "GET", "session", "", NotImplemented),
+    bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(not_configured::uploads)),
+    // Buckets: what is in them.
+    bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
+    bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2)),
+    bucket("DeleteObjects", "POST", "delete", "store:DeleteObject", Steps(delete_object::objects)),
+    bucket("PostObject", "POST", "", "", NotImplemented),
+    // Buckets themselves.
+    bucket("ListObjects", "GET", "", "store:ListBucket", Read(list_objects::objects)),
+    bucket("HeadBucket", "HEAD", "", "store:ListBucket", Read(bucket::head)),
+    without_bucket(bucket("CreateBucket", "PUT", "", "store:CreateBucket", Write(bucket::create))),
+    bucket("DeleteBucket", "DELETE", "", "store:DeleteBucket", Steps(bucket::delete)),
+    without_bucket(bucket("Preflight", "OPTIONS", "", "", Read(not_configured::preflight))),
+    // Objects: what hangs on them.
+    object("GetObjectAcl", "GET", "acl", "store:GetObjectAcl", Read(object_config::get_acl)),
+    object("PutObjectAcl", "PUT", "acl", "store:PutObjectAcl", Write(object_config::put_acl)),
+    object("GetObjectTagging", "GET", "tagging", "store:GetObjectTagging", Read(object_config::get_tagging)),
+    object("PutObjectTagging", "PUT", "tagging", "store:PutObjectTagging", Write(object_config::put_tagging)),
+    object("DeleteObjectTagging", "DELETE", "tagging", "store:DeleteObjectTagging", Write(object_config::delete_tagging)),
+    object("GetObjectRetention", "GET", "retention", "store:GetObjectRetention", Read(object_config::get_retention)),
+    object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention)),
+    object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", Read(object_config::get_hold)),
+    object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold)),
+    object("GetObjectAttributes", "GET", "attributes", "store:GetObject", Read(get_object::attributes)),
+    object("GetObjectTorrent", "GET", "torrent", "", NotImplemented),
+    object("RestoreObject", "POST", "restore", "", NotImplemented),
+    object("SelectObjectContent", "POST", "select", "", NotImplemented),
+    object("RenameObject", "PUT", "renameObject", "", NotImplemented),
+    object("CreateMultipartUpload", "POST", "uploads", "", NotImplemented),
+    object("CompleteMultipartUpload", "POST", "uploadId", "", NotImplemented),
+    object("AbortMultipartUpload", "DELETE", "uploadId", "", NotImplemented),
+    object("ListParts", "GET", "uploadId", "", NotImplemented),
+    object("UploadPart", "PUT", "uploadId", "", NotImplemented),
+    // Objects themselves.
+    without_bucket(object("Preflight", "OPTIONS", "", "", Read(not_configured::preflight))),
+    object("GetObject", "GET", "", "store:GetObject", Read(get_object::get)),
+    object("HeadObject", "HEAD", "", "store:GetObject", Read(get_object::head)),
+    object("DeleteObject", "DELETE", "", "store:DeleteObject", Write(delete_object::object)),
+    object("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Upload(BodySource::Object)),
+    object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request)),
+];
+
+/// The operation that a request means: the first row that fits, and rows with a marker come first.
+///
+/// # Errors
+/// [`Error::MethodNotAllowed`]; [`Error::OperationNotImplemented`], which names it.
+pub fn route(
+    method: &str,
+    target: Target,
+    fields: &Fields<'_>,
+    query: &Query,
+) -> Result<&'static Operation, Error> {
+    let found = OPERATIONS.iter().find(|row| is_meant(row, method, target, fields, query));
+    let Some(operation) = found else {
+        return Err(Error::MethodNotAllowed { method: method.to_owned(), resource: target.name() });
+    };
+    match operation.run {
+        NotImplemented => Err(Error::OperationNotImplemented { operation: operation.name }),
+        _ => Ok(operation),
+    }
+}
+
+/// Tells whether a row is for a request.
+fn is_meant(
+    row: &Operation,
+    method: &str,
+    target: Target,
+    fields: &Fields<'_>,
+    query: &Query,
+) -> bool {
+    let has_marker = || match row.marker {
+        "" => true,
+        header if header.starts_with("x-store-") => fields.has(header),
+        parameter => query.has(parameter),
+    };
+    row.target == target && row.method == method && has_marker()
+}

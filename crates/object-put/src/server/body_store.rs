@@ -1,0 +1,42 @@
+//! The bodies of objects: the blobs that they are, the keys that encrypt them, and the threads that take large ones in.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use triptych_core::blobs::Blobs;
+
+use crate::body::encryption::Keyring;
+use crate::body::md5_lanes::Md5Sum;
+use crate::server::md5_pool::Md5Pool;
+
+/// Large bodies that are taken at once; each has a blocking thread.
+const LARGE_BODIES_MAX: usize = 128;
+
+/// All that uploads and downloads share.
+pub(super) struct BodyStore {
+    pub(super) blobs: Arc<dyn Blobs>,
+    pub(super) keyring: Keyring,
+    /// A permit for each large body that is taken in.
+    pub(super) large: Semaphore,
+    md5_pool: Md5Pool,
+    md5_threads: usize,
+}
+
+impl BodyStore {
+    /// The bodies in `blobs`, encrypted with keys of `keyring`.
+    pub(super) fn new(blobs: Arc<dyn Blobs>, keyring: Keyring) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            blobs,
+            keyring,
+            large: Semaphore::new(LARGE_BODIES_MAX),
+            md5_pool: Md5Pool::default(),
+            md5_threads: (cores / 2).max(1),
+        }
+    }
+
+    /// The MD5 of a new large body, computed beside its encryption and writing.
+    pub(super) fn large_md5(&self) -> Box<dyn Md5Sum> {
+        self.md5_pool.start(self.md5_threads)
+    }
+}

@@ -1,0 +1,290 @@
+//! The way of a request: its head is parsed, its sender authenticated, its operation run, its answer rendered.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts as Head;
+use http::{Request, Response};
+use triptych_core::host::{
+    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
+};
+use triptych_core::id::Ids as _;
+use triptych_core::kv::{self, Tx, run};
+use triptych_core::time::Timestamp;
+
+use crate::auth::account::Caller;
+use crate::auth::authorize;
+use crate::auth::credentials::Credentials;
+use crate::auth::policy;
+use crate::auth::signature::{RequestLine, Verified};
+use crate::error::Error;
+use crate::operation::strict;
+use crate::operation::table::route;
+use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
+use crate::request::dialect::Dialect;
+use crate::request::fields::Fields;
+use crate::request::location::Location;
+use crate::request::query::Query;
+use crate::server::download::ResponseBody;
+use crate::server::request::ParsedRequest;
+use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+use crate::server::{render, response_cache, upload};
+use crate::store::bucket::Bucket;
+
+/// The most bytes of a body that is no object: XML and JSON documents.
+const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
+/// The most bytes that names and values of all headers have together.
+const HEADER_BYTES_MAX: usize = 8 * 1024;
+/// The name in log and metrics of a request whose operation is not known.
+const NO_OPERATION: &str = "-";
+
+/// A refusal, and what was known of the request by then.
+struct Refused {
+    dialect: Dialect,
+    operation: &'static str,
+    error: Error,
+}
+
+impl ObjectPut {
+    /// Answers one request.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let (head, mut body) = request.into_parts();
+        let id = match head.extensions.get::<RequestContext>() {
+            Some(received) => received.id.clone(),
+            None => RequestId::from_number(self.ids().next(), 0),
+        };
+        let now = self.0.clock.now();
+        let answer = match self.parse(&head, now) {
+            Ok(request) => {
+                let (dialect, operation) = (request.fields.dialect(), request.operation.name);
+                match self.dispatch(&request, &mut body).await {
+                    Ok(reply) => Ok((reply, dialect, operation)),
+                    Err(error) => Err(Refused { dialect, operation, error }),
+                }
+            }
+            Err(refused) => Err(refused),
+        };
+        let (mut response, dialect, operation) = match answer {
+            Ok((reply, dialect, operation)) => {
+                (reply.map(|content| content.open(&self.0.bodies)), dialect, operation)
+            }
+            Err(Refused { dialect, operation, error }) => {
+                // One that waits for 100 Continue has sent nothing.
+                if !head.headers.contains_key(http::header::EXPECT) {
+                    drain_refused(&mut body).await;
+                }
+                (render::refusal(&error, dialect, &head.method, &id), dialect, operation)
+            }
+        };
+        render::identify(&mut response, dialect, &id, now);
+        response.extensions_mut().insert(OperationName(operation));
+        response
+    }
+
+    /// Reads the head: dialect, place, operation, sender.
+    fn parse<'r>(&self, head: &'r Head, now: Timestamp) -> Result<ParsedRequest<'r>, Refused> {
+        let (fields, query) = read_head(head).map_err(|error| Refused {
+            dialect: Dialect::default(),
+            operation: NO_OPERATION,
+            error,
+        })?;
+        let dialect = fields.dialect();
+        let refused = |operation, error| Refused { dialect, operation, error };
+        let (location, operation) = self.locate(head, &fields, &query).map_err(|error| {
+            let operation = match &error {
+                Error::OperationNotImplemented { operation } => operation,
+                _ => NO_OPERATION,
+            };
+            refused(operation, error)
+        })?;
+        let (caller, verified) = self
+            .authenticate(head, &location, &fields, &query, now)
+            .map_err(|error| refused(operation.name, error))?;
+        let received = head.extensions.get::<RequestContext>();
+        let secure = received.is_some_and(|received| received.peer.tls);
+        Ok(ParsedRequest { operation, location, query, caller, verified, now, secure, fields })
+    }
+
+    /// The place that the head names, and the operation on it.
+    fn locate(
+        &self,
+        head: &Head,
+        fields: &Fields<'_>,
+        query: &Query,
+    ) -> Result<(Location, &'static Operation), Error> {
+        let size: usize = fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if size > HEADER_BYTES_MAX {
+            return Err(Error::HeaderSectionTooLarge { most: HEADER_BYTES_MAX });
+        }
+        let host = fields.get("host")?.unwrap_or_default();
+        let location = Location::of(&host, head.uri.path(), &self.0.base_hosts)?;
+        let operation = route(head.method.as_str(), location.target(), fields, query)?;
+        Ok((location, operation))
+    }
+
+    /// The sender, whose credentials the cache of access keys verifies.
+    fn authenticate(
+        &self,
+        head: &Head,
+        location: &Location,
+        fields: &Fields<'_>,
+        query: &Query,
+        now: Timestamp,
+    ) -> Result<(Caller, Verified), Error> {
+        if self.0.settings.strict {
+            strict::check(fields, query)?;
+        }
+        let line = RequestLine {
+            method: head.method.as_str(),
+            path: head.uri.path(),
+            query: head.uri.query().unwrap_or_default(),
+            host_bucket: location.bucket.as_deref().filter(|_| location.virtual_host),
+        };
+        let authorization = fields.get("authorization")?;
+        let region = &self.0.settings.region;
+        let credentials = Credentials::read(authorization.as_deref(), fields, query, region)?;
+        let Some(id) = credentials.access_key() else {
+            let Credentials::Anonymous(payload) = credentials else {
+                return Err(Error::Internal);
+            };
+            return Ok((Caller::Anonymous, Verified { payload, chunks: None }));
+        };
+        let cached = self.0.credentials.find(&*self.0.store, id)?;
+        let cached =
+            cached.ok_or_else(|| Error::InvalidAccessKeyId { access_key: id.to_owned() })?;
+        let verified = cached.verify(&credentials, line, fields, now)?;
+        Ok((Caller::Principal(Arc::clone(&cached.principal)), verified))
+    }
+
+    /// Runs the operation of a request.
+    async fn dispatch<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+    ) -> Result<Response<ResponseBody>, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let reply = match request.operation.run {
+            Run::Read(handler) => {
+                // A read has no use for a body, but a broken one is refused all the same.
+                document(request, body).await?;
+                return self.read(request, handler).await;
+            }
+            Run::Write(handler) => {
+                let document = document(request, body).await?;
+                run(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, ids| {
+                    let bucket = self.authorize(request, tx)?;
+                    handler(&request.call(&document, bucket.as_deref(), &self.0.settings), tx, ids)
+                })
+                .await
+            }
+            // Boxed, so that the many requests that read do not carry the room that these need.
+            Run::Steps(step) => Box::pin(self.steps(request, body, step)).await,
+            Run::Upload(source) => Box::pin(self.upload(request, source, body)).await,
+            Run::NotImplemented => {
+                Err(Error::OperationNotImplemented { operation: request.operation.name })
+            }
+        };
+        reply.map(|reply| render::reply(reply, request.fields.dialect()))
+    }
+
+    /// Answers a request that only reads: as before, if it was asked before and nothing that the answer rests on was written.
+    async fn read(
+        &self,
+        request: &ParsedRequest<'_>,
+        handler: Read,
+    ) -> Result<Response<ResponseBody>, Error> {
+        let store = &*self.0.store;
+        let key = response_cache::key(request);
+        if let Some(response) = self.0.responses.get(&key, &request.caller, store) {
+            return Ok(response);
+        }
+        let ((reply, has_policy), read_set) = kv::read(store, |tx| {
+            let bucket = self.authorize(request, tx)?;
+            let reply = handler(&request.read_call(bucket.as_deref(), &self.0.settings), tx)?;
+            let policy = bucket.map(|bucket| policy::of_bucket(tx, bucket.id));
+            Ok::<_, Error>((reply, policy.transpose()?.flatten().is_some()))
+        })
+        .await?;
+        let dialect = request.fields.dialect();
+        let response = render::reply(reply, dialect);
+        if let Some(read_set) = read_set.filter(|_| !has_policy) {
+            self.0.responses.insert(key, &request.caller, read_set, &response, |kept| {
+                // With the headers that each answer has of its own, so that their places are there.
+                render::identify(kept, dialect, &RequestId("".into()), request.now);
+            });
+        }
+        Ok(response)
+    }
+
+    /// Runs an operation in steps. The bucket is the one that the first step was authorized for.
+    async fn steps<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+        step: Step,
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let document = document(request, body).await?;
+        let mut ids = self.ids();
+        let bucket =
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| self.authorize(request, tx))
+                .await?;
+        let call = request.call(&document, bucket.as_deref(), &self.0.settings);
+        let mut progress = Progress::default();
+        loop {
+            let next = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+                step(&call, tx, ids, &progress)
+            })
+            .await?;
+            match next {
+                StepOutcome::Continue(further) => progress = further,
+                StepOutcome::Done(reply) => return Ok(reply),
+            }
+        }
+    }
+
+    /// Finds the bucket of a request, if its operation needs one, and checks the caller's right to it.
+    pub(super) fn authorize(
+        &self,
+        request: &ParsedRequest<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<Arc<Bucket>>, Error> {
+        request.access().map(|access| authorize::authorize(&access, tx)).transpose()
+    }
+}
+
+/// The header fields of a head, in the dialect that it speaks, and its parameters.
+fn read_head(head: &Head) -> Result<(Fields<'_>, Query), Error> {
+    let mut entries: Vec<(&str, &[u8])> =
+        head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+    // HTTP/2 carries the host in the target.
+    if let Some(authority) = head.uri.authority().filter(|_| !head.headers.contains_key("host")) {
+        entries.push(("host", authority.as_str().as_bytes()));
+    }
+    let fields = Fields::of(entries);
+    let query = Query::parse(head.uri.query().unwrap_or_default())?;
+    let dialect = Dialect::of(fields.iter(), query.names())?;
+    Ok((fields.in_dialect(dialect), query))
+}
+
+/// The body of an operation that takes a document.
+async fn document<B>(request: &ParsedRequest<'_>, body: &mut B) -> Result<Bytes, Error>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: Into<BoxError>,
+{
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    upload::document(body, &request.fields, &request.verified, DOCUMENT_BYTES_MAX).await
+}

@@ -1,0 +1,116 @@
+//! Uploads: a look that refuses, the body as it streams by, and a commit that decides again.
+
+use bytes::Bytes;
+use triptych_core::host::BoxError;
+use triptych_core::id::SharedIds;
+use triptych_core::kv::run;
+
+use crate::auth::signature::Verified;
+use crate::body::verifier::Verifier;
+use crate::error::Error;
+use crate::operation::copy_object::CopyAdmission;
+use crate::operation::put_object::Admission;
+use crate::operation::{BodySource, Reply};
+use crate::server::download::{Download, ObjectBytes};
+use crate::server::request::ParsedRequest;
+use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+use crate::server::upload;
+use crate::store::commit::{NewVersion, commit};
+use crate::store::version::{ObjectRange, ObjectVersion, Part, Parts, encryption_context};
+
+impl ObjectPut {
+    /// Stores an object whose body comes from `source`.
+    pub(super) async fn upload<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        source: BodySource,
+        body: &mut B,
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        match source {
+            BodySource::Request => self.put(request, body).await,
+            BodySource::Object => self.copy(request).await,
+        }
+    }
+
+    /// PutObject: look and refuse, take the body, decide again and commit.
+    async fn put<B>(&self, request: &ParsedRequest<'_>, body: &mut B) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let mut ids = self.ids();
+        let empty = Bytes::new();
+        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            Admission::decide(&call, request.verified.payload, tx, ids)
+        })
+        .await?;
+        let object = self.store(request, &admission, &request.verified, body, ids).await?;
+        Ok(admission.reply(&object))
+    }
+
+    /// CopyObject: a PUT whose body is another object's.
+    async fn copy(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+        let mut ids = self.ids();
+        let empty = Bytes::new();
+        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            CopyAdmission::decide(&call, tx, ids)
+        })
+        .await?;
+        let context = encryption_context(copy.bucket, &copy.key, copy.object.version.random);
+        let range = ObjectRange { context, parts: copy.parts.clone(), bytes: 0..copy.size() };
+        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(range));
+        let unsigned = Verified { payload: copy.admission.headers.body.payload, chunks: None };
+        let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
+        let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
+        Ok(copy.reply(&call, &object, copy.admission.reply(&object)))
+    }
+
+    /// Takes the body of an admitted PUT, decides again and commits.
+    async fn store<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        admission: &Admission,
+        verified: &Verified,
+        body: &mut B,
+        mut ids: SharedIds,
+    ) -> Result<ObjectVersion, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let bodies = &self.0.bodies;
+        let (key, wrapped_key) = admission.new_data_key(&bodies.keyring, &mut ids);
+        let headers = &admission.headers.body;
+        let verifier = Verifier::new(request.fields.dialect(), headers, verified);
+        let (digested, blob) =
+            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
+        let part = Part { blob: blob.id, bytes: digested.size, wrapped_key };
+        let now = self.0.clock.now();
+        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let new = NewVersion {
+                bucket: &admission.bucket,
+                key: &admission.key,
+                owner: &admission.owner,
+                random: admission.random,
+                precondition: &admission.headers.precondition,
+                snapshot: &admission.snapshot,
+                now,
+            };
+            commit(tx, &new, admission.object_data(&digested, Parts::One(part.clone())))
+        })
+        .await;
+        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
+        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
+            let _ = bodies.blobs.delete(blob.id).await;
+        }
+        committed
+    }
+}

@@ -1,0 +1,72 @@
+//! A request whose head is read and whose sender is known.
+
+use bytes::Bytes;
+use triptych_core::time::Timestamp;
+
+use crate::auth::account::Caller;
+use crate::auth::authorize::AccessRequest;
+use crate::auth::signature::Verified;
+use crate::operation::{Call, Operation, ReadCall, Run, Settings};
+use crate::request::fields::Fields;
+use crate::request::location::Location;
+use crate::request::query::Query;
+use crate::store::bucket::Bucket;
+
+/// A request whose head is read and whose sender is known.
+pub(super) struct ParsedRequest<'r> {
+    pub(super) operation: &'static Operation,
+    pub(super) location: Location,
+    pub(super) fields: Fields<'r>,
+    pub(super) query: Query,
+    pub(super) caller: Caller,
+    pub(super) verified: Verified,
+    pub(super) now: Timestamp,
+    pub(super) secure: bool,
+}
+
+impl ParsedRequest<'_> {
+    /// The access to a bucket that the request needs; `None` where the operation needs no bucket.
+    pub(super) fn access(&self) -> Option<AccessRequest<'_>> {
+        let bucket = self.location.bucket.as_deref().filter(|_| self.operation.needs_bucket)?;
+        Some(AccessRequest {
+            permission: self.operation.permission,
+            target: self.operation.target,
+            writes_object: matches!(self.operation.run, Run::Upload(_)),
+            bucket,
+            key: self.location.key.as_ref(),
+            fields: &self.fields,
+            query: &self.query,
+            caller: &self.caller,
+            secure: self.secure,
+        })
+    }
+
+    /// The call of a handler that reads.
+    pub(super) fn read_call<'a>(
+        &'a self,
+        bucket: Option<&'a Bucket>,
+        settings: &'a Settings,
+    ) -> ReadCall<'a> {
+        ReadCall {
+            operation: self.operation,
+            fields: &self.fields,
+            query: &self.query,
+            caller: &self.caller,
+            bucket_name: self.location.bucket.as_deref().unwrap_or_default(),
+            bucket,
+            key: self.location.key.as_ref(),
+            settings,
+        }
+    }
+
+    /// The call of a handler that writes.
+    pub(super) fn call<'a>(
+        &'a self,
+        body: &'a Bytes,
+        bucket: Option<&'a Bucket>,
+        settings: &'a Settings,
+    ) -> Call<'a> {
+        let read = self.read_call(bucket, settings);
+        Call { read, body, now: self.now, secure: self.secure }
+    }
+}

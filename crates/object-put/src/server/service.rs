@@ -1,0 +1,133 @@
+//! The service as others drive it: as a `hyper` and a `tower` service, and under the host.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use triptych_core::error::Coded;
+use triptych_core::host::{BoxError, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::kv::{Span, StoreError, run};
+
+use crate::maintenance::seed::SeedError;
+use crate::operation::bucket::reopen;
+use crate::request::dialect::{Dialect, SECRET_PARAMETERS};
+use crate::request::fields::Fields;
+use crate::request::location;
+use crate::request::query::Query;
+use crate::server::render;
+use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+
+/// Rows or blobs that a step of the clearing takes.
+const CLEAR_STEP: usize = 500;
+
+/// The answer of a service call.
+type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
+
+impl<B> hyper::service::Service<Request<B>> for ObjectPut
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<B>) -> Answering {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.answer(request).await) })
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for ObjectPut
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answering {
+        hyper::service::Service::call(self, request)
+    }
+}
+
+impl Hosted for ObjectPut {
+    fn refuse(&self, refusal: &Refusal, request: &RequestHead<'_>) -> Response<ReplyBody> {
+        let entries = request.headers.iter();
+        let fields = Fields::of(entries.map(|(name, value)| (name.as_str(), value.as_bytes())));
+        let query = Query::parse(request.uri.query().unwrap_or_default()).unwrap_or_default();
+        let dialect = Dialect::of(fields.iter(), query.names()).unwrap_or_default();
+        let row = refusal.row();
+        let body = render::error_body(row.code, &refusal.to_string(), [], request.id);
+        let mut response = render::xml(row.status, body);
+        render::identify(&mut response, dialect, request.id, self.0.clock.now());
+        response
+    }
+
+    fn secret_parameters(&self) -> &'static [&'static str] {
+        &SECRET_PARAMETERS
+    }
+
+    async fn reset(&self) -> Result<(), String> {
+        self.clear().await.map_err(|error| error.to_string())?;
+        self.apply_seed().await.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn owns_host(&self, host: &str) -> bool {
+        location::bucket_of(host, &self.0.base_hosts).is_some()
+    }
+}
+
+impl ObjectPut {
+    /// Applies the seed: accounts and keys that are new, buckets if there is none. Gives how many accounts and keys came.
+    /// To be run before the first request: buckets whose deletion a stop cut short are opened again.
+    ///
+    /// # Errors
+    /// [`SeedError::Store`].
+    pub async fn apply_seed(&self) -> Result<usize, SeedError> {
+        let now = self.0.clock.now();
+        let mut ids = self.ids();
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            reopen(tx)?;
+            self.0.seed.apply(tx, ids, now)
+        })
+        .await
+    }
+
+    /// Deletes every row, then every body.
+    async fn clear(&self) -> Result<(), StoreError> {
+        let mut ids = self.ids();
+        loop {
+            let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                let page = tx.scan(&Span::default(), CLEAR_STEP)?;
+                let any = !page.rows.is_empty();
+                page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
+                Ok::<_, StoreError>(any)
+            })
+            .await?;
+            if !more {
+                break;
+            }
+        }
+        let mut after = None;
+        loop {
+            let blobs = self.0.bodies.blobs.list(after, CLEAR_STEP).unwrap_or_default();
+            let Some(last) = blobs.last() else {
+                return Ok(());
+            };
+            after = Some(last.id);
+            for blob in &blobs {
+                // What cannot be deleted now is named by no row, and swept later.
+                let _ = self.0.bodies.blobs.delete(blob.id).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The service and its builder: the stores, the caches and the settings that all requests share.
+
+use std::sync::Arc;
+
+use triptych_core::blobs::Blobs;
+use triptych_core::id::{Ids, SharedIds, SystemIds};
+use triptych_core::kv::KeyValue;
+use triptych_core::time::{Clock, SystemClock};
+
+use crate::body::encryption::Keyring;
+use crate::maintenance::seed::{DEFAULT_REGION, Seed};
+use crate::operation::Settings;
+use crate::server::body_store::BodyStore;
+use crate::server::credential_cache::CredentialCache;
+use crate::server::response_cache::ResponseCache;
+use crate::store::bucket::Ownership;
+
+/// Attempts of a transaction while others win.
+pub(super) const ATTEMPTS_MAX: u32 = 64;
+
+/// The service. It is a `hyper` and a `tower` service at once; clones share one store.
+#[derive(Clone)]
+pub struct ObjectPut(pub(super) Arc<Inner>);
+
+/// The parts of the service that its clones share.
+pub(super) struct Inner {
+    pub(super) store: Arc<dyn KeyValue>,
+    pub(super) bodies: Arc<BodyStore>,
+    pub(super) clock: Arc<dyn Clock>,
+    ids: SharedIds,
+    pub(super) credentials: CredentialCache,
+    pub(super) responses: ResponseCache,
+    pub(super) settings: Settings,
+    pub(super) base_hosts: Vec<String>,
+    pub(super) seed: Seed,
+}
+
+/// The parts that an [`ObjectPut`] is built from.
+pub struct Builder {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    keyring: Option<Keyring>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    settings: Settings,
+    base_hosts: Vec<String>,
+    seed: Seed,
+}
+
+impl ObjectPut {
+    /// A service on these stores; all else has defaults.
+    #[must_use]
+    pub fn builder(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Builder {
+        Builder {
+            store,
+            blobs,
+            keyring: None,
+            clock: Arc::new(SystemClock::new()),
+            ids: Box::new(SystemIds),
+            settings: Settings {
+                region: DEFAULT_REGION.to_owned(),
+                strict: false,
+                ownership: Ownership::default(),
+            },
+            base_hosts: Vec::new(),
+            seed: Seed::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// The root keys of encryption at rest. Without them one is drawn that lives as long as the service: enough for stores in memory.
+    #[must_use]
+    pub fn keyring(mut self, keyring: Keyring) -> Self {
+        self.keyring = Some(keyring);
+        self
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The source of ids.
+    #[must_use]
+    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// The region that signatures must name.
+    #[must_use]
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.settings.region = region.into();
+        self
+    }
+
+    /// Refuses headers and parameters that are not known.
+    #[must_use]
+    pub const fn strict(mut self, strict: bool) -> Self {
+        self.settings.strict = strict;
+        self
+    }
+
+    /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
+    #[must_use]
+    pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.base_hosts.extend(hosts);
+        self
+    }
+
+    /// The seed that a reset fills the emptied store with, and the ownership of new buckets.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.settings.ownership = seed.ownership;
+        self.seed = seed;
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn build(mut self) -> ObjectPut {
+        let mut root = [0; 32];
+        self.ids.fill(&mut root);
+        let keyring = self.keyring.unwrap_or_else(|| Keyring::new(&root));
+        ObjectPut(Arc::new(Inner {
+            bodies: Arc::new(BodyStore::new(self.blobs, keyring)),
+            store: self.store,
+            clock: self.clock,
+            ids: SharedIds::new(Box::new(self.ids.fork())),
+            credentials: CredentialCache::default(),
+            responses: ResponseCache::new(),
+            settings: self.settings,
+            base_hosts: self.base_hosts,
+            seed: self.seed,
+        }))
+    }
+}
+
+impl ObjectPut {
+    /// The generator of ids, for one request.
+    pub(super) fn ids(&self) -> SharedIds {
+        self.0.ids.clone()
+    }
+}
+
+impl std::fmt::Debug for ObjectPut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ObjectPut").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
