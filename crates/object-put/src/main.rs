@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use hex::FromHex as _;
 use object_put::auth::account::Secret;
 use object_put::body::encryption::Keyring;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
-use object_put::request::hex::unhex;
 use object_put::server::ObjectPut;
 use triptych_core::host::flags::{Flags, Product};
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
@@ -240,8 +240,12 @@ fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), Launch
 
 /// The root keys: of the file, of the flag, or one that the data directory keeps.
 fn keyring(stores: &Storage, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
-    let bad =
-        || LaunchError::Service("a root key is 64 hexadecimal digits: openssl rand -hex 32".into());
+    let root_key = |digits: &str| {
+        <[u8; 32]>::from_hex(digits).map_err(|_| {
+            let rule = "a root key is 64 hexadecimal digits: openssl rand -hex 32";
+            LaunchError::Service(rule.into())
+        })
+    };
     let text = match (matches.get_one::<PathBuf>("root-key-file"), text(matches, "root-key")) {
         (Some(path), _) => std::fs::read_to_string(path)
             .map_err(|error| LaunchError::Service(format!("{}: {error}", path.display())))?,
@@ -252,10 +256,10 @@ fn keyring(stores: &Storage, matches: &ArgMatches) -> Result<Keyring, LaunchErro
         },
     };
     let mut keys = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = keys.next().and_then(unhex).ok_or_else(bad)?;
+    let first = root_key(keys.next().unwrap_or_default())?;
     let mut ring = Keyring::new(&first);
     for key in keys {
-        ring.insert(&unhex(key).ok_or_else(bad)?);
+        ring.insert(&root_key(key)?);
     }
     Ok(ring)
 }

@@ -1,6 +1,6 @@
 //! Requests that are sent again: the answer is that of a service that never answered before, whatever happened in between.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

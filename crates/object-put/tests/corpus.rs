@@ -1,6 +1,6 @@
 //! The committed corpora of the fuzz targets, replayed on stable.
 
-#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod fuzz;
 #[path = "../../../fuzz/replay.rs"]

@@ -1,6 +1,6 @@
 //! The table of errors: each code with its status, its sentence and its extra fields, as clients see them.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

@@ -1,6 +1,6 @@
 //! Lifecycle rules delete what they have ended, on the day, and nothing else.
 
-#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 

@@ -1,6 +1,6 @@
 //! Disks and stores that fail: every failure is a clean error, and the old object stays.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

@@ -1,6 +1,6 @@
 //! Random sequences of requests, restarts and kills, on memory and on disk, against a plain map.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

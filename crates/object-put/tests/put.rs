@@ -1,6 +1,6 @@
 //! PutObject as its clients meet it: precedence of faults, forms of bodies, conditions, versions.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

@@ -1,6 +1,6 @@
 //! Writers that meet: exactly one create wins, and what a condition saw at the start still holds at the commit.
 
-#![allow(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 

@@ -1,6 +1,6 @@
 //! Requests that real clients sent, replayed byte by byte, with the clock at the time they were made.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

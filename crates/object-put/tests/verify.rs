@@ -1,6 +1,6 @@
 //! `verify` finds what is missing and what is damaged, and nothing else.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test that meets the unexpected fails"

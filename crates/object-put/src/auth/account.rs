@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 
 use crate::auth::digest::hmac_sha256;
-use crate::request::hex::hex;
 
 /// An account: the owner of buckets, objects and keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +125,7 @@ pub struct Principal {
 pub enum Caller {
     /// Nobody that is known: the request is not signed.
     Anonymous,
-    /// The holder of a key whose signature was verified.
+    /// The account and the access key of a signature that was verified.
     Principal(Arc<Principal>),
 }
 
@@ -157,7 +156,7 @@ impl Caller {
 #[must_use]
 pub fn key_id(secret: &str) -> String {
     let digest = hmac_sha256(secret.as_bytes(), [&b"access key id"[..]]);
-    let digits: String = hex(&digest).chars().take(16).collect();
+    let digits: String = hex::encode(&digest).chars().take(16).collect();
     format!("OPUT{}", digits.to_ascii_uppercase())
 }
 

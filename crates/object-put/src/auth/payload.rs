@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use hex::FromHex as _;
+
 use crate::error::Error;
 use crate::request::fields::Fields;
-use crate::request::hex::unhex;
 
 /// The header that tells how the body is signed.
 pub(super) const CONTENT_SHA256: &str = "x-store-content-sha256";
@@ -35,7 +36,7 @@ impl Payload {
                 Some("") => Some(Self::Signed),
                 Some("-TRAILER") => Some(Self::SignedTrailer),
                 Some(_) => None,
-                None => unhex(value).map(Self::Hash),
+                None => <[u8; 32]>::from_hex(value).ok().map(Self::Hash),
             },
         }
     }
@@ -69,7 +70,6 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::hex::hex;
 
     #[test]
     fn payload_modes_are_read_in_their_dialect() {
@@ -83,7 +83,7 @@ mod tests {
         );
         assert_eq!(read("STREAMING-UNSIGNED-PAYLOAD-TRAILER"), Some(Payload::UnsignedTrailer));
         assert_eq!(read("STREAMING-STORE4-HMAC-SHA256-PAYLOAD"), None);
-        let hash = hex(&[0xAB; 32]);
+        let hash = hex::encode(&[0xAB; 32]);
         assert_eq!(read(&hash), Some(Payload::Hash([0xAB; 32])));
         for value in ["", "abc", "STREAMING", &"g".repeat(64), &"a".repeat(63), &"é".repeat(64)] {
             assert_eq!(read(value), None, "{value}");

@@ -14,8 +14,6 @@ use sha2::{Digest, Sha256};
 use triptych_core::id::Ids;
 use zeroize::Zeroizing;
 
-use crate::request::hex::hex;
-
 /// The mode that every body has unless it asks for another: keys that the service manages.
 pub const SERVICE_MANAGED: &str = "AES256";
 /// Bytes of a record before it is encrypted; the last of a body may have fewer.
@@ -68,7 +66,7 @@ impl Keyring {
     /// Adds a root key that only opens what it wrapped earlier; gives its id.
     pub fn insert(&mut self, root: &[u8; KEY_BYTES]) -> String {
         let digest = Sha256::new().chain_update(b"root key id").chain_update(root).finalize();
-        let id = hex(digest.get(..4).unwrap_or_default());
+        let id = hex::encode(digest.get(..4).unwrap_or_default());
         self.roots.insert(id.clone(), Aes256Gcm::new(root.into()));
         id
     }

@@ -13,7 +13,6 @@ use crate::body::checksum::{Algorithm, Checksum, Digested, Digests};
 use crate::body::md5_lanes::Md5Sum;
 use crate::error::Error;
 use crate::request::dialect::Dialect;
-use crate::request::hex::hex;
 
 /// Checks a body as it streams by: length, digests, and the signatures of chunks and trailer.
 #[derive(Debug)]
@@ -143,14 +142,14 @@ impl Verifier {
             let own = digested.sha256.map_or_else(|| digested.checksum.value.clone(), Vec::from);
             if own != expected {
                 return Err(Error::ContentSha256Mismatch {
-                    client: hex(&expected),
-                    server: hex(&own),
+                    client: hex::encode(&expected),
+                    server: hex::encode(&own),
                 });
             }
         }
         if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
             return Err(Error::Md5Mismatch {
-                expected: hex(&expected),
+                expected: hex::encode(&expected),
                 calculated: STANDARD.encode(digested.md5),
             });
         }

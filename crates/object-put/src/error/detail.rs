@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::request::dialect::Dialect;
-use crate::request::hex::hex;
 
 /// A field of an error body: element name and text.
 pub type Detail = (Cow<'static, str>, String);
@@ -187,6 +186,6 @@ impl Error {
 }
 
 fn hex_bytes(text: &str) -> String {
-    let pairs: Vec<_> = text.bytes().map(|byte| hex(&[byte])).collect();
+    let pairs: Vec<_> = text.bytes().map(|byte| hex::encode([byte])).collect();
     pairs.join(" ")
 }

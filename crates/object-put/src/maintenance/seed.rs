@@ -1,5 +1,6 @@
 //! Seed files: accounts, keys and buckets that are there before the first request.
 
+use hex::FromHex as _;
 use serde::Deserialize;
 use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
@@ -192,7 +193,7 @@ impl Seed {
                 return Err(invalid(format!("accounts[{place}].id"), "is not twelve digits"));
             }
             let canonical = account.canonical_id.as_deref();
-            if canonical.is_some_and(|id| crate::request::hex::unhex(id).is_none()) {
+            if canonical.is_some_and(|id| <[u8; 32]>::from_hex(id).is_err()) {
                 let path = format!("accounts[{place}].canonicalId");
                 return Err(invalid(path, "is not 64 hexadecimal digits"));
             }
@@ -290,8 +291,7 @@ impl Seed {
 
 impl SeedAccount {
     fn record(&self) -> Account {
-        let canonical =
-            || crate::request::hex::hex(&crate::auth::digest::sha256(self.id.as_bytes()));
+        let canonical = || hex::encode(&crate::auth::digest::sha256(self.id.as_bytes()));
         Account {
             id: self.id.clone(),
             canonical_id: self.canonical_id.clone().unwrap_or_else(canonical),

@@ -6,7 +6,6 @@ use triptych_core::kv::{KeyValue, StoreError, Tx};
 use crate::body::checksum::Digests;
 use crate::body::encryption::{Decryptor, EncryptedRange, Keyring, encrypted_size};
 use crate::maintenance::garbage::for_each_row;
-use crate::request::hex::hex;
 use crate::store::key::Key;
 use crate::store::lookup::parts;
 use crate::store::tables::{CURRENT, NONCURRENT};
@@ -129,7 +128,7 @@ impl Check<'_> {
         }
         let digested = digests.finish();
         // The entity tag of several parts is no digest of the whole.
-        if parts.len() == 1 && hex(&digested.md5) != data.etag {
+        if parts.len() == 1 && hex::encode(&digested.md5) != data.etag {
             return Err("its bytes do not have its entity tag".to_owned());
         }
         if digested.checksum != data.checksum {

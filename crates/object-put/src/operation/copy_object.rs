@@ -1,4 +1,4 @@
-//! CopyObject without its transport: the source is looked at and judged, and what the copy keeps of it is settled.
+//! CopyObject without its transport: the source is found and its conditions are checked, and the parts that the copy keeps of it are chosen.
 
 use std::sync::Arc;
 

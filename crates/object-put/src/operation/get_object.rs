@@ -91,7 +91,7 @@ enum Freshness {
     NotModified,
 }
 
-/// Judges the conditions of a GET (RFC 9110 §13.2.2).
+/// Checks the conditions of a GET (RFC 9110 §13.2.2).
 fn check_preconditions(
     call: &ReadCall<'_>,
     object: &ObjectVersion,

@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::operation::put_headers::PutHeaders;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
-use crate::request::hex::hex;
 use crate::store::bucket::{Bucket, BucketKind, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
@@ -92,7 +91,7 @@ impl Admission {
     pub fn object_data(&self, digested: &Digested, parts: Parts) -> ObjectData {
         ObjectData {
             size: digested.size,
-            etag: hex(&digested.md5),
+            etag: hex::encode(&digested.md5),
             checksum: digested.checksum.clone(),
             parts,
             content: self.headers.content.clone(),

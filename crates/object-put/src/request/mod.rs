@@ -3,7 +3,6 @@
 pub mod dialect;
 pub mod etag;
 pub mod fields;
-pub mod hex;
 pub mod location;
 pub mod percent;
 pub mod query;

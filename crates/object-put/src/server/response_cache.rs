@@ -19,7 +19,7 @@ const ANSWER_BYTES: usize = 2 * 1024;
 /// Room for most keys.
 const KEY_BYTES: usize = 256;
 
-/// Headers in which requests for the same differ, and which nothing but a policy looks at once the sender is proven.
+/// Headers in which requests for the same differ, and which nothing but a policy looks at once the signature is verified.
 const IGNORED_HEADERS: [&str; 7] =
     ["host", "authorization", "date", "user-agent", "accept", "accept-encoding", "connection"];
 /// The same of the service's own, without their prefix.

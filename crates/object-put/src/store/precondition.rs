@@ -1,4 +1,4 @@
-//! Conditions of a PUT: judged when it starts, before its body is asked for, and again when it commits.
+//! Conditions of a PUT: checked when it starts, before its body is asked for, and again when it commits.
 
 use crate::error::Error;
 use crate::request::dialect::Dialect;
@@ -59,7 +59,7 @@ impl Precondition {
         }
     }
 
-    /// Judges the condition at the start, against the current object.
+    /// Checks the condition at the start, against the current object.
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`]; [`Error::NoSuchKey`] for `If-Match` on an absent key, where the dialect has it so.
@@ -80,7 +80,7 @@ impl Precondition {
         }
     }
 
-    /// Judges again at the commit a condition that held at the start.
+    /// Checks again at the commit a condition that held at the start.
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`] for a create that lost to another;

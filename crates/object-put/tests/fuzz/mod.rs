@@ -1,7 +1,7 @@
 //! The fuzz targets of object-put on their bytes: nothing may panic, and these invariants hold.
 
-#![allow(dead_code, unreachable_pub, reason = "each target uses one of them")]
-#![allow(
+#![expect(dead_code, unreachable_pub, reason = "each target uses one of them")]
+#![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a target that meets the unexpected fails"

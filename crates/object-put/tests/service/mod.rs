@@ -1,7 +1,7 @@
 //! A service in memory behind a real HTTP connection, driven with raw bytes.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
-#![allow(
+#![expect(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -10,12 +10,12 @@
 
 use std::sync::Arc;
 
+use hex::encode as hex;
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
-use object_put::request::hex::hex;
 use object_put::server::ObjectPut;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -228,13 +228,13 @@ impl Draft {
             &payload,
         );
         let scope = format!("{}/us-east-1/s3/{}", &time[..8], words.scope_end);
-        let digest = hex(&Sha256::digest(request.as_bytes()));
+        let digest = hex(Sha256::digest(request.as_bytes()));
         let text = format!("{}\n{time}\n{scope}\n{digest}", words.algorithm);
         let mut signing = format!("{}{}", words.key_prefix, self.key.1).into_bytes();
         for part in scope.split('/') {
             signing = mac(&signing, part.as_bytes());
         }
-        let signature = hex(&mac(&signing, text.as_bytes()));
+        let signature = hex(mac(&signing, text.as_bytes()));
         let mut out = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         for (name, value) in &headers {
             out.push_str(&format!("{name}: {value}\r\n"));
