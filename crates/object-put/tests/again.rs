@@ -1,11 +1,5 @@
 //! Requests that are sent again: the answer is that of a service that never answered before, whatever happened in between.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
-
 mod service;
 
 use std::sync::Arc;

@@ -1,11 +1,5 @@
 //! The table of errors: each code with its status, its sentence and its extra fields, as clients see them.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
-
 use object_put::error::{Error, SignatureMismatch};
 use object_put::request::dialect::Dialect;
 use triptych_core::blobs::BlobError;

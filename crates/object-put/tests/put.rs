@@ -1,11 +1,5 @@
 //! PutObject as its clients meet it: precedence of faults, forms of bodies, conditions, versions.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
-
 mod service;
 
 use object_put::request::dialect::Dialect;

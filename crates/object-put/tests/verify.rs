@@ -1,11 +1,5 @@
 //! `verify` finds what is missing and what is damaged, and nothing else.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
-
 mod service;
 
 use std::sync::Arc;

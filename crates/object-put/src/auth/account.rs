@@ -156,7 +156,7 @@ impl Caller {
 #[must_use]
 pub fn key_id(secret: &str) -> String {
     let digest = hmac_sha256(secret.as_bytes(), [&b"access key id"[..]]);
-    let digits: String = hex::encode(&digest).chars().take(16).collect();
+    let digits: String = hex::encode(digest).chars().take(16).collect();
     format!("OPUT{}", digits.to_ascii_uppercase())
 }
 

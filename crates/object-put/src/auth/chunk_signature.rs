@@ -42,7 +42,7 @@ impl ChunkSigner {
     /// # Errors
     /// [`Error::SignatureDoesNotMatch`].
     pub fn chunk(&mut self, hash: Sha256, signature: &str) -> Result<(), Error> {
-        let hash = hex::encode(&hash.finalize());
+        let hash = hex::encode(hash.finalize());
         let algorithm = self.dialect.words().chunk_algorithm;
         let text = format!("{algorithm}\n{}\n{}\n{EMPTY_HASH}\n{hash}", self.scope, self.previous);
         self.check(text, signature)
@@ -53,14 +53,14 @@ impl ChunkSigner {
     /// # Errors
     /// [`Error::SignatureDoesNotMatch`].
     pub fn trailer(&mut self, lines: &str, signature: &str) -> Result<(), Error> {
-        let hash = hex::encode(&Sha256::digest(lines.as_bytes()));
+        let hash = hex::encode(Sha256::digest(lines.as_bytes()));
         let algorithm = self.dialect.words().trailer_algorithm;
         let text = format!("{algorithm}\n{}\n{}\n{hash}", self.scope, self.previous);
         self.check(text, signature)
     }
 
     fn check(&mut self, text: String, signature: &str) -> Result<(), Error> {
-        let own = hex::encode(&hmac_sha256(&self.key, [text.as_bytes()]));
+        let own = hex::encode(hmac_sha256(&self.key, [text.as_bytes()]));
         if !bool::from(own.as_bytes().ct_eq(signature.as_bytes())) {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
                 provided: signature.to_owned(),

@@ -83,7 +83,7 @@ mod tests {
         );
         assert_eq!(read("STREAMING-UNSIGNED-PAYLOAD-TRAILER"), Some(Payload::UnsignedTrailer));
         assert_eq!(read("STREAMING-STORE4-HMAC-SHA256-PAYLOAD"), None);
-        let hash = hex::encode(&[0xAB; 32]);
+        let hash = hex::encode([0xAB; 32]);
         assert_eq!(read(&hash), Some(Payload::Hash([0xAB; 32])));
         for value in ["", "abc", "STREAMING", &"g".repeat(64), &"a".repeat(63), &"é".repeat(64)] {
             assert_eq!(read(value), None, "{value}");

@@ -228,14 +228,14 @@ impl<'r> SigV4Credentials<'r> {
         let canonical = |path: &str| {
             canonical::request(line.method, path, &query, fields, self.signed, &self.payload_text)
         };
-        let hashed = |request: &str| hex::encode(&sha256(request.as_bytes()));
+        let hashed = |request: &str| hex::encode(sha256(request.as_bytes()));
         // Hashed in pieces: only who is refused is shown the text.
         let start = [words.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
         let matches = |request: &str| {
             let hash = hashed(request);
             let text = start.iter().copied().chain([hash.as_str()]);
             let own = hmac_sha256(&signing.key, text.map(str::as_bytes));
-            bool::from(hex::encode(&own).as_bytes().ct_eq(self.signature.as_bytes()))
+            bool::from(hex::encode(own).as_bytes().ct_eq(self.signature.as_bytes()))
         };
         let encoded = canonical::path(line.path);
         let request = canonical(&encoded);

@@ -142,14 +142,14 @@ impl Verifier {
             let own = digested.sha256.map_or_else(|| digested.checksum.value.clone(), Vec::from);
             if own != expected {
                 return Err(Error::ContentSha256Mismatch {
-                    client: hex::encode(&expected),
-                    server: hex::encode(&own),
+                    client: hex::encode(expected),
+                    server: hex::encode(own),
                 });
             }
         }
         if let Some(expected) = self.md5.filter(|expected| *expected != digested.md5) {
             return Err(Error::Md5Mismatch {
-                expected: hex::encode(&expected),
+                expected: hex::encode(expected),
                 calculated: STANDARD.encode(digested.md5),
             });
         }

@@ -291,7 +291,7 @@ impl Seed {
 
 impl SeedAccount {
     fn record(&self) -> Account {
-        let canonical = || hex::encode(&crate::auth::digest::sha256(self.id.as_bytes()));
+        let canonical = || hex::encode(crate::auth::digest::sha256(self.id.as_bytes()));
         Account {
             id: self.id.clone(),
             canonical_id: self.canonical_id.clone().unwrap_or_else(canonical),

@@ -128,7 +128,7 @@ impl Check<'_> {
         }
         let digested = digests.finish();
         // The entity tag of several parts is no digest of the whole.
-        if parts.len() == 1 && hex::encode(&digested.md5) != data.etag {
+        if parts.len() == 1 && hex::encode(digested.md5) != data.etag {
             return Err("its bytes do not have its entity tag".to_owned());
         }
         if digested.checksum != data.checksum {

@@ -91,7 +91,7 @@ impl Admission {
     pub fn object_data(&self, digested: &Digested, parts: Parts) -> ObjectData {
         ObjectData {
             size: digested.size,
-            etag: hex::encode(&digested.md5),
+            etag: hex::encode(digested.md5),
             checksum: digested.checksum.clone(),
             parts,
             content: self.headers.content.clone(),

@@ -1,11 +1,7 @@
 //! The fuzz targets of object-put on their bytes: nothing may panic, and these invariants hold.
 
-#![expect(dead_code, unreachable_pub, reason = "each target uses one of them")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a target that meets the unexpected fails"
-)]
+#![expect(unreachable_pub, reason = "fuzz targets and tests include this file")]
+#![expect(clippy::indexing_slicing, reason = "a target that meets the unexpected fails")]
 
 use bytes::Bytes;
 use object_put::auth::account::Caller;
