@@ -1,14 +1,8 @@
 //! The service as others drive it: as a `hyper` and a `tower` service, and under the host.
 
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use bytes::Bytes;
-use http::{Request, Response};
+use http::Response;
 use triptych_core::error::Coded;
-use triptych_core::host::{BoxError, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, run};
 
 use crate::maintenance::seed::SeedError;
@@ -23,41 +17,7 @@ use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 /// Rows or blobs that a step of the clearing takes.
 const CLEAR_STEP: usize = 500;
 
-/// The answer of a service call.
-type Answering = Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, Infallible>> + Send>>;
-
-impl<B> hyper::service::Service<Request<B>> for ObjectPut
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn call(&self, request: Request<B>) -> Answering {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.answer(request).await) })
-    }
-}
-
-impl<B> tower_service::Service<Request<B>> for ObjectPut
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: Into<BoxError>,
-{
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Answering {
-        hyper::service::Service::call(self, request)
-    }
-}
+triptych_core::impl_service!(ObjectPut: Unpin);
 
 impl Hosted for ObjectPut {
     fn refuse(&self, refusal: &Refusal, request: &RequestHead<'_>) -> Response<ReplyBody> {
