@@ -25,6 +25,7 @@ pub static RESOURCE: Resource = Resource {
     operations: &[INSERT],
     rules: RULES,
     tables: &[TableEntry::new("banners", &BANNERS, Form::Json)],
+    ..Resource::EMPTY
 };
 
 rules! {

@@ -27,6 +27,7 @@ pub mod watermarks;
 use crate::api::error::Rule;
 use crate::api::operation::Operation;
 use crate::record::table_entry::TableEntry;
+use crate::seed::section::SeedSection;
 
 /// All that a resource brings along.
 #[derive(Debug)]
@@ -37,11 +38,13 @@ pub struct Resource {
     pub rules: &'static [&'static Rule],
     /// Tables of its records, as an export names them.
     pub tables: &'static [TableEntry],
+    /// Its sections of a seed file.
+    pub seed: &'static [SeedSection],
 }
 
 impl Resource {
     /// A resource that brings nothing along.
-    pub(crate) const EMPTY: Self = Self { operations: &[], rules: &[], tables: &[] };
+    pub(crate) const EMPTY: Self = Self { operations: &[], rules: &[], tables: &[], seed: &[] };
 }
 
 /// Every resource (Spec §4), in the order of the interface.

@@ -29,6 +29,7 @@ pub static RESOURCE: Resource = Resource {
     operations: &[SET, UNSET],
     rules: RULES,
     tables: &[TableEntry::new("watermarks", &WATERMARKS, Form::Bytes)],
+    ..Resource::EMPTY
 };
 
 rules! {

@@ -1,12 +1,17 @@
 //! Seed files: what fills an empty store before the service is ready, in the interface's own shapes.
 
-mod apply;
+mod credentials;
 mod names;
+pub mod section;
 
+pub use section::SeedError;
+
+use crate::api::operation::Run;
+use crate::resource::{OPERATIONS, RESOURCES};
 use names::Names;
-use serde::de::DeserializeOwned;
+use section::{SectionReader, SeedSection, Step};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
@@ -14,219 +19,14 @@ use triptych_core::time::Timestamp;
 
 use crate::account::Scope;
 use crate::api::error::Error;
-use crate::api::quota::Model;
-use crate::oauth::jwt::RsaKey;
-use crate::record::id;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::CHANNELS;
-use crate::resource::videos::play::Plays;
-use crate::resource::videos::record::Regions;
 
 /// How far a seed file is applied, while it is.
 pub const SEEDING: Table<(), Progress> = Table::new(0x06);
 
 /// Tables as an export names them.
 pub static TABLES: &[TableEntry] = &[TableEntry::new("seeding", &SEEDING, Form::Json)];
-
-/// Why a seed file cannot be applied. The text says where in the file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SeedError {
-    /// It is no JSON, or holds what no seed file holds.
-    #[error("{0}")]
-    Unreadable(String),
-    /// A resource breaks a rule of its own.
-    #[error("{place}: {reason}")]
-    Refused {
-        /// Which resource.
-        place: String,
-        /// Why.
-        reason: String,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-/// A project and its keys.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedProject {
-    id: String,
-    #[serde(default)]
-    api_keys: Vec<String>,
-    #[serde(default)]
-    quota: Model,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedToken {
-    token: String,
-    #[serde(default)]
-    scopes: Vec<String>,
-    project: Option<String>,
-    expires: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedChannel {
-    id: Option<String>,
-    title: String,
-    handle: Option<String>,
-    username: Option<String>,
-    #[serde(default)]
-    description: String,
-    country: Option<String>,
-    published_at: Option<String>,
-    #[serde(default)]
-    hides_subscribers: bool,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedAccount {
-    id: String,
-    email: Option<String>,
-    #[serde(default)]
-    tokens: Vec<SeedToken>,
-    channel: Option<SeedChannel>,
-}
-
-/// A video: the resource, its owner (an account or a channel), and how long it is.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedVideo {
-    id: Option<String>,
-    owner: String,
-    published_at: Option<String>,
-    duration_ms: Option<u64>,
-    view_count: Option<u64>,
-    snippet: Option<Value>,
-    status: Option<Value>,
-    localizations: Option<Value>,
-    recording_details: Option<Value>,
-    content_details: Option<SeedDetails>,
-}
-
-/// What no operation writes of `contentDetails`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedDetails {
-    region_restriction: Option<Regions>,
-    #[serde(default)]
-    content_rating: Map<String, Value>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedPlaylist {
-    id: Option<String>,
-    owner: String,
-    published_at: Option<String>,
-    snippet: Value,
-    status: Option<Value>,
-    localizations: Option<Value>,
-    #[serde(default)]
-    items: Vec<String>,
-}
-
-/// What an account thinks of a video.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedRating {
-    account: String,
-    video: String,
-    rating: Liking,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Liking {
-    Like,
-    Dislike,
-}
-
-/// Somebody watched a video.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedPlay {
-    video: String,
-    account: Option<String>,
-    #[serde(default)]
-    seconds: u64,
-    at: Option<String>,
-}
-
-impl SeedPlay {
-    fn plays(&self) -> Plays {
-        Plays {
-            video: self.video.clone(),
-            account: self.account.clone(),
-            count: 1,
-            seconds: self.seconds,
-        }
-    }
-}
-
-/// A program that asks users for access.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedClient {
-    id: String,
-    secret: Option<String>,
-    #[serde(default)]
-    redirect_uris: Vec<String>,
-    project: Option<String>,
-}
-
-/// A program that proves with a key that it is an account.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SeedServiceAccount {
-    email: String,
-    account: String,
-    public_key: String,
-    project: Option<String>,
-}
-
-/// One thing that a transaction applies.
-#[derive(Debug, Clone)]
-enum Step {
-    Project(SeedProject),
-    Account(Box<SeedAccount>),
-    Client(SeedClient),
-    ServiceAccount(SeedServiceAccount),
-    Video(Box<SeedVideo>),
-    Playlist(Box<SeedPlaylist>),
-    Item { playlist: String, video: String },
-    Rating(SeedRating),
-    Play(SeedPlay),
-}
-
-/// Every section of a seed file.
-const SECTIONS: [&str; 8] = [
-    "projects",
-    "accounts",
-    "oauthClients",
-    "serviceAccounts",
-    "videos",
-    "playlists",
-    "ratings",
-    "plays",
-];
-/// Sections for resources that answer 501: a file that relies on them would not do what it says.
-const NOT_BUILT: [&str; 9] = [
-    "activities",
-    "captions",
-    "channelSections",
-    "comments",
-    "commentThreads",
-    "members",
-    "membershipsLevels",
-    "subscriptions",
-    "videoAbuseReportReasons",
-];
 
 /// How far a seed file is applied, so that a process that was killed meanwhile goes on where it stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,10 +39,27 @@ pub struct Progress {
 
 impl JsonRecord for Progress {}
 
+/// Every section of a seed file, in the order in which they are applied.
+fn sections() -> Vec<&'static SeedSection> {
+    let owned = RESOURCES.iter().flat_map(|resource| resource.seed);
+    let mut all: Vec<_> = credentials::SECTIONS.iter().chain(owned).collect();
+    all.sort_by_key(|section| section.order);
+    all
+}
+
+/// Whether the name is that of a resource that answers 501: a file that relies on it would not do what it says.
+fn is_not_built(name: &str) -> bool {
+    let mut own = OPERATIONS
+        .iter()
+        .filter(|operation| operation.name.split_once('.').is_some_and(|(of, _)| of == name))
+        .peekable();
+    own.peek().is_some() && own.all(|operation| !matches!(operation.run, Run::Call(_)))
+}
+
 /// A seed file that was read.
 #[derive(Debug, Clone, Default)]
 pub struct Seed {
-    steps: Vec<(String, Step)>,
+    steps: Vec<Step>,
     has_credentials: bool,
     digest: [u8; 32],
 }
@@ -258,77 +75,29 @@ impl Seed {
         let map = value
             .as_object()
             .ok_or_else(|| SeedError::Unreadable("a seed file is a JSON object".into()))?;
-        if let Some(name) = map.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
-            let what = if NOT_BUILT.contains(&name.as_str()) {
+        let sections = sections();
+        let is_section = |name: &str| sections.iter().any(|section| section.name == name);
+        if let Some(name) = map.keys().find(|name| !is_section(name)) {
+            let what = if is_not_built(name) {
                 "this resource is not built yet, so that nothing of it can be seeded"
             } else {
                 "not a section of a seed file"
             };
-            let list = SECTIONS.join(", ");
+            let list: Vec<_> = sections.iter().map(|section| section.name).collect();
+            let list = list.join(", ");
             return Err(SeedError::Unreadable(format!("{name}: {what}; there are {list}")));
         }
         let mut seed = Self { digest: Sha256::digest(text.as_bytes()).into(), ..Self::default() };
         let mut names = Names::default();
-        for (place, project) in section::<SeedProject>(map, "projects")? {
-            names.take("project", &project.id, &place, ".id")?;
-            for key in &project.api_keys {
-                names.take("API key", key, &place, ".apiKeys")?;
-            }
-            seed.has_credentials |= !project.api_keys.is_empty();
-            seed.steps.push((place, Step::Project(project)));
-        }
-        for (place, account) in section::<SeedAccount>(map, "accounts")? {
-            names.take("account", &account.id, &place, ".id")?;
-            let handle = account.channel.as_ref().and_then(|of| of.handle.as_ref());
-            if let Some(handle) = handle {
-                let handle = handle.trim_start_matches('@').to_lowercase();
-                names.take("handle", &handle, &place, ".channel.handle")?;
-            }
-            for token in &account.tokens {
-                names.take("token", &token.token, &place, ".tokens")?;
-                seed.has_credentials = true;
-                if let Some(name) = token.scopes.iter().find(|name| Scope::named(name).is_none()) {
-                    return Err(SeedError::Unreadable(format!(
-                        "{place}.tokens: {name} is no scope"
-                    )));
-                }
-            }
-            seed.steps.push((place, Step::Account(Box::new(account))));
-        }
-        for (place, client) in section::<SeedClient>(map, "oauthClients")? {
-            names.take("client", &client.id, &place, ".id")?;
-            seed.steps.push((place, Step::Client(client)));
-        }
-        for (place, robot) in section::<SeedServiceAccount>(map, "serviceAccounts")? {
-            names.take("service account", &robot.email, &place, ".email")?;
-            RsaKey::from_pem(&robot.public_key)
-                .map_err(|error| SeedError::Unreadable(format!("{place}.publicKey: {error}")))?;
-            seed.steps.push((place, Step::ServiceAccount(robot)));
-        }
-        for (place, video) in section::<SeedVideo>(map, "videos")? {
-            if let Some(id) = &video.id {
-                names.take("video", id, &place, ".id")?;
-            }
-            seed.steps.push((place, Step::Video(Box::new(video))));
-        }
-        let mut ids = SeededIds::from_seed(seed.digest);
-        for (place, mut playlist) in section::<SeedPlaylist>(map, "playlists")? {
-            let id = playlist.id.get_or_insert_with(|| id::playlist(&mut ids)).clone();
-            names.take("playlist", &id, &place, ".id")?;
-            let items = std::mem::take(&mut playlist.items);
-            seed.steps.push((place.clone(), Step::Playlist(Box::new(playlist))));
-            for (at, video) in items.into_iter().enumerate() {
-                seed.steps.push((
-                    format!("{place}.items[{at}]"),
-                    Step::Item { playlist: id.clone(), video },
-                ));
-            }
-        }
-        for (place, rating) in section::<SeedRating>(map, "ratings")? {
-            seed.steps.push((place, Step::Rating(rating)));
-        }
-        for (place, play) in section::<SeedPlay>(map, "plays")? {
-            seed.steps.push((place, Step::Play(play)));
+        for section in sections {
+            (section.read)(&mut SectionReader {
+                file: map,
+                section,
+                names: &mut names,
+                has_credentials: &mut seed.has_credentials,
+                digest: seed.digest,
+                steps: &mut seed.steps,
+            })?;
         }
         Ok(seed)
     }
@@ -405,57 +174,25 @@ impl Seed {
         now: Timestamp,
         is_new: bool,
     ) -> Result<bool, SeedError> {
-        let Some((place, step)) = self.steps.get(at) else {
+        let Some(Step { place, fills_only, apply }) = self.steps.get(at) else {
             return Ok(false);
         };
+        if *fills_only && !is_new {
+            return Ok(false);
+        }
         // Ids that the file leaves open follow from the file, so that every start on an empty store gives the same.
         let mut seed = self.digest;
         for (byte, more) in seed.iter_mut().zip(at.to_be_bytes()) {
             *byte ^= more;
         }
         let mut ids = SeededIds::from_seed(seed);
-        let applied = match step {
-            Step::Project(project) => apply::project(tx, project),
-            Step::Account(account) => apply::account(tx, account, now, &mut ids),
-            Step::Client(client) => apply::client(tx, client),
-            Step::ServiceAccount(robot) => apply::service_account(tx, robot),
-            Step::Video(video) if is_new => apply::video(tx, video, now, &mut ids),
-            Step::Playlist(playlist) if is_new => apply::playlist(tx, playlist, now),
-            Step::Item { playlist, video } if is_new => {
-                apply::item(tx, playlist, video, now, &mut ids)
-            }
-            Step::Rating(rating) if is_new => apply::rating(tx, rating, now),
-            Step::Play(play) if is_new => apply::play(tx, play, now, &mut ids),
-            Step::Video(_)
-            | Step::Playlist(_)
-            | Step::Item { .. }
-            | Step::Rating(_)
-            | Step::Play(_) => Ok(false),
-        };
+        let applied = apply(tx, now, &mut ids);
         applied.map_err(|error| match error {
             Error::Backend(error) => SeedError::Store(error),
             Error::Contended => SeedError::Store(StoreError::Conflict),
             other => SeedError::Refused { place: place.clone(), reason: other.to_string() },
         })
     }
-}
-
-fn section<T: DeserializeOwned>(
-    map: &Map<String, Value>,
-    name: &str,
-) -> Result<Vec<(String, T)>, SeedError> {
-    let Some(value) = map.get(name) else {
-        return Ok(Vec::new());
-    };
-    let list =
-        value.as_array().ok_or_else(|| SeedError::Unreadable(format!("{name}: not a list")))?;
-    let read = list.iter().enumerate().map(|(at, value)| {
-        let place = format!("{name}[{at}]");
-        let item = T::deserialize(value)
-            .map_err(|error| SeedError::Unreadable(format!("{place}: {error}")))?;
-        Ok((place, item))
-    });
-    read.collect()
 }
 
 #[cfg(test)]

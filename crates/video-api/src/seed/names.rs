@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::SeedError;
+use super::section::SeedError;
 
 /// The names that a file has given: a second thing of the same name would be left out without a word.
-#[derive(Default)]
-pub(super) struct Names(BTreeSet<(&'static str, String)>);
+#[derive(Debug, Default)]
+pub struct Names(BTreeSet<(&'static str, String)>);
 
 impl Names {
     /// Gives `name` to the `kind` of thing whose `member` it is, at `place` in the file.
     ///
     /// # Errors
     /// [`SeedError::Unreadable`] if it is empty, or another one's.
-    pub(super) fn take(
+    pub fn take(
         &mut self,
         kind: &'static str,
         name: &str,

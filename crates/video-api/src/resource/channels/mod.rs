@@ -37,6 +37,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("usernames", &USERNAMES, Form::Json),
         TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
     ],
+    ..Resource::EMPTY
 };
 
 /// The parts of a channel.

@@ -46,6 +46,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("items", &ITEMS, Form::Json),
         TableEntry::new("itemsOfVideo", &record::ITEMS_OF_VIDEO, Form::Bytes),
     ],
+    ..Resource::EMPTY
 };
 
 /// The parts of a playlistItem.

@@ -5,6 +5,7 @@ pub mod record;
 pub mod render;
 pub mod rules;
 pub mod search_document;
+mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
@@ -41,6 +42,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("playlistCount", &PLAYLIST_COUNT, Form::Json),
         TableEntry::new("playlistGarbage", &record::PLAYLIST_GARBAGE, Form::Bytes),
     ],
+    seed: seed::SECTIONS,
 };
 
 /// The parts of a playlist.

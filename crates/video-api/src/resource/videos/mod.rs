@@ -8,6 +8,7 @@ pub mod record;
 pub mod render;
 pub mod rules;
 pub mod search_document;
+mod seed;
 pub mod store;
 
 use triptych_core::id::Ids;
@@ -47,6 +48,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("rated", &rating::RATED, Form::Bytes),
         TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
     ],
+    seed: seed::SECTIONS,
 };
 
 /// The parts of a video.

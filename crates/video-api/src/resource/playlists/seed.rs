@@ -1,0 +1,95 @@
+//! The section of a seed file: playlists with their items.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use triptych_core::id::{Ids, SeededIds};
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use super::record::PLAYLISTS;
+use super::{patch, store};
+use crate::api::error::Error;
+use crate::record::id;
+use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
+use crate::resource::channels::record as channels;
+use crate::resource::playlist_items::order::Order;
+use crate::resource::playlist_items::record::PlaylistItem;
+use crate::seed::section::{SectionReader, SeedError, SeedSection, channel_of, moment};
+
+/// The sections.
+pub(super) static SECTIONS: &[SeedSection] =
+    &[SeedSection { name: "playlists", order: 60, fills_only: true, read }];
+
+fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
+    let mut ids = SeededIds::from_seed(reader.digest);
+    for (place, mut seed) in reader.things::<SeedPlaylist>()? {
+        let id = seed.id.get_or_insert_with(|| id::playlist(&mut ids)).clone();
+        reader.names.take("playlist", &id, &place, ".id")?;
+        let items = std::mem::take(&mut seed.items);
+        reader.step(place.clone(), move |tx, now, _| playlist(tx, &seed, now));
+        for (at, video) in items.into_iter().enumerate() {
+            let id = id.clone();
+            reader.step(format!("{place}.items[{at}]"), move |tx, now, ids| {
+                item(tx, &id, &video, now, ids)
+            });
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedPlaylist {
+    id: Option<String>,
+    owner: String,
+    published_at: Option<String>,
+    snippet: Value,
+    status: Option<Value>,
+    localizations: Option<Value>,
+    #[serde(default)]
+    items: Vec<String>,
+}
+
+fn playlist(tx: &mut Tx<'_>, seed: &SeedPlaylist, now: Timestamp) -> Result<bool, Error> {
+    let id = seed.id.clone().unwrap_or_default();
+    if PLAYLISTS.get(tx, &id)?.is_some() {
+        return Ok(false);
+    }
+    let owner = channel_of(tx, &seed.owner, "owner")?;
+    let title = channels::title(tx, &owner)?;
+    let mut made = Stored::made(owner, moment(seed.published_at.as_deref(), now)?);
+    let given = [
+        ("snippet", Some(&seed.snippet)),
+        ("status", seed.status.as_ref()),
+        ("localizations", seed.localizations.as_ref()),
+    ];
+    let body: Map<_, _> = given
+        .iter()
+        .filter_map(|(name, part)| Some(((*name).to_owned(), (*part)?.clone())))
+        .collect();
+    let parts: Vec<_> =
+        given.iter().filter(|(_, part)| part.is_some()).map(|(name, _)| *name).collect();
+    patch::write(&mut made, &title, Body::of(&body), &parts)?;
+    store::insert(tx, &id, &made)?;
+    Ok(true)
+}
+
+fn item(
+    tx: &mut Tx<'_>,
+    playlist: &str,
+    video: &str,
+    now: Timestamp,
+    ids: &mut dyn Ids,
+) -> Result<bool, Error> {
+    let item = PlaylistItem {
+        video: video.to_owned(),
+        added: now,
+        chunk: 0,
+        note: None,
+        start_at: None,
+        end_at: None,
+    };
+    Order::load(tx, playlist)?.insert(tx, ids, None, item)?;
+    Ok(true)
+}

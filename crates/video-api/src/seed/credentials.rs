@@ -1,0 +1,268 @@
+//! Sections of what no resource owns: projects, accounts, OAuth clients and service accounts.
+
+use serde::Deserialize;
+use serde_json::{Map, json};
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use super::section::{SectionReader, SeedError, SeedSection, moment};
+use crate::account::{ACCOUNTS, Account, KEYS, KeyRow, Scope, Scopes, TOKENS, TokenRow, digest};
+use crate::api::error::Error;
+use crate::api::quota::{Model, PROJECTS, Project};
+use crate::oauth::grant::{CLIENTS, Client, SERVICE_ACCOUNTS, ServiceAccount};
+use crate::oauth::jwt::RsaKey;
+use crate::record::id;
+use crate::record::json_fields::Body;
+use crate::record::stored::Stored;
+use crate::resource::channels;
+use crate::resource::channels::record::{CHANNELS, Channel};
+
+/// The sections.
+pub(super) static SECTIONS: &[SeedSection] = &[
+    SeedSection { name: "projects", order: 10, fills_only: false, read: read_projects },
+    SeedSection { name: "accounts", order: 20, fills_only: false, read: read_accounts },
+    SeedSection { name: "oauthClients", order: 30, fills_only: false, read: read_clients },
+    SeedSection {
+        name: "serviceAccounts",
+        order: 40,
+        fills_only: false,
+        read: read_service_accounts,
+    },
+];
+
+fn read_projects(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
+    for (place, seed) in reader.things::<SeedProject>()? {
+        reader.names.take("project", &seed.id, &place, ".id")?;
+        for key in &seed.api_keys {
+            reader.names.take("API key", key, &place, ".apiKeys")?;
+        }
+        *reader.has_credentials |= !seed.api_keys.is_empty();
+        reader.step(place, move |tx, _, _| project(tx, &seed));
+    }
+    Ok(())
+}
+
+fn read_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
+    for (place, seed) in reader.things::<SeedAccount>()? {
+        reader.names.take("account", &seed.id, &place, ".id")?;
+        let handle = seed.channel.as_ref().and_then(|of| of.handle.as_ref());
+        if let Some(handle) = handle {
+            let handle = handle.trim_start_matches('@').to_lowercase();
+            reader.names.take("handle", &handle, &place, ".channel.handle")?;
+        }
+        for token in &seed.tokens {
+            reader.names.take("token", &token.token, &place, ".tokens")?;
+            *reader.has_credentials = true;
+            if let Some(name) = token.scopes.iter().find(|name| Scope::named(name).is_none()) {
+                return Err(SeedError::Unreadable(format!("{place}.tokens: {name} is no scope")));
+            }
+        }
+        reader.step(place, move |tx, now, ids| account(tx, &seed, now, ids));
+    }
+    Ok(())
+}
+
+fn read_clients(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
+    for (place, seed) in reader.things::<SeedClient>()? {
+        reader.names.take("client", &seed.id, &place, ".id")?;
+        reader.step(place, move |tx, _, _| client(tx, &seed));
+    }
+    Ok(())
+}
+
+fn read_service_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
+    for (place, seed) in reader.things::<SeedServiceAccount>()? {
+        reader.names.take("service account", &seed.email, &place, ".email")?;
+        RsaKey::from_pem(&seed.public_key)
+            .map_err(|error| SeedError::Unreadable(format!("{place}.publicKey: {error}")))?;
+        reader.step(place, move |tx, _, _| service_account(tx, &seed));
+    }
+    Ok(())
+}
+
+/// A project and its keys.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedProject {
+    id: String,
+    #[serde(default)]
+    api_keys: Vec<String>,
+    #[serde(default)]
+    quota: Model,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedToken {
+    token: String,
+    #[serde(default)]
+    scopes: Vec<String>,
+    project: Option<String>,
+    expires: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedChannel {
+    id: Option<String>,
+    title: String,
+    handle: Option<String>,
+    username: Option<String>,
+    #[serde(default)]
+    description: String,
+    country: Option<String>,
+    published_at: Option<String>,
+    #[serde(default)]
+    hides_subscribers: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedAccount {
+    id: String,
+    email: Option<String>,
+    #[serde(default)]
+    tokens: Vec<SeedToken>,
+    channel: Option<SeedChannel>,
+}
+
+/// A program that asks users for access.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedClient {
+    id: String,
+    secret: Option<String>,
+    #[serde(default)]
+    redirect_uris: Vec<String>,
+    project: Option<String>,
+}
+
+/// A program that proves with a key that it is an account.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedServiceAccount {
+    email: String,
+    account: String,
+    public_key: String,
+    project: Option<String>,
+}
+
+fn project(tx: &mut Tx<'_>, project: &SeedProject) -> Result<bool, Error> {
+    let mut new = false;
+    if PROJECTS.get(tx, &project.id)?.is_none() {
+        PROJECTS.put(tx, &project.id, &Project { quota: project.quota });
+        new = true;
+    }
+    for key in &project.api_keys {
+        let key = digest(key);
+        if KEYS.get(tx, &key)?.is_none() {
+            KEYS.put(tx, &key, &KeyRow { project: project.id.clone() });
+            new = true;
+        }
+    }
+    Ok(new)
+}
+
+fn client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
+    let row = Client {
+        secret: client.secret.as_deref().map(digest),
+        redirects: client.redirect_uris.clone(),
+        project: client.project.clone(),
+    };
+    let new = CLIENTS.get(tx, &client.id)?.as_ref() != Some(&row);
+    CLIENTS.put(tx, &client.id, &row);
+    Ok(new)
+}
+
+fn service_account(tx: &mut Tx<'_>, robot: &SeedServiceAccount) -> Result<bool, Error> {
+    let row = ServiceAccount {
+        account: robot.account.clone(),
+        key: robot.public_key.clone(),
+        project: robot.project.clone(),
+    };
+    let new = SERVICE_ACCOUNTS.get(tx, &robot.email)?.as_ref() != Some(&row);
+    SERVICE_ACCOUNTS.put(tx, &robot.email, &row);
+    Ok(new)
+}
+
+fn account(
+    tx: &mut Tx<'_>,
+    seed: &SeedAccount,
+    now: Timestamp,
+    ids: &mut dyn Ids,
+) -> Result<bool, Error> {
+    let mut new = false;
+    if ACCOUNTS.get(tx, &seed.id)?.is_none() {
+        let channel = match &seed.channel {
+            None => None,
+            Some(of_seed) => Some(channel(tx, seed, of_seed, now, ids)?),
+        };
+        let email = seed.email.clone().unwrap_or_else(|| format!("{}@example.com", seed.id));
+        crate::account::put(tx, &Account { id: seed.id.clone(), email, channel })?;
+        new = true;
+    }
+    for token in &seed.tokens {
+        let key = digest(&token.token);
+        if TOKENS.get(tx, &key)?.is_some() {
+            continue;
+        }
+        let scopes = token
+            .scopes
+            .iter()
+            .filter_map(|name| Scope::named(name))
+            .fold(Scopes::default(), Scopes::with);
+        let expires = token.expires.as_deref().map(|text| moment(Some(text), now)).transpose()?;
+        TOKENS.put(
+            tx,
+            &key,
+            &TokenRow { account: seed.id.clone(), scopes, project: token.project.clone(), expires },
+        );
+        new = true;
+    }
+    Ok(new)
+}
+
+fn channel(
+    tx: &mut Tx<'_>,
+    owner: &SeedAccount,
+    seed: &SeedChannel,
+    now: Timestamp,
+    ids: &mut dyn Ids,
+) -> Result<String, Error> {
+    let id = seed.id.clone().unwrap_or_else(|| id::channel(ids));
+    if !id::is_plain(&id) {
+        return Err(Error::InvalidField {
+            path: "channel.id".into(),
+            expected: "letters, digits, - and _",
+        });
+    }
+    if CHANNELS.get(tx, &id)?.is_some() {
+        return Ok(id);
+    }
+    let handle = seed.handle.as_ref().map(|handle| format!("@{}", handle.trim_start_matches('@')));
+    let mut made = Stored::new(Channel {
+        account: owner.id.clone(),
+        title: seed.title.clone(),
+        handle,
+        published: moment(seed.published_at.as_deref(), now)?,
+        language: None,
+        hides_subscribers: seed.hides_subscribers,
+        browse_view: false,
+    });
+    let mut settings = json!({"title": seed.title});
+    if let Some(map) = settings.as_object_mut() {
+        if !seed.description.is_empty() {
+            map.insert("description".into(), seed.description.clone().into());
+        }
+        if let Some(country) = &seed.country {
+            map.insert("country".into(), country.clone().into());
+        }
+    }
+    let branding = json!({"brandingSettings": {"channel": settings}});
+    let empty = Map::new();
+    let body = Body::of(branding.as_object().unwrap_or(&empty));
+    channels::patch::write(tx, &id, &mut made, body, &["brandingSettings"])?;
+    channels::store::insert(tx, &id, seed.username.as_deref(), &mut made)?;
+    Ok(id)
+}

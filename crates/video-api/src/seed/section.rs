@@ -1,0 +1,142 @@
+//! Sections of a seed file: how each is read, and the steps that it becomes.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use triptych_core::id::Ids;
+use triptych_core::kv::{StoreError, Tx};
+use triptych_core::time::Timestamp;
+
+use super::names::Names;
+use crate::account::ACCOUNTS;
+use crate::api::error::Error;
+use crate::resource::channels::record::CHANNELS;
+
+/// Why a seed file cannot be applied. The text says where in the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// It is no JSON, or holds what no seed file holds.
+    #[error("{0}")]
+    Unreadable(String),
+    /// A resource breaks a rule of its own.
+    #[error("{place}: {reason}")]
+    Refused {
+        /// Which resource.
+        place: String,
+        /// Why.
+        reason: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A section of a seed file.
+#[derive(Debug)]
+pub struct SeedSection {
+    /// The name of its member.
+    pub name: &'static str,
+    /// Its place among all sections: what is named later may rest on what is named before. Ids that a file leaves open follow from it.
+    pub order: u8,
+    /// Whether it only fills an empty store; else it is also added to one that is in use.
+    pub fills_only: bool,
+    /// Reads it into steps.
+    pub read: fn(&mut SectionReader<'_>) -> Result<(), SeedError>,
+}
+
+/// What a step does: it says whether anything was new.
+pub type Apply =
+    dyn Fn(&mut Tx<'_>, Timestamp, &mut dyn Ids) -> Result<bool, Error> + Send + Sync + 'static;
+
+/// One thing that a transaction applies.
+#[derive(Clone)]
+pub struct Step {
+    /// Its place in the file.
+    pub(super) place: String,
+    pub(super) fills_only: bool,
+    pub(super) apply: Arc<Apply>,
+}
+
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Step").field(&self.place).finish()
+    }
+}
+
+/// A section while it is read.
+pub struct SectionReader<'f> {
+    pub(super) file: &'f Map<String, Value>,
+    pub(super) section: &'static SeedSection,
+    /// The names that the file has given.
+    pub names: &'f mut Names,
+    /// Set by a section that brings keys or tokens.
+    pub has_credentials: &'f mut bool,
+    /// The digest of the file.
+    pub digest: [u8; 32],
+    pub(super) steps: &'f mut Vec<Step>,
+}
+
+impl SectionReader<'_> {
+    /// Reads the things of the section, each with its place in the file.
+    ///
+    /// # Errors
+    /// [`SeedError::Unreadable`].
+    pub fn things<T: DeserializeOwned>(&self) -> Result<Vec<(String, T)>, SeedError> {
+        let name = self.section.name;
+        let Some(value) = self.file.get(name) else {
+            return Ok(Vec::new());
+        };
+        let list =
+            value.as_array().ok_or_else(|| SeedError::Unreadable(format!("{name}: not a list")))?;
+        let read = list.iter().enumerate().map(|(at, value)| {
+            let place = format!("{name}[{at}]");
+            let item = T::deserialize(value)
+                .map_err(|error| SeedError::Unreadable(format!("{place}: {error}")))?;
+            Ok((place, item))
+        });
+        read.collect()
+    }
+
+    /// Adds a step.
+    pub fn step(
+        &mut self,
+        place: String,
+        apply: impl Fn(&mut Tx<'_>, Timestamp, &mut dyn Ids) -> Result<bool, Error>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        let fills_only = self.section.fills_only;
+        self.steps.push(Step { place, fills_only, apply: Arc::new(apply) });
+    }
+}
+
+/// Reads a moment of a seed file, which is `now` where it is left out.
+///
+/// # Errors
+/// [`Error::InvalidField`].
+pub fn moment(text: Option<&str>, now: Timestamp) -> Result<Timestamp, Error> {
+    match text {
+        None => Ok(now),
+        Some(text) => Timestamp::from_rfc3339(text).ok_or_else(|| Error::InvalidField {
+            path: "publishedAt".into(),
+            expected: "RFC 3339",
+        }),
+    }
+}
+
+/// Finds the channel of somebody who is named at `path` by account or by channel.
+///
+/// # Errors
+/// [`Error::InvalidField`].
+pub fn channel_of(tx: &mut Tx<'_>, name: &str, path: &str) -> Result<String, Error> {
+    let channel = match ACCOUNTS.peek(tx, &name.to_owned())? {
+        Some(account) => account.channel,
+        None => CHANNELS.peek(tx, &name.to_owned())?.map(|_| name.to_owned()),
+    };
+    channel.ok_or_else(|| Error::InvalidField {
+        path: path.to_owned(),
+        expected: "an account with a channel, or a channel",
+    })
+}
