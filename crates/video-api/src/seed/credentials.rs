@@ -6,7 +6,8 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use super::section::{SectionReader, SeedError, SeedSection, moment};
+use super::error::SeedError;
+use super::section::{SectionReader, SeedSection, moment};
 use crate::account::{ACCOUNTS, Account, KEYS, KeyRow, Scope, Scopes, TOKENS, TokenRow, digest};
 use crate::api::error::Error;
 use crate::api::quota::{Model, PROJECTS, Project};

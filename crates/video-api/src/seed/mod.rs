@@ -1,10 +1,11 @@
 //! Seed files: what fills an empty store before the service is ready, in the interface's own shapes.
 
 mod credentials;
+pub mod error;
 mod names;
 pub mod section;
 
-pub use section::SeedError;
+pub use error::SeedError;
 
 use crate::api::operation::Run;
 use crate::resource::{OPERATIONS, RESOURCES};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::section::SeedError;
+use super::error::SeedError;
 
 /// The names that a file has given: a second thing of the same name would be left out without a word.
 #[derive(Debug, Default)]

@@ -5,32 +5,14 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use triptych_core::id::Ids;
-use triptych_core::kv::{StoreError, Tx};
+use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
+use super::error::SeedError;
 use super::names::Names;
 use crate::account::ACCOUNTS;
 use crate::api::error::Error;
 use crate::resource::channels::record::CHANNELS;
-
-/// Why a seed file cannot be applied. The text says where in the file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SeedError {
-    /// It is no JSON, or holds what no seed file holds.
-    #[error("{0}")]
-    Unreadable(String),
-    /// A resource breaks a rule of its own.
-    #[error("{place}: {reason}")]
-    Refused {
-        /// Which resource.
-        place: String,
-        /// Why.
-        reason: String,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// A section of a seed file.
 #[derive(Debug)]

@@ -15,7 +15,8 @@ use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
 use crate::resource::playlist_items::order::Order;
 use crate::resource::playlist_items::record::PlaylistItem;
-use crate::seed::section::{SectionReader, SeedError, SeedSection, channel_of, moment};
+use crate::seed::error::SeedError;
+use crate::seed::section::{SectionReader, SeedSection, channel_of, moment};
 
 /// The sections.
 pub(super) static SECTIONS: &[SeedSection] =

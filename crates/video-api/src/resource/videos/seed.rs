@@ -17,7 +17,8 @@ use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
-use crate::seed::section::{SectionReader, SeedError, SeedSection, channel_of, moment};
+use crate::seed::error::SeedError;
+use crate::seed::section::{SectionReader, SeedSection, channel_of, moment};
 
 /// The sections.
 pub(super) static SECTIONS: &[SeedSection] = &[
