@@ -1,4 +1,4 @@
-//! Who asks: accounts, their tokens, the keys of projects, and what a token may be used for.
+//! Callers: accounts, their tokens, the keys of projects, and what a token may be used for.
 //!
 //! Keys and tokens are stored as digests: whoever reads the disk cannot use them.
 
@@ -26,7 +26,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("keys", &KEYS, Form::Json),
 ];
 
-/// What a token may be used for.
+/// A use that a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Manage the account.
@@ -56,7 +56,7 @@ impl Scope {
         Self::PartnerAudit,
         Self::Memberships,
     ];
-    /// What the full names of scopes start with.
+    /// The start of the full names of scopes.
     pub const PREFIX: &'static str = "https://www.googleapis.com/auth/";
 
     /// The name after [`Scope::PREFIX`].
@@ -73,7 +73,7 @@ impl Scope {
         }
     }
 
-    /// What a consent page says of it.
+    /// The words of a consent page about it.
     #[must_use]
     pub const fn doc(self) -> &'static str {
         match self {
@@ -129,13 +129,13 @@ impl Scopes {
         Self(self.0 | 1 << scope as u8)
     }
 
-    /// Whether the two have a scope in common.
+    /// Returns whether the two have a scope in common.
     #[must_use]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether this scope is in it.
+    /// Returns whether this scope is in it.
     #[must_use]
     pub const fn has(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0
@@ -160,12 +160,12 @@ pub struct Account {
 
 impl JsonRecord for Account {}
 
-/// What a token stands for.
+/// The record of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRow {
-    /// Whose it is.
+    /// Its owner.
     pub account: String,
-    /// What it may be used for.
+    /// The uses that it allows.
     pub scopes: Scopes,
     /// The project that its use counts for.
     pub project: Option<String>,
@@ -190,14 +190,14 @@ pub fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// Who asks, as far as the request says.
+/// The caller, as far as the request says.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Caller {
     /// The project that pays.
     pub project: Option<String>,
     /// The account of the token.
     pub account: Option<Account>,
-    /// What the token may be used for.
+    /// The uses that the token allows.
     pub scopes: Scopes,
 }
 
@@ -211,14 +211,14 @@ impl Caller {
         account.channel.as_deref().ok_or(Error::NoChannel)
     }
 
-    /// Whether the channel is the caller's own.
+    /// Returns whether the channel is the caller's own.
     #[must_use]
     pub fn owns(&self, channel: &str) -> bool {
         self.account.as_ref().is_some_and(|account| account.channel.as_deref() == Some(channel))
     }
 }
 
-/// Who the bearer of `key` and `token` is. Digests are looked up, so no time tells how near a guess was.
+/// Identifies the bearer of `key` and `token`. Digests are looked up, so no time tells how near a guess was.
 ///
 /// # Errors
 /// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.

@@ -13,9 +13,9 @@ const DEPTH_MAX: usize = 32;
 /// Which members of an answer are wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mask {
-    /// What is wanted of every member.
+    /// The mask of every member.
     any: Option<Box<Self>>,
-    /// What is wanted of the members with these names.
+    /// The masks of the members with these names.
     named: BTreeMap<String, Self>,
 }
 
@@ -88,7 +88,7 @@ impl Mask {
         Some(())
     }
 
-    /// Whether everything below is wanted.
+    /// Returns whether everything below is wanted.
     fn is_whole(&self) -> bool {
         self.any.is_none() && self.named.is_empty()
     }
@@ -142,7 +142,7 @@ impl Mask {
         })
     }
 
-    /// What the mask wants of `json`, which is compact, valid JSON. Lists are passed through: the mask speaks of their elements.
+    /// The part of `json` that the mask wants, which is compact, valid JSON. Lists are passed through: the mask speaks of their elements.
     #[must_use]
     pub fn apply(&self, json: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(json.len());

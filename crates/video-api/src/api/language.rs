@@ -231,7 +231,7 @@ pub fn preferred(header: &str) -> Option<&str> {
     best.map(|(tag, _)| tag)
 }
 
-/// Whether text is a language tag (BCP 47, its form alone).
+/// Returns whether text is a language tag (BCP 47, its form alone).
 #[must_use]
 pub fn is_tag(text: &str) -> bool {
     let mut subtags = text.split(['-', '_']);

@@ -24,18 +24,18 @@ pub enum Direction {
     Previous,
 }
 
-/// Where a page begins.
+/// The beginning of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageToken {
     /// Which way to read.
     pub direction: Direction,
-    /// How many rows come before the page, where rows have positions.
+    /// Number of rows that come before the page, where rows have positions.
     pub position: u32,
     /// The key to read from; it is not in the page.
     pub key: Vec<u8>,
 }
 
-/// What binds a token to its list: the operation and its filter, so that a token of one list is refused by another.
+/// The bond of a token to its list: the operation and its filter, so that a token of one list is refused by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding([u8; 32]);
 
@@ -51,7 +51,7 @@ impl Binding {
         Self(hash.finalize().into())
     }
 
-    /// What stands at the end of a token that holds `bytes`: a token that was changed is none. It keeps nothing secret.
+    /// The end of a token that holds `bytes`: a token that was changed is none. It keeps nothing secret.
     fn seal(&self, bytes: &[u8]) -> [u8; SEAL_BYTES] {
         let mut hash = Sha256::new();
         hash.update(self.0);

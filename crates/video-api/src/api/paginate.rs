@@ -10,7 +10,7 @@ use crate::api::response::Paging;
 /// The rows of one page, and where its neighbours are.
 #[derive(Debug)]
 pub struct Rows<K> {
-    /// How many rows come before them.
+    /// Number of rows that come before them.
     pub position: u32,
     /// Keys in the table's order.
     pub keys: Vec<K>,
@@ -21,7 +21,7 @@ pub struct Rows<K> {
 }
 
 impl<K> Rows<K> {
-    /// What the envelope says of the page.
+    /// The words of the envelope about the page.
     #[must_use]
     pub fn paging(&self, total: u64, size: u32) -> Paging {
         Paging { next: self.next.clone(), previous: self.previous.clone(), total, size }

@@ -33,23 +33,23 @@ pub enum Kind {
 pub struct Param {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub doc: &'static str,
     /// The type of each value.
     pub kind: Kind,
-    /// Whether a request without it is refused.
+    /// True if a request without it is refused.
     pub required: bool,
-    /// Whether it may be given more than once, or as a list with commas.
+    /// True if it may be given more than once, or as a list with commas.
     pub repeated: bool,
-    /// Whether it stands in the path.
+    /// True if it stands in the path.
     pub in_path: bool,
-    /// What holds without it, as text.
+    /// The value that holds without it, as text.
     pub default: Option<&'static str>,
-    /// Whether it asks for somebody's own data, so that a token is needed.
+    /// True if it asks for somebody's own data, so that a token is needed.
     pub private: bool,
-    /// Whether new clients should leave it out.
+    /// True if new clients should leave it out.
     pub deprecated: bool,
-    /// What is said of a value that its list does not hold, where the operation documents a reason of its own.
+    /// The rule for a value that its list does not hold, where the operation documents a reason of its own.
     pub unlisted: Option<&'static Rule>,
 }
 
@@ -299,7 +299,7 @@ impl Params {
         Ok(Self { row: params, values })
     }
 
-    /// Whether the operation takes a parameter of this name.
+    /// Returns whether the operation takes a parameter of this name.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
         self.row.iter().any(|param| param.name == name)
@@ -318,13 +318,13 @@ impl Params {
         self.list(name).first().map(String::as_str)
     }
 
-    /// Whether it is given.
+    /// Returns whether it is given.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Whether it is given and true.
+    /// Returns whether it is given and true.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.get(name).and_then(boolean).unwrap_or_default()

@@ -12,7 +12,7 @@ use crate::record::table_entry::{Form, TableEntry};
 /// Projects by their id.
 pub const PROJECTS: Table<String, Project> = Table::new(0x04);
 
-/// What a project used on a day (days since 1970, Pacific Time).
+/// Use of a project on a day (days since 1970, Pacific Time).
 pub const QUOTA: Table<(String, u32), Used> = Table::new(0x05);
 
 /// Tables as an export names them.
@@ -26,7 +26,7 @@ pub const UNITS_PER_DAY: u32 = 10_000;
 /// Calls of a day for an operation with a bucket of its own (facts: 100).
 pub const BUCKET_PER_DAY: u32 = 100;
 
-/// How a project is charged.
+/// The way in which a project is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -42,13 +42,13 @@ pub enum Model {
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
-    /// How it is charged.
+    /// The way in which it is charged.
     pub quota: Model,
 }
 
 impl JsonRecord for Project {}
 
-/// What was used on a day.
+/// Use on a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Used {
     /// Units of the one sum.
@@ -98,7 +98,7 @@ const fn year_of(day: i64) -> i64 {
     year
 }
 
-/// Whether requests of the project are counted.
+/// Returns whether requests of the project are counted.
 ///
 /// # Errors
 /// As the store.

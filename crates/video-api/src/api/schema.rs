@@ -45,7 +45,7 @@ impl Shape {
         schema.map(Self::of)
     }
 
-    /// Whether it has members.
+    /// Returns whether it has members.
     #[must_use]
     pub fn has_members(self) -> bool {
         ["properties", "additionalProperties"].iter().any(|name| self.0.get(name).is_some())

@@ -1,4 +1,4 @@
-//! Whether a request may be carried out at all, by its row alone: credentials, parameters, parts and filters.
+//! True if a request may be carried out at all, by its row alone: credentials, parameters, parts and filters.
 
 use serde_json::{Map, Value};
 
@@ -39,7 +39,7 @@ fn parts_of(operation: &'static Operation, params: &Params) -> Result<Vec<&'stat
     Ok(parts)
 }
 
-/// Whether a body holds only what `part` names: what it does not name would not be written, and the client would not hear of it.
+/// Returns whether a body holds only what `part` names: what it does not name would not be written, and the client would not hear of it.
 ///
 /// # Errors
 /// [`Error::UnexpectedPart`].
@@ -83,7 +83,7 @@ fn check_filters(operation: &'static Operation, params: &Params) -> Result<(), E
     Ok(())
 }
 
-/// Whether the credentials of `caller` are enough for the operation.
+/// Returns whether the credentials of `caller` are enough for the operation.
 ///
 /// # Errors
 /// [`Error::Unregistered`], [`Error::LoginRequired`], [`Error::InsufficientScopes`], [`Error::AuthorizationRequired`].

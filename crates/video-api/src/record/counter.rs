@@ -5,7 +5,7 @@ use triptych_core::kv::{JsonRecord, Key, Table, Tx};
 
 use crate::api::error::Error;
 
-/// How many there are.
+/// A count of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Count(pub u64);
@@ -31,7 +31,7 @@ pub fn change<K: Key>(
     Ok(())
 }
 
-/// How many there are, for showing.
+/// Reads the count, for showing.
 ///
 /// # Errors
 /// As the store.

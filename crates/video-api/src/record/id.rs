@@ -34,7 +34,7 @@ pub fn picture(ids: &mut dyn Ids) -> String {
     random::<16>(ids)
 }
 
-/// Whether text may be an id in a seed file: letters, digits, `-`, `_` and `.`, at most 64 of them.
+/// Returns whether text may be an id in a seed file: letters, digits, `-`, `_` and `.`, at most 64 of them.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     (1..=64).contains(&text.len())
@@ -48,14 +48,14 @@ pub enum SystemPlaylist {
     Uploads,
     /// Videos that it likes.
     Likes,
-    /// What it watched.
+    /// Videos that it watched.
     History,
-    /// What it wants to watch.
+    /// Videos that it wants to watch.
     Later,
 }
 
 impl SystemPlaylist {
-    /// What its ids start with.
+    /// The start of its ids.
     #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ impl SystemPlaylist {
     }
 }
 
-/// What a playlist id names.
+/// The playlist that an id names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaylistName {
     /// A playlist that somebody made.
@@ -93,7 +93,7 @@ pub enum PlaylistName {
     Special(SystemPlaylist, String),
 }
 
-/// What `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
+/// The playlist that `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
 #[must_use]
 pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
     for special in [

@@ -120,13 +120,13 @@ pub fn text_of(map: &Map<String, Value>, name: &str) -> String {
     map.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Whether a text may be shown in a page as it is.
+/// Returns whether a text may be shown in a page as it is.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     !text.contains(['<', '>'])
 }
 
-/// Whether a text is a title: not blank, at most `most` characters, no `<` or `>`.
+/// Returns whether a text is a title: not blank, at most `most` characters, no `<` or `>`.
 #[must_use]
 pub fn is_title(text: &str, most: usize) -> bool {
     !text.trim().is_empty() && text.chars().count() <= most && is_plain(text)
@@ -135,7 +135,7 @@ pub fn is_title(text: &str, most: usize) -> bool {
 /// A description has at most this many bytes.
 pub const DESCRIPTION_BYTES_MAX: usize = 5_000;
 
-/// Whether a text is a description.
+/// Returns whether a text is a description.
 #[must_use]
 pub fn is_description(text: &str) -> bool {
     text.len() <= DESCRIPTION_BYTES_MAX && is_plain(text)

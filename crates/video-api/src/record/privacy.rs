@@ -1,8 +1,8 @@
-//! Who may see a resource.
+//! Privacy: who may see a resource.
 
 use serde::{Deserialize, Serialize};
 
-/// Who may see a video or a playlist.
+/// The privacy of a video or a playlist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Privacy {

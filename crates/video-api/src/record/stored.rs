@@ -15,7 +15,7 @@ use crate::api::response::{PART_DEPTH, Served, etag, indented};
 /// A head and the served parts.
 #[derive(Debug, Clone)]
 pub struct Stored<H> {
-    /// What rules, orders and computed parts need.
+    /// The head: all that rules, orders and computed parts need.
     pub head: Head<H>,
     parts: Vec<Part>,
     /// The etag that it was stored with, while its parts are those.
@@ -162,7 +162,7 @@ pub fn print(map: &Map<String, Value>) -> Bytes {
     stored.part("").cloned().unwrap_or(Bytes::from_static(b"{}"))
 }
 
-/// How JSON writes the character that stands for the service's address.
+/// The escape by which JSON writes the character that stands for the service's address.
 const ESCAPE: &[u8] = b"\\u0001";
 
 /// The name and the text of each part, as it is served.
@@ -189,7 +189,7 @@ fn joined<'p>(head: &[u8], parts: impl Iterator<Item = (&'p Bytes, &'p Bytes)>) 
     out
 }
 
-/// What [`pack`] wrote.
+/// The pieces that [`pack`] wrote.
 pub(crate) struct Unpacked {
     /// The etag of the rest.
     pub(crate) etag: Bytes,

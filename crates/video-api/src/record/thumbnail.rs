@@ -16,7 +16,7 @@ pub const VIDEO: &[Size] = &[
 /// Sizes of a channel's picture.
 pub const CHANNEL: &[Size] = &[("default", 88, 88), ("medium", 240, 240), ("high", 800, 800)];
 
-/// How many sizes a video without a picture of its own has.
+/// Number of sizes that a video without a picture of its own has.
 const DEFAULT_SIZES: usize = 3;
 
 /// `snippet.thumbnails` of a video.

@@ -210,7 +210,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
 }
 
-/// What a page token of this list is bound to: everything that decides what is in the list.
+/// The bond of a page token of this list: everything that decides what is in the list.
 fn binding(call: &Call<'_>, mine: Option<&str>) -> Binding {
     let mut names = vec![call.operation.name, mine.unwrap_or_default()];
     for param in call.operation.params.iter().filter(|param| !NOT_BINDING.contains(&param.name)) {

@@ -23,13 +23,13 @@ use crate::api::error::Error;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::CHANNELS;
 
-/// How far a seed file is applied, while it is.
+/// Progress through a seed file, while it is.
 pub const SEEDING: Table<(), Progress> = Table::new(0x06);
 
 /// Tables as an export names them.
 pub static TABLES: &[TableEntry] = &[TableEntry::new("seeding", &SEEDING, Form::Json)];
 
-/// How far a seed file is applied, so that a process that was killed meanwhile goes on where it stopped.
+/// Progress through a seed file, so that a process that was killed meanwhile goes on where it stopped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The digest of the file.
@@ -48,7 +48,7 @@ fn sections() -> Vec<&'static SeedSection> {
     all
 }
 
-/// Whether the name is that of a resource that answers 501: a file that relies on it would not do what it says.
+/// Returns whether the name is that of a resource that answers 501: a file that relies on it would not do what it says.
 fn is_not_built(name: &str) -> bool {
     let mut own = OPERATIONS
         .iter()
@@ -115,25 +115,25 @@ impl Seed {
         Self::parse(&text.to_string()).unwrap_or_default()
     }
 
-    /// Whether it names keys or tokens.
+    /// Returns whether it names keys or tokens.
     #[must_use]
     pub const fn has_credentials(&self) -> bool {
         self.has_credentials
     }
 
-    /// How many steps it has.
+    /// Number of steps that it has.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Where to begin: `Some` step where the store is empty, or was being filled from this file; `None` on any other store, to which only accounts,
+    /// The step to begin with: `Some` step where the store is empty, or was being filled from this file; `None` on any other store, to which only accounts,
     /// keys and tokens are added.
     ///
     /// # Errors

@@ -21,13 +21,13 @@ pub struct SeedSection {
     pub name: &'static str,
     /// Its place among all sections: what is named later may rest on what is named before. Ids that a file leaves open follow from it.
     pub order: u8,
-    /// Whether it only fills an empty store; else it is also added to one that is in use.
+    /// True if it only fills an empty store; else it is also added to one that is in use.
     pub fills_only: bool,
     /// Reads it into steps.
     pub read: fn(&mut SectionReader<'_>) -> Result<(), SeedError>,
 }
 
-/// What a step does: it says whether anything was new.
+/// The work of a step: it says whether anything was new.
 pub type Apply =
     dyn Fn(&mut Tx<'_>, Timestamp, &mut dyn Ids) -> Result<bool, Error> + Send + Sync + 'static;
 

@@ -19,7 +19,7 @@ use crate::resource::RESOURCES;
 use crate::upload::media;
 use crate::{account, index, oauth, picture, seed, upload};
 
-/// What the first line says that the file is.
+/// The name of the format in the first line.
 pub const FORMAT: &str = "video-api-export";
 /// The version of the form of the lines.
 pub const VERSION: u32 = 1;
@@ -76,7 +76,7 @@ pub struct Line<'a> {
     /// The parts of a value whose head is `json`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<(Cow<'a, str>, Cow<'a, RawValue>)>>,
-    /// How long the body is whose slices follow.
+    /// Length of the body whose slices follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<u64>,
     /// Another value, in base64.
@@ -107,7 +107,7 @@ pub struct Head {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
     /// The SHA-256 of all lines before this one, in hexadecimal digits.
     pub sha256: String,

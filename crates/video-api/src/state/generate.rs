@@ -30,14 +30,14 @@ use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATED_COUNT;
 use crate::resource::{channels, playlists, videos};
 
-/// What is to be made.
+/// The plan of what is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// How many channels, each with an account of its own.
+    /// Number of channels, each with an account of its own.
     pub channels: u64,
-    /// How many videos, spread evenly over the channels.
+    /// Number of videos, spread evenly over the channels.
     pub videos: u64,
-    /// What everything follows from.
+    /// The number that everything follows from.
     pub seed: u64,
 }
 
@@ -86,7 +86,7 @@ impl Generator {
         }
     }
 
-    /// How many videos were made so far.
+    /// Number of videos that were made so far.
     #[must_use]
     pub const fn videos(&self) -> u64 {
         self.videos
@@ -205,7 +205,7 @@ impl Generator {
     }
 }
 
-/// What a transaction recorded.
+/// The writes that a transaction recorded.
 fn rows(tx: Tx<'_>) -> Rows {
     let writes = tx.into_batch([0; 16]).writes;
     writes.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()

@@ -24,7 +24,7 @@ const FLYING_MAX: usize = 64;
 
 /// Reads an export into an empty store, and says how many rows it had; `progress` is told as it goes. Memory does not grow with the file.
 ///
-/// What was read stays where the file turns out to be damaged: import into a place that is only named once this has succeeded.
+/// Rows that were read stay where the file turns out to be damaged: import into a place that is only named once this has succeeded.
 ///
 /// # Errors
 /// `Refused` if the store is not empty, or with the line that is wrong; `Text`, `Store`, `Blob`.

@@ -36,7 +36,7 @@ impl<'s> Loader<'s> {
         }
     }
 
-    /// How many rows it took.
+    /// Number of rows that it took.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows

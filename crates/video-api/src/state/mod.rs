@@ -34,7 +34,7 @@ pub enum StateError {
         /// Why.
         reason: String,
     },
-    /// What is made up breaks a rule of its own.
+    /// A thing that was made up breaks a rule of its own.
     #[error("what was generated was refused: {0}")]
     Rule(String),
     /// The records cannot be read or written.

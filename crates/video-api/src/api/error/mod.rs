@@ -15,7 +15,7 @@ use triptych_core::kv::StoreError;
 
 use crate::upload::session::SessionError;
 
-/// Where in a request the fault lies.
+/// The place of a fault in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// Nowhere in particular.
@@ -28,14 +28,14 @@ pub enum Place {
     Body(Cow<'static, str>),
 }
 
-/// What an error body says beside the sentence.
+/// The fields of an error body beside the sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detail {
     /// Status and reason.
     pub row: Row,
     /// The domain of the reason.
     pub domain: &'static str,
-    /// Where the fault lies.
+    /// The place of the fault.
     pub place: Place,
 }
 
@@ -120,7 +120,7 @@ pub enum Error {
         name: &'static str,
         /// The type's name.
         kind: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
     },
     /// A number out of its range.
@@ -128,7 +128,7 @@ pub enum Error {
     OutOfRange {
         /// Which parameter.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
         /// The least allowed.
         least: i64,
@@ -140,9 +140,9 @@ pub enum Error {
     UnknownValue {
         /// Which parameter.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What may be given.
+        /// The values that may be given.
         allowed: &'static [&'static str],
     },
     /// A part that the resource has not.
@@ -185,7 +185,7 @@ pub enum Error {
     InvalidField {
         /// Where.
         path: String,
-        /// What is expected there.
+        /// The type that is expected there.
         expected: &'static str,
     },
     /// A field of the body is needed. The text is the path.

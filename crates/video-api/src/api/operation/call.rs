@@ -11,7 +11,7 @@ use crate::api::page_token::{Binding, PageToken};
 use crate::api::parameter::Params;
 use crate::media::Media;
 
-/// What a handler is given: a request that passed every check of its row.
+/// The input of a handler: a request that passed every check of its row.
 #[derive(Debug)]
 pub struct Call<'r> {
     /// Its row.
@@ -20,7 +20,7 @@ pub struct Call<'r> {
     pub params: &'r Params,
     /// The parts that it names; all known to the row.
     pub parts: Vec<&'static str>,
-    /// Who asks.
+    /// The caller.
     pub caller: &'r Caller,
     /// When.
     pub now: Timestamp,
@@ -35,7 +35,7 @@ pub struct Call<'r> {
 }
 
 impl Call<'_> {
-    /// Whether it asks for this part.
+    /// Returns whether it asks for this part.
     #[must_use]
     pub fn wants(&self, part: &str) -> bool {
         self.parts.contains(&part)
@@ -62,14 +62,14 @@ impl Call<'_> {
             .or_else(|| self.accept_language.and_then(language::preferred))
     }
 
-    /// What the text of an item follows from beside the item itself and the caller.
+    /// Everything that the text of an item follows from beside the item itself and the caller.
     #[must_use]
     pub fn form(&self) -> impl std::hash::Hash + use<'_> {
         let side = |name| self.given(name);
         (&self.parts, self.language(), [side("maxWidth"), side("maxHeight")])
     }
 
-    /// How many items a page has at most.
+    /// Number of items that a page has at most.
     #[must_use]
     pub fn page_size(&self, default: u32) -> u32 {
         self.params.number("maxResults", default)

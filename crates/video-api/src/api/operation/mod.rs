@@ -12,7 +12,7 @@ use crate::api::parameter::Param;
 use crate::api::response::Reply;
 use crate::media::Treatment;
 
-/// What the paths of the interface start with (Spec §9: the version is the last segment).
+/// The start of every path of the interface (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
 
 /// The method of an operation's requests.
@@ -41,7 +41,7 @@ impl Method {
     }
 }
 
-/// How many of an operation's filters a request has.
+/// The filters of an operation, and how many of them a request has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filters {
     /// There are none.
@@ -57,9 +57,9 @@ pub enum Filters {
 pub struct Part {
     /// Its name.
     pub name: &'static str,
-    /// Whether insert and update take it.
+    /// True if insert and update take it.
     pub writable: bool,
-    /// Whether the owner alone sees it.
+    /// True if the owner alone sees it.
     pub owner_only: bool,
 }
 
@@ -92,32 +92,32 @@ pub enum Access {
     Token,
 }
 
-/// What a request costs in the two models of quota.
+/// The cost of a request in the two models of quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// Units of the one daily sum.
     pub units: u32,
-    /// Whether it has a bucket of its own where there are buckets.
+    /// True if it has a bucket of its own where there are buckets.
     pub own_bucket: bool,
 }
 
-/// What an operation takes as media.
+/// The media that an operation takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Upload {
     /// Media types.
     pub accept: &'static [&'static str],
     /// Bytes at most.
     pub bytes_max: u64,
-    /// Whether a request without media is refused.
+    /// True if a request without media is refused.
     pub required: bool,
-    /// What is made of the media before the handler runs.
+    /// The processing of the media before the handler runs.
     pub treatment: Treatment,
 }
 
 /// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
 pub type Handler = fn(&Call<'_>, &mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error>;
 
-/// How an operation is done.
+/// The way in which an operation is done.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
     /// A plain function of the request and the store.
@@ -145,25 +145,25 @@ pub struct Operation {
     pub filters: Filters,
     /// The parts of its resource.
     pub parts: &'static [Part],
-    /// Whether a write that names a part which it cannot write is refused. Else such a part is only returned.
+    /// True if a write that names a part which it cannot write is refused. Else such a part is only returned.
     pub written_parts_only: bool,
     /// Which credentials it needs.
     pub access: Access,
     /// A token needs one of these.
     pub scopes: Scopes,
-    /// What it costs.
+    /// Its cost.
     pub cost: Cost,
     /// The schema of its body.
     pub request: Option<&'static str>,
     /// The schema of its answer.
     pub response: Option<&'static str>,
-    /// What it takes as media.
+    /// The media that it takes.
     pub upload: Option<Upload>,
-    /// Whether `alt=media` gives bytes.
+    /// True if `alt=media` gives bytes.
     pub download: bool,
-    /// Whether the work is more than microseconds, so that it runs on a blocking thread.
+    /// True if the work is more than microseconds, so that it runs on a blocking thread.
     pub heavy: bool,
-    /// How it is done.
+    /// The way in which it is done.
     pub run: Run,
 }
 
@@ -216,7 +216,7 @@ impl Operation {
         Self { name, path, run, method: Method::Delete, ..Self::BASE }
     }
 
-    /// Whether the body is JSON that the handler reads.
+    /// Returns whether the body is JSON that the handler reads.
     #[must_use]
     pub const fn takes_json(&self) -> bool {
         self.request.is_some()

@@ -21,16 +21,16 @@ pub fn etag(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(digest.get(..20).unwrap_or_default())
 }
 
-/// What an operation answers.
+/// The answer of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
     /// The text without what stands in its holes, or `None` for 204.
     pub json: Option<Vec<u8>>,
     /// The etag of the whole.
     pub etag: Option<String>,
-    /// Where texts belong that were served before, in their order.
+    /// The places of texts that were served before, in their order.
     pub holes: Vec<Hole>,
-    /// Whether it will be another later, though nothing is written.
+    /// True if it will be another later, though nothing is written.
     pub is_passing: bool,
 }
 
@@ -78,12 +78,12 @@ pub struct Item {
     /// Compact JSON, without what stands in its holes.
     pub text: Vec<u8>,
     holes: Vec<Hole>,
-    /// What the text follows from beside the request; the text itself if there is none.
+    /// The input that the text follows from beside the request; the text itself if there is none.
     seal: Option<Vec<u8>>,
     is_passing: bool,
 }
 
-/// How deep the parts of a list's items stand in the list.
+/// The depth of the parts of a list's items in the list.
 pub const PART_DEPTH: usize = 3;
 
 impl Item {
@@ -223,7 +223,7 @@ impl Default for Object {
     }
 }
 
-/// What tells a value from all others of its type, as bytes.
+/// Bytes that tell a value from all others of its type.
 pub(crate) fn bytes_of(value: impl std::hash::Hash) -> Vec<u8> {
     /// Gathers what is hashed.
     struct Gather(Vec<u8>);
@@ -310,13 +310,13 @@ impl List {
         self.items += 1;
     }
 
-    /// How many items there are.
+    /// Number of items.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items == 0
@@ -370,16 +370,16 @@ impl List {
     }
 }
 
-/// What a list says of its pages.
+/// The words of a list about its pages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paging {
     /// The token of the page after this one.
     pub next: Option<String>,
     /// The token of the page before this one.
     pub previous: Option<String>,
-    /// How many items all pages have together.
+    /// Number of items that all pages have together.
     pub total: u64,
-    /// How many items a page has at most.
+    /// Number of items that a page has at most.
     pub size: u32,
 }
 

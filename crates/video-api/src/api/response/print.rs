@@ -62,7 +62,7 @@ struct Printer<'b> {
     out: Vec<u8>,
     base: &'b [u8],
     depth: usize,
-    /// Whether the brace or bracket that was opened last is closed at once.
+    /// True if the brace or bracket that was opened last is closed at once.
     is_empty: bool,
 }
 

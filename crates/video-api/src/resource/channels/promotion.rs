@@ -1,4 +1,4 @@
-//! What a channel promotes in its videos (`invideoPromotion`), and when and where something is shown over a video.
+//! Promotions of a channel in its videos (`invideoPromotion`), and when and where something is shown over a video.
 
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
@@ -116,7 +116,7 @@ pub fn timing(given: Body<'_>) -> Result<Value, &'static Rule> {
     Ok(out)
 }
 
-/// Where a promotion or a watermark is shown; `None` if that is no corner.
+/// The corner where a promotion or a watermark is shown; `None` if that is no corner.
 #[must_use]
 pub fn corner(given: Body<'_>) -> Option<Value> {
     let text = |name| given.text(name).ok();

@@ -12,7 +12,7 @@ use crate::record::stored::Stored;
 /// Channels by their id.
 pub const CHANNELS: Table<String, Stored<Channel>> = Table::new(0x10);
 
-/// What is counted of a channel.
+/// Counters of a channel.
 pub const CHANNEL_COUNTS: Table<String, ChannelCounts> = Table::new(0x11);
 
 /// Channels by their handle, in lower case and without @.
@@ -24,7 +24,7 @@ pub const USERNAMES: Table<String, Id> = Table::new(0x13);
 /// Channels by guide category.
 pub const CATEGORY_CHANNELS: Table<(String, String), ()> = Table::new(0x14);
 
-/// What rules need of a channel.
+/// The head of a channel: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// The account that owns it.
@@ -37,23 +37,23 @@ pub struct Channel {
     pub published: Timestamp,
     /// The language of title and description.
     pub language: Option<String>,
-    /// Whether the number of subscribers is hidden.
+    /// True if the number of subscribers is hidden.
     pub hides_subscribers: bool,
-    /// Whether its sections are visible: they are in browse view alone (Spec §3).
+    /// True if its sections are visible: they are in browse view alone (Spec §3).
     pub browse_view: bool,
 }
 
-/// What is counted of a channel.
+/// Counters of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChannelCounts {
-    /// How often its videos were watched.
+    /// Number of times that its videos were watched.
     pub views: u64,
-    /// How many channels subscribe to it.
+    /// Number of channels that subscribe to it.
     pub subscribers: u64,
-    /// How many of its videos everyone sees listed.
+    /// Number of its videos that everyone sees listed.
     pub videos: u64,
-    /// How many videos it has.
+    /// Number of videos that it has.
     pub uploads: u64,
 }
 

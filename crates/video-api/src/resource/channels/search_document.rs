@@ -35,7 +35,7 @@ pub fn put(tx: &mut Tx<'_>, id: &str, channel: &Stored<Channel>) -> Result<(), E
     Ok(index::put(tx, Kind::Channel, id, &document)?)
 }
 
-/// How a search shows a channel: the snippet of a result.
+/// A channel as a search shows it: the snippet of a result.
 #[must_use]
 pub fn result(id: &str, channel: &Stored<Channel>) -> Bytes {
     let snippet = channel.value("snippet");

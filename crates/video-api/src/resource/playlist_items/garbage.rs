@@ -7,7 +7,7 @@ use crate::resource::playlist_items::order::{CHUNKS, ORDER};
 use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO};
 use crate::resource::playlists::record::{PLAYLIST_GARBAGE, PLAYLISTS};
 
-/// How many rows one step of [`sweep`] removes.
+/// Number of rows that one step of [`sweep`] removes.
 const SWEEP_STEP: usize = 200;
 
 /// Removes rows of playlists that are gone, at most one step; says whether there is more to do.

@@ -154,7 +154,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     Ok(list.end(Some(&paging)))
 }
 
-/// What an item's id names.
+/// The item that an id names.
 enum Named {
     Ordered(u64, PlaylistItem),
     Timed(SystemPlaylist, Entry),
@@ -283,7 +283,7 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     Ok(Reply::resource(&home.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
-/// Whether a short name stands for the playlist: `WL` for the caller's own.
+/// Returns whether a short name stands for the playlist: `WL` for the caller's own.
 fn is_alias(short: &str, id: &str) -> bool {
     short.len() == 2 && id.starts_with(short)
 }

@@ -20,7 +20,7 @@ use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::record::Video;
 use crate::resource::videos::render::LISTED_VIDEOS;
 
-/// Where items live: in an order of their own, or in a list by time.
+/// The home of items: in an order of their own, or in a list by time.
 pub(super) enum Place {
     Ordered,
     Timed(SystemPlaylist),

@@ -42,7 +42,7 @@ pub(super) fn ordered(
     Ok(paging(&numbers, start, order.total(), size, binding))
 }
 
-/// Where the page of a token starts: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
+/// The start of the page of a token: after the item before it, or, once that is gone, at the one that was to begin it, for a client that
 /// deletes what it was shown and goes on would else leave out as much.
 fn start_of(
     token: &PageToken,
@@ -66,7 +66,7 @@ fn start_of(
     Ok(here.unwrap_or(token.position))
 }
 
-/// What the envelope says of a page that starts at `start` of `total`. `numbers` are its own, and the next one if there is any.
+/// The words of the envelope about a page that starts at `start` of `total`. `numbers` are its own, and the next one if there is any.
 fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) -> Paging {
     let next = match numbers.get((size as usize).saturating_sub(1)..) {
         Some([last, next, ..]) if size > 0 => Some([last.to_be_bytes(), next.to_be_bytes()]),

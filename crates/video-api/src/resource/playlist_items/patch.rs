@@ -8,7 +8,7 @@ use crate::resource::playlist_items::rules;
 /// A note has at most this many characters (facts: playlistItems.insert).
 const NOTE_CHARS_MAX: usize = 280;
 
-/// What a client writes of an item.
+/// The members of an item that a client writes.
 pub(super) struct ItemPatch {
     pub(super) playlist: Option<String>,
     pub(super) video: Option<String>,

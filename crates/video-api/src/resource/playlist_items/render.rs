@@ -21,7 +21,7 @@ pub const LISTED_ITEMS: Table<(String, u64), ListedItem> = Table::new(0x35);
 /// An item as lists read it.
 pub type ListedItem = RenderCache<PlaylistItem, RenderKey>;
 
-/// What a resource follows from beside its item and the playlist.
+/// Everything that a resource follows from beside its item and the playlist.
 #[derive(Debug)]
 pub struct RenderKey {
     title: String,
@@ -65,7 +65,7 @@ pub fn list(
     listed.show(|with| with.is(shown, video, parts), show)
 }
 
-/// How an item is shown.
+/// The form in which an item is shown.
 #[derive(Debug)]
 pub struct Shown<'s> {
     /// The id of the playlist as the client knows it.
@@ -74,13 +74,13 @@ pub struct Shown<'s> {
     pub owner: (&'s str, &'s str),
     /// The item's own part of its id.
     pub number: Number<'s>,
-    /// Where it is.
+    /// Its position.
     pub position: u32,
     /// The item.
     pub item: &'s PlaylistItem,
     /// Its video, if it is still there.
     pub video: Option<&'s Stored<Video>>,
-    /// Whether the caller may see the video.
+    /// True if the caller may see the video.
     pub visible: bool,
 }
 

@@ -18,10 +18,10 @@ use crate::resource::videos::rating as ratings;
 use crate::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
 
-/// What an account watched, by time, latest first; the last part tells two plays of one moment apart.
+/// The history of an account, by time, latest first; the last part tells two plays of one moment apart.
 pub const HISTORY: Table<(String, u64, u64, String), ()> = Table::new(0x28);
 
-/// How many entries an account's history has.
+/// Number of entries that an account's history has.
 pub const HISTORY_COUNT: Table<String, Count> = Table::new(0x29);
 
 /// One entry: the part of its id that tells it from others, and the item that it is shown as.
@@ -36,7 +36,7 @@ pub struct Entry {
 /// A page of entries.
 #[derive(Debug)]
 pub struct Entries {
-    /// How many come before.
+    /// Number of entries that come before.
     pub position: u32,
     /// The entries.
     pub entries: Vec<Entry>,
@@ -44,7 +44,7 @@ pub struct Entries {
     pub next: Option<String>,
     /// The token of the previous page.
     pub previous: Option<String>,
-    /// How many entries all pages have together.
+    /// Number of entries that all pages have together.
     pub total: u64,
 }
 
@@ -55,7 +55,7 @@ pub struct TimeOrderedPlaylist<'l> {
     pub special: SystemPlaylist,
     /// Whose.
     pub channel: &'l str,
-    /// Whether the owner asks: then uploads that not everyone sees are among them.
+    /// True if the owner asks: then uploads that not everyone sees are among them.
     pub owner: bool,
 }
 
@@ -173,7 +173,7 @@ impl TimeOrderedPlaylist<'_> {
         Ok(vec![(self.position(tx, &entry.number)?, entry)])
     }
 
-    /// How many entries come before this one, up to 1,000: further than that nobody counts for one item.
+    /// Number of entries that come before this one, up to 1,000: further than that nobody counts for one item.
     ///
     /// # Errors
     /// As the store.

@@ -15,20 +15,20 @@ pub const PLAYLISTS: Table<String, Stored<Playlist>> = Table::new(0x30);
 /// Playlists by channel, audience (0 everyone, 1 the owner) and time, latest first.
 pub const CHANNEL_PLAYLISTS: Table<(String, u8, u64, String), ()> = Table::new(0x31);
 
-/// How many playlists a channel has, by audience.
+/// Number of playlists that a channel has, by audience.
 pub const PLAYLIST_COUNT: Table<(String, u8), Count> = Table::new(0x32);
 
 /// Playlists that are gone and whose rows are yet to be removed.
 pub const PLAYLIST_GARBAGE: Table<String, ()> = Table::new(0x37);
 
-/// What rules need of a playlist.
+/// The head of a playlist: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Playlist {
     /// The channel that owns it.
     pub channel: String,
     /// When it was made.
     pub published: Timestamp,
-    /// Who may see it.
+    /// The privacy.
     pub privacy: Privacy,
     /// The language of title and description.
     pub language: Option<String>,
@@ -37,7 +37,7 @@ pub struct Playlist {
 }
 
 impl Playlist {
-    /// Whether the caller may see it by its id.
+    /// Returns whether the caller may see it by its id.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
         self.privacy != Privacy::Private || caller.owns(&self.channel)

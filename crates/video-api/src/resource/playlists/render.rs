@@ -11,10 +11,10 @@ use crate::record::{localized, stored, thumbnail};
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::Playlist;
 
-/// What a playlist holds, as its resource shows it.
+/// The contents of a playlist, as its resource shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
-    /// How many items.
+    /// Number of items.
     pub total: u64,
     /// The video of the first item.
     pub first_video: Option<String>,

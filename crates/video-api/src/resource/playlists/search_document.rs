@@ -34,7 +34,7 @@ pub fn put(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(),
     Ok(index::put(tx, Kind::Playlist, id, &document)?)
 }
 
-/// How a search shows a playlist. Its picture is that of its first video.
+/// A playlist as a search shows it. Its picture is that of its first video.
 ///
 /// # Errors
 /// As the store.

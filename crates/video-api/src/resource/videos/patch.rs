@@ -29,7 +29,7 @@ pub struct VideoPatch<'b> {
     pub parts: &'b [&'static str],
     /// When.
     pub now: Timestamp,
-    /// Whether it is new: what an update must name has defaults then.
+    /// True if it is new: what an update must name has defaults then.
     pub is_new: bool,
 }
 

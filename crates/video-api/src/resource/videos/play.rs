@@ -23,10 +23,10 @@ pub struct Plays {
     pub video: String,
     /// Who; nobody known if absent, and then no history holds it.
     pub account: Option<String>,
-    /// How often.
+    /// The number of times.
     #[serde(default = "one")]
     pub count: u64,
-    /// How many seconds each.
+    /// Number of seconds each.
     #[serde(default)]
     pub seconds: u64,
 }

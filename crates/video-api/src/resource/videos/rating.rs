@@ -16,19 +16,19 @@ use crate::record::counter::Count;
 use crate::record::key_order::latest_first;
 use crate::resource::videos::record::VIDEO_COUNTS;
 
-/// What an account thinks of a video: channel of the account, video.
+/// The rating of a video by an account: channel of the account, video.
 pub const RATINGS: Table<(String, String), Rating> = Table::new(0x25);
 
 /// Rated videos of an account by rating (1 like, 2 dislike) and time, latest first.
 pub const RATED: Table<(String, u8, u64, String), ()> = Table::new(0x26);
 
-/// How many videos an account has rated so.
+/// Number of videos that an account has rated so.
 pub const RATED_COUNT: Table<(String, u8), Count> = Table::new(0x27);
 
-/// What an account thinks of a video, and since when.
+/// The rating of a video by an account, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rating {
-    /// Whether it likes it; else it dislikes it.
+    /// True if it likes it; else it dislikes it.
     pub likes: bool,
     /// Since when.
     pub since: Timestamp,

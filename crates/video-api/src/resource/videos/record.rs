@@ -18,7 +18,7 @@ use crate::upload::media::MediaId;
 /// Videos by their id.
 pub const VIDEOS: Table<String, Stored<Video>> = Table::new(0x20);
 
-/// What is counted of a video.
+/// Counters of a video.
 pub const VIDEO_COUNTS: Table<String, VideoCounts> = Table::new(0x21);
 
 /// Videos by channel, audience (0 everyone, 1 the owner) and time, latest first.
@@ -27,7 +27,7 @@ pub const UPLOADS: Table<(String, u8, u64, String), ()> = Table::new(0x22);
 /// Private videos that become public, by when.
 pub const SCHEDULE: Table<(u64, String), ()> = Table::new(0x24);
 
-/// What rules and orders need of a video.
+/// The head of a video: all that rules and orders need.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Video {
     /// The channel that owns it.
@@ -36,7 +36,7 @@ pub struct Video {
     pub uploaded: Timestamp,
     /// When it was published, or uploaded while it is not public.
     pub published: Timestamp,
-    /// Who may see it.
+    /// The privacy.
     pub privacy: Privacy,
     /// When it becomes public.
     pub publish_at: Option<Timestamp>,
@@ -46,17 +46,17 @@ pub struct Video {
     pub language: Option<String>,
     /// `youtube` or `creativeCommon`.
     pub license: String,
-    /// Whether other sites may embed it.
+    /// True if other sites may embed it.
     pub embeddable: bool,
-    /// Whether everyone sees its statistics.
+    /// True if everyone sees its statistics.
     pub public_stats: bool,
-    /// Whether the owner says that it is made for children.
+    /// True if the owner says that it is made for children.
     pub made_for_kids: Option<bool>,
-    /// Whether the owner says that it holds altered or synthetic media.
+    /// True if the owner says that it holds altered or synthetic media.
     pub synthetic: Option<bool>,
-    /// How many bytes its file has.
+    /// Number of bytes that its file has.
     pub bytes: u64,
-    /// What its file says of itself.
+    /// The words of its file about itself.
     pub facts: Option<Facts>,
     /// Why its file is no video.
     pub failure: Option<Reason>,
@@ -64,9 +64,9 @@ pub struct Video {
     pub file_name: Option<String>,
     /// The rows of its bytes.
     pub media: Option<MediaId>,
-    /// Whether it has a picture of its own.
+    /// True if it has a picture of its own.
     pub has_thumbnail: bool,
-    /// Where it can be viewed; nothing means everywhere. The seed file says it, as no operation does.
+    /// The regions where it can be viewed; nothing means everywhere. The seed file says it, as no operation does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
     /// `contentDetails.contentRating`. The seed file says it, as no operation does.
@@ -85,7 +85,7 @@ pub enum Regions {
 }
 
 impl Regions {
-    /// Whether it cannot be viewed in a region.
+    /// Returns whether it cannot be viewed in a region.
     #[must_use]
     pub fn close(&self, region: &str) -> bool {
         let names = |regions: &[String]| regions.iter().any(|named| named == region);
@@ -108,25 +108,25 @@ impl Regions {
 pub const PROCESSING_MILLIS: i64 = 2_000;
 
 impl Video {
-    /// Whether the caller may see it by its id.
+    /// Returns whether the caller may see it by its id.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
         self.privacy != Privacy::Private || caller.owns(&self.channel)
     }
 
-    /// Whether it is for adults alone.
+    /// Returns whether it is for adults alone.
     #[must_use]
     pub fn is_restricted(&self) -> bool {
         self.rating.get("ytRating").and_then(Value::as_str) == Some("ytAgeRestricted")
     }
 
-    /// Whether it counts for everyone: in charts, in uploads and in search.
+    /// Returns whether it counts for everyone: in charts, in uploads and in search.
     #[must_use]
     pub const fn is_listed(&self) -> bool {
         matches!(self.privacy, Privacy::Public)
     }
 
-    /// Whether processing is over.
+    /// Returns whether processing is over.
     #[must_use]
     pub const fn is_processed(&self, now: Timestamp) -> bool {
         now.micros().saturating_sub(self.uploaded.micros()) >= PROCESSING_MILLIS * 1_000
@@ -143,17 +143,17 @@ impl Video {
     }
 }
 
-/// What is counted of a video.
+/// Counters of a video.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VideoCounts {
-    /// How often it was watched.
+    /// Number of times that it was watched.
     pub views: u64,
-    /// How many accounts like it.
+    /// Number of accounts that like it.
     pub likes: u64,
-    /// How many accounts dislike it.
+    /// Number of accounts that dislike it.
     pub dislikes: u64,
-    /// How many comments are published.
+    /// Number of published comments.
     pub comments: u64,
     /// For how many seconds it was watched, all plays together.
     #[serde(skip_serializing_if = "is_zero")]

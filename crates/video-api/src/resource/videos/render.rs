@@ -14,7 +14,7 @@ use crate::record::stored::Stored;
 use crate::record::{localized, stored};
 use crate::resource::videos::record::{Video, VideoCounts};
 
-/// How a video is asked for.
+/// The form in which a video is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderOptions<'s> {
     /// The parts, in the table's order.
@@ -25,7 +25,7 @@ pub struct RenderOptions<'s> {
     pub language: Option<&'s str>,
     /// The greatest width and height of the player.
     pub player: (Option<u32>, Option<u32>),
-    /// Whether the owner asks.
+    /// True if the owner asks.
     pub owner: bool,
 }
 
@@ -78,7 +78,7 @@ pub const LISTED_VIDEOS: Table<String, ListedVideo> = Table::new(0x20);
 /// A video as lists read it.
 pub type ListedVideo = RenderCache<Stored<Video>, RenderKey>;
 
-/// What a resource follows from beside its video.
+/// Everything that a resource follows from beside its video.
 #[derive(Debug, PartialEq)]
 pub struct RenderKey {
     counts: VideoCounts,
@@ -110,7 +110,7 @@ pub fn list(
     video.show(is_same, show)
 }
 
-/// How a playlist shows the video: members of a snippet, without braces.
+/// The video as a playlist shows it: members of a snippet, without braces.
 #[must_use]
 pub fn as_item(video: &Stored<Video>) -> Served {
     let Served { text, indented } = video.served("~item").unwrap_or_default();
@@ -123,7 +123,7 @@ pub fn as_item(video: &Stored<Video>) -> Served {
     Served { text: inner(&text, 1, 1), indented: inner(&indented, before, after) }
 }
 
-/// How a search shows the video: the snippet of a result.
+/// The video as a search shows it: the snippet of a result.
 #[must_use]
 pub fn as_result(video: &Stored<Video>) -> Served {
     video.served("~result").unwrap_or_else(|| Served {

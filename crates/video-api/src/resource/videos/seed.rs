@@ -67,7 +67,7 @@ struct SeedVideo {
     content_details: Option<SeedDetails>,
 }
 
-/// What no operation writes of `contentDetails`.
+/// The members that no operation writes of `contentDetails`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedDetails {
@@ -76,7 +76,7 @@ struct SeedDetails {
     content_rating: Map<String, Value>,
 }
 
-/// What an account thinks of a video.
+/// The rating of a video by an account.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedRating {

@@ -35,13 +35,13 @@ pub struct Directory {
 impl JsonRecord for Directory {}
 
 impl Directory {
-    /// How many items there are.
+    /// Number of items.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.chunks.iter().map(|(_, count)| count).sum()
     }
 
-    /// How many items come before the chunk; `None` if it is none of this order.
+    /// Number of items that come before the chunk; `None` if it is none of this order.
     fn before(&self, chunk: u32) -> Option<u32> {
         let at = self.chunks.iter().position(|(id, _)| *id == chunk)?;
         Some(self.chunks.iter().take(at).map(|(_, count)| count).sum())
@@ -97,7 +97,7 @@ impl Order {
         Ok(Self { playlist: playlist.to_owned(), directory })
     }
 
-    /// How many items there are.
+    /// Number of items.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.directory.total()
@@ -107,7 +107,7 @@ impl Order {
         Ok(CHUNKS.get(tx, &(self.playlist.clone(), chunk))?.unwrap_or_default())
     }
 
-    /// Where an item is.
+    /// The position of an item.
     ///
     /// # Errors
     /// As the store.
