@@ -1,5 +1,6 @@
 //! `cargo xtask purity`: services stand apart, domains stay pure, and no imports run in a circle.
 
+mod attribute;
 mod circle;
 mod dependencies;
 mod figures;
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// Every breach found, one a line.
 pub(crate) fn check() -> Result<String> {
     let mut breaches = dependencies::breaches()?;
+    breaches.extend(attribute::breaches(root())?);
     let (mut scanned, mut modules, mut known) = (0, 0, Vec::new());
     for plan in Plan::all(root())? {
         if plan.name != "xtask" {

@@ -69,7 +69,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn lex(source: &str) -> Vec<Token> {
+/// Tokens of a whole source.
+pub(super) fn lex(source: &str) -> Vec<Token> {
     let mut cursor = Cursor { rest: source, line: 1 };
     let mut found = Vec::new();
     while let Some(sign) = cursor.rest.chars().next() {
