@@ -11,7 +11,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service = VideoApi::builder(Arc::new(Memory::new()), Arc::new(blobs))
         .seed(Seed::of_credentials("KEY", "TOKEN"))
         .build();
-    service.fill().await?;
+    service.apply_seed().await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:7801").await?;
     loop {
         let io = hyper_util::rt::TokioIo::new(listener.accept().await?.0);

@@ -40,9 +40,12 @@ fn make(
     let made = build(&start);
     async move {
         let mut made = made?;
-        let new =
-            made.service.fill().await.map_err(|error| LaunchError::Service(error.to_string()))?;
-        made.service.tend();
+        let new = made
+            .service
+            .apply_seed()
+            .await
+            .map_err(|error| LaunchError::Service(error.to_string()))?;
+        made.service.start_background_tasks();
         if start.flags.seed.is_some() {
             made.banner.push(("seed", format!("{new} new things")));
         }

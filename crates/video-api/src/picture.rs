@@ -57,11 +57,11 @@ pub const WATERMARK: &[Size] = &[size("watermark", 150, 150)];
 const SIDE_MAX: u32 = 16_384;
 /// A picture never has more pixels than this: decoded it takes four bytes each.
 const PIXELS_MAX: u64 = 40_000_000;
-/// What decoding may allocate.
+/// The most bytes that decoding may allocate.
 const ALLOCATION_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const JPEG_QUALITY: u8 = 85;
 
-/// Why a picture was refused. In the order of the checks.
+/// A refusal of a picture. In the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PictureError {
     /// No bytes.
@@ -85,7 +85,7 @@ pub enum PictureError {
     /// More pixels than can be taken.
     #[error("the picture has {pixels} pixels, and {PIXELS_MAX} are the most")]
     TooManyPixels {
-        /// How many it has.
+        /// Its number of pixels.
         pixels: u64,
     },
     /// It says that it is a picture and cannot be decoded.
@@ -298,7 +298,7 @@ pub fn unset(tx: &mut Tx<'_>, subject: &str) -> Result<bool, StoreError> {
     Ok(!rows.is_empty())
 }
 
-/// Where the picture of `subject` in the size `name` is.
+/// Piece that holds the picture of `subject` in the size `name`.
 ///
 /// # Errors
 /// As [`Tx::peek`].
@@ -306,7 +306,7 @@ pub fn find(tx: &mut Tx<'_>, subject: &str, name: &str) -> Result<Option<Piece>,
     PICTURES.peek(tx, &(subject.to_owned(), name.to_owned()))
 }
 
-/// How many blobs one step of [`sweep`] frees.
+/// Blobs that one step of [`sweep`] frees.
 const SWEEP_STEP: usize = 200;
 
 /// Frees the space of pictures that were replaced, and says how many. Blocks; call it on a thread of its own.

@@ -1,5 +1,8 @@
 //! Quota: what the requests of a project cost, in the two models that the real service had, reset at midnight Pacific Time.
 
+use std::sync::LazyLock;
+
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use triptych_core::kv::{JsonRecord, Table, Tx};
@@ -65,37 +68,14 @@ pub fn day(now: Timestamp) -> u32 {
     u32::try_from((now.seconds() + pacific_offset(now)).div_euclid(86_400)).unwrap_or(0)
 }
 
-/// Seconds that Pacific Time is ahead of UTC: daylight saving from the second Sunday of March to the first of November,
-/// at two o'clock local time (the rule since 2007).
+/// Pacific Time by the rule since 2007: daylight saving from the second Sunday of March to the first of November, at two o'clock.
+static PACIFIC: LazyLock<TimeZone> =
+    LazyLock::new(|| TimeZone::posix("PST8PDT,M3.2.0,M11.1.0").unwrap_or(TimeZone::UTC));
+
+/// Seconds that Pacific Time is ahead of UTC.
 fn pacific_offset(now: Timestamp) -> i64 {
-    const STANDARD: i64 = -8 * 3_600;
-    let standard_day = (now.seconds() + STANDARD).div_euclid(86_400);
-    let year = year_of(standard_day);
-    // 1970-01-01 was a Thursday, which is 4 when Sunday is 0.
-    let first_sunday = |month: i64| {
-        let first = day_of(year, month);
-        first + (7 - (first + 4).rem_euclid(7)) % 7
-    };
-    let begins = (first_sunday(3) + 7) * 86_400 + 2 * 3_600 - STANDARD;
-    let ends = first_sunday(11) * 86_400 + 3_600 - STANDARD;
-    if (begins..ends).contains(&now.seconds()) { STANDARD + 3_600 } else { STANDARD }
-}
-
-/// The day of the first of a month, since 1970 (proleptic Gregorian calendar).
-const fn day_of(year: i64, month: i64) -> i64 {
-    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let era = y.div_euclid(400);
-    let year_of_era = y - era * 400;
-    let day_of_year = (153 * m + 2) / 5;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-const fn year_of(day: i64) -> i64 {
-    let mut year = 1970 + day.div_euclid(366);
-    while day_of(year + 1, 1) <= day {
-        year += 1;
-    }
-    year
+    let moment = jiff::Timestamp::from_second(now.seconds()).unwrap_or_default();
+    PACIFIC.to_offset(moment).seconds().into()
 }
 
 /// Returns whether requests of the project are counted.
@@ -203,11 +183,11 @@ mod tests {
 
     #[test]
     fn the_calendar_knows_leap_years() {
-        assert_eq!(day_of(1970, 1), 0);
-        assert_eq!(day_of(2000, 3), 11_017);
-        for year in 1970..2100 {
-            assert_eq!(year_of(day_of(year, 1)), year);
-            assert_eq!(year_of(day_of(year + 1, 1) - 1), year);
+        assert_eq!(day_at("1970-01-01T08:00:00Z"), 0);
+        assert_eq!(day_at("2000-03-01T08:00:00Z"), 11_017);
+        for year in 1971..2100 {
+            let eve = day_at(&format!("{}-12-31T20:00:00Z", year - 1));
+            assert_eq!(eve + 1, day_at(&format!("{year}-01-01T20:00:00Z")), "{year}");
         }
     }
 }

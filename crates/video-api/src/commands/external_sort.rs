@@ -10,19 +10,19 @@ use bytes::Bytes;
 
 /// A run is written once its rows take this many bytes.
 const RUN_BYTES: usize = 96 * 1024 * 1024;
-/// What a row takes in memory beside its bytes.
+/// Memory of a row beside its bytes.
 const ROW_BYTES: usize = 96;
 
 /// Rows on their way to be sorted. Of two with the same key the later one counts.
-pub(crate) struct Spill {
+pub(crate) struct ExternalSort {
     directory: PathBuf,
     rows: Vec<(Bytes, Bytes)>,
     bytes: usize,
     runs: Vec<PathBuf>,
 }
 
-impl Spill {
-    /// A spill that keeps its runs in `directory`, which is there.
+impl ExternalSort {
+    /// A sort that keeps its runs in `directory`, which is there.
     pub(crate) const fn new(directory: PathBuf) -> Self {
         Self { directory, rows: Vec::new(), bytes: 0, runs: Vec::new() }
     }
@@ -126,16 +126,16 @@ mod tests {
     #[test]
     fn rows_come_back_in_order_and_the_latest_of_a_key_counts() {
         let directory = tempfile::tempdir().unwrap();
-        let mut spill = Spill::new(directory.path().to_owned());
+        let mut sort = ExternalSort::new(directory.path().to_owned());
         let row = |key: u32, value: &str| {
             (Bytes::copy_from_slice(&key.to_be_bytes()), Bytes::copy_from_slice(value.as_bytes()))
         };
-        spill.extend(vec![row(9, "old"), row(2, "old"), row(9, "new")]).unwrap();
-        spill.write_run().unwrap();
-        spill.extend(vec![row(5, "only"), row(2, "newer")]).unwrap();
-        spill.write_run().unwrap();
-        spill.extend(vec![row(2, "newest"), row(1, "")]).unwrap();
-        let mut merged = spill.merged().unwrap();
+        sort.extend(vec![row(9, "old"), row(2, "old"), row(9, "new")]).unwrap();
+        sort.write_run().unwrap();
+        sort.extend(vec![row(5, "only"), row(2, "newer")]).unwrap();
+        sort.write_run().unwrap();
+        sort.extend(vec![row(2, "newest"), row(1, "")]).unwrap();
+        let mut merged = sort.merged().unwrap();
         let mut found = Vec::new();
         while let Some(row) = merged.next().unwrap() {
             found.push(row);

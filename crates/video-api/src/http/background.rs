@@ -1,4 +1,4 @@
-//! What goes on beside the requests: upload sessions end when their week is over, and space is given back.
+//! Work beside the requests: upload sessions end when their week is over, and space is given back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::api::error::Error;
 use crate::resource::playlist_items::garbage;
 use crate::upload::{media, orphan, session};
 
-/// How often is looked; the service's own clock says what is over, so that a clock that was moved is followed soon.
+/// Pause between two looks; the service's own clock says what is over, so that a clock that was moved is followed soon.
 const EVERY: Duration = Duration::from_secs(2);
 /// Sessions that one transaction ends: each has a few dozen rows at the most.
 const SESSIONS_PER_STEP: usize = 8;
 
 impl VideoApi {
     /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
-    pub fn tend(&self) {
+    pub fn start_background_tasks(&self) {
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
         self.sweep_soon();
@@ -52,7 +52,7 @@ impl VideoApi {
         let mut ended = false;
         loop {
             let (any, more) =
-                run_blocking(&*self.0.store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| {
+                run_blocking(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
                     let more = session::expire(tx, now, SESSIONS_PER_STEP)?;
                     Ok::<_, Error>((!tx.is_read_only(), more))
                 })?;
@@ -83,8 +83,8 @@ impl VideoApi {
     /// Frees the space of what was deleted or replaced. It blocks.
     fn sweep(&self) {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
-        let swept = media::sweep(store, blobs, &mut self.draw())
-            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.draw()));
+        let swept = media::sweep(store, blobs, &mut self.ids())
+            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids()));
         if let Err(error) = self.sweep_playlists() {
             tracing::warn!(%error, "rows of deleted playlists are swept again later");
         }
@@ -96,7 +96,7 @@ impl VideoApi {
     /// Removes the rows of playlists that are gone, in steps that a restart continues.
     fn sweep_playlists(&self) -> Result<(), Error> {
         let store = &*self.0.store;
-        while run_blocking(store, &mut self.draw(), ATTEMPTS_MAX, |tx, _| garbage::sweep(tx))? {}
+        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| garbage::sweep(tx))? {}
         Ok(())
     }
 }

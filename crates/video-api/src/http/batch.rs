@@ -11,71 +11,81 @@ use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 
 use crate::api::error::Error;
-use crate::http::response::{Answer, Body};
-use crate::http::{Asked, VideoApi, router, whole};
-use crate::upload::related::boundary;
+use crate::http::request::{ALLOW_POSTS, ApiRequest, read_whole_body};
+use crate::http::response::{ApiResponse, Body};
+use crate::http::{VideoApi, router};
+use crate::upload::related;
 
 /// Requests of one batch (facts: clients send up to 1,000).
 const REQUESTS_MAX: usize = 1_000;
-/// An answer of up to this many bytes is sent at once, and may be packed.
+/// A response of up to this many bytes is sent at once, and may be compressed.
 const WHOLE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of one batch.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// One request of a batch.
-struct Inner {
+struct BatchPart {
     content_id: Option<String>,
-    request: Result<Asked, Error>,
+    request: Result<ApiRequest, Error>,
 }
 
 impl VideoApi {
-    pub(super) async fn batch<B>(&self, asked: &Asked, body: &mut B) -> Answer
+    pub(super) async fn batch<B>(&self, outer: &ApiRequest, body: &mut B) -> ApiResponse
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        if asked.method != "POST" {
-            return asked.refuse(&asked.not_allowed(router::POSTS), "batch");
+        if outer.method != "POST" {
+            return outer.refuse(&outer.not_allowed(ALLOW_POSTS), "batch");
         }
-        let inner = match whole(body, BATCH_BYTES_MAX).await.and_then(|bytes| read(asked, &bytes)) {
+        let inner = match read_whole_body(body, BATCH_BYTES_MAX)
+            .await
+            .and_then(|bytes| read(outer, &bytes))
+        {
             Ok(inner) => inner,
-            Err(error) => return asked.refuse(&error, "batch"),
+            Err(error) => return outer.refuse(&error, "batch"),
         };
-        let mark = format!("batch_{:016x}{:016x}", self.draw().next(), self.draw().next());
+        let boundary = format!("batch_{:016x}{:016x}", self.ids().next(), self.ids().next());
         let headers =
-            vec![(header::CONTENT_TYPE, format!("multipart/mixed; boundary={mark}").into())];
+            vec![(header::CONTENT_TYPE, format!("multipart/mixed; boundary={boundary}").into())];
         let (mut out, mut rest) = (Vec::new(), inner.into_iter());
         let body = loop {
             if out.len() > WHOLE_BYTES_MAX {
-                break Body::Raw(self.in_pieces(asked.clone(), mark, out, rest));
+                break Body::Raw(self.stream_parts(outer.clone(), boundary, out, rest));
             }
             let Some(one) = rest.next() else {
-                out.extend_from_slice(&end_of(&mark));
+                out.extend_from_slice(&closing_delimiter(&boundary));
                 break Body::Text(out.into());
             };
-            self.answer_part(asked, &mark, one, &mut out).await;
+            self.write_response(outer, &boundary, one, &mut out).await;
         };
-        Answer { status: 200, headers, body, operation: "batch" }
+        ApiResponse { status: 200, headers, body, operation: "batch" }
     }
 
-    async fn answer_part(&self, asked: &Asked, mark: &str, one: Inner, out: &mut Vec<u8>) {
-        let answer = match one.request {
-            Ok(request) => Box::pin(self.call(request)).await,
-            Err(error) => asked.refuse(&error, "batch"),
-        };
-        write(out, mark, one.content_id.as_deref(), answer);
-    }
-
-    /// A long answer: what there is of it, and then one part after the other, each made when the one before is taken. So a client that
-    /// asks for much in one batch makes the service hold no more of it.
-    fn in_pieces(
+    async fn write_response(
         &self,
-        asked: Asked,
-        mark: String,
+        outer: &ApiRequest,
+        boundary: &str,
+        one: BatchPart,
+        out: &mut Vec<u8>,
+    ) {
+        let response = match one.request {
+            Ok(request) => Box::pin(self.dispatch(request)).await,
+            Err(error) => outer.refuse(&error, "batch"),
+        };
+        write(out, boundary, one.content_id.as_deref(), response);
+    }
+
+    /// Streams a long response: what there is of it, and then one part after the other, each made when the one before is taken. So a client that
+    /// asks for much in one batch makes the service hold no more of it.
+    fn stream_parts(
+        &self,
+        outer: ApiRequest,
+        boundary: String,
         first: Vec<u8>,
-        rest: std::vec::IntoIter<Inner>,
+        rest: std::vec::IntoIter<BatchPart>,
     ) -> ReplyBody {
-        let (sender, pieces) = mpsc::channel(1);
+        let (sender, parts) = mpsc::channel(1);
         let service = self.clone();
         tokio::spawn(async move {
             let mut piece = first;
@@ -85,22 +95,22 @@ impl VideoApi {
                     return;
                 }
                 piece = Vec::new();
-                service.answer_part(&asked, &mark, one, &mut piece).await;
+                service.write_response(&outer, &boundary, one, &mut piece).await;
             }
-            piece.extend_from_slice(&end_of(&mark));
+            piece.extend_from_slice(&closing_delimiter(&boundary));
             let _ = sender.send((piece.into(), true)).await;
         });
-        ReplyBody::stream(Pieces { pieces, is_over: false })
+        ReplyBody::stream(StreamedParts { parts, is_over: false })
     }
 }
 
-/// The pieces of a long answer, and whether each is the last.
-struct Pieces {
-    pieces: mpsc::Receiver<(Bytes, bool)>,
+/// The parts of a long response, and whether each is the last.
+struct StreamedParts {
+    parts: mpsc::Receiver<(Bytes, bool)>,
     is_over: bool,
 }
 
-impl http_body::Body for Pieces {
+impl http_body::Body for StreamedParts {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -111,7 +121,7 @@ impl http_body::Body for Pieces {
         if self.is_over {
             return Poll::Ready(None);
         }
-        self.pieces.poll_recv(context).map(|piece| {
+        self.parts.poll_recv(context).map(|piece| {
             self.is_over = piece.as_ref().is_none_or(|(_, is_last)| *is_last);
             // A client must not take a part of the answer for the whole.
             let piece = piece.ok_or_else(|| BoxError::from("the batch ended early"));
@@ -120,16 +130,16 @@ impl http_body::Body for Pieces {
     }
 }
 
-fn end_of(mark: &str) -> Vec<u8> {
-    format!("--{mark}--\r\n").into_bytes()
+fn closing_delimiter(boundary: &str) -> Vec<u8> {
+    format!("--{boundary}--\r\n").into_bytes()
 }
 
-fn read(asked: &Asked, bytes: &Bytes) -> Result<Vec<Inner>, Error> {
+fn read(outer: &ApiRequest, bytes: &Bytes) -> Result<Vec<BatchPart>, Error> {
     let broken = |what: &str| Error::ParseError(format!("the batch {what}"));
-    let kind = asked.content_type.as_deref().unwrap_or_default();
-    let mark = boundary(kind).ok_or_else(|| broken("names no boundary"))?;
+    let kind = outer.content_type.as_deref().unwrap_or_default();
+    let boundary = related::boundary(kind).ok_or_else(|| broken("names no boundary"))?;
     let text = bytes.as_ref();
-    let delimiter = format!("--{mark}");
+    let delimiter = format!("--{boundary}");
     let mut parts = Vec::new();
     let mut rest = text;
     let mut started = false;
@@ -150,7 +160,7 @@ fn read(asked: &Asked, bytes: &Bytes) -> Result<Vec<Inner>, Error> {
     if parts.is_empty() {
         return Err(broken("holds no request"));
     }
-    Ok(parts.into_iter().map(|part| read_part(asked, part)).collect())
+    Ok(parts.into_iter().map(|part| read_part(outer, part)).collect())
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
@@ -181,16 +191,16 @@ fn head(text: &[u8]) -> (Vec<&str>, &[u8]) {
     (lines, b"")
 }
 
-fn read_part(asked: &Asked, part: &[u8]) -> Inner {
-    let (outer, rest) = head(part);
-    let content_id = outer.iter().find_map(|line| {
+fn read_part(outer: &ApiRequest, part: &[u8]) -> BatchPart {
+    let (fields, rest) = head(part);
+    let content_id = fields.iter().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-id").then(|| value.trim().to_owned())
     });
-    Inner { content_id, request: read_request(asked, rest) }
+    BatchPart { content_id, request: read_request(outer, rest) }
 }
 
-fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
+fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
     let broken = || Error::ParseError("a request of the batch cannot be read".into());
     let (lines, body) = head(text);
     let (first, fields) = lines.split_first().ok_or_else(broken)?;
@@ -209,12 +219,12 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
         let name = HeaderName::try_from(name.trim()).map_err(|_| broken())?;
         headers.append(name, HeaderValue::from_str(value.trim()).map_err(|_| broken())?);
     }
-    let mut inner = Asked::of(method, path, query, headers, asked.base.clone());
+    let mut inner = ApiRequest::new(method, path, query, headers, outer.base.clone());
     // What the batch itself carries holds for requests without their own.
     if inner.key.is_none() && inner.token.is_none() {
-        (inner.key, inner.token) = (asked.key.clone(), asked.token.clone());
+        (inner.key, inner.token) = (outer.key.clone(), outer.token.clone());
     }
-    inner.override_method();
+    inner.apply_method_override();
     if router::BATCH_PATHS.contains(&&*inner.path) || router::under_upload(&inner.path).is_some() {
         return Err(Error::NotInBatch);
     }
@@ -224,23 +234,23 @@ fn read_request(asked: &Asked, text: &[u8]) -> Result<Asked, Error> {
     Ok(inner.with_body(Bytes::copy_from_slice(body)))
 }
 
-fn write(out: &mut Vec<u8>, mark: &str, content_id: Option<&str>, answer: Answer) {
-    out.extend_from_slice(format!("--{mark}\r\nContent-Type: application/http\r\n").as_bytes());
+fn write(out: &mut Vec<u8>, boundary: &str, content_id: Option<&str>, response: ApiResponse) {
+    out.extend_from_slice(format!("--{boundary}\r\nContent-Type: application/http\r\n").as_bytes());
     if let Some(id) =
         content_id.filter(|id| id.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '))
     {
         let id = id.trim_start_matches('<').trim_end_matches('>');
         out.extend_from_slice(format!("Content-ID: <response-{id}>\r\n").as_bytes());
     }
-    let status = http::StatusCode::from_u16(answer.status)
+    let status = http::StatusCode::from_u16(response.status)
         .unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let words = status.canonical_reason().unwrap_or_default();
     out.extend_from_slice(format!("\r\nHTTP/1.1 {} {words}\r\n", status.as_u16()).as_bytes());
-    let text = match answer.body {
+    let text = match response.body {
         Body::Text(text) => text,
         Body::Empty | Body::Raw(_) => Bytes::new(),
     };
-    for (name, value) in answer.headers {
+    for (name, value) in response.headers {
         out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
     }
     out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", text.len()).as_bytes());
@@ -263,7 +273,7 @@ mod tests {
             "content-type",
             HeaderValue::from_static("multipart/mixed; boundary=\"===7==\""),
         );
-        let outer = Asked::of("POST", "/batch".into(), "key=k", headers, "http://h".into());
+        let outer = ApiRequest::new("POST", "/batch".into(), "key=k", headers, "http://h".into());
         let inner = read(&outer, &Bytes::from_static(text.as_bytes())).unwrap();
         let [first, second] = inner.as_slice() else { panic!("{}", inner.len()) };
         let request = first.request.as_ref().unwrap();

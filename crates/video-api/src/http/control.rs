@@ -1,4 +1,4 @@
-//! What the host asks of the service: its refusals in the interface's error body, its reset, and control paths of its own:
+//! The service as its host sees it: refusals in the interface's error body, reset, and control paths of its own:
 //! `/_ops/plays` and `/_ops/quota`.
 
 use bytes::Bytes;
@@ -8,15 +8,18 @@ use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{Span, StoreError, Tx, run};
 
-use super::{ATTEMPTS_MAX, Asked, JSON_BYTES_MAX, VideoApi, whole};
+use super::request::read_whole_body;
+use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
-use crate::http::response::{Answer, Body, error_body, response};
+use crate::http::response::{ApiResponse, Body, error_body};
 use crate::resource::OPERATIONS;
 use crate::resource::videos::play::{self, Plays};
+use crate::seed::SeedError;
 
-/// How many rows or blobs a step of the wipe takes.
+/// Rows or blobs that a step of the wipe takes.
 const WIPE_STEP: usize = 500;
+
 impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
         let row = refusal.row();
@@ -51,7 +54,7 @@ impl Hosted for VideoApi {
 
     async fn reset(&self) -> Result<(), String> {
         self.wipe().await.map_err(|error| error.to_string())?;
-        self.fill().await.map(drop).map_err(|error| error.to_string())
+        self.apply_seed().await.map(drop).map_err(|error| error.to_string())
     }
 
     async fn control(
@@ -64,34 +67,54 @@ impl Hosted for VideoApi {
             _ => return Err(request),
         };
         let (head, mut body) = request.into_parts();
-        let asked = Asked::read(head, self.0.external_url.as_deref());
+        let request = ApiRequest::read(head, self.0.external_url.as_deref());
         let outcome = match wanted {
-            "plays" => match whole(&mut body, JSON_BYTES_MAX).await {
+            "plays" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,
                 Err(error) => Err(error),
             },
             _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
         };
-        let answer = match outcome {
-            Ok(json) => Answer {
+        let response = match outcome {
+            Ok(json) => ApiResponse {
                 status: 200,
                 headers: vec![(header::CONTENT_TYPE, "application/json".into())],
                 body: Body::Text(json.to_string().into()),
                 operation: "control",
             },
-            Err(error) => asked.refuse(&error, "control"),
+            Err(error) => request.refuse(&error, "control"),
         };
-        Ok(response(answer, asked.gzip))
+        Ok(response.into_http(request.gzip))
     }
 }
 
 impl VideoApi {
+    /// Applies the seed, and says how many of its steps were new.
+    ///
+    /// # Errors
+    /// [`SeedError`].
+    pub async fn apply_seed(&self) -> Result<usize, SeedError> {
+        let now = self.0.clock.now();
+        let mut ids = self.ids();
+        let begin = self.0.seed.resume(&mut Tx::new(&*self.0.store))?;
+        let mut new = 0;
+        for at in begin.unwrap_or(0)..self.0.seed.len() {
+            let _change = self.0.schedule.change();
+            let applied = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                self.0.seed.apply(at, tx, now, begin.is_some())
+            })
+            .await?;
+            new += usize::from(applied);
+        }
+        Ok(new)
+    }
+
     /// Counts plays, and puts them into the history of the account.
     async fn plays(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
         let plays: Plays =
             serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
         let now = self.0.clock.now();
-        let mut ids = self.draw();
+        let mut ids = self.ids();
         let counts = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             play::record(tx, ids, &plays, now)
         })
@@ -105,7 +128,7 @@ impl VideoApi {
 
     /// Deletes every row, then every body.
     async fn wipe(&self) -> Result<(), StoreError> {
-        let mut ids = self.draw();
+        let mut ids = self.ids();
         loop {
             let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
                 let page = tx.scan(&Span::default(), WIPE_STEP)?;

@@ -6,32 +6,32 @@ use std::borrow::Cow;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::api::error::Error;
-use crate::http::response::{Answer, Body};
-use crate::http::{Asked, oauth, router};
+use crate::http::response::{ApiResponse, Body};
+use crate::http::{ApiRequest, oauth, router};
 
-/// Headers of answers that scripts may read beside those that they always may.
+/// Headers of responses that scripts may read beside those that they always may.
 const EXPOSED: &str =
     "Date, ETag, Location, Range, WWW-Authenticate, X-GUploader-UploadID, X-Request-ID";
-/// How long a browser may remember what it was told, in seconds.
-const REMEMBERED_SECONDS: &str = "3600";
+/// Seconds for which a browser may remember a preflight.
+const MAX_AGE_SECONDS: &str = "3600";
 
-/// A page that calls.
-pub(super) struct Page {
+/// A page of another origin that calls.
+pub(super) struct CrossOrigin {
     origin: HeaderValue,
 }
 
-impl Page {
-    /// The page that sends a request, where it may read the answer.
-    pub(super) fn of(asked: &Asked) -> Option<Self> {
-        if oauth::asks_users(&asked.path) {
+impl CrossOrigin {
+    /// The page that sends a request, where it may read the response.
+    pub(super) fn of(request: &ApiRequest) -> Option<Self> {
+        if oauth::is_consent_page(&request.path) {
             return None;
         }
-        let origin = asked.headers.get(header::ORIGIN)?.clone();
+        let origin = request.headers.get(header::ORIGIN)?.clone();
         Some(Self { origin })
     }
 
-    /// Lets the page read an answer.
-    pub(super) fn let_read(&self, headers: &mut HeaderMap) {
+    /// Adds the headers that let the page read a response.
+    pub(super) fn expose(&self, headers: &mut HeaderMap) {
         let exposed = HeaderValue::from_static(EXPOSED);
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.origin.clone());
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
@@ -41,19 +41,19 @@ impl Page {
     }
 }
 
-/// Which methods a path takes, and, to a page that asks before it calls, that it may.
-pub(super) fn options(asked: &Asked) -> Answer {
-    let Some(methods) = router::methods_of(&asked.path) else {
-        return asked.refuse(&Error::UnknownPath, "options");
+/// Answers `OPTIONS`: the methods of a path, and, to a page that asks before it calls, that it may.
+pub(super) fn preflight(request: &ApiRequest) -> ApiResponse {
+    let Some(methods) = router::methods_of(&request.path) else {
+        return request.refuse(&Error::UnknownPath, "options");
     };
     let mut headers: Vec<(HeaderName, Cow<'static, str>)> = Vec::new();
-    if Page::of(asked).is_some() {
+    if CrossOrigin::of(request).is_some() {
         headers.push((header::ACCESS_CONTROL_ALLOW_METHODS, methods.clone().into()));
-        headers.push((header::ACCESS_CONTROL_MAX_AGE, REMEMBERED_SECONDS.into()));
-        if let Some(wanted) = asked.header("access-control-request-headers") {
+        headers.push((header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS.into()));
+        if let Some(wanted) = request.header("access-control-request-headers") {
             headers.push((header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.to_owned().into()));
         }
     }
     headers.push((header::ALLOW, methods.into()));
-    Answer { status: 200, headers, body: Body::Empty, operation: "options" }
+    ApiResponse { status: 200, headers, body: Body::Empty, operation: "options" }
 }

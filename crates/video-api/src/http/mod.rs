@@ -11,26 +11,23 @@ mod request;
 mod response;
 mod response_cache;
 mod router;
+mod service;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod upload;
 mod upload_body;
+mod upload_session;
 
-pub use request::Asked;
-pub use response::Answer;
-
-use std::sync::{Arc, Mutex, PoisonError};
+pub use request::ApiRequest;
+pub use response::ApiResponse;
+pub use service::{Builder, VideoApi};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Limited};
-use triptych_core::blobs::Blobs;
-use triptych_core::host::{
-    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
-};
-use triptych_core::id::{Ids, SharedIds, SystemIds};
-use triptych_core::kv::{KeyValue, StoreError, Tx, run, run_blocking};
-use triptych_core::time::{Clock, SystemClock, Timestamp};
+use triptych_core::host::{BoxError, ReplyBody, RequestContext, RequestId, drain_refused};
+use triptych_core::id::{Ids, SeededIds};
+use triptych_core::kv::{self, StoreError, Tx, run, run_blocking};
+use triptych_core::time::Timestamp;
 
 use crate::account::{self, Caller};
 use crate::api::error::Error;
@@ -43,151 +40,32 @@ use crate::api::validate;
 use crate::index::indexer;
 use crate::media::Media;
 use crate::resource::videos::store as videos;
-use crate::seed::{Seed, SeedError};
+use request::read_whole_body;
+use response::RenderedReply;
+use response_cache::cache_key;
 
-/// How often a transaction is tried while others win.
+/// Tries of a transaction while others win.
 const ATTEMPTS_MAX: u32 = 64;
 /// The most bytes of a body that is no media.
 const JSON_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Heavy requests that run at once; more wait.
-const HEAVY_MAX: usize = 4;
 
-/// The service. It is a `hyper` and a `tower` service at once; clones share one store.
-#[derive(Clone)]
-pub struct VideoApi(pub(crate) Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub(crate) store: Arc<dyn KeyValue>,
-    answers: response_cache::Answers,
-    pub(crate) blobs: Arc<dyn Blobs>,
-    pub(crate) clock: Arc<dyn Clock>,
-    ids: SharedIds,
-    strict: bool,
-    pub(crate) external_url: Option<String>,
-    seed: Seed,
-    pub(crate) heavy: tokio::sync::Semaphore,
-    /// One thread brings the search index up to date at a time; others wait for what it does.
-    draining: Mutex<()>,
-    /// When this process began: what it writes is younger, however its clock is moved.
-    started: Timestamp,
-    schedule: publish_schedule::Schedule,
-    /// Whether a thread is freeing space.
-    sweeping: std::sync::atomic::AtomicBool,
-}
-
-/// What a [`VideoApi`] is built from.
-pub struct Builder {
-    store: Arc<dyn KeyValue>,
-    blobs: Arc<dyn Blobs>,
-    clock: Arc<dyn Clock>,
-    ids: Box<dyn Ids>,
-    strict: bool,
-    external_url: Option<String>,
-    seed: Seed,
-}
-
-impl std::fmt::Debug for VideoApi {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VideoApi").finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Builder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Builder").finish_non_exhaustive()
-    }
-}
-
-impl Builder {
-    /// The clock.
-    #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// Where ids come from.
-    #[must_use]
-    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
-        self.ids = ids;
-        self
-    }
-
-    /// Whether parameters that are not known are refused.
-    #[must_use]
-    pub const fn strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self
-    }
-
-    /// The address that clients use, where a proxy stands in front.
-    #[must_use]
-    pub fn external_url(mut self, url: Option<String>) -> Self {
-        self.external_url = url;
-        self
-    }
-
-    /// What fills an empty store, and a store that was reset.
-    #[must_use]
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// The service.
-    #[must_use]
-    pub fn build(self) -> VideoApi {
-        let started = Timestamp::from_millis(self.clock.now().millis());
-        VideoApi(Arc::new(Inner {
-            started,
-            store: self.store,
-            answers: response_cache::Answers::new(),
-            blobs: self.blobs,
-            clock: self.clock,
-            ids: SharedIds::new(self.ids),
-            strict: self.strict,
-            external_url: self.external_url,
-            seed: self.seed,
-            heavy: tokio::sync::Semaphore::new(HEAVY_MAX),
-            draining: Mutex::new(()),
-            schedule: publish_schedule::Schedule::default(),
-            sweeping: std::sync::atomic::AtomicBool::new(false),
-        }))
-    }
-}
-
-/// Who asks, and when.
-struct Visit {
+/// An authenticated caller, and the time of the request.
+struct Identity {
     caller: Caller,
     now: Timestamp,
 }
 
-/// A request that may be carried out: who asks, and what was read of it.
+/// A request that passed every check of its row.
 #[derive(Debug, Clone)]
-pub(crate) struct Admitted {
-    pub(crate) operation: &'static Operation,
-    pub(crate) caller: Caller,
-    pub(crate) params: Params,
-    pub(crate) parts: Vec<&'static str>,
-    pub(crate) now: Timestamp,
+pub(super) struct CheckedRequest {
+    pub(super) operation: &'static Operation,
+    pub(super) caller: Caller,
+    pub(super) params: Params,
+    pub(super) parts: Vec<&'static str>,
+    pub(super) now: Timestamp,
 }
 
 impl VideoApi {
-    /// A service on these stores; all else has defaults.
-    #[must_use]
-    pub fn builder(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Builder {
-        Builder {
-            store,
-            blobs,
-            clock: Arc::new(SystemClock::new()),
-            // Drawn from the system once: a generator is asked for with every request.
-            ids: Box::new(SystemIds.fork()),
-            strict: false,
-            external_url: None,
-            seed: Seed::default(),
-        }
-    }
-
     /// Answers one request.
     pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
@@ -197,19 +75,19 @@ impl VideoApi {
         let (head, mut body) = request.into_parts();
         let id = match head.extensions.get::<RequestContext>() {
             Some(received) => received.id.clone(),
-            None => RequestId::from_number(self.draw().next(), 0),
+            None => RequestId::from_number(self.ids().next(), 0),
         };
         // A client that waits for 100 Continue has sent nothing that would have to be read.
         let waits = head.headers.contains_key(http::header::EXPECT);
-        let asked = Asked::read(head, self.0.external_url.as_deref());
-        let (gzip, page) = (asked.gzip, cors::Page::of(&asked));
-        let answer = self.route(asked, &mut body).await;
-        if answer.status >= 400 && !waits {
+        let request = ApiRequest::read(head, self.0.external_url.as_deref());
+        let (gzip, cross_origin) = (request.gzip, cors::CrossOrigin::of(&request));
+        let response = self.route(request, &mut body).await;
+        if response.status >= 400 && !waits {
             drain_refused(&mut body).await;
         }
-        let mut response = response::response(answer, gzip);
-        if let Some(page) = &page {
-            page.let_read(response.headers_mut());
+        let mut response = response.into_http(gzip);
+        if let Some(cross_origin) = &cross_origin {
+            cross_origin.expose(response.headers_mut());
         }
         if let Ok(value) = http::HeaderValue::from_str(&id.0) {
             response.headers_mut().insert("x-request-id", value);
@@ -217,87 +95,91 @@ impl VideoApi {
         response
     }
 
-    async fn route<B>(&self, asked: Asked, body: &mut B) -> Answer
+    async fn route<B>(&self, request: ApiRequest, body: &mut B) -> ApiResponse
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let path = asked.path.as_str();
-        if asked.method == "OPTIONS" {
-            return cors::options(&asked);
+        let path = request.path.as_str();
+        if request.method == "OPTIONS" {
+            return cors::preflight(&request);
         }
         if let Some(rest) = router::under_upload(path) {
-            return self.upload(&asked, rest, body).await;
+            return self.upload(&request, rest, body).await;
         }
         if oauth::is_issuer(path) {
-            return self.issue(&asked, body).await;
+            return self.serve_issuer(&request, body).await;
         }
         if pictures::is_picture(path) {
-            return self.picture(&asked).await;
+            return self.picture(&request).await;
         }
         match path {
-            _ if router::DISCOVERY_PATHS.contains(&path) => return router::discover(&asked),
-            _ if router::BATCH_PATHS.contains(&path) => return self.batch(&asked, body).await,
+            _ if router::DISCOVERY_PATHS.contains(&path) => return router::discover(&request),
+            _ if router::BATCH_PATHS.contains(&path) => return self.batch(&request, body).await,
             _ => {}
         }
-        match whole(body, JSON_BYTES_MAX).await {
-            Ok(bytes) => self.call(asked.with_body(bytes)).await,
-            Err(error) => asked.refuse(&error, "-"),
+        match read_whole_body(body, JSON_BYTES_MAX).await {
+            Ok(bytes) => self.dispatch(request.with_body(bytes)).await,
+            Err(error) => request.refuse(&error, "-"),
         }
     }
 
     /// Answers a request whose body is there.
-    pub(crate) async fn call(&self, mut asked: Asked) -> Answer {
-        let (name, outcome) = match router::operation_at(&asked.method, &asked.path) {
+    pub(super) async fn dispatch(&self, mut request: ApiRequest) -> ApiResponse {
+        let (name, outcome) = match router::operation_at(&request.method, &request.path) {
             Err(error) => ("-", Err(error)),
             Ok((operation, values)) => {
-                asked.pairs.extend(values);
-                (operation.name, self.admit_and_run(&asked, operation).await)
+                request.pairs.extend(values);
+                (operation.name, self.run_operation(&request, operation).await)
             }
         };
-        if asked.method == "DELETE" {
+        if request.method == "DELETE" {
             self.sweep_soon();
         }
-        outcome.unwrap_or_else(|error| asked.refuse(&error, name))
+        outcome.unwrap_or_else(|error| request.refuse(&error, name))
     }
 
-    async fn admit_and_run(
+    async fn run_operation(
         &self,
-        asked: &Asked,
+        request: &ApiRequest,
         operation: &'static Operation,
-    ) -> Result<Answer, Error> {
-        if operation.upload.is_some() && asked.value("uploadType").is_some() {
+    ) -> Result<ApiResponse, Error> {
+        if operation.upload.is_some() && request.value("uploadType").is_some() {
             return Err(Error::WrongUrlForUpload);
         }
-        let visit = self.welcome(asked, operation).await?;
-        if self.only_reads(operation) {
-            return self.read(asked, operation, visit).await;
+        let identity = self.authenticate(request, operation).await?;
+        if self.is_cacheable(operation) {
+            return self.read_through_cache(request, operation, identity).await;
         }
-        let admitted = self.check(asked, operation, visit)?;
-        let json = asked.body.clone();
-        let reply = self.carry_out(asked, admitted, None, json, |_, _| Ok(()));
-        Ok(asked.reply(reply.await?, operation.name))
+        let checked = self.check_parameters(request, operation, identity)?;
+        let json = request.body.clone();
+        let reply = self.execute(request, checked, None, json, |_, _| Ok(()));
+        Ok(request.respond(reply.await?, operation.name))
     }
 
-    /// Looks at who asks and for what, and counts the request.
+    /// Authenticates a request, counts it, and checks its parameters.
     ///
     /// # Errors
-    /// In this order: the form of the answer, the operation's state, credentials, scopes, quota, parameters.
-    pub(crate) async fn admit(
+    /// In this order: the form of the response, the operation's state, credentials, scopes, quota, parameters.
+    pub(super) async fn check_request(
         &self,
-        asked: &Asked,
+        request: &ApiRequest,
         operation: &'static Operation,
-    ) -> Result<Admitted, Error> {
-        let visit = self.welcome(asked, operation).await?;
-        self.check(asked, operation, visit)
+    ) -> Result<CheckedRequest, Error> {
+        let identity = self.authenticate(request, operation).await?;
+        self.check_parameters(request, operation, identity)
     }
 
-    /// Looks at who asks, and counts the request.
+    /// Authenticates and authorizes the caller of a request, and counts it.
     ///
     /// # Errors
-    /// As [`VideoApi::admit`], without the parameters.
-    async fn welcome(&self, asked: &Asked, operation: &'static Operation) -> Result<Visit, Error> {
-        asked.check_form(operation)?;
+    /// As [`VideoApi::check_request`], without the parameters.
+    async fn authenticate(
+        &self,
+        request: &ApiRequest,
+        operation: &'static Operation,
+    ) -> Result<Identity, Error> {
+        request.check_form(operation)?;
         match operation.run {
             Run::Withdrawn => return Err(Error::Unsupported(operation.name)),
             Run::NotImplemented | Run::Call(_) => {}
@@ -305,30 +187,30 @@ impl VideoApi {
         let now = self.0.clock.now();
         let caller = {
             let mut tx = Tx::new(&*self.0.store);
-            let (key, token) = (asked.key.as_deref(), asked.token.as_deref());
+            let (key, token) = (request.key.as_deref(), request.token.as_deref());
             account::identify(&mut tx, key, token, now)?
         };
-        validate::authorize(operation, &caller, &asked.pairs)?;
+        validate::authorize(operation, &caller, &request.pairs)?;
         self.charge(&caller, operation, now).await?;
-        Ok(Visit { caller, now })
+        Ok(Identity { caller, now })
     }
 
-    /// Looks at what is asked for.
+    /// Checks what is asked for.
     ///
     /// # Errors
     /// The faults of the parameters.
-    fn check(
+    fn check_parameters(
         &self,
-        asked: &Asked,
+        request: &ApiRequest,
         operation: &'static Operation,
-        visit: Visit,
-    ) -> Result<Admitted, Error> {
-        let (params, parts) = validate::check(operation, &asked.pairs, self.0.strict)?;
+        identity: Identity,
+    ) -> Result<CheckedRequest, Error> {
+        let (params, parts) = validate::check(operation, &request.pairs, self.0.strict)?;
         if matches!(operation.run, Run::NotImplemented) {
             return Err(Error::NotImplemented(operation.name));
         }
-        let Visit { caller, now } = visit;
-        Ok(Admitted { operation, caller, params, parts, now })
+        let Identity { caller, now } = identity;
+        Ok(CheckedRequest { operation, caller, params, parts, now })
     }
 
     async fn charge(
@@ -344,57 +226,57 @@ impl VideoApi {
         if !counted {
             return Ok(());
         }
-        let mut ids = self.draw();
+        let mut ids = self.ids();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             quota::charge(tx, project, operation, now)
         })
         .await
     }
 
-    /// Runs the handler of an admitted request. `json` is its body, or the metadata that came with its media; `settle` joins the handler's
+    /// Runs the handler of a checked request. `json` is its body, or the metadata that came with its media; `before_commit` joins the handler's
     /// transaction with its reply.
     ///
     /// # Errors
-    /// [`Error::ParseError`], then what the handler refuses, then what `settle` does.
-    pub(crate) async fn carry_out(
+    /// [`Error::ParseError`], then what the handler refuses, then what `before_commit` does.
+    pub(super) async fn execute(
         &self,
-        asked: &Asked,
-        admitted: Admitted,
+        request: &ApiRequest,
+        checked: CheckedRequest,
         media: Option<Media>,
         json: Bytes,
-        settle: impl Fn(&mut Tx<'_>, &Reply) -> Result<(), Error> + Send + 'static,
+        before_commit: impl Fn(&mut Tx<'_>, &Reply) -> Result<(), Error> + Send + 'static,
     ) -> Result<Reply, Error> {
-        self.publish_due(admitted.now).await?;
-        let heavy = admitted.operation.heavy;
-        let writes = admitted.operation.method != Method::Get;
+        self.publish_due(checked.now).await?;
+        let heavy = checked.operation.heavy;
+        let writes = checked.operation.method != Method::Get;
         let _change = writes.then(|| self.0.schedule.change());
-        let work = self.work(asked, admitted, media, &json, settle)?;
-        let mut ids = self.draw();
+        let bound = self.bind_handler(request, checked, media, &json, before_commit)?;
+        let mut ids = self.ids();
         if heavy || !self.0.store.is_local() {
             let service = self.clone();
             let work = move || {
                 if heavy {
-                    service.drain_index()?;
+                    service.catch_up_index()?;
                 }
-                run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, work)
+                run_blocking(&*service.0.store, &mut ids, ATTEMPTS_MAX, bound)
             };
-            self.heavily(work).await
+            self.run_blocking_bounded(work).await
         } else {
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, work).await
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, bound).await
         }
     }
 
-    /// The handler with everything that it is given, ready to run in a transaction.
+    /// Binds the handler to all that it is given, so that it can run in a transaction, again where that conflicts.
     ///
     /// # Errors
     /// [`Error::NotImplemented`], [`Error::ParseError`], [`Error::UnexpectedPart`].
-    pub(crate) fn work<S>(
+    pub(super) fn bind_handler<S>(
         &self,
-        asked: &Asked,
-        admitted: Admitted,
+        request: &ApiRequest,
+        checked: CheckedRequest,
         media: Option<Media>,
         json: &[u8],
-        settle: S,
+        before_commit: S,
     ) -> Result<
         impl Fn(&mut Tx<'_>, &mut dyn Ids) -> Result<Reply, Error> + Send + 'static + use<S>,
         Error,
@@ -402,51 +284,86 @@ impl VideoApi {
     where
         S: Fn(&mut Tx<'_>, &Reply) -> Result<(), Error> + Send + 'static,
     {
-        let Run::Call(handler) = admitted.operation.run else {
-            return Err(Error::NotImplemented(admitted.operation.name));
+        let Run::Call(handler) = checked.operation.run else {
+            return Err(Error::NotImplemented(checked.operation.name));
         };
-        let body = if admitted.operation.takes_json() {
+        let body = if checked.operation.takes_json() {
             request::json(json)?
         } else {
             serde_json::Map::new()
         };
-        validate::check_body(admitted.operation, &admitted.parts, &body)?;
-        let if_match = asked.if_match.clone();
-        let accept_language = asked.header("accept-language").map(str::to_owned);
+        validate::check_body(checked.operation, &checked.parts, &body)?;
+        let if_match = request.if_match.clone();
+        let accept_language = request.header("accept-language").map(str::to_owned);
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
             let call = Call {
-                operation: admitted.operation,
-                params: &admitted.params,
-                parts: admitted.parts.clone(),
-                caller: &admitted.caller,
-                now: admitted.now,
+                operation: checked.operation,
+                params: &checked.params,
+                parts: checked.parts.clone(),
+                caller: &checked.caller,
+                now: checked.now,
                 body: &body,
                 media: media.as_ref(),
                 if_match: if_match.as_deref(),
                 accept_language: accept_language.as_deref(),
             };
             let reply = handler(&call, tx, ids)?;
-            settle(tx, &reply)?;
+            before_commit(tx, &reply)?;
             Ok(reply)
         })
+    }
+
+    /// Tells whether the operation's requests go through the cache: it only reads, and quickly.
+    fn is_cacheable(&self, operation: &Operation) -> bool {
+        operation.method == Method::Get && !operation.heavy && self.0.store.is_local()
+    }
+
+    /// Answers a request that only reads.
+    ///
+    /// # Errors
+    /// As [`VideoApi::check_parameters`], then what the handler refuses.
+    async fn read_through_cache(
+        &self,
+        request: &ApiRequest,
+        operation: &'static Operation,
+        identity: Identity,
+    ) -> Result<ApiResponse, Error> {
+        let (store, responses) = (&*self.0.store, &self.0.responses);
+        self.publish_due(identity.now).await?;
+        let key = cache_key(request, &identity.caller);
+        if let Some(cached) = responses.find(&key, identity.now, store) {
+            return Ok(cached.rendered.response(request, operation.name));
+        }
+        let since = identity.now;
+        let checked = self.check_parameters(request, operation, identity)?;
+        let bound = self.bind_handler(request, checked, None, b"", |_, _| Ok(()))?;
+        // What only reads draws nothing.
+        let mut ids = SeededIds::from_seed([0; 32]);
+        let (reply, read_set) = kv::read(store, |tx| bound(tx, &mut ids)).await?;
+        let read_set = read_set.filter(|_| !reply.is_passing);
+        let rendered = RenderedReply::new(reply, request);
+        if let Some(read_set) = read_set {
+            responses.insert(key, read_set, &rendered, since);
+        }
+        Ok(rendered.response(request, operation.name))
     }
 
     /// Runs work that is more than microseconds on a thread that may block, a few at once.
     ///
     /// # Errors
-    /// What the work fails with; `Unavailable` if its thread was lost.
-    pub(crate) async fn heavily<T: Send + 'static>(
+    /// The failure of the work; `Unavailable` if its thread was lost.
+    pub(super) async fn run_blocking_bounded<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let lost = || Error::Backend(StoreError::Unavailable("a worker thread was lost".into()));
-        let _permit = self.0.heavy.acquire().await.map_err(|_| lost())?;
+        let _permit = self.0.blocking_permits.acquire().await.map_err(|_| lost())?;
         tokio::task::spawn_blocking(work).await.map_err(|_| lost())?
     }
 
-    fn drain_index(&self) -> Result<(), Error> {
-        let _one = self.0.draining.lock().unwrap_or_else(PoisonError::into_inner);
-        indexer::drain(&*self.0.store, &mut self.draw())?;
+    fn catch_up_index(&self) -> Result<(), Error> {
+        let _one = self.0.index_lock.lock();
+        indexer::catch_up(&*self.0.store, &mut self.ids())?;
         Ok(())
     }
 
@@ -454,62 +371,10 @@ impl VideoApi {
     async fn publish_due(&self, now: Timestamp) -> Result<(), Error> {
         let next = || videos::next_due(&mut Tx::new(&*self.0.store));
         while self.0.schedule.is_due(now, next)? {
-            let mut ids = self.draw();
+            let mut ids = self.ids();
             run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| videos::publish_due(tx, now))
                 .await?;
         }
         Ok(())
     }
-
-    /// Applies the seed, and says how many of its steps were new.
-    ///
-    /// # Errors
-    /// [`SeedError`].
-    pub async fn fill(&self) -> Result<usize, SeedError> {
-        let now = self.0.clock.now();
-        let mut ids = self.draw();
-        let begin = self.0.seed.resume(&mut Tx::new(&*self.0.store))?;
-        let mut new = 0;
-        for at in begin.unwrap_or(0)..self.0.seed.len() {
-            let _change = self.0.schedule.change();
-            let applied = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                self.0.seed.apply(at, tx, now, begin.is_some())
-            })
-            .await?;
-            new += usize::from(applied);
-        }
-        Ok(new)
-    }
-
-    /// The time that bodies are named by.
-    pub(crate) fn blob_time(&self) -> Timestamp {
-        self.0.clock.now().max(self.0.started)
-    }
-
-    /// The generator, for one request.
-    pub(crate) fn draw(&self) -> SharedIds {
-        self.0.ids.clone()
-    }
-}
-
-/// The whole of a body, if it is short.
-pub(crate) async fn whole<B>(body: &mut B, bytes_max: usize) -> Result<Bytes, Error>
-where
-    B: http_body::Body<Data = Bytes> + Send + Unpin,
-    B::Error: Into<BoxError>,
-{
-    match Limited::new(body, bytes_max).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(Error::UploadTooLarge(bytes_max as u64))
-        }
-        Err(_) => Err(Error::BodyBroken),
-    }
-}
-
-triptych_core::impl_service!(VideoApi: Unpin);
-
-/// The name that metrics and log know an answer by.
-pub(crate) const fn operation_name(name: &'static str) -> OperationName {
-    OperationName(name)
 }

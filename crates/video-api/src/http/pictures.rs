@@ -4,10 +4,10 @@ use http::header;
 use triptych_core::host::ReplyBody;
 use triptych_core::kv::Tx;
 
-use super::{Asked, VideoApi};
+use super::{ApiRequest, VideoApi};
 use crate::api::error::Error;
-use crate::http::response::{Answer, Body};
-use crate::http::router::READS;
+use crate::http::request::ALLOW_READS;
+use crate::http::response::{ApiResponse, Body};
 use crate::picture::{self, Size};
 
 /// Names that clients make addresses with by themselves, because the real service has them, and the sizes that they mean.
@@ -19,12 +19,12 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("maxresdefault", "maxres"),
 ];
 
-/// Whether a path is one of a picture.
+/// Tells whether a path is one of a picture.
 pub(super) fn is_picture(path: &str) -> bool {
     ["/vi/", "/ytc/", "/banner/", "/watermark/"].iter().any(|start| path.starts_with(start))
 }
 
-/// What a path shows (`vi/ID`), and in which size.
+/// Subject of a path (`vi/ID`), and the size.
 fn subject(path: &str) -> Option<(String, Size)> {
     let mut pieces = path.trim_start_matches('/').split('/');
     let (folder, id) = (pieces.next()?, pieces.next()?);
@@ -46,17 +46,17 @@ fn subject(path: &str) -> Option<(String, Size)> {
 
 impl VideoApi {
     /// The picture, or the default one of its size where none was set.
-    pub(super) async fn picture(&self, asked: &Asked) -> Answer {
-        let answer = async {
-            if asked.method != "GET" {
-                return Err(asked.not_allowed(READS));
+    pub(super) async fn picture(&self, request: &ApiRequest) -> ApiResponse {
+        let response = async {
+            if request.method != "GET" {
+                return Err(request.not_allowed(ALLOW_READS));
             }
-            let (subject, size) = subject(&asked.path).ok_or(Error::UnknownPath)?;
+            let (subject, size) = subject(&request.path).ok_or(Error::UnknownPath)?;
             let found = picture::find(&mut Tx::new(&*self.0.store), &subject, size.name)?;
             let blobs = self.0.blobs.clone();
             match found {
                 Some(piece) => {
-                    let bytes = self.heavily(move || {
+                    let bytes = self.run_blocking_bounded(move || {
                         blobs.read_small(piece.blob, piece.bytes).map_err(|error| {
                             Error::Backend(triptych_core::kv::StoreError::Unavailable(
                                 error.to_string(),
@@ -66,13 +66,13 @@ impl VideoApi {
                     bytes.await
                 }
                 None if subject.starts_with("vi/") || subject.starts_with("ytc/") => {
-                    self.heavily(move || Ok(picture::placeholder(size).into())).await
+                    self.run_blocking_bounded(move || Ok(picture::placeholder(size).into())).await
                 }
                 None => Err(Error::UnknownPath),
             }
         };
-        match answer.await {
-            Ok(bytes) => Answer {
+        match response.await {
+            Ok(bytes) => ApiResponse {
                 status: 200,
                 headers: vec![
                     (header::CONTENT_TYPE, "image/jpeg".into()),
@@ -81,7 +81,7 @@ impl VideoApi {
                 body: Body::Raw(ReplyBody::whole(bytes)),
                 operation: "picture",
             },
-            Err(error) => asked.refuse(&error, "picture"),
+            Err(error) => request.refuse(&error, "picture"),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! When the next video becomes public, so that not every request has to ask the store.
+//! The schedule of scheduled videos: when the next becomes public, so that not every request has to ask the store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use triptych_core::time::Timestamp;
 
-/// What is known is asked again after so many microseconds, since an embedder may write to the store as well.
+/// Microseconds after which the store is asked again, since an embedder may write to it as well.
 const MICROS_MAX: i64 = 1_000_000;
 
-/// What is known of the schedule.
+/// The schedule, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    /// How many requests there were that may have changed it.
+    /// Number of requests that may have changed it.
     changes: AtomicU64,
     known: Mutex<Option<Quiet>>,
 }
@@ -42,14 +42,14 @@ impl Schedule {
         Change(self)
     }
 
-    /// Whether something is due; `next` asks the store for the next moment.
+    /// Tells whether something is due; `next` asks the store for the next moment.
     pub(super) fn is_due<E>(
         &self,
         now: Timestamp,
         next: impl FnOnce() -> Result<Option<Timestamp>, E>,
     ) -> Result<bool, E> {
         let changes = self.changes.load(Ordering::Acquire);
-        let known = *self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.known.lock();
         let is_quiet =
             |quiet: Quiet| quiet.changes == changes && (quiet.from..quiet.until).contains(&now);
         if known.is_some_and(is_quiet) {
@@ -63,7 +63,7 @@ impl Schedule {
         let until = next.map_or(until, |next| next.min(until));
         let from = now;
         let quiet = Quiet { changes, from, until };
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(quiet);
+        *self.known.lock() = Some(quiet);
         Ok(false)
     }
 }
@@ -77,14 +77,14 @@ mod tests {
     fn the_store_is_asked_once_until_a_change_or_the_next_moment() {
         let schedule = Schedule::default();
         let at = |millis| Timestamp::from_millis(millis);
-        let mut asked = 0;
+        let mut request = 0;
         let mut is_due = |now: i64, next: Option<i64>| {
             let next = || {
-                asked += 1;
+                request += 1;
                 Ok::<_, Infallible>(next.map(at))
             };
             let due = schedule.is_due(at(now), next).unwrap();
-            (due, asked)
+            (due, request)
         };
         assert_eq!(is_due(1_000, None), (false, 1));
         assert_eq!(is_due(1_999, None), (false, 1));

@@ -1,25 +1,31 @@
-//! A request as the domain reads it: method, path, pairs, credentials, and the form that its answer has.
+//! A request as the domain reads it: method, path, pairs, credentials, and the form that its response has.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{self, HeaderName};
 use http::request::Parts as Head;
+use http_body_util::{BodyExt, Limited};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
-use triptych_core::host::RequestContext;
+use triptych_core::host::{BoxError, RequestContext};
 
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
 use crate::api::parameter::check_global;
-use crate::api::response::Reply;
 use crate::api::schema::Shape;
-use crate::http::response::{Answer, Said};
-use crate::upload::location::{Seen, base_url};
+use crate::upload::location::{AddressHeaders, base_url};
+
+/// `Allow` of what is only read.
+pub(super) const ALLOW_READS: &str = "GET, HEAD, OPTIONS";
+/// `Allow` of what is only posted to.
+pub(super) const ALLOW_POSTS: &str = "POST, OPTIONS";
+/// `Allow` of uploads: a session takes pieces with PUT too, and ends with DELETE.
+pub(super) const ALLOW_UPLOADS: &str = "POST, PUT, DELETE, OPTIONS";
 
 /// A request, without its body while that is still on its way.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ApiRequest {
     /// The method, after any override.
     pub method: String,
     /// The path, decoded.
@@ -38,9 +44,9 @@ pub struct Asked {
     pub if_none_match: Option<String>,
     /// `Content-Type`.
     pub content_type: Option<String>,
-    /// Whether the answer may be packed.
+    /// True if the response may be compressed.
     pub gzip: bool,
-    /// Whether the method was overridden, so that the body holds the query.
+    /// True if the method was overridden, so that the body holds the query.
     overridden: bool,
     /// The address of the service as the client knows it.
     pub base: String,
@@ -68,7 +74,7 @@ pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-impl Asked {
+impl ApiRequest {
     /// Reads the head of a request.
     #[must_use]
     pub fn read(head: Head, external_url: Option<&str>) -> Self {
@@ -76,7 +82,7 @@ impl Asked {
         let named = |name: &'static str| text(HeaderName::from_static(name));
         let authority = head.uri.authority().map(http::uri::Authority::as_str);
         let received = head.extensions.get::<RequestContext>();
-        let seen = Seen {
+        let seen = AddressHeaders {
             host: text(header::HOST).or(authority),
             forwarded_host: named("x-forwarded-host"),
             forwarded_proto: named("x-forwarded-proto"),
@@ -92,14 +98,14 @@ impl Asked {
             "HEAD" => "GET",
             other => other,
         };
-        let mut asked = Self::of(method, path, query, head.headers, base);
-        asked.override_method();
-        asked
+        let mut request = Self::new(method, path, query, head.headers, base);
+        request.apply_method_override();
+        request
     }
 
     /// A request of these, as a batch holds them too.
     #[must_use]
-    pub fn of(method: &str, path: String, query: &str, headers: HeaderMap, base: String) -> Self {
+    pub fn new(method: &str, path: String, query: &str, headers: HeaderMap, base: String) -> Self {
         let pairs = pairs(query);
         let text =
             |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -135,7 +141,7 @@ impl Asked {
     }
 
     /// `x-http-method-override` on a POST: a query too long for an address comes as a form (facts: python, above 2,048 characters).
-    pub(super) fn override_method(&mut self) {
+    pub(super) fn apply_method_override(&mut self) {
         let wanted =
             self.headers.get("x-http-method-override").and_then(|value| value.to_str().ok());
         if let (Some(wanted), "POST") = (wanted, self.method.as_str()) {
@@ -156,14 +162,14 @@ impl Asked {
             let query = if self.query.is_empty() { form } else { format!("{}&{form}", self.query) };
             let (method, path, base) = (self.method.clone(), self.path.clone(), self.base.clone());
             self =
-                Self { overridden: false, ..Self::of(&method, path, &query, self.headers, base) };
+                Self { overridden: false, ..Self::new(&method, path, &query, self.headers, base) };
         } else {
             self.body = body;
         }
         self
     }
 
-    /// That the path takes `allowed` and not the method that it was called with.
+    /// The refusal of a method on a path that takes `allowed`.
     pub(super) fn not_allowed(&self, allowed: &str) -> Error {
         Error::MethodNotAllowed { method: self.method.clone(), allowed: allowed.to_owned() }
     }
@@ -177,7 +183,7 @@ impl Asked {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the answer is indented.
+    /// Tells whether the response is indented.
     #[must_use]
     pub fn pretty(&self) -> bool {
         !matches!(self.value("prettyPrint"), Some("false" | "0"))
@@ -201,7 +207,7 @@ impl Asked {
         self.value("fields").filter(|text| !text.is_empty()).map(Mask::parse).transpose()
     }
 
-    /// Checks what decides the form of the answer.
+    /// Checks what decides the form of the response.
     ///
     /// # Errors
     /// [`Error::OutputFormat`], [`Error::AltUnsupported`], the fault of another common parameter, [`Error::InvalidFields`].
@@ -217,24 +223,12 @@ impl Asked {
         let unknown = mask.zip(shape).and_then(|(mask, shape)| mask.unknown(shape));
         unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
-
-    /// The answer that a reply becomes.
-    #[must_use]
-    pub fn reply(&self, reply: Reply, operation: &'static str) -> Answer {
-        Said::of(reply, self).answer(self, operation)
-    }
-
-    /// The answer that an error becomes.
-    #[must_use]
-    pub fn refuse(&self, error: &Error, operation: &'static str) -> Answer {
-        Answer::of_error(error, self.error_form(), self.pretty(), operation)
-    }
 }
 
-/// How a body may write the character that stands for the service's address in stored text.
+/// Escape by which a body may write the character that stands for the service's address in stored text.
 const ESCAPED_BASE: &[u8] = b"\\u0001";
 
-/// Takes that character out of a user's texts: it would be answered as an address.
+/// Takes that character out of a user's texts: it would be sent back as an address.
 fn without_base(value: &mut Value) {
     match value {
         Value::String(text) => text.retain(|letter| letter != '\u{1}'),
@@ -264,24 +258,45 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
     }
 }
 
+/// The whole of a body, if it is short.
+pub(super) async fn read_whole_body<B>(body: &mut B, bytes_max: usize) -> Result<Bytes, Error>
+where
+    B: http_body::Body<Data = Bytes> + Send + Unpin,
+    B::Error: Into<BoxError>,
+{
+    match Limited::new(body, bytes_max).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(Error::UploadTooLarge(bytes_max as u64))
+        }
+        Err(_) => Err(Error::BodyBroken),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(query: &str, headers: &[(&'static str, &'static str)]) -> Asked {
+    fn request(query: &str, headers: &[(&'static str, &'static str)]) -> ApiRequest {
         let headers = headers
             .iter()
             .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
-        Asked::of("GET", "/youtube/v3/videos".into(), query, headers.collect(), "http://h".into())
+        ApiRequest::new(
+            "GET",
+            "/youtube/v3/videos".into(),
+            query,
+            headers.collect(),
+            "http://h".into(),
+        )
     }
 
     #[test]
     fn credentials_are_read_from_all_their_places() {
-        assert_eq!(asked("key=k", &[]).key.as_deref(), Some("k"));
-        assert_eq!(asked("", &[("x-goog-api-key", "k")]).key.as_deref(), Some("k"));
-        assert_eq!(asked("access_token=t", &[]).token.as_deref(), Some("t"));
-        assert_eq!(asked("", &[("authorization", "bearer t")]).token.as_deref(), Some("t"));
-        assert_eq!(asked("", &[("authorization", "Basic t")]).token, None);
+        assert_eq!(request("key=k", &[]).key.as_deref(), Some("k"));
+        assert_eq!(request("", &[("x-goog-api-key", "k")]).key.as_deref(), Some("k"));
+        assert_eq!(request("access_token=t", &[]).token.as_deref(), Some("t"));
+        assert_eq!(request("", &[("authorization", "bearer t")]).token.as_deref(), Some("t"));
+        assert_eq!(request("", &[("authorization", "Basic t")]).token, None);
     }
 
     #[test]
@@ -290,9 +305,9 @@ mod tests {
             ("x-http-method-override", "GET"),
             ("content-type", "application/x-www-form-urlencoded"),
         ];
-        let mut long = asked("alt=json", &headers);
+        let mut long = request("alt=json", &headers);
         long.method = "POST".into();
-        long.override_method();
+        long.apply_method_override();
         let long = long.with_body(Bytes::from_static(b"part=id&id=a%2Cb&key=k"));
         assert_eq!((long.method.as_str(), long.key.as_deref()), ("GET", Some("k")));
         assert!(long.pairs.contains(&("id".into(), "a,b".into())));

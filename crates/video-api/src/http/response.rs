@@ -1,4 +1,4 @@
-//! Answers as HTTP: status, headers, JSON in the form that the request asks for, errors in the forms that clients read.
+//! Responses over HTTP: status, headers, JSON in the form that the request asks for, errors in the forms that clients read.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -8,18 +8,18 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Value, json};
-use triptych_core::host::ReplyBody;
+use triptych_core::host::{Operation, ReplyBody};
 
-use super::request::Asked;
+use super::request::ApiRequest;
 use crate::api::error::{Error, Place};
 use crate::api::response::{Reply, filled, pretty, with_base};
 
-/// Shorter answers are not packed: they would hardly shrink.
+/// Shorter responses are not compressed: they would hardly shrink.
 const GZIP_BYTES_MIN: usize = 512;
 
-/// An answer, before it is a response: a batch writes it as text.
+/// A response of the interface, before it is one over HTTP: a batch writes it as text.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ApiResponse {
     /// The status.
     pub status: u16,
     /// Headers beside length and encoding.
@@ -30,12 +30,12 @@ pub struct Answer {
     pub operation: &'static str,
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub enum Body {
     /// None.
     Empty,
-    /// Text that may be packed.
+    /// Text that may be compressed.
     Text(Bytes),
     /// Bytes as they are, or a stream.
     Raw(ReplyBody),
@@ -43,59 +43,60 @@ pub enum Body {
 
 const JSON: &str = "application/json; charset=UTF-8";
 
-/// What a reply says to the client that asked: its text in the form that was asked for.
+/// A reply in the form that its client asked for.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct RenderedReply {
     etag: Option<String>,
     /// None where there is nothing to say.
     text: Option<Bytes>,
 }
 
-impl Said {
-    /// What `reply` says to `asked`.
-    pub(super) fn of(reply: Reply, asked: &Asked) -> Self {
+impl RenderedReply {
+    /// Renders `reply` for `request`.
+    pub(super) fn new(reply: Reply, request: &ApiRequest) -> Self {
         let Reply { json, etag, holes, .. } = reply;
-        let base = asked.base.as_str();
-        let print = |json: Vec<u8>| match asked.mask() {
+        let base = request.base.as_str();
+        let print = |json: Vec<u8>| match request.mask() {
             Ok(Some(mask)) => {
                 let json = mask.apply(&filled(&json, &holes));
-                if asked.pretty() { pretty(&json, base, &[]) } else { with_base(json, base) }
+                if request.pretty() { pretty(&json, base, &[]) } else { with_base(json, base) }
             }
-            _ if asked.pretty() => pretty(&json, base, &holes),
+            _ if request.pretty() => pretty(&json, base, &holes),
             _ => with_base(filled(&json, &holes), base),
         };
         let text = json.map(|json| Bytes::from(print(json).into_boxed_slice()));
         Self { etag, text }
     }
 
-    /// How long it is.
+    /// Its length.
     pub(super) fn bytes(&self) -> usize {
         self.text.as_ref().map_or(0, Bytes::len)
     }
 
-    /// The answer: 200, 204, or 304 where the client has it already.
-    pub(super) fn answer(&self, asked: &Asked, operation: &'static str) -> Answer {
-        let mut answer = Answer { status: 204, headers: Vec::new(), body: Body::Empty, operation };
+    /// The response: 200, 204, or 304 where the client has it already.
+    pub(super) fn response(&self, request: &ApiRequest, operation: &'static str) -> ApiResponse {
+        let mut response =
+            ApiResponse { status: 204, headers: Vec::new(), body: Body::Empty, operation };
         let Some(text) = &self.text else {
-            return answer;
+            return response;
         };
         if let Some(etag) = &self.etag {
-            answer.headers.push((header::ETAG, format!("\"{etag}\"").into()));
-            if asked.method == "GET" && has(asked.if_none_match.as_deref(), etag) {
-                answer.status = 304;
-                return answer;
+            response.headers.push((header::ETAG, format!("\"{etag}\"").into()));
+            if request.method == "GET" && has(request.if_none_match.as_deref(), etag) {
+                response.status = 304;
+                return response;
             }
         }
-        answer.headers.push((header::CONTENT_TYPE, JSON.into()));
-        answer.headers.push((header::CACHE_CONTROL, "private".into()));
-        answer.status = 200;
-        answer.body = Body::Text(text.clone());
-        answer
+        response.headers.push((header::CONTENT_TYPE, JSON.into()));
+        response.headers.push((header::CACHE_CONTROL, "private".into()));
+        response.status = 200;
+        response.body = Body::Text(text.clone());
+        response
     }
 }
 
-impl Answer {
-    /// The answer that an error becomes.
+impl ApiResponse {
+    /// The response to a request that failed.
     #[must_use]
     pub fn of_error(error: &Error, form: u8, indent: bool, operation: &'static str) -> Self {
         let detail = error.detail();
@@ -124,9 +125,58 @@ impl Answer {
         let json = if indent { pretty(&json, "", &[]) } else { json };
         Self { status: detail.row.status, headers, body: Body::Text(json.into()), operation }
     }
+
+    /// The response over HTTP, compressed if it may be.
+    pub(super) fn into_http(self, gzip: bool) -> Response<ReplyBody> {
+        let mut response = Response::new(ReplyBody::empty());
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.append(name, value);
+            }
+        }
+        headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+        *response.body_mut() = match self.body {
+            Body::Empty => ReplyBody::empty(),
+            Body::Raw(body) => body,
+            Body::Text(text) => {
+                let headers = response.headers_mut();
+                headers.insert(
+                    header::VARY,
+                    HeaderValue::from_static(
+                        "Origin, X-Origin, Referer, Accept-Encoding, Accept-Language",
+                    ),
+                );
+                if gzip && text.len() >= GZIP_BYTES_MIN {
+                    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                    ReplyBody::whole(compressed(&text))
+                } else {
+                    ReplyBody::whole(text)
+                }
+            }
+        };
+        response.extensions_mut().insert(Operation(self.operation));
+        response
+    }
 }
 
-/// Whether a list of etags names this one.
+impl ApiRequest {
+    /// The response of a reply.
+    #[must_use]
+    pub fn respond(&self, reply: Reply, operation: &'static str) -> ApiResponse {
+        RenderedReply::new(reply, self).response(self, operation)
+    }
+
+    /// The response of an error.
+    #[must_use]
+    pub fn refuse(&self, error: &Error, operation: &'static str) -> ApiResponse {
+        ApiResponse::of_error(error, self.error_form(), self.pretty(), operation)
+    }
+}
+
+/// Tells whether a list of etags names this one.
 fn has(list: Option<&str>, etag: &str) -> bool {
     let one = |text: &str| text.trim().trim_start_matches("W/").trim_matches('"') == etag;
     list.is_some_and(|list| list.trim() == "*" || list.split(',').any(one))
@@ -174,42 +224,7 @@ pub(super) fn error_body(
     json!({"error": error})
 }
 
-/// The response that an answer is, packed if it may be.
-pub(super) fn response(answer: Answer, gzip: bool) -> Response<ReplyBody> {
-    let mut response = Response::new(ReplyBody::empty());
-    *response.status_mut() =
-        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = response.headers_mut();
-    for (name, value) in answer.headers {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.append(name, value);
-        }
-    }
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    *response.body_mut() = match answer.body {
-        Body::Empty => ReplyBody::empty(),
-        Body::Raw(body) => body,
-        Body::Text(text) => {
-            let headers = response.headers_mut();
-            headers.insert(
-                header::VARY,
-                HeaderValue::from_static(
-                    "Origin, X-Origin, Referer, Accept-Encoding, Accept-Language",
-                ),
-            );
-            if gzip && text.len() >= GZIP_BYTES_MIN {
-                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-                ReplyBody::whole(packed(&text))
-            } else {
-                ReplyBody::whole(text)
-            }
-        }
-    };
-    response.extensions_mut().insert(super::operation_name(answer.operation));
-    response
-}
-
-fn packed(text: &[u8]) -> Vec<u8> {
+fn compressed(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 3), Compression::fast());
     // VideoPatch to memory cannot fail.
     let written = encoder.write_all(text);
@@ -224,9 +239,13 @@ mod tests {
     #[test]
     fn errors_have_the_forms_that_clients_read() {
         let body = |form| {
-            let answer =
-                Answer::of_error(&Error::UnknownPart("nature".into()), form, false, "videos.list");
-            let Body::Text(text) = answer.body else { panic!("no text") };
+            let response = ApiResponse::of_error(
+                &Error::UnknownPart("nature".into()),
+                form,
+                false,
+                "videos.list",
+            );
+            let Body::Text(text) = response.body else { panic!("no text") };
             serde_json::from_slice::<Value>(&text).unwrap()
         };
         let one = json!({"message": "'nature'", "domain": "youtube.part", "reason": "unknownPart", "location": "part", "locationType": "parameter"});

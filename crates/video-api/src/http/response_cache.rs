@@ -1,96 +1,68 @@
-//! Answers to requests that only read: what is asked for again is answered as before, as long as nothing that the answer rests on
-//! was written.
+//! A cache of responses to requests that only read: what is asked for again is answered as before, as long as nothing that the response
+//! rests on was written.
 //!
-//! Who asks is looked at first, each time. An answer that rests on rows which were not there (a scan), or on the time, is made anew.
+//! Every request is authenticated first. A response that rests on rows which were not there (a scan), or on the time, is made anew.
 
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use triptych_core::id::SeededIds;
-use triptych_core::kv::{self, KeyValue, Memo, MemoCache};
+use triptych_core::kv::{KeyValue, Memo, MemoCache, ReadSet};
 use triptych_core::time::Timestamp;
 
-use super::{Asked, VideoApi, Visit};
+use super::request::ApiRequest;
+use super::response::RenderedReply;
 use crate::account::Caller;
-use crate::api::error::Error;
-use crate::api::operation::{Method, Operation};
 use crate::api::response::bytes_of;
-use crate::http::response::{Answer, Said};
 
-/// Bytes of the answers that are kept.
+/// Bytes of the responses that are kept.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// Answers by what they follow from.
+/// Responses by all that they follow from.
 #[derive(Debug)]
-pub(super) struct Answers(MemoCache<[u8; 32], Given>);
+pub(super) struct ResponseCache(MemoCache<[u8; 32], CachedResponse>);
 
-/// An answer that was given, and will be again.
+/// A response that was given, and will be again.
 #[derive(Debug)]
-struct Given {
-    said: Said,
+pub(super) struct CachedResponse {
+    pub(super) rendered: RenderedReply,
     /// It holds from then on: a clock that is set back may find another.
     since: Timestamp,
 }
 
-impl Answers {
+impl ResponseCache {
     /// None yet.
     pub(super) fn new() -> Self {
         Self(MemoCache::new(BYTES_MAX))
     }
 
-    fn find(
+    /// The response of this key, if nothing that it rests on was written since.
+    pub(super) fn find(
         &self,
         key: &[u8; 32],
         now: Timestamp,
         store: &dyn KeyValue,
-    ) -> Option<Arc<Memo<Given>>> {
-        self.0.get(key, store).filter(|given| given.since <= now)
-    }
-}
-
-/// All that an answer follows from beside the store and the time.
-fn key_of(asked: &Asked, caller: &Caller) -> [u8; 32] {
-    let language = asked.header("accept-language");
-    let request = (&asked.path, &asked.query, &asked.base, language);
-    Sha256::digest(bytes_of((request, caller))).into()
-}
-
-impl VideoApi {
-    /// Whether the operation's requests are answered here: it only reads, and quickly.
-    pub(super) fn only_reads(&self, operation: &Operation) -> bool {
-        operation.method == Method::Get && !operation.heavy && self.0.store.is_local()
+    ) -> Option<Arc<Memo<CachedResponse>>> {
+        self.0.get(key, store).filter(|cached| cached.since <= now)
     }
 
-    /// Answers a request that only reads.
-    ///
-    /// # Errors
-    /// As [`VideoApi::check`], then what the handler refuses.
-    pub(super) async fn read(
+    /// Keeps a response that rests on `read_set` and was made at `since`.
+    pub(super) fn insert(
         &self,
-        asked: &Asked,
-        operation: &'static Operation,
-        visit: Visit,
-    ) -> Result<Answer, Error> {
-        let (store, answers) = (&*self.0.store, &self.0.answers);
-        self.publish_due(visit.now).await?;
-        let key = key_of(asked, &visit.caller);
-        if let Some(given) = answers.find(&key, visit.now, store) {
-            return Ok(given.said.answer(asked, operation.name));
-        }
-        let since = visit.now;
-        let admitted = self.check(asked, operation, visit)?;
-        let work = self.work(asked, admitted, None, b"", |_, _| Ok(()))?;
-        // What only reads draws nothing.
-        let mut ids = SeededIds::from_seed([0; 32]);
-        let (reply, basis) = kv::read(store, |tx| work(tx, &mut ids)).await?;
-        let basis = basis.filter(|_| !reply.is_passing);
-        let said = Said::of(reply, asked);
-        if let Some(basis) = basis {
-            let given = || Given { said: said.clone(), since };
-            answers.0.insert(key, basis, said.bytes(), given);
-        }
-        Ok(said.answer(asked, operation.name))
+        key: [u8; 32],
+        read_set: ReadSet,
+        rendered: &RenderedReply,
+        since: Timestamp,
+    ) {
+        let cached = || CachedResponse { rendered: rendered.clone(), since };
+        self.0.insert(key, read_set, rendered.bytes(), cached);
     }
+}
+
+/// Digest of all that a response follows from beside the store and the time.
+pub(super) fn cache_key(request: &ApiRequest, caller: &Caller) -> [u8; 32] {
+    let language = request.header("accept-language");
+    let request = (&request.path, &request.query, &request.base, language);
+    Sha256::digest(bytes_of((request, caller))).into()
 }
 
 #[cfg(test)]
@@ -102,36 +74,36 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_kept_holds_from_when_it_was_made() {
-        let (store, answers) = (Memory::new(), Answers::new());
-        let asked = Asked::of("GET", "/v".into(), "", http::HeaderMap::new(), "h".into());
-        let key = key_of(&asked, &Caller::default());
+        let (store, responses) = (Memory::new(), ResponseCache::new());
+        let request = ApiRequest::new("GET", "/v".into(), "", http::HeaderMap::new(), "h".into());
+        let key = cache_key(&request, &Caller::default());
         let at = Timestamp::from_millis;
         for _ in 0..2 {
-            let basis = Tx::tracking_reads(&store).read_set().unwrap();
-            answers.0.insert(key, basis, 1, || Given {
-                said: Said::of(Reply::default(), &asked),
+            let read_set = Tx::tracking_reads(&store).read_set().unwrap();
+            responses.0.insert(key, read_set, 1, || CachedResponse {
+                rendered: RenderedReply::new(Reply::default(), &request),
                 since: at(5),
             });
         }
-        let is_found = |now| answers.find(&key, at(now), &store).is_some();
+        let is_found = |now| responses.find(&key, at(now), &store).is_some();
         assert!(is_found(5) && is_found(6) && !is_found(4));
     }
 
     #[test]
     fn another_caller_target_address_or_language_asks_for_another_answer() {
-        let asked = |query: &str, base: &str, language: &'static str| {
+        let request = |query: &str, base: &str, language: &'static str| {
             let language = http::HeaderValue::from_static(language);
             let headers = [(http::header::ACCEPT_LANGUAGE, language)];
-            Asked::of("GET", "/v".into(), query, headers.into_iter().collect(), base.into())
+            ApiRequest::new("GET", "/v".into(), query, headers.into_iter().collect(), base.into())
         };
         let somebody = Caller { project: Some("p".into()), ..Caller::default() };
         let keys = [
-            key_of(&asked("a", "h", "en"), &Caller::default()),
-            key_of(&asked("a", "h", "en"), &somebody),
-            key_of(&asked("b", "h", "en"), &somebody),
-            key_of(&asked("a", "i", "en"), &somebody),
-            key_of(&asked("a", "h", "de"), &somebody),
-            key_of(&asked("ah", "", "en"), &somebody),
+            cache_key(&request("a", "h", "en"), &Caller::default()),
+            cache_key(&request("a", "h", "en"), &somebody),
+            cache_key(&request("b", "h", "en"), &somebody),
+            cache_key(&request("a", "i", "en"), &somebody),
+            cache_key(&request("a", "h", "de"), &somebody),
+            cache_key(&request("ah", "", "en"), &somebody),
         ];
         let different: std::collections::BTreeSet<_> = keys.iter().collect();
         assert_eq!(different.len(), keys.len());

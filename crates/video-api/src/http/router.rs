@@ -1,4 +1,4 @@
-//! What lies at a path: an operation, an upload, a document, and the methods that each takes.
+//! Routes: the operation, upload or document at a path, and the methods that each takes.
 
 use std::sync::LazyLock;
 
@@ -6,25 +6,19 @@ use crate::api::discovery;
 use crate::api::error::Error;
 use crate::api::operation::{Operation, VERSION_PATH};
 use crate::api::response::Reply;
-use crate::http::response::Answer;
-use crate::http::{Asked, oauth, pictures};
+use crate::http::request::{ALLOW_POSTS, ALLOW_READS, ALLOW_UPLOADS, ApiRequest};
+use crate::http::response::ApiResponse;
+use crate::http::{oauth, pictures};
 use crate::resource::OPERATIONS;
 use crate::resource::route::{self, Route};
 
-/// Where the discovery document lies.
+/// Paths of the discovery document.
 pub(super) const DISCOVERY_PATHS: &[&str] =
     &["/$discovery/rest", "/discovery/v1/apis/youtube/v3/rest"];
 /// The discovery document, made once.
 static DISCOVERY: LazyLock<Vec<u8>> = LazyLock::new(|| discovery::text(OPERATIONS));
-/// Where batches go.
+/// Paths of batches.
 pub(super) const BATCH_PATHS: &[&str] = &["/batch", "/batch/youtube/v3"];
-/// The methods of what is only read.
-pub(super) const READS: &str = "GET, HEAD, OPTIONS";
-/// The methods of what is only posted to.
-pub(super) const POSTS: &str = "POST, OPTIONS";
-/// The methods of uploads: a session takes pieces with PUT too, and ends with DELETE.
-pub(super) const UPLOADS: &str = "POST, PUT, DELETE, OPTIONS";
-
 /// A row, and the values of its path.
 pub(super) type Routed = (&'static Operation, Vec<(String, String)>);
 
@@ -70,17 +64,17 @@ pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, 
 /// The methods that a path takes, as `Allow` names them; `None` where nothing is served.
 pub(super) fn methods_of(path: &str) -> Option<String> {
     if pictures::is_picture(path) || DISCOVERY_PATHS.contains(&path) {
-        return Some(READS.to_owned());
+        return Some(ALLOW_READS.to_owned());
     }
     if BATCH_PATHS.contains(&path) {
-        return Some(POSTS.to_owned());
+        return Some(ALLOW_POSTS.to_owned());
     }
     if oauth::is_issuer(path) {
         return Some(allowed(&["GET", "POST"]));
     }
     match under_upload(path) {
         Some(rest) => match upload_at("", rest) {
-            Err(Error::MethodNotAllowed { .. }) => Some(UPLOADS.to_owned()),
+            Err(Error::MethodNotAllowed { .. }) => Some(ALLOW_UPLOADS.to_owned()),
             _ => None,
         },
         None => match operation_at("", path) {
@@ -101,14 +95,14 @@ fn allowed(served: &[&str]) -> String {
 }
 
 /// The discovery document.
-pub(super) fn discover(asked: &Asked) -> Answer {
-    if asked.method != "GET" {
-        return asked.refuse(&asked.not_allowed(READS), "discovery");
+pub(super) fn discover(request: &ApiRequest) -> ApiResponse {
+    if request.method != "GET" {
+        return request.refuse(&request.not_allowed(ALLOW_READS), "discovery");
     }
-    if asked.value("version").is_some_and(|version| version != "v3") {
-        return asked.refuse(&Error::UnknownPath, "discovery");
+    if request.value("version").is_some_and(|version| version != "v3") {
+        return request.refuse(&Error::UnknownPath, "discovery");
     }
-    asked.reply(Reply { json: Some(DISCOVERY.clone()), ..Reply::default() }, "discovery")
+    request.respond(Reply { json: Some(DISCOVERY.clone()), ..Reply::default() }, "discovery")
 }
 
 #[cfg(test)]

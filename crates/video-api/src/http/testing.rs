@@ -16,7 +16,7 @@ pub const API_KEY: &str = "testing-key";
 /// The token that [`spawn`] gives its account, with every scope.
 pub const TOKEN: &str = "testing-token";
 
-/// Why a service does not run.
+/// A failure to start a service.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// No port could be taken.
@@ -38,7 +38,7 @@ pub async fn spawn() -> Result<Running, SpawnError> {
         .clock(config.clock.clone())
         .seed(Seed::of_credentials(API_KEY, TOKEN))
         .build();
-    service.fill().await?;
+    service.apply_seed().await?;
     Ok(Running::start(service, config).await?)
 }
 

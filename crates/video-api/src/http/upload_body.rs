@@ -1,4 +1,4 @@
-//! Bodies on their way to the blob store, and what is made of them before an operation runs. No body is ever whole in memory, but pictures.
+//! Bodies on their way to the blob store, and their processing before an operation runs. No body is ever whole in memory, but pictures.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -8,27 +8,27 @@ use triptych_core::kv::StoreError;
 
 use super::VideoApi;
 use crate::api::error::Error;
-use crate::media::{self, Made, Treatment};
+use crate::media::{self, Processed, Processing};
 use crate::picture::{Picture, PictureError, Size};
 use crate::upload::media::{MediaError, Piece, Reader};
 use crate::upload::related::{Event, Related};
 use crate::upload::session::STEP_BYTES;
 
-/// What a body in one request held.
+/// Content of a body in one request.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct ReceivedBody {
     /// The metadata; empty without any.
     pub(super) metadata: Bytes,
     /// The media and its type, if there was any.
     pub(super) media: Option<(Piece, Option<String>)>,
 }
 
-/// Where the bytes of an upload are.
-pub(super) enum Source {
+/// Place of the bytes of an upload.
+pub(super) enum UploadSource {
     /// In one blob that no row names yet.
-    Piece(Piece),
+    Blob(Piece),
     /// In the pieces of a session; so many bytes in all.
-    Rows(Reader, u64),
+    Session(Reader, u64),
 }
 
 fn unavailable(error: &BlobError) -> Error {
@@ -66,13 +66,13 @@ where
 }
 
 /// A blob that is being written.
-struct Growing {
+struct BlobUpload {
     writer: Box<dyn BlobWriter>,
     bytes: u64,
     bytes_max: u64,
 }
 
-impl Growing {
+impl BlobUpload {
     async fn write(&mut self, bytes: Bytes) -> Result<(), Error> {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > self.bytes_max {
@@ -88,16 +88,16 @@ impl Growing {
 }
 
 impl VideoApi {
-    fn grow(&self, bytes_max: u64, size_hint: Option<u64>) -> Growing {
+    fn start_blob(&self, bytes_max: u64, size_hint: Option<u64>) -> BlobUpload {
         let writer = self.0.blobs.create(self.blob_time(), size_hint);
-        Growing { writer, bytes: 0, bytes_max }
+        BlobUpload { writer, bytes: 0, bytes_max }
     }
 
     /// Keeps a whole body as one blob.
     ///
     /// # Errors
     /// `UploadTooLarge`, `BodyBroken`, `Backend`.
-    pub(super) async fn keep<B>(
+    pub(super) async fn store_body<B>(
         &self,
         body: &mut B,
         bytes_max: u64,
@@ -110,24 +110,24 @@ impl VideoApi {
         if length.is_some_and(|length| length > bytes_max) {
             return Err(Error::UploadTooLarge(bytes_max));
         }
-        let mut growing = self.grow(bytes_max, length);
+        let mut upload = self.start_blob(bytes_max, length);
         while let Some(bytes) = next(body).await? {
-            growing.write(bytes).await?;
+            upload.write(bytes).await?;
         }
-        growing.finish().await
+        upload.finish().await
     }
 
     /// Keeps the media of a `multipart/related` body; `check` sees metadata and media type before any of it is kept.
     ///
     /// # Errors
     /// `ParseError`, what `check` refuses, `UploadTooLarge`, `BodyBroken`, `Backend`.
-    pub(super) async fn keep_related<B>(
+    pub(super) async fn store_related<B>(
         &self,
         body: &mut B,
         content_type: &str,
         bytes_max: u64,
         check: impl Fn(&Bytes, Option<&str>) -> Result<(), Error>,
-    ) -> Result<Taken, Error>
+    ) -> Result<ReceivedBody, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
@@ -136,7 +136,7 @@ impl VideoApi {
             |error: crate::upload::related::RelatedError| Error::ParseError(error.to_string());
         let mut related = Related::new(content_type).map_err(broken)?;
         let mut metadata = Bytes::new();
-        let mut media: Option<(Growing, Option<String>)> = None;
+        let mut media: Option<(BlobUpload, Option<String>)> = None;
         while let Some(bytes) = next(body).await? {
             related.feed(bytes);
             while let Some(event) = related.next_event().map_err(broken)? {
@@ -144,11 +144,11 @@ impl VideoApi {
                     Event::Metadata { body, .. } => metadata = body,
                     Event::MediaStart { content_type } => {
                         check(&metadata, content_type.as_deref())?;
-                        media = Some((self.grow(bytes_max, None), content_type));
+                        media = Some((self.start_blob(bytes_max, None), content_type));
                     }
                     Event::Media(bytes) => {
-                        if let Some((growing, _)) = &mut media {
-                            growing.write(bytes).await?;
+                        if let Some((upload, _)) = &mut media {
+                            upload.write(bytes).await?;
                         }
                     }
                     Event::End { .. } => {}
@@ -157,31 +157,35 @@ impl VideoApi {
         }
         related.finish().map_err(broken)?;
         let media = match media {
-            Some((growing, content_type)) => Some((growing.finish().await?, content_type)),
+            Some((upload, content_type)) => Some((upload.finish().await?, content_type)),
             None => None,
         };
-        Ok(Taken { metadata, media })
+        Ok(ReceivedBody { metadata, media })
     }
 
-    /// Makes of an upload what its operation wants. Runs on a blocking thread, a few at once.
+    /// Processes an upload as its operation wants. Runs on a blocking thread, a few at once.
     ///
     /// # Errors
     /// `Backend`.
-    pub(super) async fn treat(&self, treatment: Treatment, source: Source) -> Result<Made, Error> {
-        if treatment == Treatment::Keep {
-            return Ok(Made::Nothing);
+    pub(super) async fn process(
+        &self,
+        processing: Processing,
+        source: UploadSource,
+    ) -> Result<Processed, Error> {
+        if processing == Processing::Keep {
+            return Ok(Processed::Nothing);
         }
         let service = self.clone();
-        self.heavily(move || match treatment {
-            Treatment::Keep => Ok(Made::Nothing),
-            Treatment::Probe => {
+        self.run_blocking_bounded(move || match processing {
+            Processing::Keep => Ok(Processed::Nothing),
+            Processing::Probe => {
                 let length = source.bytes();
                 let found =
                     media::probe(length, |offset, most| source.read_at(&service, offset, most));
-                found.map(Made::Facts)
+                found.map(Processed::Info)
             }
-            Treatment::Render { sizes, least } => {
-                service.render(&source, sizes, least).map(Made::Pictures)
+            Processing::Render { sizes, least } => {
+                service.render(&source, sizes, least).map(Processed::Pictures)
             }
         })
         .await
@@ -189,7 +193,7 @@ impl VideoApi {
 
     fn render(
         &self,
-        source: &Source,
+        source: &UploadSource,
         sizes: &'static [Size],
         least: (u32, u32),
     ) -> Result<Result<Vec<(Size, Piece)>, PictureError>, Error> {
@@ -218,22 +222,22 @@ impl VideoApi {
     }
 }
 
-impl Source {
+impl UploadSource {
     const fn bytes(&self) -> u64 {
         match self {
-            Self::Piece(piece) => piece.bytes,
-            Self::Rows(_, bytes) => *bytes,
+            Self::Blob(piece) => piece.bytes,
+            Self::Session(_, bytes) => *bytes,
         }
     }
 
     /// Blocks.
     fn read_at(&self, service: &VideoApi, offset: u64, most: usize) -> Result<Bytes, Error> {
         match self {
-            Self::Rows(reader, _) => reader.read_at(offset, most).map_err(|error| match error {
+            Self::Session(reader, _) => reader.read_at(offset, most).map_err(|error| match error {
                 MediaError::Store(error) => Error::from(error),
                 MediaError::Blob(error) => unavailable(&error),
             }),
-            Self::Piece(piece) => {
+            Self::Blob(piece) => {
                 let end = piece.bytes.min(offset.saturating_add(most as u64));
                 let mut reader = service
                     .0
@@ -251,7 +255,7 @@ impl Source {
 }
 
 /// A body cut into blobs of [`STEP_BYTES`].
-pub(super) struct Steps {
+pub(super) struct BodyPieces {
     left: u64,
     rest: Bytes,
 }
@@ -259,7 +263,7 @@ pub(super) struct Steps {
 /// A piece that was kept before something broke, and what broke.
 type Broken = (Option<Piece>, Error);
 
-impl Steps {
+impl BodyPieces {
     /// Steps of a body of at most `bytes_max` bytes.
     pub(super) const fn new(bytes_max: u64) -> Self {
         Self { left: bytes_max, rest: Bytes::new() }
@@ -268,7 +272,7 @@ impl Steps {
     /// The next piece, on disk; `None` at the end of the body.
     ///
     /// # Errors
-    /// What broke, with the piece that was kept of what came before.
+    /// The failure, with the piece that was kept of what came before.
     pub(super) async fn next<B>(
         &mut self,
         service: &VideoApi,
@@ -278,9 +282,9 @@ impl Steps {
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
     {
-        let mut growing = service.grow(u64::MAX, Some(self.left.min(STEP_BYTES)));
+        let mut upload = service.start_blob(u64::MAX, Some(self.left.min(STEP_BYTES)));
         let mut broken = None;
-        while growing.bytes < STEP_BYTES {
+        while upload.bytes < STEP_BYTES {
             let bytes = if self.rest.is_empty() {
                 next(body).await
             } else {
@@ -294,7 +298,7 @@ impl Steps {
                     break;
                 }
             };
-            let room = STEP_BYTES - growing.bytes;
+            let room = STEP_BYTES - upload.bytes;
             if bytes.len() as u64 > room {
                 self.rest = bytes.split_off(usize::try_from(room).unwrap_or(usize::MAX));
             }
@@ -304,14 +308,14 @@ impl Steps {
                 break;
             }
             self.left -= length;
-            if let Err(error) = growing.write(bytes).await {
+            if let Err(error) = upload.write(bytes).await {
                 return Err((None, error));
             }
         }
-        if growing.bytes == 0 {
+        if upload.bytes == 0 {
             return broken.map_or(Ok(None), |error| Err((None, error)));
         }
-        match (growing.finish().await, broken) {
+        match (upload.finish().await, broken) {
             (Ok(piece), None) => Ok(Some(Some(piece))),
             (Ok(piece), Some(error)) => Err((Some(piece), error)),
             (Err(error), _) => Err((None, error)),

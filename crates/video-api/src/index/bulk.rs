@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use triptych_core::kv::Tx;
 
+use super::entry::{NUMBERS, NumberRow, TOTALS, Totals};
+use super::indexer;
 use super::postings::{self, Block, Number, POSTINGS};
 use super::summary::{self, Summary};
 use super::{Document, Kind};
-use crate::index::indexer::{self, NUMBERS, Numbered, TOTALS, Totals};
 
 /// Documents on their way into an index that was empty.
 #[derive(Debug, Default)]
@@ -23,8 +24,8 @@ impl Bulk {
     pub fn add(&mut self, tx: &mut Tx<'_>, kind: Kind, id: &str, document: &Document) {
         let number = self.totals.next;
         self.totals.next += 1;
-        NUMBERS.put(tx, &(kind as u8, id.to_owned()), &Numbered(number));
-        let summary = indexer::remember(tx, (kind, id), number, document, &mut self.totals);
+        NUMBERS.put(tx, &(kind as u8, id.to_owned()), &NumberRow(number));
+        let summary = indexer::insert_entry(tx, (kind, id), number, document, &mut self.totals);
         let (block, place) = postings::place(number);
         if block != self.block {
             self.flush(tx);

@@ -5,83 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
-use triptych_core::kv::{self, JsonRecord, KeyValue, StoreError, Table, Tx};
+use triptych_core::kv::{self, KeyValue, StoreError, Tx};
 
-use super::postings::{self, Change, Facet, Number};
-use super::query::Length;
+use super::entry::{ENTRIES, Entry, NUMBERS, NumberRow, TOTALS, Totals};
+use super::facet::{DurationClass, Facet};
+use super::order::{BY_TITLE, ORDERED, ORDERS, OrderKey, order_key};
+use super::postings::{self, Change, Number};
 use super::summary::{self, Summary};
-use super::{CHANGED, DOCUMENTS, Document, Facets, Held, Kind};
-use crate::index::tokenizer::{self, Counts};
-
-/// What a query needs to know of a document beside its words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// What it is about.
-    #[serde(rename = "k")]
-    pub kind: Kind,
-    /// The resource's id.
-    #[serde(rename = "i")]
-    pub id: String,
-    /// Its channel.
-    #[serde(rename = "c")]
-    pub channel: String,
-    /// The start of its title, in lower case, for the order by title.
-    #[serde(rename = "t")]
-    pub title: String,
-    /// The weight of all its words, for the rank.
-    #[serde(rename = "l")]
-    pub length: f64,
-    /// What queries filter and order by.
-    #[serde(rename = "f")]
-    pub facets: Facets,
-}
-
-impl JsonRecord for Entry {}
-
-/// What is known of all documents together.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Totals {
-    /// The number that the next document gets.
-    pub next: Number,
-    /// How many documents there are.
-    pub documents: u64,
-    /// How many of each kind are public, in the order of [`Kind::ALL`].
-    pub public: [u64; 3],
-    /// The lengths of all documents together.
-    pub length: f64,
-}
-
-impl JsonRecord for Totals {}
-
-/// A row that is a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Numbered(pub Number);
-
-impl JsonRecord for Numbered {}
-
-/// Entries by number.
-pub const ENTRIES: Table<u64, Entry> = Table::new(0x8B);
-/// Numbers by kind and id.
-pub const NUMBERS: Table<(u8, String), Numbered> = Table::new(0x8C);
-/// Public documents by order, kind, what they are ordered by (as [`order_key`] says), and id.
-pub const ORDERED: Table<(u8, u8, u64, String), Numbered> = Table::new(0x8D);
-/// The one row of totals.
-pub const TOTALS: Table<(), Totals> = Table::new(0x8E);
-
-/// The order by date in [`ORDERED`].
-pub const BY_DATE: u8 = 0;
-/// The order by views in [`ORDERED`].
-pub const BY_VIEWS: u8 = 1;
-/// The order by rating in [`ORDERED`].
-pub const BY_RATING: u8 = 2;
-/// The order by number of videos in [`ORDERED`].
-pub const BY_VIDEOS: u8 = 3;
-/// The order by title in [`ORDERED`].
-pub const BY_TITLE: u8 = 4;
-/// All orders in [`ORDERED`].
-pub const ORDERS: [u8; 5] = [BY_DATE, BY_VIEWS, BY_RATING, BY_VIDEOS, BY_TITLE];
+use super::tokenizer::{self, Counts};
+use super::{CHANGED, DOCUMENTS, Document, IndexState, Kind};
 
 /// Documents that one group takes.
 const GROUP: usize = 256;
@@ -94,12 +27,12 @@ const SETTLED_PER_COMMIT: usize = 60;
 const ATTEMPTS: u32 = 100;
 
 /// A document that is being indexed.
-pub(super) struct Work {
+pub(super) struct PendingDocument {
     key: (u8, String),
     kind: Kind,
     number: Number,
     current: Option<Document>,
-    held: Held,
+    state: IndexState,
 }
 
 /// Follows every document that changed, and says how many there were. Blocks. Two at a time do no harm, but only one makes progress: let the shell
@@ -107,7 +40,7 @@ pub(super) struct Work {
 ///
 /// # Errors
 /// As [`kv::run_blocking`].
-pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreError> {
+pub fn catch_up(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreError> {
     let mut followed = 0;
     loop {
         let changed = CHANGED.scan(&mut Tx::new(store), &CHANGED.span(&()), GROUP)?.0;
@@ -130,7 +63,7 @@ pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreErro
             })?;
         }
         for part in group.chunks(SETTLED_PER_COMMIT) {
-            kv::run_blocking(store, ids, ATTEMPTS, |tx, _| settle(tx, part))?;
+            kv::run_blocking(store, ids, ATTEMPTS, |tx, _| commit_entries(tx, part))?;
         }
         followed += group.len();
     }
@@ -140,54 +73,66 @@ pub fn drain(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreErro
 pub(super) fn begin<'k>(
     tx: &mut Tx<'_>,
     keys: impl Iterator<Item = &'k (u8, String)>,
-) -> Result<Vec<Work>, StoreError> {
+) -> Result<Vec<PendingDocument>, StoreError> {
     let mut totals = TOTALS.get(tx, &())?.unwrap_or_default();
     let mut group = Vec::new();
     for key in keys {
-        let (Some(mut held), Some(kind)) =
+        let (Some(mut state), Some(kind)) =
             (CHANGED.get(tx, key)?, Kind::ALL.get(usize::from(key.0)))
         else {
             continue;
         };
         let current = DOCUMENTS.get(tx, key)?;
         let number = match NUMBERS.get(tx, key)? {
-            Some(Numbered(number)) => number,
+            Some(NumberRow(number)) => number,
             None => {
-                NUMBERS.put(tx, key, &Numbered(totals.next));
+                NUMBERS.put(tx, key, &NumberRow(totals.next));
                 totals.next += 1;
                 totals.next - 1
             }
         };
-        let work = Work { key: key.clone(), kind: *kind, number, current, held: held.clone() };
-        if let Some(current) = work.current.as_ref().filter(|current| !held.begun.contains(current))
+        let pending = PendingDocument {
+            key: key.clone(),
+            kind: *kind,
+            number,
+            current,
+            state: state.clone(),
+        };
+        if let Some(current) =
+            pending.current.as_ref().filter(|current| !state.in_progress.contains(current))
         {
-            held.begun.push(current.clone());
-            CHANGED.put(tx, key, &held);
+            state.in_progress.push(current.clone());
+            CHANGED.put(tx, key, &state);
         }
-        group.push(work);
+        group.push(pending);
     }
     TOTALS.put(tx, &(), &totals);
     Ok(group)
 }
 
-/// What of which block of which word changes.
-pub(super) fn word_changes(group: &[Work]) -> BTreeMap<(String, u64), Vec<Change>> {
+/// Changes of words by word and block.
+pub(super) fn word_changes(group: &[PendingDocument]) -> BTreeMap<(String, u64), Vec<Change>> {
     let mut changes: BTreeMap<(String, u64), Vec<Change>> = BTreeMap::new();
-    for work in group {
-        let now = work.current.as_ref().map(all_words).unwrap_or_default();
-        let before: BTreeMap<_, _> =
-            work.held.settled.iter().chain(&work.held.begun).flat_map(all_words).collect();
-        let unchanged = work.held.begun.is_empty() && before == now;
+    for pending in group {
+        let now = pending.current.as_ref().map(all_words).unwrap_or_default();
+        let before: BTreeMap<_, _> = pending
+            .state
+            .indexed
+            .iter()
+            .chain(&pending.state.in_progress)
+            .flat_map(all_words)
+            .collect();
+        let unchanged = pending.state.in_progress.is_empty() && before == now;
         if unchanged {
             continue;
         }
         let words: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-        let (block, _) = postings::place(work.number);
+        let (block, _) = postings::place(pending.number);
         for word in words {
             changes
                 .entry((word.clone(), block))
                 .or_default()
-                .push((work.number, now.get(word).copied()));
+                .push((pending.number, now.get(word).copied()));
         }
     }
     changes
@@ -199,7 +144,7 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
     let (kept, facets) = (Counts::default(), &document.facets);
     words.insert(Facet::Channel(&document.channel).word(), kept);
     let always = [
-        Facet::Length(Length::of(facets.duration_ms).name()),
+        Facet::Duration(DurationClass::of(facets.duration_ms).name()),
         Facet::Definition(facets.high_definition),
     ];
     let sometimes = [
@@ -221,28 +166,32 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
 }
 
 /// Changes entries, orders and totals, and ends what [`begin`] began, unless the document changed again meanwhile.
-fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
+fn commit_entries(tx: &mut Tx<'_>, group: &[PendingDocument]) -> Result<(), StoreError> {
     let mut totals = TOTALS.get(tx, &())?.unwrap_or_default();
     let mut summaries = Vec::with_capacity(group.len());
-    for work in group {
-        if let Some(before) = ENTRIES.get(tx, &work.number)? {
-            forget(tx, work.number, &before, &mut totals);
+    for pending in group {
+        if let Some(before) = ENTRIES.get(tx, &pending.number)? {
+            remove_entry(tx, pending.number, &before, &mut totals);
         }
-        let summary = match &work.current {
+        let summary = match &pending.current {
             Some(document) => {
-                let found = (work.kind, work.key.1.as_str());
-                Some(remember(tx, found, work.number, document, &mut totals))
+                let found = (pending.kind, pending.key.1.as_str());
+                Some(insert_entry(tx, found, pending.number, document, &mut totals))
             }
             None => {
-                NUMBERS.delete(tx, &work.key);
+                NUMBERS.delete(tx, &pending.key);
                 None
             }
         };
-        summaries.push((work.number, summary));
-        if DOCUMENTS.get(tx, &work.key)? == work.current {
-            CHANGED.delete(tx, &work.key);
+        summaries.push((pending.number, summary));
+        if DOCUMENTS.get(tx, &pending.key)? == pending.current {
+            CHANGED.delete(tx, &pending.key);
         } else {
-            CHANGED.put(tx, &work.key, &Held { settled: work.current.clone(), begun: Vec::new() });
+            CHANGED.put(
+                tx,
+                &pending.key,
+                &IndexState { indexed: pending.current.clone(), in_progress: Vec::new() },
+            );
         }
     }
     TOTALS.put(tx, &(), &totals);
@@ -250,7 +199,7 @@ fn settle(tx: &mut Tx<'_>, group: &[Work]) -> Result<(), StoreError> {
 }
 
 /// Puts the entry, the orders and the totals of a document that the index comes to hold, and gives its summary.
-pub(super) fn remember(
+pub(super) fn insert_entry(
     tx: &mut Tx<'_>,
     (kind, id): (Kind, &str),
     number: Number,
@@ -273,14 +222,14 @@ pub(super) fn remember(
             *count += 1;
         }
         for key in order_keys(&entry) {
-            ORDERED.put(tx, &key, &Numbered(number));
+            ORDERED.put(tx, &key, &NumberRow(number));
         }
     }
     ENTRIES.put(tx, &number, &entry);
     Summary::of(&entry)
 }
 
-fn forget(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {
+fn remove_entry(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {
     totals.documents = totals.documents.saturating_sub(1);
     totals.length -= entry.length;
     if entry.facets.public {
@@ -294,125 +243,16 @@ fn forget(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {
     ENTRIES.delete(tx, &number);
 }
 
-fn order_keys(entry: &Entry) -> [OrderKey; ORDERS.len()] {
+pub(super) fn order_keys(entry: &Entry) -> [OrderKey; ORDERS.len()] {
     ORDERS.map(|order| order_key(order, entry.kind, &entry.rank(order), &entry.id))
 }
 
-/// A key of [`ORDERED`].
-pub type OrderKey = (u8, u8, u64, String);
-
-/// The key of a document: what an order is by is a number of eight bytes, or, for titles, stands before the id.
-#[must_use]
-pub fn order_key(order: u8, kind: Kind, rank: &[u8], id: &str) -> OrderKey {
-    match rank.try_into() {
-        Ok(number) if order != BY_TITLE => {
-            (order, kind as u8, u64::from_be_bytes(number), id.to_owned())
-        }
-        _ => {
-            let title = String::from_utf8_lossy(rank);
-            (order, kind as u8, 0, format!("{title}\0{id}"))
-        }
-    }
-}
-
-/// What a key is by, and the id.
-#[must_use]
-pub fn rank_and_id((order, _, number, id): OrderKey) -> (Vec<u8>, String) {
-    match id.rsplit_once('\0') {
-        Some((title, id)) if order == BY_TITLE => (title.as_bytes().to_vec(), id.to_owned()),
-        _ => (number.to_be_bytes().to_vec(), id),
-    }
-}
-
 impl Entry {
-    /// What the document is ordered by: the least bytes come first.
-    #[must_use]
-    pub fn rank(&self, order: u8) -> Vec<u8> {
+    /// Rank of the document in an order: the least bytes come first.
+    fn rank(&self, order: u8) -> Vec<u8> {
         match order {
             BY_TITLE => self.title.clone().into_bytes(),
             _ => Summary::of(self).rank(order).to_be_bytes().to_vec(),
         }
     }
-}
-
-/// A signed number as one that sorts the same without a sign.
-#[must_use]
-pub const fn ascending(number: i64) -> u64 {
-    number.cast_unsigned() ^ 1 << 63
-}
-
-/// Whether the index holds what a rebuild from the documents would: for `verify` and tests. Reads everything.
-///
-/// # Errors
-/// A sentence that names the first difference.
-pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
-    let broken = |error: StoreError| error.to_string();
-    let (documents, _) =
-        DOCUMENTS.scan(tx, &DOCUMENTS.span(&()), usize::MAX / 2).map_err(broken)?;
-    let (blocks, _) = postings::POSTINGS
-        .scan(tx, &postings::POSTINGS.span(&()), usize::MAX / 2)
-        .map_err(broken)?;
-    let mut stored: BTreeMap<(String, Number), Counts> = BTreeMap::new();
-    for ((word, block), rows) in blocks {
-        for (number, counts) in rows.documents(block) {
-            stored.insert((word.clone(), number), counts);
-        }
-    }
-    let (ordered, _) = ORDERED.scan(tx, &ORDERED.span(&()), usize::MAX / 2).map_err(broken)?;
-    let mut ordered: BTreeSet<OrderKey> = ordered.into_iter().map(|(key, _)| key).collect();
-    let (mut length, mut count, mut public) = (0.0, 0, [0; 3]);
-    let mut summarized = BTreeSet::new();
-    for (key, document) in documents {
-        let number = NUMBERS
-            .peek(tx, &key)
-            .map_err(broken)?
-            .ok_or_else(|| format!("{} has no number", key.1))?
-            .0;
-        let entry = ENTRIES
-            .peek(tx, &number)
-            .map_err(broken)?
-            .ok_or_else(|| format!("{} has no entry", key.1))?;
-        if entry.id != key.1 || entry.facets != document.facets || entry.channel != document.channel
-        {
-            return Err(format!("the entry of {} is not its document's", key.1));
-        }
-        let summary = summary::Reader::default().at(tx, number).map_err(broken)?;
-        if summary != Some(Summary::of(&entry)) {
-            return Err(format!("the summary of {} is not its entry's", key.1));
-        }
-        summarized.insert(number);
-        for (word, counts) in all_words(&document) {
-            if stored.remove(&(word.clone(), number)) != Some(counts) {
-                return Err(format!("the word {word:?} of {} is not indexed as it stands", key.1));
-            }
-        }
-        let orders = order_keys(&entry).into_iter().filter(|_| entry.facets.public);
-        for key in orders {
-            if !ordered.remove(&key) {
-                return Err(format!("{} does not stand in order {}", entry.id, key.0));
-            }
-        }
-        count += 1;
-        length += entry.length;
-        if let Some(count) = public.get_mut(entry.kind as usize) {
-            *count += u64::from(entry.facets.public);
-        }
-    }
-    if let Some(((word, number), _)) = stored.pop_first() {
-        return Err(format!("the word {word:?} is indexed for {number}, where it does not stand"));
-    }
-    if let Some((order, _, _, id)) = ordered.pop_first() {
-        return Err(format!("{id} stands in order {order} and should not"));
-    }
-    let totals = TOTALS.peek(tx, &()).map_err(broken)?.unwrap_or_default();
-    let mut reader = summary::Reader::default();
-    for number in (0..totals.next).filter(|number| !summarized.contains(number)) {
-        if reader.at(tx, number).map_err(broken)?.is_some() {
-            return Err(format!("{number} has a summary and is no document"));
-        }
-    }
-    let same = totals.documents == count
-        && totals.public == public
-        && (totals.length - length).abs() < 1e-6 * (1.0 + length);
-    if same { Ok(()) } else { Err("the totals are not those of the documents".to_owned()) }
 }

@@ -1,23 +1,31 @@
-//! Search: what can be found, how it is indexed, and how a query is answered.
+//! The search index: what can be found, how it is indexed, and how a query is answered.
 //!
-//! A handler only notes a document that changed ([`put`], [`remove`]); the index follows in groups ([`index::drain`]), and every query
-//! drains first, so that whoever wrote a thing finds it. So no two handlers ever meet at a popular word.
+//! A handler only notes a document that changed ([`put`], [`remove`]); the index follows in groups ([`indexer::catch_up`]), and every query
+//! catches up first, so that whoever wrote a thing finds it. So no two handlers ever meet at a popular word.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | [`words`] | texts and queries as words |
+//! | [`tokenizer`] | texts and queries as words |
+//! | [`facet`] | properties that have postings of their own |
 //! | [`postings`] | the documents of a word, in blocks |
+//! | [`entry`] | rows of each document beside its words |
+//! | [`order`] | public documents in the orders of results |
+//! | [`summary`] | 64 bytes of each document, which queries look at first |
+//! | [`indexer`] | bringing the index to what the documents say |
 //! | [`bulk`] | an index that is made at once |
-//! | [`index`] | bringing the index to what the documents say |
-//! | [`summary`] | what queries need of each document at first sight |
+//! | [`verify`] | the check of the index against its documents |
 //! | [`query`] | filters, orders, ranks, pages and totals |
 
 pub mod bulk;
+pub mod entry;
+pub mod facet;
 pub mod indexer;
+pub mod order;
 pub mod postings;
 pub mod query;
 pub mod summary;
 pub mod tokenizer;
+pub mod verify;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
@@ -29,14 +37,14 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("searchDocuments", &DOCUMENTS, Form::Json),
     TableEntry::new("searchChanged", &CHANGED, Form::Json),
     TableEntry::new("searchPostings", &postings::POSTINGS, Form::Bytes),
-    TableEntry::new("searchEntries", &indexer::ENTRIES, Form::Json),
-    TableEntry::new("searchNumbers", &indexer::NUMBERS, Form::Json),
-    TableEntry::new("searchOrdered", &indexer::ORDERED, Form::Json),
-    TableEntry::new("searchTotals", &indexer::TOTALS, Form::Json),
+    TableEntry::new("searchEntries", &entry::ENTRIES, Form::Json),
+    TableEntry::new("searchNumbers", &entry::NUMBERS, Form::Json),
+    TableEntry::new("searchOrdered", &order::ORDERED, Form::Json),
+    TableEntry::new("searchTotals", &entry::TOTALS, Form::Json),
     TableEntry::new("searchSummaries", &summary::SUMMARIES, Form::Bytes),
 ];
 
-/// What a document is about.
+/// Kind of a resource that has a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
@@ -63,7 +71,7 @@ impl Kind {
     }
 }
 
-/// What can be found of a resource. Its truth is the resource; a handler that changes one puts the other.
+/// Searchable text and facets of a resource. Its truth is the resource; a handler that changes one puts the other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Document {
@@ -79,43 +87,43 @@ pub struct Document {
     pub facets: Facets,
 }
 
-/// What queries filter and order by.
+/// Values that queries filter and order by.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Facets {
-    /// When it was published, in microseconds since 1970.
+    /// Time of its publication, in microseconds since 1970.
     pub published: i64,
-    /// Whether everybody may find it. What is unlisted or private is found by its owner alone.
+    /// True if everybody may find it. A resource that is unlisted or private is found by its owner alone.
     pub public: bool,
-    /// How often it was viewed.
+    /// Number of views.
     pub views: u64,
-    /// How many like it.
+    /// Number of likes.
     pub likes: u64,
-    /// How many dislike it.
+    /// Number of dislikes.
     pub dislikes: u64,
-    /// How many public videos it has (channels and playlists).
+    /// Number of its public videos (channels and playlists).
     pub videos: u64,
     /// `snippet.categoryId`.
     pub category: String,
     /// Its length in milliseconds.
     pub duration_ms: u64,
-    /// Whether it has 720 lines or more.
+    /// True if it has 720 lines or more.
     pub high_definition: bool,
-    /// Whether it has captions.
+    /// True if it has captions.
     pub captions: bool,
-    /// Whether it is in 3D.
+    /// True if it is in 3D.
     pub three_d: bool,
-    /// Whether its licence is Creative Commons.
+    /// True if its licence is Creative Commons.
     pub creative_commons: bool,
-    /// Whether it can be embedded.
+    /// True if it can be embedded.
     pub embeddable: bool,
-    /// Whether it can be played outside the site.
+    /// True if it can be played outside the site.
     pub syndicated: bool,
-    /// Whether its owner says that somebody paid for what is shown.
+    /// True if its owner says that somebody paid for what is shown.
     pub sponsored: bool,
     /// `live`, `upcoming` or `completed` for broadcasts, else empty.
     pub broadcast: String,
-    /// Where it was made: degrees north and east.
+    /// Place where it was made: degrees north and east.
     pub location: Option<(f64, f64)>,
     /// The language of its default texts, if it has one.
     pub language: String,
@@ -123,28 +131,30 @@ pub struct Facets {
     pub topics: Vec<String>,
     /// Regions where it cannot be viewed.
     pub blocked: Vec<String>,
-    /// Whether it is for adults.
+    /// True if it is for adults.
     pub restricted: bool,
 }
 
 impl JsonRecord for Document {}
 
-/// What the index may hold of a document that changed.
+/// State of the index for a document that changed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Held {
+pub struct IndexState {
     /// The version that it was brought to last, if there was one.
-    pub settled: Option<Document>,
+    #[serde(rename = "settled")]
+    pub indexed: Option<Document>,
     /// Versions that it was being brought to when something stopped it: any of their words may be there.
-    pub begun: Vec<Document>,
+    #[serde(rename = "begun")]
+    pub in_progress: Vec<Document>,
 }
 
-impl JsonRecord for Held {}
+impl JsonRecord for IndexState {}
 
 /// Documents as the resources say.
 pub const DOCUMENTS: Table<(u8, String), Document> = Table::new(0x88);
 /// Documents that the index has to follow.
-pub const CHANGED: Table<(u8, String), Held> = Table::new(0x89);
+pub const CHANGED: Table<(u8, String), IndexState> = Table::new(0x89);
 
 /// Notes what can be found of `id` from now on, in the transaction that changes the resource.
 ///
@@ -156,7 +166,7 @@ pub fn put(tx: &mut Tx<'_>, kind: Kind, id: &str, document: &Document) -> Result
     if before.as_ref() == Some(document) {
         return Ok(());
     }
-    note(tx, &key, before)?;
+    mark_changed(tx, &key, before)?;
     DOCUMENTS.put(tx, &key, document);
     Ok(())
 }
@@ -168,7 +178,7 @@ pub fn put(tx: &mut Tx<'_>, kind: Kind, id: &str, document: &Document) -> Result
 pub fn remove(tx: &mut Tx<'_>, kind: Kind, id: &str) -> Result<(), StoreError> {
     let key = (kind as u8, id.to_owned());
     if let Some(before) = DOCUMENTS.get(tx, &key)? {
-        note(tx, &key, Some(before))?;
+        mark_changed(tx, &key, Some(before))?;
         DOCUMENTS.delete(tx, &key);
     }
     Ok(())
@@ -178,7 +188,7 @@ pub fn remove(tx: &mut Tx<'_>, kind: Kind, id: &str) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// As [`Tx::get`].
-pub fn touch(
+pub fn update_facets(
     tx: &mut Tx<'_>,
     kind: Kind,
     id: &str,
@@ -191,10 +201,14 @@ pub fn touch(
     put(tx, kind, id, &document)
 }
 
-fn note(tx: &mut Tx<'_>, key: &(u8, String), before: Option<Document>) -> Result<(), StoreError> {
+fn mark_changed(
+    tx: &mut Tx<'_>,
+    key: &(u8, String),
+    before: Option<Document>,
+) -> Result<(), StoreError> {
     if CHANGED.get(tx, key)?.is_none() {
-        let held = Held { settled: before, begun: Vec::new() };
-        CHANGED.put(tx, key, &held);
+        let state = IndexState { indexed: before, in_progress: Vec::new() };
+        CHANGED.put(tx, key, &state);
     }
     Ok(())
 }

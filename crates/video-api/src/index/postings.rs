@@ -8,9 +8,9 @@ use crate::index::tokenizer::Counts;
 /// A document's number in the index.
 pub type Number = u64;
 
-/// How many bits of a number are its place in its block.
+/// Bits of a number that are its place in its block.
 const BLOCK_BITS: u32 = 12;
-/// How many blocks one scan reads.
+/// Blocks that one scan reads.
 const SCAN_BLOCKS: usize = 64;
 
 /// Part of the documents of a word: their places in the block, rising. At most 4,096 of 5 bytes each.
@@ -61,7 +61,7 @@ fn read(bytes: &[u8]) -> Option<Block> {
 /// Blocks by word and the numbers that they are for.
 pub const POSTINGS: Table<(String, u64), Block> = Table::new(0x8A);
 
-/// Where the number of a document lies: its block, and its place in it.
+/// Block of a document's number, and its place in it.
 #[must_use]
 pub fn place(number: Number) -> (u64, u16) {
     let place = number & ((1 << BLOCK_BITS) - 1);
@@ -119,18 +119,18 @@ pub fn of(tx: &mut Tx<'_>, word: &str) -> Result<List, StoreError> {
 
 /// Looks documents up in a list, by rising numbers.
 #[derive(Debug)]
-pub struct Finger<'l> {
+pub struct PostingsCursor<'l> {
     rest: &'l [(Number, Counts)],
 }
 
-impl<'l> Finger<'l> {
+impl<'l> PostingsCursor<'l> {
     /// At the beginning of a list.
     #[must_use]
     pub fn on(list: &'l [(Number, Counts)]) -> Self {
         Self { rest: list }
     }
 
-    /// How often the word stands in this document, which is no earlier than the one before; `None` if it is not in the list.
+    /// Frequency of the word in this document, which is no earlier than the one before; `None` if it is not in the list.
     pub fn find(&mut self, number: Number) -> Option<Counts> {
         let is_before = |(before, _): &(Number, Counts)| *before < number;
         // Steps that double find the place in time, however far it is.
@@ -146,69 +146,13 @@ impl<'l> Finger<'l> {
     }
 }
 
-/// Whether no document has the word.
+/// Tells whether no document has the word.
 ///
 /// # Errors
 /// As [`Tx::scan`].
-pub fn is_free(tx: &mut Tx<'_>, word: &str) -> Result<bool, StoreError> {
+pub fn is_unused(tx: &mut Tx<'_>, word: &str) -> Result<bool, StoreError> {
     let (blocks, _) = POSTINGS.scan(tx, &POSTINGS.span(&word.to_owned()), 1)?;
     Ok(blocks.is_empty())
-}
-
-/// A word under which documents are found that have something in common besides their text. No text has it: words hold no
-/// control characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Facet<'f> {
-    /// Of this channel.
-    Channel(&'f str),
-    /// Of this category.
-    Category(&'f str),
-    /// As long as this: the name of its class.
-    Length(&'f str),
-    /// Of 720 lines or more, or of less.
-    Definition(bool),
-    /// With captions.
-    Captions,
-    /// In 3D.
-    ThreeD,
-    /// Under Creative Commons.
-    CreativeCommons,
-    /// With somebody who paid for what is shown.
-    Sponsored,
-    /// A broadcast in this state.
-    Broadcast(&'f str),
-    /// Made at a known place.
-    Place,
-    /// On this topic.
-    Topic(&'f str),
-    /// Not to be viewed in this region.
-    Blocked(&'f str),
-    /// For adults.
-    Restricted,
-}
-
-impl Facet<'_> {
-    /// The word.
-    #[must_use]
-    pub fn word(self) -> String {
-        let (name, value) = match self {
-            Self::Channel(id) => ("channel", id),
-            Self::Category(id) => ("category", id),
-            Self::Length(class) => ("length", class),
-            Self::Definition(true) => ("definition", "high"),
-            Self::Definition(false) => ("definition", "standard"),
-            Self::Captions => ("captions", ""),
-            Self::ThreeD => ("3d", ""),
-            Self::CreativeCommons => ("commons", ""),
-            Self::Sponsored => ("sponsored", ""),
-            Self::Broadcast(state) => ("broadcast", state),
-            Self::Place => ("place", ""),
-            Self::Topic(id) => ("topic", id),
-            Self::Blocked(region) => ("blocked", region),
-            Self::Restricted => ("restricted", ""),
-        };
-        format!("\u{1}{name} {value}")
-    }
 }
 
 #[cfg(test)]
@@ -222,13 +166,13 @@ mod tests {
             .map(|number| (u64::from(number) * 3, counts(number.to_be_bytes()[1])))
             .collect();
         for step in [1, 2, 5, 9, 100, 1_000] {
-            let mut finger = Finger::on(&list);
+            let mut cursor = PostingsCursor::on(&list);
             for number in (0..1_000_u64).step_by(step) {
                 let expected = list.iter().find(|(known, _)| *known == number);
                 let expected = expected.map(|(_, counts)| *counts);
-                assert_eq!(finger.find(number), expected, "{number} by {step}");
+                assert_eq!(cursor.find(number), expected, "{number} by {step}");
             }
         }
-        assert_eq!(Finger::on(&[]).find(1), None);
+        assert_eq!(PostingsCursor::on(&[]).find(1), None);
     }
 }

@@ -1,13 +1,14 @@
-//! What queries need of every document that holds a word, in 64 bytes: a query looks at so many that reading and parsing each entry
+//! Summaries of documents, 64 bytes each: a query looks at so many that reading and parsing each entry
 //! would be all that it does.
 
 use bytes::Bytes;
 use triptych_core::kv::{Record, StoreError, Table, Tx};
 
 use super::Kind;
+use super::entry::{ENTRIES, Entry};
+use super::facet::DurationClass;
+use super::order::{BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ascending};
 use super::postings::Number;
-use super::query::Length;
-use crate::index::indexer::{BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, Entry, ascending};
 
 /// Neighbouring documents of one row.
 const BLOCK: u64 = 128;
@@ -19,11 +20,11 @@ const ID_BYTES: usize = 11;
 /// A document as queries see it at first sight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
-    /// How long it is.
-    pub class: Length,
-    /// What is true of it.
+    /// Class of its duration.
+    pub duration: DurationClass,
+    /// Its flags.
     pub flags: Flags,
     /// The language of its default texts, if that has two letters.
     pub language: [u8; 2],
@@ -31,7 +32,7 @@ pub struct Summary {
     pub id: IdStart,
     /// The weight of all its words.
     pub length: f64,
-    /// When it was published, in microseconds since 1970.
+    /// Time of its publication, in microseconds since 1970.
     pub published: i64,
     views: u64,
     liked: u64,
@@ -40,7 +41,7 @@ pub struct Summary {
     title: u64,
 }
 
-/// What is true of a document.
+/// Properties that hold of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -85,7 +86,7 @@ impl Flags {
         Self(set.fold(0, |bits, (flag, _)| bits | 1 << flag as u16))
     }
 
-    /// Whether it is so.
+    /// Tells whether the flag is set.
     #[must_use]
     pub const fn has(self, flag: Flag) -> bool {
         self.0 & 1 << flag as u16 != 0
@@ -96,7 +97,7 @@ impl Flags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct IdStart {
     bytes: [u8; ID_BYTES],
-    /// How many bytes the id has, and [`IdStart::LONGER`] where it has more than these.
+    /// DurationClass of the id in bytes, and [`IdStart::LONGER`] where it is more than these.
     length: u8,
 }
 
@@ -150,7 +151,7 @@ impl Summary {
             (facets.likes as f64 + 1.0) / (facets.likes as f64 + facets.dislikes as f64 + 2.0);
         Self {
             kind: entry.kind,
-            class: Length::of(facets.duration_ms),
+            duration: DurationClass::of(facets.duration_ms),
             flags: Flags::of(entry),
             language: language_of(&facets.language),
             id: IdStart::of(&entry.id),
@@ -163,7 +164,7 @@ impl Summary {
         }
     }
 
-    /// What the document is ordered by: the least comes first. The order by title is more than this.
+    /// Rank of the document in an order: the least comes first. The order by title is more than this.
     #[must_use]
     pub const fn rank(&self, order: u8) -> u64 {
         match order {
@@ -177,7 +178,7 @@ impl Summary {
 
     fn write(&self) -> [u8; BYTES] {
         // A document that is not there is zeros.
-        let kind = (self.kind as u8 + 1) | ((self.class as u8) << 4);
+        let kind = (self.kind as u8 + 1) | ((self.duration as u8) << 4);
         let flags = self.flags.0 | (u16::from(self.id.length) << 12);
         let numbers = [
             self.length.to_bits(),
@@ -207,7 +208,7 @@ impl Summary {
         let [id_length, _] = (flags >> 4).to_be_bytes();
         Some(Self {
             kind: *Kind::ALL.get(usize::from((kind & 15).checked_sub(1)?))?,
-            class: *Length::ALL.get(usize::from(kind >> 4))?,
+            duration: *DurationClass::ALL.get(usize::from(kind >> 4))?,
             flags: Flags(flags & 0x0FFF),
             language: [*l0, *l1],
             id: IdStart { bytes: *id, length: id_length },
@@ -266,7 +267,7 @@ impl Summaries {
     }
 
     /// Made from the entries, where an older index has none.
-    fn made(tx: &mut Tx<'_>, block: u64) -> Result<Self, StoreError> {
+    fn from_entries(tx: &mut Tx<'_>, block: u64) -> Result<Self, StoreError> {
         let mut all = Vec::new();
         for number in block * BLOCK..(block + 1) * BLOCK {
             if let Some(entry) = ENTRIES.peek(tx, &number)? {
@@ -291,7 +292,7 @@ pub fn apply(tx: &mut Tx<'_>, changes: &[(Number, Option<Summary>)]) -> Result<(
         let block = number / BLOCK;
         let before = match SUMMARIES.get(tx, &block)? {
             Some(before) => before,
-            None => Summaries::made(tx, block)?,
+            None => Summaries::from_entries(tx, block)?,
         };
         SUMMARIES.put(tx, &block, &before.with(changes));
     }
@@ -325,7 +326,7 @@ impl Reader {
             Some(row) if self.block == block => row,
             _ => match SUMMARIES.peek(tx, &block)? {
                 Some(row) => row,
-                None => Summaries::made(tx, block)?,
+                None => Summaries::from_entries(tx, block)?,
             },
         };
         let found = row.at(number);
@@ -373,7 +374,7 @@ mod tests {
         assert_eq!(summary.language, *b"de");
         assert!(summary.flags.has(Flag::Public) && summary.flags.has(Flag::Restricted));
         assert!(!summary.flags.has(Flag::Captions));
-        assert_eq!((summary.class, summary.rank(BY_VIEWS)), (Length::Medium, !9));
+        assert_eq!((summary.duration, summary.rank(BY_VIEWS)), (DurationClass::Medium, !9));
         assert!(start_of("a") < start_of("aa") && start_of("aa") < start_of("b"));
         let ids = ["", "a", "a\0", "aa", "elevenbytes", "elevenbytes+", "f"];
         assert!(ids.map(IdStart::of).is_sorted());

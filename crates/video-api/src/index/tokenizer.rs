@@ -11,7 +11,7 @@ const WORD_BYTES_MAX: usize = 64;
 /// A query has no more words than this; the rest is not looked at.
 const QUERY_WORDS_MAX: usize = 64;
 
-/// How often a word stands in each field of a document; counts stop at 255.
+/// Frequency of a word in each field of a document; counts stop at 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// In the title.
@@ -23,7 +23,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// What the fields count together: a word of the title says more of a video than one of its description.
+    /// Weight of the fields together: a word of the title says more of a video than one of its description.
     #[must_use]
     pub fn weight(self) -> f64 {
         3.0 * f64::from(self.title) + 2.0 * f64::from(self.tags) + f64::from(self.description)
@@ -59,19 +59,19 @@ pub fn counts(document: &Document) -> BTreeMap<String, Counts> {
     all
 }
 
-/// What is looked for in a text: a word, or words that follow one another.
+/// A term of a query: a word, or words that follow one another.
 pub type Term = Vec<String>;
 
 /// A query: documents that hold a term of every group, and none of the terms that are not wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct TextQuery {
     /// Each group is terms of which one is enough (`a|b`).
     pub groups: Vec<Vec<Term>>,
     /// Terms that must not be there (`-a`, `-"a b"`).
-    pub unwanted: Vec<Term>,
+    pub excluded: Vec<Term>,
 }
 
-impl Wanted {
+impl TextQuery {
     /// Reads the parameter `q`: terms are all wanted; `-` before one and `|` between two stand for not and or, and quotation marks make
     /// one term of several words. What is written together is one term too, so that a name like `wi-fi` is found as it stands.
     #[must_use]
@@ -95,7 +95,7 @@ impl Wanted {
                 continue;
             }
             match wanted.groups.last_mut() {
-                _ if is_unwanted => wanted.unwanted.push(term),
+                _ if is_unwanted => wanted.excluded.push(term),
                 Some(group) if joins => group.push(term),
                 _ => wanted.groups.push(vec![term]),
             }
@@ -104,20 +104,20 @@ impl Wanted {
         wanted
     }
 
-    /// Whether nothing is asked for.
+    /// Tells whether nothing is asked for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.groups.is_empty() && self.unwanted.is_empty()
+        self.groups.is_empty() && self.excluded.is_empty()
     }
 
-    /// Whether the words of a document are not enough to know, because some have to follow one another.
+    /// Tells whether the words of a document are not enough to know, because some have to follow one another.
     #[must_use]
     pub fn needs_text(&self) -> bool {
-        let mut terms = self.groups.iter().flatten().chain(&self.unwanted);
+        let mut terms = self.groups.iter().flatten().chain(&self.excluded);
         terms.any(|term| term.len() > 1)
     }
 
-    /// Whether a document is what is wanted, by its text.
+    /// Tells whether a document matches, by its text.
     #[must_use]
     pub fn holds(&self, document: &Document) -> bool {
         let tags = document.tags.iter().map(String::as_str);
@@ -129,7 +129,7 @@ impl Wanted {
         let stands =
             |term: &Term| texts.iter().any(|text| text.windows(term.len()).any(|run| run == term));
         self.groups.iter().all(|group| group.iter().any(stands))
-            && !self.unwanted.iter().any(stands)
+            && !self.excluded.iter().any(stands)
     }
 }
 
@@ -158,26 +158,26 @@ mod tests {
 
     #[test]
     fn a_query_knows_not_and_or() {
-        let parsed = Wanted::parse("boating|sailing -fishing blue sea");
+        let parsed = TextQuery::parse("boating|sailing -fishing blue sea");
         assert_eq!(
             parsed.groups,
             [vec![vec!["boating"], vec!["sailing"]], vec![vec!["blue"]], vec![vec!["sea"]]]
         );
-        assert_eq!(parsed.unwanted, [["fishing"]]);
-        assert!(Wanted::parse(" | - … ").is_empty());
-        assert_eq!(Wanted::parse("a | b").groups, [[["a"], ["b"]]]);
+        assert_eq!(parsed.excluded, [["fishing"]]);
+        assert!(TextQuery::parse(" | - … ").is_empty());
+        assert_eq!(TextQuery::parse("a | b").groups, [[["a"], ["b"]]]);
     }
 
     #[test]
     fn quotation_marks_make_one_term_of_several_words() {
-        let parsed = Wanted::parse(r#"red "Blue Sea"|lake -"dead fish" wi-fi "#);
+        let parsed = TextQuery::parse(r#"red "Blue Sea"|lake -"dead fish" wi-fi "#);
         assert_eq!(
             parsed.groups,
             [vec![vec!["red"]], vec![vec!["blue", "sea"], vec!["lake"]], vec![vec!["wi", "fi"]]]
         );
-        assert_eq!(parsed.unwanted, [["dead", "fish"]]);
-        assert_eq!(Wanted::parse(r#""open end"#).groups, [[["open"]], [["end"]]]);
-        assert!(Wanted::parse(r#"" "" -" -"#).is_empty());
+        assert_eq!(parsed.excluded, [["dead", "fish"]]);
+        assert_eq!(TextQuery::parse(r#""open end"#).groups, [[["open"]], [["end"]]]);
+        assert!(TextQuery::parse(r#"" "" -" -"#).is_empty());
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
                 tags: vec![tag.to_owned()],
                 ..Document::default()
             };
-            Wanted::parse(query).holds(&document)
+            TextQuery::parse(query).holds(&document)
         };
         assert!(holds(r#""blue sea""#, "The Blue, Sea!", ""));
         assert!(!holds(r#""blue sea""#, "sea blue", ""));

@@ -1,7 +1,7 @@
 //! Matroska and WebM (RFC 9559): EBML elements, some of which do not say where they end.
 
 use super::window::{Stop, Window};
-use super::{AudioStream, Facts, VideoStream};
+use super::{AudioStream, MediaInfo, VideoStream};
 
 const DOC_TYPE: u32 = 0x4282;
 const SEGMENT: u32 = 0x1853_8067;
@@ -59,8 +59,8 @@ struct Segment {
     last_cluster: Option<Element>,
 }
 
-/// Reads the file's facts.
-pub(super) fn read(window: &mut Window<'_>) -> Result<Facts, Stop> {
+/// Reads the file's metadata.
+pub(super) fn read(window: &mut Window<'_>) -> Result<MediaInfo, Stop> {
     let mut segment = Segment {
         doc_type: String::new(),
         scale: 1_000_000,
@@ -84,7 +84,7 @@ pub(super) fn read(window: &mut Window<'_>) -> Result<Facts, Stop> {
             other => other?,
         }
     }
-    Ok(segment.facts())
+    Ok(segment.media_info())
 }
 
 impl Segment {
@@ -192,9 +192,9 @@ impl Segment {
         Ok(())
     }
 
-    fn facts(self) -> Facts {
+    fn media_info(self) -> MediaInfo {
         let ticks = self.duration.unwrap_or(self.last_tick as f64);
-        let mut facts = Facts {
+        let mut info = MediaInfo {
             container: if self.doc_type == "webm" { "webm" } else { "matroska" }.to_owned(),
             duration_ms: (ticks * self.scale as f64 / 1e6).round() as u64,
             video: Vec::new(),
@@ -203,15 +203,15 @@ impl Segment {
         };
         for track in &self.tracks {
             match track.kind {
-                1 => facts.video.push(track.video()),
-                2 => facts.audio.push(AudioStream {
+                1 => info.video.push(track.video()),
+                2 => info.audio.push(AudioStream {
                     codec: codec(&track.codec),
                     channels: u16::try_from(track.channels).unwrap_or(u16::MAX),
                 }),
                 _ => {}
             }
         }
-        facts
+        info
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an uploaded file says of itself: container, duration, dimensions and codecs, read from its own headers in bounded steps.
+//! Metadata of an uploaded file: container, duration, dimensions and codecs, read from its own headers in bounded steps.
 //!
 //! The file is never in memory: [`probe`] asks for small ranges of it.
 
@@ -22,18 +22,18 @@ pub struct Media {
     pub id: MediaId,
     /// Its length.
     pub bytes: u64,
-    /// What the client says it is.
+    /// Content type that the client names.
     pub content_type: Option<String>,
-    /// What was made of it before the operation runs.
-    pub made: Made,
+    /// Result of its processing, which comes before the operation.
+    pub processed: Processed,
 }
 
-/// What an operation wants to be made of an uploaded file before it runs: a row of the operation table names it.
+/// Processing of an uploaded file before its operation runs: a row of the operation table names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
+pub enum Processing {
     /// Nothing.
     Keep,
-    /// Read its facts.
+    /// Read its metadata.
     Probe,
     /// Decode it as a picture of at least this width and height, and render it in these sizes.
     Render {
@@ -44,21 +44,21 @@ pub enum Treatment {
     },
 }
 
-/// What was made of an uploaded file.
+/// Result of the processing of an uploaded file.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Made {
+pub enum Processed {
     /// Nothing: the operation keeps the file as it is.
     Nothing,
-    /// What it says of itself.
-    Facts(Result<Facts, Reason>),
+    /// Metadata from its headers.
+    Info(Result<MediaInfo, ProbeFailure>),
     /// Its renderings, each on disk.
     Pictures(Result<Vec<(Size, Piece)>, PictureError>),
 }
 
-/// What a video file says of itself.
+/// Metadata of a video file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Facts {
+pub struct MediaInfo {
     /// `mp4`, `mov`, `webm` or `matroska`.
     pub container: String,
     /// Length in milliseconds; zero if the file does not say.
@@ -67,7 +67,7 @@ pub struct Facts {
     pub video: Vec<VideoStream>,
     /// Its sound.
     pub audio: Vec<AudioStream>,
-    /// When it was made, in seconds since 1970, if the file says so.
+    /// Time of its making, in seconds since 1970, if the file says so.
     pub created: Option<i64>,
 }
 
@@ -81,7 +81,7 @@ pub struct VideoStream {
     pub height: u32,
     /// Its codec: `h264`, `vp9`..., or the container's own name for one that is not known here.
     pub codec: String,
-    /// How it is turned when shown: 0, 90, 180 or 270 degrees clockwise.
+    /// Rotation when it is shown: 0, 90, 180 or 270 degrees clockwise.
     pub rotation: u16,
     /// Pictures a second, if the file says so.
     pub frame_rate: Option<f64>,
@@ -93,11 +93,11 @@ pub struct VideoStream {
 pub struct AudioStream {
     /// Its codec: `aac`, `opus`..., or the container's own name.
     pub codec: String,
-    /// How many channels it has; zero if the file does not say.
+    /// Number of channels; zero if the file does not say.
     pub channels: u16,
 }
 
-impl Facts {
+impl MediaInfo {
     /// `hd` from 720 lines on (the shorter side, as it is shown), else `sd`.
     #[must_use]
     pub fn definition(&self) -> &'static str {
@@ -106,10 +106,10 @@ impl Facts {
     }
 }
 
-/// Why a file cannot be shown as a video.
+/// A reason for which a file cannot be shown as a video.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Reason {
+pub enum ProbeFailure {
     /// It has no bytes.
     EmptyFile,
     /// It is a picture.
@@ -126,7 +126,7 @@ pub enum Reason {
     InvalidFile,
 }
 
-impl Reason {
+impl ProbeFailure {
     /// `status.failureReason` of the video.
     #[must_use]
     pub const fn failure_reason(self) -> &'static str {
@@ -150,16 +150,16 @@ impl Reason {
     }
 }
 
-/// What the file of `length` bytes is. `read(offset, bytes_max)` gives bytes of it; it is asked for 64 KiB at a time and 256 MiB in all.
+/// Reads the metadata of a file of `length` bytes. `read(offset, bytes_max)` gives bytes of it; it is asked for 64 KiB at a time and 256 MiB in all.
 ///
 /// # Errors
-/// What `read` failed with; a file that is no video is no error but a [`Reason`].
+/// The error of `read`; a file that is no video is no error but a [`ProbeFailure`].
 pub fn probe<E>(
     length: u64,
     mut read: impl FnMut(u64, usize) -> Result<Bytes, E>,
-) -> Result<Result<Facts, Reason>, E> {
+) -> Result<Result<MediaInfo, ProbeFailure>, E> {
     if length == 0 {
-        return Ok(Err(Reason::EmptyFile));
+        return Ok(Err(ProbeFailure::EmptyFile));
     }
     let mut failure = None;
     let mut reader = |offset, bytes_max| match read(offset, bytes_max) {
@@ -173,54 +173,55 @@ pub fn probe<E>(
     match failure {
         Some(error) => Err(error),
         None => Ok(found.map_err(|stop| match stop {
-            Stop::Reason(reason) => reason,
-            Stop::End => Reason::InvalidFile,
+            Stop::Rejected(reason) => reason,
+            Stop::End => ProbeFailure::InvalidFile,
         })),
     }
 }
 
-fn identify(window: &mut Window<'_>) -> Result<Facts, Stop> {
+fn identify(window: &mut Window<'_>) -> Result<MediaInfo, Stop> {
     let head = window.up_to(0, 262)?;
-    let facts = if head.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]) {
+    let info = if head.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]) {
         matroska::read(window)?
     } else if mp4::is_start(&head) {
         mp4::read(window)?
     } else {
-        return Err(Stop::Reason(stranger(&head)));
+        return Err(Stop::Rejected(sniff(&head)));
     };
-    if facts.video.is_empty() {
-        let reason = if facts.audio.is_empty() { Reason::InvalidFile } else { Reason::AudioFile };
-        return Err(Stop::Reason(reason));
+    if info.video.is_empty() {
+        let reason =
+            if info.audio.is_empty() { ProbeFailure::InvalidFile } else { ProbeFailure::AudioFile };
+        return Err(Stop::Rejected(reason));
     }
-    Ok(facts)
+    Ok(info)
 }
 
-/// What a file is that is no container of ours, by its first bytes.
-fn stranger(head: &[u8]) -> Reason {
-    const STARTS: &[(&[u8], Reason)] = &[
-        (b"\x89PNG", Reason::ImageFile),
-        (b"\xFF\xD8\xFF", Reason::ImageFile),
-        (b"GIF8", Reason::ImageFile),
-        (b"BM", Reason::ImageFile),
-        (b"PK\x03\x04", Reason::ArchiveFile),
-        (b"\x1F\x8B", Reason::ArchiveFile),
-        (b"7z\xBC\xAF\x27\x1C", Reason::ArchiveFile),
-        (b"Rar!", Reason::ArchiveFile),
-        (b"%PDF", Reason::DocFile),
-        (b"{\\rtf", Reason::DocFile),
-        (b"\xD0\xCF\x11\xE0", Reason::DocFile),
-        (b"ID3", Reason::AudioFile),
-        (b"fLaC", Reason::AudioFile),
-        (b"\xFF\xFB", Reason::AudioFile),
+/// Tells by its first bytes what a file is that is in no container of ours.
+fn sniff(head: &[u8]) -> ProbeFailure {
+    const STARTS: &[(&[u8], ProbeFailure)] = &[
+        (b"\x89PNG", ProbeFailure::ImageFile),
+        (b"\xFF\xD8\xFF", ProbeFailure::ImageFile),
+        (b"GIF8", ProbeFailure::ImageFile),
+        (b"BM", ProbeFailure::ImageFile),
+        (b"PK\x03\x04", ProbeFailure::ArchiveFile),
+        (b"\x1F\x8B", ProbeFailure::ArchiveFile),
+        (b"7z\xBC\xAF\x27\x1C", ProbeFailure::ArchiveFile),
+        (b"Rar!", ProbeFailure::ArchiveFile),
+        (b"%PDF", ProbeFailure::DocFile),
+        (b"{\\rtf", ProbeFailure::DocFile),
+        (b"\xD0\xCF\x11\xE0", ProbeFailure::DocFile),
+        (b"ID3", ProbeFailure::AudioFile),
+        (b"fLaC", ProbeFailure::AudioFile),
+        (b"\xFF\xFB", ProbeFailure::AudioFile),
     ];
     let known = STARTS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, reason)| *reason);
     let riff =
         head.starts_with(b"RIFF").then(|| head.get(8..12)).flatten().map(|kind| match kind {
-            b"WEBP" => Reason::ImageFile,
-            b"WAVE" => Reason::AudioFile,
-            _ => Reason::NotAVideoFile,
+            b"WEBP" => ProbeFailure::ImageFile,
+            b"WAVE" => ProbeFailure::AudioFile,
+            _ => ProbeFailure::NotAVideoFile,
         });
-    known.or(riff).unwrap_or(Reason::NotAVideoFile)
+    known.or(riff).unwrap_or(ProbeFailure::NotAVideoFile)
 }
 
 #[cfg(test)]
@@ -229,7 +230,7 @@ mod tests {
     use proptest::prelude::*;
     use std::convert::Infallible;
 
-    fn of(bytes: &[u8]) -> Result<Facts, Reason> {
+    fn of(bytes: &[u8]) -> Result<MediaInfo, ProbeFailure> {
         let bytes = Bytes::copy_from_slice(bytes);
         let read = |offset: u64, most: usize| {
             let start = usize::try_from(offset).unwrap().min(bytes.len());
@@ -248,19 +249,19 @@ mod tests {
                     ..sample::Mp4::new(1920, 1080, 61_500)
                 }
                 .bytes();
-                let facts = of(&file).unwrap();
+                let info = of(&file).unwrap();
                 assert_eq!(
-                    (facts.container.as_str(), facts.duration_ms, facts.definition()),
+                    (info.container.as_str(), info.duration_ms, info.definition()),
                     ("mp4", 61_500, "hd")
                 );
-                let stream = facts.video.first().unwrap();
+                let stream = info.video.first().unwrap();
                 assert_eq!(
                     (stream.width, stream.height, stream.codec.as_str(), stream.rotation),
                     (1920, 1080, "h264", 0)
                 );
                 assert!((stream.frame_rate.unwrap() - 30.0).abs() < 0.01);
-                assert_eq!(facts.audio, [AudioStream { codec: "aac".to_owned(), channels: 2 }]);
-                assert_eq!(facts.created, Some(1_700_000_000));
+                assert_eq!(info.audio, [AudioStream { codec: "aac".to_owned(), channels: 2 }]);
+                assert_eq!(info.created, Some(1_700_000_000));
             }
         }
     }
@@ -289,11 +290,11 @@ mod tests {
                     says_duration,
                     ..sample::Matroska::new(1280, 720, 9_000)
                 };
-                let facts = of(&sample.bytes()).unwrap();
-                assert_eq!((facts.container.as_str(), facts.definition()), ("webm", "hd"));
-                assert_eq!(facts.duration_ms, 9_000, "{unknown_sizes} {says_duration}");
-                assert_eq!(facts.video.first().unwrap().codec, "vp9");
-                assert_eq!(facts.audio, [AudioStream { codec: "opus".to_owned(), channels: 2 }]);
+                let info = of(&sample.bytes()).unwrap();
+                assert_eq!((info.container.as_str(), info.definition()), ("webm", "hd"));
+                assert_eq!(info.duration_ms, 9_000, "{unknown_sizes} {says_duration}");
+                assert_eq!(info.video.first().unwrap().codec, "vp9");
+                assert_eq!(info.audio, [AudioStream { codec: "opus".to_owned(), channels: 2 }]);
             }
         }
         let mkv = of(&sample::Matroska {
@@ -308,20 +309,20 @@ mod tests {
     #[test]
     fn what_is_no_video_has_a_reason() {
         for (bytes, reason) in [
-            (b"".as_slice(), Reason::EmptyFile),
-            (b"VVVVVVVVVVVV", Reason::NotAVideoFile),
-            (b"\x89PNG\r\n\x1a\n", Reason::ImageFile),
-            (b"PK\x03\x04....", Reason::ArchiveFile),
-            (b"%PDF-1.7", Reason::DocFile),
-            (b"ID3\x04....", Reason::AudioFile),
-            (b"RIFF....WAVEfmt ", Reason::AudioFile),
-            (b"\0\0\0\x10ftypisom\0\0\0\0", Reason::InvalidFile),
-            (b"\x1A\x45\xDF\xA3", Reason::InvalidFile),
+            (b"".as_slice(), ProbeFailure::EmptyFile),
+            (b"VVVVVVVVVVVV", ProbeFailure::NotAVideoFile),
+            (b"\x89PNG\r\n\x1a\n", ProbeFailure::ImageFile),
+            (b"PK\x03\x04....", ProbeFailure::ArchiveFile),
+            (b"%PDF-1.7", ProbeFailure::DocFile),
+            (b"ID3\x04....", ProbeFailure::AudioFile),
+            (b"RIFF....WAVEfmt ", ProbeFailure::AudioFile),
+            (b"\0\0\0\x10ftypisom\0\0\0\0", ProbeFailure::InvalidFile),
+            (b"\x1A\x45\xDF\xA3", ProbeFailure::InvalidFile),
         ] {
             assert_eq!(of(bytes), Err(reason), "{bytes:?}");
         }
         let silent = sample::Mp4 { video: false, ..sample::Mp4::new(0, 0, 1_000) };
-        assert_eq!(of(&silent.bytes()), Err(Reason::AudioFile));
+        assert_eq!(of(&silent.bytes()), Err(ProbeFailure::AudioFile));
     }
 
     #[test]

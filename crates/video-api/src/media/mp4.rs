@@ -1,7 +1,7 @@
 //! MP4 and QuickTime (ISO/IEC 14496-12): boxes within boxes; the one named `moov` says what the file holds.
 
 use super::window::{Stop, Window};
-use super::{AudioStream, Facts, Reason, VideoStream};
+use super::{AudioStream, MediaInfo, ProbeFailure, VideoStream};
 
 /// A box: its name, and where its content lies.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +16,7 @@ const EPOCH_1904: i64 = 2_082_844_800;
 /// More streams than this are not looked at.
 const STREAMS_MAX: usize = 64;
 
-/// What is known of a track while it is read.
+/// A track while it is read.
 #[derive(Debug, Default)]
 struct Track {
     id: u32,
@@ -33,15 +33,15 @@ struct Track {
     sample_duration: u32,
 }
 
-/// Whether a file that starts so is in this format.
+/// Tells whether a file that starts so is in this format.
 pub(super) fn is_start(head: &[u8]) -> bool {
     const FIRST: &[&[u8]] =
         &[b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot", b"styp"];
     head.get(4..8).is_some_and(|name| FIRST.contains(&name))
 }
 
-/// Reads the file's facts.
-pub(super) fn read(window: &mut Window<'_>) -> Result<Facts, Stop> {
+/// Reads the file's metadata.
+pub(super) fn read(window: &mut Window<'_>) -> Result<MediaInfo, Stop> {
     let mut movie = Movie::default();
     let (mut quicktime, mut found) = (true, false);
     let mut at = 0;
@@ -65,9 +65,9 @@ pub(super) fn read(window: &mut Window<'_>) -> Result<Facts, Stop> {
         }
     }
     if !found {
-        return Err(Stop::Reason(Reason::InvalidFile));
+        return Err(Stop::Rejected(ProbeFailure::InvalidFile));
     }
-    Ok(movie.facts(quicktime))
+    Ok(movie.media_info(quicktime))
 }
 
 /// The box at `at`, if there is one before `limit`. One that reaches beyond `limit` is cut there.
@@ -198,7 +198,7 @@ impl Movie {
         self.tracks.iter().find(|track| track.id == id)
     }
 
-    fn facts(self, quicktime: bool) -> Facts {
+    fn media_info(self, quicktime: bool) -> MediaInfo {
         let tracks = self.tracks.iter().map(|track| millis(track.duration, track.timescale));
         let longest =
             tracks.chain([millis(self.duration, self.timescale), self.fragments_ms]).max();
@@ -212,7 +212,7 @@ impl Movie {
                 _ => {}
             }
         }
-        Facts {
+        MediaInfo {
             container: if quicktime { "mov" } else { "mp4" }.to_owned(),
             duration_ms: longest.unwrap_or(0),
             video,
@@ -314,7 +314,7 @@ fn fragment_sample_duration(window: &mut Window<'_>, at: u64) -> Result<Option<u
     (flags & 8 != 0).then(|| window.u32(at + 8 + before)).transpose()
 }
 
-/// How long the samples of a `trun` are together.
+/// Duration of the samples of a `trun` together.
 fn run_duration(window: &mut Window<'_>, run: Box, default: u32) -> Result<u64, Stop> {
     let flags = window.u32(run.start)?;
     let samples = window.u32(run.start + 4)?;

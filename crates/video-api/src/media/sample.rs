@@ -11,15 +11,15 @@ pub struct Mp4 {
     pub height: u16,
     /// Length in milliseconds.
     pub duration_ms: u32,
-    /// Whether the index comes after the pictures.
+    /// True if the index comes after the pictures.
     pub moov_last: bool,
-    /// Whether boxes say their size in 64 bits.
+    /// True if boxes say their size in 64 bits.
     pub large_sizes: bool,
-    /// How it is turned: 0 or 90.
+    /// Rotation: 0 or 90.
     pub rotation: u16,
-    /// How many fragments it is in; 0 for a file in one.
+    /// Number of fragments; 0 for a file in one.
     pub fragments: u32,
-    /// Whether it has pictures at all.
+    /// True if it has pictures at all.
     pub video: bool,
 }
 
@@ -173,9 +173,9 @@ pub struct Matroska {
     pub height: u16,
     /// Length in milliseconds.
     pub duration_ms: u32,
-    /// Whether the segment and its clusters do not say where they end, as a live recording's do not.
+    /// True if the segment and its clusters do not say where they end, as a live recording's do not.
     pub unknown_sizes: bool,
-    /// Whether the header says how long the file is.
+    /// True if the header says how long the file is.
     pub says_duration: bool,
 }
 

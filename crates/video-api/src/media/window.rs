@@ -2,21 +2,21 @@
 
 use bytes::Bytes;
 
-use super::Reason;
+use super::ProbeFailure;
 
 const BLOCK_BYTES: usize = 64 * 1024;
-/// What one probe may read in all.
+/// The most bytes that one probe reads.
 const BUDGET_BYTES: u64 = 256 * 1024 * 1024;
-/// How many elements one probe may look at.
+/// The most elements that one probe looks at.
 const BUDGET_STEPS: u32 = 2_000_000;
 
-/// Why reading stopped.
+/// The end of a probe before the file is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The file, the budget or the reader is at its end.
     End,
     /// The file is known to be no video.
-    Reason(Reason),
+    Rejected(ProbeFailure),
 }
 
 pub(super) struct Window<'r> {

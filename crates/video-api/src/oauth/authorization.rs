@@ -9,10 +9,10 @@ use super::{Form, OauthError};
 
 /// A request that may be put to a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct AuthorizationRequest {
     /// The client's id.
     pub client: String,
-    /// Where the user goes afterwards.
+    /// Address that the user goes to afterwards.
     pub redirect: String,
     /// The scopes.
     pub scope: String,
@@ -22,35 +22,35 @@ pub struct Request {
     offline: bool,
     nonce: Option<String>,
     project: Option<String>,
-    /// Whether the user must not be asked.
-    pub silent: bool,
+    /// True if the user must not be asked (`prompt=none`).
+    pub prompt_none: bool,
     /// The account that the client thinks of.
-    pub hint: Option<String>,
+    pub login_hint: Option<String>,
 }
 
-/// Why a request is refused, and where that is said.
+/// A refusal of a request, and who is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// To the user: the client, or the way back, cannot be trusted.
-    Shown(OauthError),
+    ToUser(OauthError),
     /// To the client, at this address.
-    Sent(String),
+    ToClient(String),
 }
 
-impl Request {
+impl AuthorizationRequest {
     /// Reads and checks the parameters of an authorization request (RFC 6749 §4.1.1).
     ///
     /// # Errors
-    /// `Shown` with `InvalidRequest`, `InvalidClient`, `RedirectMismatch`, `Store`; `Sent` for everything after.
+    /// `ToUser` with `InvalidRequest`, `InvalidClient`, `RedirectMismatch`, `Store`; `ToClient` for everything after.
     pub fn read(tx: &mut Tx<'_>, form: &Form) -> Result<Self, Refusal> {
-        let (id, redirect, client) = Self::read_client(tx, form).map_err(Refusal::Shown)?;
+        let (id, redirect, client) = Self::read_client(tx, form).map_err(Refusal::ToUser)?;
         let state = form.get("state").map(str::to_owned);
         let read = || {
-            let response_type = form.need("response_type")?;
+            let response_type = form.required("response_type")?;
             if response_type != "code" {
                 return Err(OauthError::UnsupportedResponseType(response_type.to_owned()));
             }
-            let scope = form.need("scope")?;
+            let scope = form.required("scope")?;
             grant::scopes_of(scope)?;
             let challenge = match (form.get("code_challenge"), form.get("code_challenge_method")) {
                 (None, _) => None,
@@ -69,7 +69,7 @@ impl Request {
             Ok((scope.to_owned(), challenge))
         };
         let (scope, challenge) = read()
-            .map_err(|error| Refusal::Sent(with_error(&redirect, &error, state.as_deref())))?;
+            .map_err(|error| Refusal::ToClient(with_error(&redirect, &error, state.as_deref())))?;
         Ok(Self {
             client: id,
             redirect,
@@ -79,16 +79,16 @@ impl Request {
             offline: form.get("access_type") == Some("offline"),
             nonce: form.get("nonce").map(str::to_owned),
             project: client.project,
-            silent: form.get("prompt") == Some("none"),
-            hint: form.get("login_hint").map(str::to_owned),
+            prompt_none: form.get("prompt") == Some("none"),
+            login_hint: form.get("login_hint").map(str::to_owned),
         })
     }
 
     fn read_client(tx: &mut Tx<'_>, form: &Form) -> Result<(String, String, Client), OauthError> {
-        let id = form.need("client_id")?;
+        let id = form.required("client_id")?;
         let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
-        let redirect = form.need("redirect_uri")?;
-        if !client.redirects.iter().any(|allowed| may_return(allowed, redirect)) {
+        let redirect = form.required("redirect_uri")?;
+        if !client.redirects.iter().any(|allowed| redirect_matches(allowed, redirect)) {
             return Err(OauthError::RedirectMismatch);
         }
         Ok((id.to_owned(), redirect.to_owned(), client))
@@ -138,9 +138,9 @@ impl Request {
     }
 }
 
-/// Whether a client that may send users to `allowed` may send them to `asked`: the same text, or the same loopback host over http with
+/// Tells whether a client that may send users to `allowed` may send them to `asked`: the same text, or the same loopback host over http with
 /// any port and path, for a program on the user's machine takes the port that is free (RFC 8252 §7.3).
-fn may_return(allowed: &str, asked: &str) -> bool {
+fn redirect_matches(allowed: &str, asked: &str) -> bool {
     allowed == asked
         || loopback_host(allowed).is_some_and(|host| loopback_host(asked) == Some(host))
 }
@@ -207,10 +207,10 @@ mod tests {
         store
     }
 
-    fn read(store: &Memory, pairs: &[(&str, &str)]) -> Result<Request, Refusal> {
+    fn read(store: &Memory, pairs: &[(&str, &str)]) -> Result<AuthorizationRequest, Refusal> {
         let pairs =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Request::read(&mut Tx::new(store), &Form::new(pairs).unwrap())
+        AuthorizationRequest::read(&mut Tx::new(store), &Form::new(pairs).unwrap())
     }
 
     #[test]
@@ -237,12 +237,12 @@ mod tests {
             );
             assert_eq!(read.is_ok(), allowed, "{redirect}");
             if !allowed {
-                assert_eq!(read, Err(Refusal::Shown(OauthError::RedirectMismatch)), "{redirect}");
+                assert_eq!(read, Err(Refusal::ToUser(OauthError::RedirectMismatch)), "{redirect}");
             }
         }
         assert_eq!(
             read(&store, &[("client_id", "other"), ("redirect_uri", "http://localhost")]),
-            Err(Refusal::Shown(OauthError::InvalidClient))
+            Err(Refusal::ToUser(OauthError::InvalidClient))
         );
     }
 
@@ -263,7 +263,8 @@ mod tests {
                 "invalid_request",
             ),
         ] {
-            let Err(Refusal::Sent(address)) = read(&store(), &[base.as_slice(), &more].concat())
+            let Err(Refusal::ToClient(address)) =
+                read(&store(), &[base.as_slice(), &more].concat())
             else {
                 panic!("{code}")
             };

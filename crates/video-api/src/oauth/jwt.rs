@@ -18,7 +18,7 @@ const SHA256_PREFIX: [u8; 19] = [
     0x00, 0x04, 0x20,
 ];
 
-/// Why a token is none, or not to be trusted.
+/// A fault of a token or a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JwtError {
     /// Not three parts of base64url, the first two of them JSON.
@@ -35,10 +35,10 @@ pub enum JwtError {
     Key,
 }
 
-/// What an assertion claims, before anybody believes it.
+/// Claims of an assertion, before anybody believes them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Claims {
-    /// Who says it: the service account's address.
+    /// Issuer: the service account's address.
     pub iss: String,
     /// For whom: the address of a user that the account acts for.
     pub sub: Option<String>,
@@ -47,16 +47,16 @@ pub struct Claims {
     pub scope: String,
     /// To whom it is said: the token endpoint.
     pub aud: String,
-    /// When it was said, in seconds since 1970.
+    /// Time of issue, in seconds since 1970.
     pub iat: i64,
-    /// When it ends.
+    /// End of its life.
     pub exp: i64,
 }
 
 /// A token that was read and not yet checked.
 #[derive(Debug, Clone)]
 pub struct Assertion<'t> {
-    /// What it claims.
+    /// Its claims.
     pub claims: Claims,
     signed: &'t str,
     signature: Vec<u8>,
@@ -141,7 +141,7 @@ impl RsaKey {
         usable.then_some(Self { modulus, exponent, bytes: usize::try_from(bits.div_ceil(8)).ok()? })
     }
 
-    /// Whether `signature` is RSASSA-PKCS1-v1_5 with SHA-256 of `message` (RFC 8017 §8.2.2).
+    /// Tells whether `signature` is RSASSA-PKCS1-v1_5 with SHA-256 of `message` (RFC 8017 §8.2.2).
     fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let number = BigUint::from_bytes_be(signature);
         if signature.len() != self.bytes || number >= self.modulus {
@@ -200,7 +200,7 @@ impl IdentityKey {
     #[must_use]
     pub fn id(&self) -> String {
         let digest = Sha256::digest(self.0.verifying_key().to_sec1_point(true).as_bytes());
-        digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(digest.first_chunk::<10>().map_or(&[][..], |start| start.as_slice()))
     }
 
     /// A signed token that says `claims`.

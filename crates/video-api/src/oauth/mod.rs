@@ -1,6 +1,6 @@
 //! The OAuth 2.0 issuer (RFC 6749): who may use which account, so that stock credentials libraries get their tokens here.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`authorization`] | the request that a user answers, and the way back to the client |
 //! | [`grant`] | what was allowed, the secrets that stand for it, and their end |
@@ -29,7 +29,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("oauthIdentity", &token::IDENTITY, table_entry::Form::Json),
 ];
 
-/// Why the issuer refused. The code is that of RFC 6749 §5.2.
+/// A refusal of the issuer. The code is that of RFC 6749 §5.2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OauthError {
     /// A parameter is missing, repeated or none.
@@ -120,7 +120,7 @@ impl Form {
     ///
     /// # Errors
     /// `InvalidRequest`.
-    pub fn need(&self, name: &str) -> Result<&str, OauthError> {
+    pub fn required(&self, name: &str) -> Result<&str, OauthError> {
         self.get(name).ok_or_else(|| {
             OauthError::InvalidRequest(format!("Missing required parameter: {name}"))
         })

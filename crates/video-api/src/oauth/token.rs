@@ -6,7 +6,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use super::grant::{ACCESS_SECONDS, CLIENTS, Grant, Issued, SERVICE_ACCOUNTS};
+use super::grant::{ACCESS_SECONDS, CLIENTS, Grant, IssuedTokens, SERVICE_ACCOUNTS};
 use super::jwt::{Assertion, IdentityKey, RsaKey};
 use super::{Form, OauthError, grant};
 use crate::account::{ACCOUNTS, Account, TOKENS, digest};
@@ -14,9 +14,9 @@ use crate::account::{ACCOUNTS, Account, TOKENS, digest};
 /// Paths of the token endpoint: today's and those that older clients know.
 pub const TOKEN_PATHS: &[&str] =
     &["/token", "/oauth2/v4/token", "/o/oauth2/token", "/oauth2/v3/token"];
-/// What the stock libraries write as the audience of an assertion, whichever endpoint they send it to.
+/// Audience that the stock libraries write into an assertion, whichever endpoint they send it to.
 const STOCK_AUDIENCE: &str = "https://oauth2.googleapis.com/token";
-/// How far a client's clock may be off, in seconds.
+/// Tolerance for a client's clock, in seconds.
 const SKEW_SECONDS: i64 = 300;
 /// An assertion may last so long, in seconds.
 const ASSERTION_SECONDS_MAX: i64 = 3_600;
@@ -30,7 +30,7 @@ impl JsonRecord for IdentitySecret {}
 /// The one row of the key.
 pub(crate) const IDENTITY: Table<(), IdentitySecret> = Table::new(0x95);
 
-/// What a request to the token endpoint is answered in: who the issuer is, and the time.
+/// The issuer at a moment: its address as the client sees it, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Issuer<'i> {
     /// The issuer's base URL as the client sees it.
@@ -65,17 +65,17 @@ impl Issuer<'_> {
     ///
     /// # Errors
     /// `InvalidRequest`, `UnsupportedGrantType`, `InvalidClient`, `RedirectMismatch`, `InvalidGrant`, `InvalidScope`, `Store`.
-    pub fn answer(
+    pub fn issue(
         &self,
         tx: &mut Tx<'_>,
         ids: &mut dyn Ids,
         form: &Form,
         basic: Option<(&str, &str)>,
     ) -> Result<Option<Value>, OauthError> {
-        let issued = match form.need("grant_type")? {
+        let issued = match form.required("grant_type")? {
             "authorization_code" => {
-                let client = self.client(tx, form, basic)?;
-                let (code, redirect) = (form.need("code")?, form.get("redirect_uri"));
+                let client = self.authenticate_client(tx, form, basic)?;
+                let (code, redirect) = (form.required("code")?, form.get("redirect_uri"));
                 match grant::redeem(
                     tx,
                     ids,
@@ -90,18 +90,18 @@ impl Issuer<'_> {
                 }
             }
             "refresh_token" => {
-                let client = self.client(tx, form, basic)?;
+                let client = self.authenticate_client(tx, form, basic)?;
                 grant::refresh(
                     tx,
                     ids,
                     self.now,
                     &client,
-                    form.need("refresh_token")?,
+                    form.required("refresh_token")?,
                     form.get("scope"),
                 )?
             }
             "urn:ietf:params:oauth:grant-type:jwt-bearer" => {
-                self.assert(tx, ids, form.need("assertion")?)?
+                self.exchange_assertion(tx, ids, form.required("assertion")?)?
             }
             other => return Err(OauthError::UnsupportedGrantType(other.to_owned())),
         };
@@ -109,7 +109,7 @@ impl Issuer<'_> {
     }
 
     /// The client of a request, once its secret is checked.
-    fn client(
+    fn authenticate_client(
         &self,
         tx: &mut Tx<'_>,
         form: &Form,
@@ -117,7 +117,7 @@ impl Issuer<'_> {
     ) -> Result<String, OauthError> {
         let (id, secret) = match basic {
             Some((id, secret)) => (id, Some(secret)),
-            None => (form.need("client_id")?, form.get("client_secret")),
+            None => (form.required("client_id")?, form.get("client_secret")),
         };
         let client = CLIENTS.peek(tx, &id.to_owned())?.ok_or(OauthError::InvalidClient)?;
         let proven = match (client.secret, secret) {
@@ -129,18 +129,19 @@ impl Issuer<'_> {
     }
 
     /// A token for a service account's assertion (RFC 7523).
-    fn assert(
+    fn exchange_assertion(
         &self,
         tx: &mut Tx<'_>,
         ids: &mut dyn Ids,
         assertion: &str,
-    ) -> Result<Issued, OauthError> {
+    ) -> Result<IssuedTokens, OauthError> {
         let assertion = Assertion::read(assertion).map_err(|_| {
             OauthError::InvalidGrant("Invalid JWT: it cannot be read, or is not signed with RS256.")
         })?;
         let unknown = OauthError::InvalidGrant("Invalid grant: account not found");
-        let robot = SERVICE_ACCOUNTS.peek(tx, &assertion.claims.iss)?.ok_or(unknown.clone())?;
-        let key = RsaKey::from_pem(&robot.key).map_err(|_| unknown.clone())?;
+        let service_account =
+            SERVICE_ACCOUNTS.peek(tx, &assertion.claims.iss)?.ok_or(unknown.clone())?;
+        let key = RsaKey::from_pem(&service_account.key).map_err(|_| unknown.clone())?;
         let claims = assertion
             .verified_by(&key)
             .map_err(|_| OauthError::InvalidGrant("Invalid JWT Signature."))?;
@@ -160,14 +161,18 @@ impl Issuer<'_> {
             return Err(OauthError::InvalidGrant("Invalid JWT: aud is not this token endpoint."));
         }
         let account = match &claims.sub {
-            None => robot.account,
-            Some(subject) if *subject == claims.iss => robot.account,
+            None => service_account.account,
+            Some(subject) if *subject == claims.iss => service_account.account,
             Some(subject) => grant::account_named(tx, subject)?.ok_or(unknown)?.id,
         };
-        let granted =
-            Grant { client: claims.iss, account, scope: claims.scope, project: robot.project };
+        let granted = Grant {
+            client: claims.iss,
+            account,
+            scope: claims.scope,
+            project: service_account.project,
+        };
         let access = grant::make_access(tx, ids, self.now, None, &granted)?;
-        Ok(Issued {
+        Ok(IssuedTokens {
             access,
             refresh: None,
             scope: granted.scope,
@@ -181,7 +186,7 @@ impl Issuer<'_> {
         &self,
         tx: &mut Tx<'_>,
         ids: &mut dyn Ids,
-        issued: &Issued,
+        issued: &IssuedTokens,
     ) -> Result<Value, OauthError> {
         let mut answer = json!({
             "access_token": issued.access,
@@ -210,7 +215,7 @@ impl Issuer<'_> {
         Ok(answer)
     }
 
-    /// Who the bearer of an access token is.
+    /// Profile of the bearer of an access token.
     ///
     /// # Errors
     /// `InvalidToken`, `Store`.
@@ -223,7 +228,7 @@ impl Issuer<'_> {
         Ok(profile(&account))
     }
 
-    /// What an access token is good for.
+    /// Account, scopes and life of an access token.
     ///
     /// # Errors
     /// `InvalidToken`, `Store`.

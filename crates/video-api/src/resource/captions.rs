@@ -3,7 +3,7 @@
 use crate::account::{Scope, Scopes};
 use crate::api::operation::{Access, Cost, Operation, Part, Run, Upload};
 use crate::api::parameter::{ID, IDS, Kind, OWNER, PART, Param};
-use crate::media::Treatment;
+use crate::media::Processing;
 use crate::resource::Resource;
 
 /// The resource.
@@ -69,7 +69,7 @@ const INSERT: Operation = Operation {
         accept: &["text/xml", "application/octet-stream", "*/*"],
         bytes_max: 104_857_600,
         required: true,
-        treatment: Treatment::Keep,
+        processing: Processing::Keep,
     }),
     ..Operation::insert("captions.insert", "/captions", Run::NotImplemented)
 };
@@ -116,7 +116,7 @@ const UPDATE: Operation = Operation {
         accept: &["text/xml", "application/octet-stream", "*/*"],
         bytes_max: 104_857_600,
         required: false,
-        treatment: Treatment::Keep,
+        processing: Processing::Keep,
     }),
     ..Operation::update("captions.update", "/captions", Run::NotImplemented)
 };

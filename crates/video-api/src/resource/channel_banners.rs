@@ -9,7 +9,7 @@ use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, Upload};
 use crate::api::parameter::{OWNER, OWNER_CHANNEL, Param};
 use crate::api::response::{Item, Reply, etag};
-use crate::media::{Made, Treatment};
+use crate::media::{Processed, Processing};
 use crate::picture;
 use crate::record::id;
 use crate::record::table_entry::{Form, TableEntry};
@@ -49,7 +49,7 @@ const INSERT: Operation = Operation {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 6_291_456,
         required: true,
-        treatment: Treatment::Render { sizes: picture::BANNER, least: BANNER_MIN },
+        processing: Processing::Render { sizes: picture::BANNER, least: BANNER_MIN },
     }),
     ..Operation::insert("channelBanners.insert", "/channelBanners/insert", Run::Call(insert))
 };
@@ -60,7 +60,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return Err(Error::Rule(&FORBIDDEN));
     }
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
-    let Made::Pictures(Ok(pictures)) = &sent.made else {
+    let Processed::Pictures(Ok(pictures)) = &sent.processed else {
         return Err(Error::Rule(&BANNER_INVALID));
     };
     let banner = id::picture(ids);

@@ -11,9 +11,10 @@ use crate::api::page_token::{Binding, Direction, PageToken};
 use crate::api::parameter::{Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param, REGION_CODE};
 use crate::api::response::{Item, List, Paging, Reply, Served, etag};
 use crate::index;
+use crate::index::facet::DurationClass;
 use crate::index::query;
-use crate::index::query::{Around, Cursor, Hit, Length, Order, Query};
-use crate::index::tokenizer::Wanted;
+use crate::index::query::{Cursor, GeoCircle, Hit, Order, Query};
+use crate::index::tokenizer::TextQuery;
 use crate::resource::Resource;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::search_document as channels;
@@ -269,17 +270,17 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
     let is =
         |name: &str, yes: &str| params.get(name).filter(|_| asks(name)).map(|value| value == yes);
     Ok(Query {
-        wanted: Wanted::parse(params.get("q").unwrap_or_default()),
+        text: TextQuery::parse(params.get("q").unwrap_or_default()),
         kinds,
         channel,
         mine: if own { Some(call.caller.channel()?.to_owned()) } else { None },
         published_after: params.moment("publishedAfter").map(|moment| moment.micros()),
         published_before: params.moment("publishedBefore").map(|moment| moment.micros()),
         category: params.get("videoCategoryId").map(str::to_owned),
-        length: match params.get("videoDuration") {
-            Some("short") => Some(Length::Short),
-            Some("medium") => Some(Length::Medium),
-            Some("long") => Some(Length::Long),
+        duration: match params.get("videoDuration") {
+            Some("short") => Some(DurationClass::Short),
+            Some("medium") => Some(DurationClass::Medium),
+            Some("long") => Some(DurationClass::Long),
             _ => None,
         },
         high_definition: is("videoDefinition", "high"),
@@ -289,7 +290,7 @@ fn read(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Query, Error> {
         embeddable: is("videoEmbeddable", "true").unwrap_or_default(),
         syndicated: is("videoSyndicated", "true").unwrap_or_default(),
         broadcast: params.get("eventType").filter(|kind| *kind != "none").map(str::to_owned),
-        around: around(params.get("location"), params.get("locationRadius"))?,
+        near: near(params.get("location"), params.get("locationRadius"))?,
         topic: params.get("topicId").map(str::to_owned),
         region: region.map(str::to_owned),
         language: params.get("relevanceLanguage").map(str::to_owned),
@@ -330,7 +331,7 @@ fn is_language(tag: &str) -> bool {
 }
 
 /// `latitude,longitude` and a radius with its unit; both or neither.
-fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>, Error> {
+fn near(location: Option<&str>, radius: Option<&str>) -> Result<Option<GeoCircle>, Error> {
     const RADIUS_METRES_MAX: f64 = 1_000_000.0;
     let (location, radius) = match (location, radius) {
         (None, None) => return Ok(None),
@@ -348,7 +349,7 @@ fn around(location: Option<&str>, radius: Option<&str>) -> Result<Option<Around>
         let sound = latitude.abs() <= 90.0
             && longitude.abs() <= 180.0
             && (0.0..=RADIUS_METRES_MAX).contains(&metres);
-        sound.then_some(Around { latitude, longitude, metres })
+        sound.then_some(GeoCircle { latitude, longitude, metres })
     };
     read().map(Some).ok_or(Error::Rule(&LOCATION_INVALID))
 }
@@ -403,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_place_needs_its_radius_and_both_their_form() {
-        let read = |location, radius| around(location, radius);
+        let read = |location, radius| near(location, radius);
         assert_eq!(read(None, None), Ok(None));
         let found = read(Some("37.42307,-122.08427"), Some("5km")).unwrap().unwrap();
         assert!((found.latitude - 37.42307).abs() < 1e-9 && (found.metres - 5_000.0).abs() < 1e-9);

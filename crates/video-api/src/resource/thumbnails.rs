@@ -8,7 +8,7 @@ use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, UPLOAD, Upload};
 use crate::api::parameter::{OWNER, Param};
 use crate::api::response::{List, Reply};
-use crate::media::{Made, Treatment};
+use crate::media::{Processed, Processing};
 use crate::picture;
 use crate::record::{stored, thumbnail};
 use crate::resource::Resource;
@@ -38,7 +38,7 @@ const SET: Operation = Operation {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 52_428_800,
         required: true,
-        treatment: Treatment::Render { sizes: picture::VIDEO, least: (1, 1) },
+        processing: Processing::Render { sizes: picture::VIDEO, least: (1, 1) },
     }),
     ..Operation::insert("thumbnails.set", "/thumbnails/set", Run::Call(set))
 };
@@ -53,7 +53,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         return Err(Error::Rule(&FORBIDDEN));
     }
     let sent = call.media.ok_or(Error::MediaBodyRequired)?;
-    let Made::Pictures(Ok(pictures)) = &sent.made else {
+    let Processed::Pictures(Ok(pictures)) = &sent.processed else {
         return Err(Error::Rule(&IMAGE_INVALID));
     };
     picture::set(tx, &format!("vi/{id}"), pictures)?;

@@ -10,7 +10,7 @@ use crate::api::operation::call::Call;
 use crate::api::operation::{Operation, Run, UPLOAD, Upload, WRITE};
 use crate::api::parameter::{OWNER, Param};
 use crate::api::response::Reply;
-use crate::media::{Made, Treatment};
+use crate::media::{Processed, Processing};
 use crate::picture;
 use crate::picture::PictureError;
 use crate::record::json_fields::Body;
@@ -59,7 +59,7 @@ const SET: Operation = Operation {
         accept: &["image/jpeg", "image/png", "application/octet-stream"],
         bytes_max: 10_485_760,
         required: true,
-        treatment: Treatment::Render { sizes: picture::WATERMARK, least: (1, 1) },
+        processing: Processing::Render { sizes: picture::WATERMARK, least: (1, 1) },
     }),
     ..Operation::insert("watermarks.set", "/watermarks/set", Run::Call(set))
 };
@@ -106,12 +106,12 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         CHANNELS.peek(tx, &target)?.ok_or(&TARGET_CHANNEL_NOT_FOUND)?;
         resource.insert("targetChannelId".into(), target.into());
     }
-    let pictures = match &sent.made {
-        Made::Pictures(Ok(pictures)) => pictures,
-        Made::Pictures(Err(PictureError::TooWide { .. })) => {
+    let pictures = match &sent.processed {
+        Processed::Pictures(Ok(pictures)) => pictures,
+        Processed::Pictures(Err(PictureError::TooWide { .. })) => {
             return Err(Error::Rule(&IMAGE_TOO_WIDE));
         }
-        Made::Pictures(Err(PictureError::TooTall { .. })) => {
+        Processed::Pictures(Err(PictureError::TooTall { .. })) => {
             return Err(Error::Rule(&IMAGE_TOO_TALL));
         }
         _ => return Err(Error::Rule(&IMAGE_FORMAT_UNSUPPORTED)),

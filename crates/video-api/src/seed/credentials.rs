@@ -176,14 +176,14 @@ fn client(tx: &mut Tx<'_>, client: &SeedClient) -> Result<bool, Error> {
     Ok(new)
 }
 
-fn service_account(tx: &mut Tx<'_>, robot: &SeedServiceAccount) -> Result<bool, Error> {
+fn service_account(tx: &mut Tx<'_>, service_account: &SeedServiceAccount) -> Result<bool, Error> {
     let row = ServiceAccount {
-        account: robot.account.clone(),
-        key: robot.public_key.clone(),
-        project: robot.project.clone(),
+        account: service_account.account.clone(),
+        key: service_account.public_key.clone(),
+        project: service_account.project.clone(),
     };
-    let new = SERVICE_ACCOUNTS.get(tx, &robot.email)?.as_ref() != Some(&row);
-    SERVICE_ACCOUNTS.put(tx, &robot.email, &row);
+    let new = SERVICE_ACCOUNTS.get(tx, &service_account.email)?.as_ref() != Some(&row);
+    SERVICE_ACCOUNTS.put(tx, &service_account.email, &row);
     Ok(new)
 }
 

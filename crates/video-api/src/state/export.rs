@@ -58,7 +58,7 @@ pub fn export(
             _ => break,
         }
     }
-    let sha256 = text.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex::encode(text.digest.finalize());
     let end = serde_json::to_string(&End { rows, sha256 }).map_err(std::io::Error::from)?;
     writeln!(text.out, "{end}")?;
     text.out.flush()?;

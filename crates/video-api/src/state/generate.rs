@@ -18,7 +18,7 @@ use crate::account::Account;
 use crate::api::error::Error;
 use crate::index::bulk::Bulk;
 use crate::index::{CHANGED, DOCUMENTS, Kind};
-use crate::media::{AudioStream, Facts, VideoStream};
+use crate::media::{AudioStream, MediaInfo, VideoStream};
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
@@ -294,10 +294,10 @@ fn make_video(
     Ok(id)
 }
 
-fn facts(ids: &mut SeededIds) -> Facts {
+fn facts(ids: &mut SeededIds) -> MediaInfo {
     let (width, height) =
         SIZES.get(usize::try_from(below(ids, 4)).unwrap_or(0)).copied().unwrap_or((1280, 720));
-    Facts {
+    MediaInfo {
         container: "mp4".into(),
         duration_ms: 10_000 + below(ids, 3_600_000),
         video: vec![VideoStream {

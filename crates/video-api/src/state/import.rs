@@ -127,8 +127,7 @@ impl<'t> Lines<'t> {
     fn end(&mut self, rows: u64) -> Result<(), StateError> {
         let end: End =
             serde_json::from_slice(&self.line).map_err(|error| self.refuse(&error.to_string()))?;
-        let digest: String =
-            self.before.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = hex::encode(self.before.clone().finalize());
         if end.rows != rows || end.sha256 != digest {
             return Err(self.refuse("the file is not what was written: its digest differs"));
         }

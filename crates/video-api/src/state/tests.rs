@@ -11,9 +11,9 @@ use super::generate::{Generator, Plan, SERIES_VIDEOS};
 use super::import::import;
 use super::load::Loader;
 use super::vocabulary::name;
-use crate::index::indexer;
 use crate::index::query::{self, Query};
-use crate::index::tokenizer::Wanted;
+use crate::index::tokenizer::TextQuery;
+use crate::index::verify::verify;
 use crate::picture::{self, VIDEO};
 use crate::resource::channels::record::CHANNEL_COUNTS;
 use crate::resource::playlist_items::order::ORDER;
@@ -149,7 +149,7 @@ fn what_is_generated_is_what_requests_would_have_made() {
     let plan = Plan { channels: 1, videos: 1_203, seed: 3 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
-    indexer::verify(&mut tx).unwrap();
+    verify(&mut tx).unwrap();
     let (videos, _) = VIDEOS.scan(&mut tx, &VIDEOS.span(&()), ALL).unwrap();
     assert_eq!(videos.len(), 1_203);
     let (mut public, mut views) = (0, 0);
@@ -169,7 +169,7 @@ fn what_is_generated_is_what_requests_would_have_made() {
         playlists.iter().map(|(id, _)| ORDER.get(&mut tx, id).unwrap().unwrap().total()).sum();
     assert!(playlists.len() >= 12 && items >= 600, "{} {items}", playlists.len());
     let query = Query {
-        wanted: Wanted::parse(&name(2)),
+        text: TextQuery::parse(&name(2)),
         mine: Some(channels[0].0.clone()),
         ..Query::default()
     };

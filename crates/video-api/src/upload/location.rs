@@ -1,8 +1,8 @@
 //! The address of a session as the client sees it: the one it must come back to, also through a proxy.
 
-/// What a request says about the address that the client used. Header values as they came.
+/// Headers and connection of a request, as far as they tell the address that the client used. Header values as they came.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Seen<'r> {
+pub struct AddressHeaders<'r> {
     /// `Host`, or the authority of an absolute target.
     pub host: Option<&'r str>,
     /// `X-Forwarded-Host`.
@@ -13,7 +13,7 @@ pub struct Seen<'r> {
     pub forwarded_port: Option<&'r str>,
     /// `X-Forwarded-Prefix`.
     pub forwarded_prefix: Option<&'r str>,
-    /// Whether the connection to this service is under TLS.
+    /// True if the connection to this service is under TLS.
     pub tls: bool,
 }
 
@@ -21,7 +21,11 @@ pub struct Seen<'r> {
 ///
 /// A header that is no host, scheme, port or path is as good as absent. Where a proxy lists several, the first is the client's.
 #[must_use]
-pub fn base_url(external_url: Option<&str>, seen: &Seen<'_>, fallback_host: &str) -> String {
+pub fn base_url(
+    external_url: Option<&str>,
+    seen: &AddressHeaders<'_>,
+    fallback_host: &str,
+) -> String {
     if let Some(url) = external_url {
         return url.trim_end_matches('/').to_owned();
     }
@@ -91,11 +95,11 @@ mod tests {
 
     #[test]
     fn the_client_comes_back_to_the_address_that_it_used() {
-        let seen = |host, forwarded_host, forwarded_proto| Seen {
+        let seen = |host, forwarded_host, forwarded_proto| AddressHeaders {
             host: Some(host),
             forwarded_host,
             forwarded_proto,
-            ..Seen::default()
+            ..AddressHeaders::default()
         };
         for (external, seen, expected) in [
             (None, seen("127.0.0.1:7801", None, None), "http://127.0.0.1:7801"),
@@ -117,13 +121,13 @@ mod tests {
             ),
             (
                 None,
-                Seen { host: Some("[::1]:7801"), tls: true, ..Seen::default() },
+                AddressHeaders { host: Some("[::1]:7801"), tls: true, ..AddressHeaders::default() },
                 "https://[::1]:7801",
             ),
-            (None, Seen::default(), "http://fallback:1"),
+            (None, AddressHeaders::default(), "http://fallback:1"),
             (
                 None,
-                Seen {
+                AddressHeaders {
                     host: Some("a"),
                     forwarded_host: Some("b"),
                     forwarded_port: Some("8443"),
@@ -135,12 +139,12 @@ mod tests {
             ),
             (
                 None,
-                Seen {
+                AddressHeaders {
                     host: Some("a"),
                     forwarded_host: Some("b"),
                     forwarded_port: Some("443"),
                     forwarded_proto: Some("https"),
-                    ..Seen::default()
+                    ..AddressHeaders::default()
                 },
                 "https://b",
             ),

@@ -13,9 +13,9 @@ pub type MediaId = [u8; 16];
 /// A piece of an uploaded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Where its bytes are.
+    /// Blob that holds its bytes.
     pub blob: BlobId,
-    /// How many there are.
+    /// Its length.
     pub bytes: u64,
 }
 
@@ -39,10 +39,10 @@ pub const PIECES: Table<(MediaId, u64), Piece> = Table::new(0x83);
 /// Bodies that no record names any more.
 pub const GARBAGE: Table<MediaId, ()> = Table::new(0x84);
 
-/// How many pieces one step of [`sweep`] deletes.
+/// Pieces that one step of [`sweep`] deletes.
 const SWEEP_STEP: usize = 200;
 
-/// Why an uploaded body could not be read.
+/// A failure to read an uploaded body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MediaError {
     /// The rows could not be read.

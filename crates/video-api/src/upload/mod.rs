@@ -1,7 +1,7 @@
 //! Uploads: how bytes reach the service, whole, beside their metadata, or in pieces that survive an interruption.
 
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`range`] | the `Content-Range` of a piece, and the `Range` that says what has arrived |
 //! | [`related`] | `multipart/related`: metadata and media in one body, read as it arrives |
@@ -30,7 +30,7 @@ pub static TABLES: &[TableEntry] = &[
 /// Pieces of a resumable upload are multiples of this, the last one excepted (facts of the protocol: 256 KiB).
 pub const PIECE_BYTES_MULTIPLE: u64 = 256 * 1024;
 
-/// How a body is sent: the query parameter `uploadType`.
+/// Form of an upload: the query parameter `uploadType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// The body is the media alone.
@@ -42,7 +42,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// How the body of a request is to be read.
+    /// Protocol of a request, from its `uploadType` and its content type.
     ///
     /// One stock client says `multipart` and sends the media alone, with its own content type: what the body
     /// says of itself counts. Without `uploadType`, a body is media unless its content type says otherwise.
@@ -59,7 +59,7 @@ impl Protocol {
     }
 }
 
-/// Whether media of type `given` may be uploaded where `accepted` are: exact types, `type/*` and `*/*`.
+/// Tells whether media of type `given` may be uploaded where `accepted` are: exact types, `type/*` and `*/*`.
 ///
 /// A body without a type counts as `application/octet-stream`; parameters after `;` do not count.
 #[must_use]

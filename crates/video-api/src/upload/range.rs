@@ -1,6 +1,6 @@
-//! Where a piece of a resumable upload lies: `Content-Range` of a request, `Range` of a 308 answer.
+//! Place of a piece in a resumable upload: `Content-Range` of a request, `Range` of a 308 response.
 
-/// What a `Content-Range` header says.
+/// A `Content-Range` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentRange {
     /// `bytes FIRST-LAST/TOTAL`, or `/*` while the total is not known. `first <= last`, and `last < total`.
@@ -42,7 +42,7 @@ impl ContentRange {
     }
 }
 
-/// The `Range` of a 308 answer when `received` bytes have arrived; `None` before the first one, and then the header is absent.
+/// The `Range` of a 308 response when `received` bytes have arrived; `None` before the first one, and then the header is absent.
 #[must_use]
 pub fn received_range(received: u64) -> Option<String> {
     received.checked_sub(1).map(|last| format!("bytes=0-{last}"))

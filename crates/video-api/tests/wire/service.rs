@@ -83,7 +83,7 @@ impl Service {
             .ids(Box::new(SeededIds::from_number(7 + run)))
             .seed(Seed::parse(seed).unwrap())
             .build();
-        api.fill().await.unwrap();
+        api.apply_seed().await.unwrap();
         Self { api, clock }
     }
 

@@ -10,7 +10,7 @@ use crate::api::error::Error;
 use crate::api::operation::call::Call;
 use crate::api::parameter::Param;
 use crate::api::response::Reply;
-use crate::media::Treatment;
+use crate::media::Processing;
 
 /// The start of every path of the interface (Spec §9: the version is the last segment).
 pub const VERSION_PATH: &str = "/youtube/v3";
@@ -111,7 +111,7 @@ pub struct Upload {
     /// True if a request without media is refused.
     pub required: bool,
     /// The processing of the media before the handler runs.
-    pub treatment: Treatment,
+    pub processing: Processing,
 }
 
 /// A handler. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.

@@ -1,24 +1,13 @@
-//! Whether a document that holds the words passes the filters of a query.
+//! The filters of a query, for a document that holds its words.
 
 use super::Query;
 use crate::index::Kind;
-use crate::index::postings::Facet;
+use crate::index::facet::Facet;
 use crate::index::summary::{Flag, Summary};
-
-/// How long a video is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// Less than four minutes.
-    Short,
-    /// Four to twenty minutes.
-    Medium,
-    /// More than twenty minutes.
-    Long,
-}
 
 /// A place on earth, and how far around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Around {
+pub struct GeoCircle {
     /// Degrees north.
     pub latitude: f64,
     /// Degrees east.
@@ -30,15 +19,15 @@ pub struct Around {
 impl Query {
     /// Words that every result has beside those of its text: what a summary does not tell, and, where nothing else narrows the results,
     /// what it does.
-    pub(super) fn narrowing(&self, has_words: bool) -> Vec<String> {
+    pub(super) fn required_facets(&self, has_words: bool) -> Vec<String> {
         let channels = self.channel.iter().chain(&self.mine);
         let mut facets: Vec<_> = channels.map(|channel| Facet::Channel(channel)).collect();
         facets.extend(self.topic.as_deref().map(Facet::Topic));
         facets.extend(self.broadcast.as_deref().map(Facet::Broadcast));
         facets.extend(self.category.as_deref().map(Facet::Category));
-        facets.extend(self.around.map(|_| Facet::Place));
+        facets.extend(self.near.map(|_| Facet::Place));
         if !has_words && facets.is_empty() {
-            facets.extend(self.length.map(|length| Facet::Length(length.name())));
+            facets.extend(self.duration.map(|class| Facet::Duration(class.name())));
             facets.extend(self.high_definition.map(Facet::Definition));
             let asked = [
                 (self.captions == Some(true), Facet::Captions),
@@ -53,18 +42,18 @@ impl Query {
     }
 
     /// Words that no result has, if it asks for all but those: what is blocked in its region, what is for adults.
-    pub(super) fn leaving_out(&self) -> Vec<String> {
+    pub(super) fn excluded_facets(&self) -> Vec<String> {
         let blocked = self.region.as_deref().map(Facet::Blocked);
         let restricted = self.strict.then_some(Facet::Restricted);
         let facets = blocked.into_iter().chain(restricted);
         facets.map(Facet::word).collect()
     }
 
-    /// Whether a document that holds the words, those that narrow among them, is a result.
-    pub(super) fn admits(&self, summary: &Summary) -> bool {
+    /// Tells whether a document that holds the words, those of the required facets among them, is a result.
+    pub(super) fn passes_filters(&self, summary: &Summary) -> bool {
         let has = |flag| summary.flags.has(flag);
         let is = |asked: Option<bool>, flag| asked.is_none_or(|asked| asked == has(flag));
-        let asks_for_videos = self.length.is_some()
+        let asks_for_videos = self.duration.is_some()
             || self.high_definition.is_some()
             || self.captions.is_some()
             || self.three_d.is_some()
@@ -72,7 +61,7 @@ impl Query {
             || self.embeddable
             || self.syndicated
             || self.category.is_some()
-            || self.around.is_some();
+            || self.near.is_some();
         // Whoever asks for what is theirs gets nothing else, as it is found by their channel.
         (self.mine.is_some() || has(Flag::Public))
             && !self.nothing
@@ -80,7 +69,7 @@ impl Query {
             && (summary.kind == Kind::Video || !asks_for_videos)
             && self.published_after.is_none_or(|moment| summary.published >= moment)
             && self.published_before.is_none_or(|moment| summary.published < moment)
-            && self.length.is_none_or(|length| length == summary.class)
+            && self.duration.is_none_or(|class| class == summary.duration)
             && is(self.high_definition, Flag::HighDefinition)
             && is(self.captions, Flag::Captions)
             && is(self.three_d, Flag::ThreeD)
@@ -92,33 +81,8 @@ impl Query {
     }
 }
 
-impl Length {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Short, Self::Medium, Self::Long];
-
-    /// Its name, as `videoDuration` says it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Short => "short",
-            Self::Medium => "medium",
-            Self::Long => "long",
-        }
-    }
-
-    /// The class of a length in milliseconds.
-    #[must_use]
-    pub const fn of(duration_ms: u64) -> Self {
-        match duration_ms {
-            0..240_000 => Self::Short,
-            240_000..=1_200_000 => Self::Medium,
-            _ => Self::Long,
-        }
-    }
-}
-
-impl Around {
-    /// Whether a place (degrees north, east) is within the radius, on a sphere.
+impl GeoCircle {
+    /// Tells whether a place (degrees north, east) is within the radius, on a sphere.
     pub(super) fn holds(self, (latitude, longitude): (f64, f64)) -> bool {
         const EARTH_METRES: f64 = 6_371_008.8;
         let (from, to) = (self.latitude.to_radians(), latitude.to_radians());

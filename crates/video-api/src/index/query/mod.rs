@@ -1,23 +1,23 @@
 //! Answering a query: which documents, in which order, from where on, and how many there are.
 
 mod filter;
+mod ordered_scan;
 mod page;
-mod walk;
 
-pub use filter::{Around, Length};
-use page::{Ranked, Results};
-use walk::{published, walk};
+pub use filter::GeoCircle;
+use ordered_scan::{ordered_scan, published_between};
+use page::{Candidate, Candidates};
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{StoreError, Tx};
 
-use super::postings::{self, Facet, Finger, List, Number};
+use super::entry::{ENTRIES, TOTALS, Totals};
+use super::facet::{DurationClass, Facet};
+use super::order::{BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS};
+use super::postings::{self, List, Number, PostingsCursor};
 use super::summary::{Reader, Summary};
 use super::{DOCUMENTS, Kind};
-use crate::index::indexer::{
-    BY_DATE, BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ENTRIES, TOTALS, Totals,
-};
-use crate::index::tokenizer::{Counts, Term, Wanted};
+use crate::index::tokenizer::{Counts, Term, TextQuery};
 
 /// The order of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,11 +37,11 @@ pub enum Order {
     ViewCount,
 }
 
-/// What is asked for. Every field that is `None` or empty asks for nothing.
+/// A query. Every field that is `None` or empty asks for nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Query {
     /// The words.
-    pub wanted: Wanted,
+    pub text: TextQuery,
     /// These kinds; all if empty.
     pub kinds: Vec<Kind>,
     /// Of this channel alone.
@@ -55,7 +55,7 @@ pub struct Query {
     /// `videoCategoryId`.
     pub category: Option<String>,
     /// `videoDuration`.
-    pub length: Option<Length>,
+    pub duration: Option<DurationClass>,
     /// `videoDefinition`: whether high.
     pub high_definition: Option<bool>,
     /// `videoCaption`.
@@ -73,7 +73,7 @@ pub struct Query {
     /// `eventType`.
     pub broadcast: Option<String>,
     /// `location` with `locationRadius`.
-    pub around: Option<Around>,
+    pub near: Option<GeoCircle>,
     /// `topicId`.
     pub topic: Option<String>,
     /// `regionCode`: what can be viewed there.
@@ -88,23 +88,23 @@ pub struct Query {
     pub order: Order,
 }
 
-/// Where a page starts: after this result.
+/// The result after which a page starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// The bytes that it was ordered by.
     pub key: Vec<u8>,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: String,
-    /// How many results came before it: ranks move, and a result that is gone has none.
+    /// Number of results before it: ranks move, and a result that is gone has none.
     pub at: u32,
 }
 
 /// A result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its id.
     pub id: String,
@@ -114,24 +114,24 @@ pub struct Hit {
 
 /// A page of results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct ResultPage {
     /// The results, in order.
     pub hits: Vec<Hit>,
-    /// How many results there are in all: exact.
+    /// Number of results in all: exact.
     pub total: u64,
-    /// Whether there are more after these.
+    /// True if there are more after these.
     pub more: bool,
-    /// Whether there are any before these.
+    /// True if there are any before these.
     pub earlier: bool,
 }
 
 /// Parameters of BM25 (Robertson and Zaragoza 2009), as they are commonly set.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// What a document in the wanted language gains.
+/// Gain of a document in the language of the query.
 const LANGUAGE_GAIN: f64 = 1.25;
 
-/// The `limit` results after (or, `backwards`, before) `cursor`. Call `index::drain` first.
+/// The `limit` results after (or, `backwards`, before) `cursor`. Call `indexer::catch_up` first.
 ///
 /// Costs grow with the documents of the wanted words, or, without words, of the filters, or of all; each costs a few dozen nanoseconds,
 /// and a page of it what it holds. Without words and filters they do not grow at all.
@@ -144,19 +144,19 @@ pub fn run(
     cursor: Option<&Cursor>,
     backwards: bool,
     limit: usize,
-) -> Result<Found, StoreError> {
-    if let Some(order) = query.plain_order(tx)? {
-        return walk(tx, query, order, cursor, backwards, limit);
+) -> Result<ResultPage, StoreError> {
+    if let Some(order) = query.stored_order(tx)? {
+        return ordered_scan(tx, query, order, cursor, backwards, limit);
     }
     let order = match query.order {
-        Order::Relevance if query.wanted.groups.is_empty() => Order::Date,
+        Order::Relevance if query.text.groups.is_empty() => Order::Date,
         order => order,
     };
     // The place of a cursor is found among all of them.
-    let enough = cursor.is_none().then_some(limit.max(1));
-    let mut results = Results::new(order, enough);
+    let top = cursor.is_none().then_some(limit.max(1));
+    let mut results = Candidates::new(order, top);
     query.matches(tx, |ranked| results.push(ranked))?;
-    page::of(tx, results, cursor, backwards, limit)
+    page::page_of(tx, results, cursor, backwards, limit)
 }
 
 /// A result with the bytes that it is ordered by.
@@ -168,11 +168,11 @@ fn hit((key, kind, id): (Vec<u8>, Kind, String), at: usize) -> Hit {
     }
 }
 
-/// How well words match, among all documents.
+/// BM25 over all documents.
 struct Scorer {
     /// The length of a document on average.
     average: f64,
-    /// How rare the documents of each wanted group are.
+    /// Inverse document frequency of each group.
     rarities: Vec<f64>,
 }
 
@@ -199,12 +199,12 @@ impl Scorer {
     }
 }
 
-fn fingers(lists: &[List]) -> Vec<Finger<'_>> {
-    lists.iter().map(|list| Finger::on(list)).collect()
+fn cursors(lists: &[List]) -> Vec<PostingsCursor<'_>> {
+    lists.iter().map(|list| PostingsCursor::on(list)).collect()
 }
 
 /// The documents that hold every word of a term, each with how often it can stand there at most.
-fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
+fn documents_with(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
     let mut all: Option<List> = None;
     for word in term {
         let list = postings::of(tx, word)?;
@@ -212,7 +212,7 @@ fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
             all = Some(list);
             continue;
         };
-        let mut other = Finger::on(&list);
+        let mut other = PostingsCursor::on(&list);
         before.retain_mut(|(number, counts)| {
             let Some(other) = other.find(*number) else {
                 return false;
@@ -227,10 +227,10 @@ fn documents_of(tx: &mut Tx<'_>, term: &Term) -> Result<List, StoreError> {
 }
 
 /// The documents that hold one of these terms, each with how often they can stand there together.
-fn documents_of_any(tx: &mut Tx<'_>, terms: &[Term]) -> Result<List, StoreError> {
+fn documents_with_any(tx: &mut Tx<'_>, terms: &[Term]) -> Result<List, StoreError> {
     let mut all = List::new();
     for term in terms {
-        all.extend(documents_of(tx, term)?);
+        all.extend(documents_with(tx, term)?);
     }
     if terms.len() > 1 {
         all.sort_by_key(|(number, _)| *number);
@@ -249,7 +249,7 @@ fn documents_of_any(tx: &mut Tx<'_>, terms: &[Term]) -> Result<List, StoreError>
 
 impl Query {
     /// The stored order that answers this query alone, if there is one.
-    fn plain_order(&self, tx: &mut Tx<'_>) -> Result<Option<u8>, StoreError> {
+    fn stored_order(&self, tx: &mut Tx<'_>) -> Result<Option<u8>, StoreError> {
         let plain = Self {
             kinds: self.kinds.clone(),
             order: self.order,
@@ -262,8 +262,8 @@ impl Query {
         if *self != plain {
             return Ok(None);
         }
-        for word in self.leaving_out() {
-            if !postings::is_free(tx, &word)? {
+        for word in self.excluded_facets() {
+            if !postings::is_unused(tx, &word)? {
                 return Ok(None);
             }
         }
@@ -271,31 +271,31 @@ impl Query {
     }
 
     /// Hands out all results, in no order.
-    fn matches(&self, tx: &mut Tx<'_>, mut push: impl FnMut(Ranked)) -> Result<(), StoreError> {
+    fn matches(&self, tx: &mut Tx<'_>, mut push: impl FnMut(Candidate)) -> Result<(), StoreError> {
         let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
-        let groups = self.wanted.groups.iter();
-        let groups = groups.map(|group| documents_of_any(tx, group));
+        let groups = self.text.groups.iter();
+        let groups = groups.map(|group| documents_with_any(tx, group));
         let groups: Vec<List> = groups.collect::<Result<_, _>>()?;
-        let narrow = self.narrowing(!groups.is_empty()).into_iter();
+        let narrow = self.required_facets(!groups.is_empty()).into_iter();
         let narrow = narrow.map(|word| postings::of(tx, &word));
         let mut narrow: Vec<List> = narrow.collect::<Result<_, _>>()?;
         if groups.is_empty() && narrow.is_empty() {
-            narrow.extend(published(tx, self)?);
+            narrow.extend(published_between(tx, self)?);
         }
-        let unwanted = self.unwanted(tx)?;
+        let excluded = self.excluded(tx)?;
         let shortest = groups.iter().chain(&narrow).min_by_key(|list| list.len());
         let numbers: Box<dyn Iterator<Item = Number>> = match shortest {
             Some(list) => Box::new(list.iter().map(|(number, _)| *number)),
             None => Box::new(0..totals.next),
         };
         let scorer = Scorer::new(&totals, &groups);
-        let (mut groups, mut narrow, mut unwanted) =
-            (fingers(&groups), fingers(&narrow), fingers(&unwanted));
+        let (mut groups, mut narrow, mut excluded) =
+            (cursors(&groups), cursors(&narrow), cursors(&excluded));
         let mut summaries = Reader::default();
         let mut counts = Vec::with_capacity(groups.len());
         for number in numbers {
             if !narrow.iter_mut().all(|list| list.find(number).is_some())
-                || unwanted.iter_mut().any(|list| list.find(number).is_some())
+                || excluded.iter_mut().any(|list| list.find(number).is_some())
             {
                 continue;
             }
@@ -305,8 +305,8 @@ impl Query {
                 continue;
             }
             if let Some(summary) = summaries.at(tx, number)?
-                && self.admits(&summary)
-                && self.reads(tx, number)?
+                && self.passes_filters(&summary)
+                && self.matches_text(tx, number)?
             {
                 push(self.rank(&scorer, &summary, &counts, number));
             }
@@ -315,9 +315,9 @@ impl Query {
     }
 
     /// The documents of each single word that must not be there; terms of several words are looked for in the text.
-    fn unwanted(&self, tx: &mut Tx<'_>) -> Result<Vec<List>, StoreError> {
-        let words = self.wanted.unwanted.iter().filter(|term| term.len() == 1);
-        let lists = words.map(|term| documents_of(tx, term));
+    fn excluded(&self, tx: &mut Tx<'_>) -> Result<Vec<List>, StoreError> {
+        let words = self.text.excluded.iter().filter(|term| term.len() == 1);
+        let lists = words.map(|term| documents_with(tx, term));
         let mut lists: Vec<List> = lists.collect::<Result<_, _>>()?;
         if let Some(region) = &self.region {
             lists.push(postings::of(tx, &Facet::Blocked(region).word())?);
@@ -325,25 +325,25 @@ impl Query {
         Ok(lists)
     }
 
-    /// Whether a document is what is wanted, where its words and its summary do not say it: its place, and the order of words in its text.
-    fn reads(&self, tx: &mut Tx<'_>, number: Number) -> Result<bool, StoreError> {
-        let needs_text = self.wanted.needs_text();
-        if self.around.is_none() && !needs_text {
+    /// Tells whether a document matches where its words and its summary do not say it: its place, and the order of words in its text.
+    fn matches_text(&self, tx: &mut Tx<'_>, number: Number) -> Result<bool, StoreError> {
+        let needs_text = self.text.needs_text();
+        if self.near.is_none() && !needs_text {
             return Ok(true);
         }
         let Some(entry) = ENTRIES.peek(tx, &number)? else {
             return Ok(false);
         };
         let place = entry.facets.location;
-        let is_near = |around: Around| place.is_some_and(|place| around.holds(place));
-        if !self.around.is_none_or(is_near) {
+        let is_near = |near: GeoCircle| place.is_some_and(|place| near.holds(place));
+        if !self.near.is_none_or(is_near) {
             return Ok(false);
         }
         if !needs_text {
             return Ok(true);
         }
         let document = DOCUMENTS.peek(tx, &(entry.kind as u8, entry.id))?;
-        Ok(document.is_some_and(|document| self.wanted.holds(&document)))
+        Ok(document.is_some_and(|document| self.text.holds(&document)))
     }
 
     /// A result where it stands.
@@ -353,7 +353,7 @@ impl Query {
         summary: &Summary,
         counts: &[Counts],
         number: Number,
-    ) -> Ranked {
+    ) -> Candidate {
         let rank = if self.order == Order::Relevance && !counts.is_empty() {
             let wanted = self.language.as_deref().map(str::as_bytes);
             let gain = match wanted {
@@ -365,7 +365,7 @@ impl Query {
         } else {
             summary.rank(self.order.stored())
         };
-        Ranked { rank, kind: summary.kind, id: summary.id, number }
+        Candidate { rank, kind: summary.kind, id: summary.id, number }
     }
 }
 

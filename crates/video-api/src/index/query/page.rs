@@ -3,16 +3,16 @@
 
 use triptych_core::kv::{StoreError, Tx};
 
-use super::{Cursor, Found, Order, hit};
+use super::{Cursor, Order, ResultPage, hit};
 use crate::index::Kind;
-use crate::index::indexer::{ENTRIES, NUMBERS, Numbered};
+use crate::index::entry::{ENTRIES, NUMBERS, NumberRow};
 use crate::index::postings::Number;
 use crate::index::summary::{IdStart, start_of};
 
 /// A result as far as its summary tells where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ranked {
-    /// What it is ordered by, or by title the start of that.
+pub(super) struct Candidate {
+    /// Its rank, or by title the start of that.
     pub(super) rank: u64,
     pub(super) kind: Kind,
     /// Its id, or the start of that.
@@ -20,14 +20,14 @@ pub(super) struct Ranked {
     pub(super) number: Number,
 }
 
-/// Where a result stands: its title if they are ordered by that, its kind and its id.
+/// Full sort key of a result: its title if they are ordered by that, its kind and its id.
 type Name = (Vec<u8>, Kind, String);
 
-/// Where something stands among results, as far as summaries tell.
-type Sight = (u64, Kind, IdStart);
+/// Sort key of a result, as far as summaries tell.
+type SortKey = (u64, Kind, IdStart);
 
 impl Order {
-    fn sight(self, ranked: &Ranked) -> Sight {
+    fn sort_key(self, ranked: &Candidate) -> SortKey {
         match self {
             // The rest of a title comes before all else.
             Self::Title => (ranked.rank, Kind::Video, IdStart::default()),
@@ -35,7 +35,7 @@ impl Order {
         }
     }
 
-    fn sight_of(self, cursor: &Cursor) -> Sight {
+    fn sort_key_of(self, cursor: &Cursor) -> SortKey {
         if self == Self::Title {
             let title = String::from_utf8_lossy(&cursor.key);
             return (start_of(&title), Kind::Video, IdStart::default());
@@ -46,7 +46,7 @@ impl Order {
     }
 
     /// The name of a result, if it is still there.
-    fn name(self, tx: &mut Tx<'_>, ranked: &Ranked) -> Result<Option<Name>, StoreError> {
+    fn name(self, tx: &mut Tx<'_>, ranked: &Candidate) -> Result<Option<Name>, StoreError> {
         if let Some(id) = ranked.id.whole().filter(|_| self != Self::Title) {
             return Ok(Some((Vec::new(), ranked.kind, id.to_owned())));
         }
@@ -61,59 +61,59 @@ impl Order {
     }
 }
 
-/// Results that are left at the least where those that come later are thrown away: few in tests, so that they see it.
+/// Candidates that are left at the least where those that come later are thrown away: few in tests, so that they see it.
 const KEPT_MIN: usize = if cfg!(test) { 4 } else { 4_096 };
 
-/// Results on their way to a page: all of them or, where only the first ones are shown, those.
+/// Candidates on their way to a page: all of them or, where only the first ones are shown, those.
 #[derive(Debug)]
-pub(super) struct Results {
+pub(super) struct Candidates {
     order: Order,
-    ranked: Vec<Ranked>,
+    ranked: Vec<Candidate>,
     total: usize,
-    /// How many of the first are enough.
-    enough: Option<usize>,
+    /// Number of the first ones that are enough.
+    top: Option<usize>,
     /// With so many, it is time to throw some away.
     full: usize,
 }
 
-impl Results {
+impl Candidates {
     /// None yet.
-    pub(super) const fn new(order: Order, enough: Option<usize>) -> Self {
-        Self { order, ranked: Vec::new(), total: 0, enough, full: KEPT_MIN }
+    pub(super) const fn new(order: Order, top: Option<usize>) -> Self {
+        Self { order, ranked: Vec::new(), total: 0, top, full: KEPT_MIN }
     }
 
     /// One more.
-    pub(super) fn push(&mut self, ranked: Ranked) {
+    pub(super) fn push(&mut self, ranked: Candidate) {
         self.total += 1;
         self.ranked.push(ranked);
-        if let Some(enough) = self.enough
+        if let Some(top) = self.top
             && self.ranked.len() >= self.full
         {
-            keep_first(&mut self.ranked, self.order, enough);
+            keep_top(&mut self.ranked, self.order, top);
             self.full = KEPT_MIN.max(2 * self.ranked.len());
         }
     }
 }
 
 /// Leaves the first `count` and what looks like the last of them, which may stand before it.
-fn keep_first(ranked: &mut Vec<Ranked>, order: Order, count: usize) {
+fn keep_top(ranked: &mut Vec<Candidate>, order: Order, count: usize) {
     let Some(last) = count.checked_sub(1).filter(|at| *at < ranked.len()) else {
         return;
     };
-    let (_, last, _) = ranked.select_nth_unstable_by_key(last, |ranked| order.sight(ranked));
-    let last = order.sight(last);
-    ranked.retain(|ranked| order.sight(ranked) <= last);
+    let (_, last, _) = ranked.select_nth_unstable_by_key(last, |ranked| order.sort_key(ranked));
+    let last = order.sort_key(last);
+    ranked.retain(|ranked| order.sort_key(ranked) <= last);
 }
 
 /// The `limit` results after (or, `backwards`, before) `cursor`, of all that there are.
-pub(super) fn of(
+pub(super) fn page_of(
     tx: &mut Tx<'_>,
-    results: Results,
+    results: Candidates,
     cursor: Option<&Cursor>,
     backwards: bool,
     limit: usize,
-) -> Result<Found, StoreError> {
-    let Results { order, mut ranked, total, .. } = results;
+) -> Result<ResultPage, StoreError> {
+    let Candidates { order, mut ranked, total, .. } = results;
     let (start, end) = match cursor {
         None => (0, limit.min(total)),
         Some(cursor) => {
@@ -135,30 +135,30 @@ pub(super) fn of(
         };
         hits.push(hit((key, kind, id), at));
     }
-    Ok(Found { hits, total: total as u64, more: end < total, earlier: start > 0 })
+    Ok(ResultPage { hits, total: total as u64, more: end < total, earlier: start > 0 })
 }
 
-/// How many results come before the cursor's, and whether that is one of them. A rank moves as documents come and go: the page starts where
+/// Number of results before the cursor's, and whether that is one of them. A rank moves as documents come and go: the page starts where
 /// its last result stands now.
 fn place(
     tx: &mut Tx<'_>,
     order: Order,
-    ranked: &[Ranked],
+    ranked: &[Candidate],
     cursor: &Cursor,
 ) -> Result<(usize, bool), StoreError> {
     let number = NUMBERS.peek(tx, &(cursor.kind as u8, cursor.id.clone()))?;
-    let found = number.and_then(|Numbered(number)| {
-        let is_it = |ranked: &&Ranked| ranked.number == number;
+    let found = number.and_then(|NumberRow(number)| {
+        let is_it = |ranked: &&Candidate| ranked.number == number;
         ranked.iter().find(is_it)
     });
-    let (sight, now) = match found {
-        Some(found) => (order.sight(found), order.name(tx, found)?),
+    let (sort_key, now) = match found {
+        Some(found) => (order.sort_key(found), order.name(tx, found)?),
         // How well it matched among those documents says nothing among these.
         None if order == Order::Relevance => {
             let at = usize::try_from(cursor.at).unwrap_or(usize::MAX);
             return Ok((at.min(ranked.len()), false));
         }
-        None => (order.sight_of(cursor), None),
+        None => (order.sort_key_of(cursor), None),
     };
     let title = match order {
         Order::Title => cursor.key.clone(),
@@ -167,7 +167,7 @@ fn place(
     let name = now.unwrap_or_else(|| (title, cursor.kind, cursor.id.clone()));
     let mut before = 0;
     for other in ranked {
-        before += usize::from(match order.sight(other).cmp(&sight) {
+        before += usize::from(match order.sort_key(other).cmp(&sort_key) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Greater => false,
             std::cmp::Ordering::Equal => order.name(tx, other)?.is_some_and(|other| other < name),
@@ -180,18 +180,18 @@ fn place(
 fn window(
     tx: &mut Tx<'_>,
     order: Order,
-    ranked: &mut Vec<Ranked>,
+    ranked: &mut Vec<Candidate>,
     start: usize,
     end: usize,
 ) -> Result<Vec<(u64, Name)>, StoreError> {
     if start >= end || end > ranked.len() {
         return Ok(Vec::new());
     }
-    keep_first(ranked, order, end);
-    ranked.sort_unstable_by_key(|ranked| order.sight(ranked));
-    let first = ranked.get(start).map(|ranked| order.sight(ranked));
-    let from = ranked.partition_point(|ranked| Some(order.sight(ranked)) < first);
-    let alike = |a: &Ranked, b: &Ranked| order.sight(a) == order.sight(b);
+    keep_top(ranked, order, end);
+    ranked.sort_unstable_by_key(|ranked| order.sort_key(ranked));
+    let first = ranked.get(start).map(|ranked| order.sort_key(ranked));
+    let from = ranked.partition_point(|ranked| Some(order.sort_key(ranked)) < first);
+    let alike = |a: &Candidate, b: &Candidate| order.sort_key(a) == order.sort_key(b);
     let mut names = Vec::new();
     for group in ranked.get(from..).unwrap_or_default().chunk_by(alike) {
         let begin = names.len();

@@ -11,9 +11,9 @@ use triptych_core::time::Timestamp;
 use super::OauthError;
 use crate::account::{ACCOUNTS, Account, Scope, Scopes, TOKENS, TokenRow, digest};
 
-/// How long an access token lasts, in seconds.
+/// Lifetime of an access token, in seconds.
 pub const ACCESS_SECONDS: u32 = 3_600;
-/// How long a code lasts, in seconds.
+/// Lifetime of a code, in seconds.
 const CODE_SECONDS: i64 = 600;
 /// Ended access tokens that one refresh clears away.
 const CLEARED_MAX: usize = 100;
@@ -28,7 +28,7 @@ pub type GrantId = [u8; 16];
 pub struct Client {
     /// The digest of its secret; an installed program may have none.
     pub secret: Option<[u8; 32]>,
-    /// Where users may be sent back to. Loopback addresses are allowed with any port and path (RFC 8252 §7.3).
+    /// Addresses that users may be sent back to. Loopback addresses are allowed with any port and path (RFC 8252 §7.3).
     pub redirects: Vec<String>,
     /// The project that its use counts for.
     pub project: Option<String>,
@@ -49,14 +49,14 @@ pub struct ServiceAccount {
 
 impl JsonRecord for ServiceAccount {}
 
-/// What was granted.
+/// A grant of scopes on an account to a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// To which client.
     pub client: String,
     /// On which account.
     pub account: String,
-    /// Which scopes, as they were asked for.
+    /// Its scopes, as they were asked for.
     pub scope: String,
     /// The project that its use counts for.
     pub project: Option<String>,
@@ -64,7 +64,7 @@ pub struct Grant {
 
 impl JsonRecord for Grant {}
 
-/// What a secret stands for.
+/// Meaning of a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Secret {
@@ -78,24 +78,24 @@ pub enum Secret {
 
 impl JsonRecord for Secret {}
 
-/// What an authorization code stands for.
+/// An authorization code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
     /// The grant that it becomes.
     pub id: GrantId,
-    /// That grant.
+    /// The grant itself.
     pub grant: Grant,
-    /// Where the user was sent back to.
+    /// Address that the user was sent back to.
     pub redirect: String,
     /// The challenge of RFC 7636, if the client made one.
     pub challenge: Option<Challenge>,
-    /// Whether a refresh token was asked for.
+    /// True if a refresh token was asked for.
     pub offline: bool,
     /// The client's value for the identity token.
     pub nonce: Option<String>,
-    /// When it ends, in seconds since 1970.
+    /// End of its life, in seconds since 1970.
     pub expires: i64,
-    /// Whether it was used: a second use ends the grant.
+    /// True once it was used: a second use ends the grant.
     pub used: bool,
 }
 
@@ -104,14 +104,14 @@ pub struct Code {
 pub struct Challenge {
     /// As the client sent it.
     pub text: String,
-    /// Whether it is the verifier's digest (S256) or the verifier itself (plain).
+    /// True if it is the verifier's digest (S256), false if it is the verifier itself (plain).
     pub hashed: bool,
 }
 
 impl Challenge {
-    /// Whether `verifier` answers the challenge.
+    /// Tells whether `verifier` answers the challenge.
     #[must_use]
-    pub fn is_met_by(&self, verifier: &str) -> bool {
+    pub fn is_answered_by(&self, verifier: &str) -> bool {
         let fits = (43..=128).contains(&verifier.len());
         let answer = if self.hashed {
             URL_SAFE_NO_PAD.encode(digest(verifier))
@@ -133,9 +133,9 @@ pub const SECRETS: Table<[u8; 32], Secret> = Table::new(0x93);
 /// The digests of a grant's secrets.
 pub const SECRETS_OF: Table<(GrantId, [u8; 32]), ()> = Table::new(0x94);
 
-/// The tokens of an answer. They are shown once.
+/// Tokens that are issued together. They are shown once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issued {
+pub struct IssuedTokens {
     /// The access token.
     pub access: String,
     /// The refresh token, where one is given.
@@ -187,7 +187,7 @@ pub fn account_named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Account>, Sto
 
 /// Makes a code for what the user allowed.
 pub fn make_code(tx: &mut Tx<'_>, ids: &mut dyn Ids, now: Timestamp, code: Code) -> String {
-    let secret = draw(ids, "4/0A");
+    let secret = random_secret(ids, "4/0A");
     let code = Code { expires: now.seconds().saturating_add(CODE_SECONDS), used: false, ..code };
     SECRETS_OF.put(tx, &(code.id, digest(&secret)), &());
     SECRETS.put(tx, &digest(&secret), &Secret::Code(code));
@@ -207,7 +207,7 @@ pub fn redeem(
     secret: &str,
     redirect: Option<&str>,
     verifier: Option<&str>,
-) -> Result<Option<Issued>, OauthError> {
+) -> Result<Option<IssuedTokens>, OauthError> {
     let Some(Secret::Code(code)) = SECRETS.get(tx, &digest(secret))? else {
         return Err(OauthError::InvalidGrant("Malformed auth code."));
     };
@@ -215,7 +215,7 @@ pub fn redeem(
         return Err(OauthError::InvalidGrant("The code was made for another client."));
     }
     if code.used {
-        end(tx, code.id)?;
+        remove_grant(tx, code.id)?;
         return Ok(None);
     }
     if now.seconds() >= code.expires {
@@ -226,20 +226,20 @@ pub fn redeem(
     }
     match (&code.challenge, verifier) {
         (None, _) => {}
-        (Some(challenge), Some(verifier)) if challenge.is_met_by(verifier) => {}
+        (Some(challenge), Some(verifier)) if challenge.is_answered_by(verifier) => {}
         (Some(_), None) => return Err(OauthError::InvalidGrant("Missing code verifier.")),
         (Some(_), Some(_)) => return Err(OauthError::InvalidGrant("Invalid code verifier.")),
     }
     GRANTS.put(tx, &code.id, &code.grant);
     let refresh = code.offline.then(|| {
-        let refresh = draw(ids, "1//0");
+        let refresh = random_secret(ids, "1//0");
         SECRETS.put(tx, &digest(&refresh), &Secret::Refresh(code.id));
         SECRETS_OF.put(tx, &(code.id, digest(&refresh)), &());
         refresh
     });
     let access = make_access(tx, ids, now, Some(code.id), &code.grant)?;
     SECRETS.put(tx, &digest(secret), &Secret::Code(Code { used: true, ..code.clone() }));
-    Ok(Some(Issued {
+    Ok(Some(IssuedTokens {
         access,
         refresh,
         scope: code.grant.scope,
@@ -271,7 +271,7 @@ pub fn refresh(
     client: &str,
     secret: &str,
     scope: Option<&str>,
-) -> Result<Issued, OauthError> {
+) -> Result<IssuedTokens, OauthError> {
     let revoked = OauthError::InvalidGrant("Token has been expired or revoked.");
     let Some(Secret::Refresh(id)) = SECRETS.get(tx, &digest(secret))? else {
         return Err(revoked);
@@ -288,10 +288,10 @@ pub fn refresh(
             fewer.to_owned()
         }
     };
-    clear_ended(tx, now, id)?;
+    clear_expired(tx, now, id)?;
     let access =
         make_access(tx, ids, now, Some(id), &Grant { scope: scope.clone(), ..grant.clone() })?;
-    Ok(Issued {
+    Ok(IssuedTokens {
         access,
         refresh: None,
         scope,
@@ -312,7 +312,7 @@ pub fn make_access(
     id: Option<GrantId>,
     grant: &Grant,
 ) -> Result<String, OauthError> {
-    let access = draw(ids, "ya29.");
+    let access = random_secret(ids, "ya29.");
     let key = digest(&access);
     let row = TokenRow {
         account: grant.account.clone(),
@@ -335,7 +335,7 @@ pub fn make_access(
 pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
     let key = digest(token);
     match SECRETS.get(tx, &key)? {
-        Some(Secret::Refresh(id) | Secret::Access(id)) => end(tx, id).map(|()| true),
+        Some(Secret::Refresh(id) | Secret::Access(id)) => remove_grant(tx, id).map(|()| true),
         Some(Secret::Code(_)) => Ok(false),
         None => {
             let known = TOKENS.get(tx, &key)?.is_some();
@@ -346,7 +346,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<bool, StoreError> {
 }
 
 /// Removes a grant and every secret that stands for it.
-fn end(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
+fn remove_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
     for ((_, key), ()) in SECRETS_OF.all(tx, &id, 2 * CLEARED_MAX)? {
         TOKENS.delete(tx, &key);
         SECRETS.delete(tx, &key);
@@ -357,7 +357,7 @@ fn end(tx: &mut Tx<'_>, id: GrantId) -> Result<(), StoreError> {
 }
 
 /// Removes access tokens of the grant that have ended, so that a grant that is refreshed for years stays small.
-fn clear_ended(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), StoreError> {
+fn clear_expired(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), StoreError> {
     let (secrets, _) = SECRETS_OF.scan(tx, &SECRETS_OF.span(&id), CLEARED_MAX)?;
     for ((_, key), ()) in secrets {
         let ended = match SECRETS.peek(tx, &key)? {
@@ -379,7 +379,7 @@ fn clear_ended(tx: &mut Tx<'_>, now: Timestamp, id: GrantId) -> Result<(), Store
 }
 
 /// 256 unguessable bits as text.
-fn draw(ids: &mut dyn Ids, prefix: &str) -> String {
+fn random_secret(ids: &mut dyn Ids, prefix: &str) -> String {
     let mut bytes = [0; 32];
     ids.fill(&mut bytes);
     format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes))

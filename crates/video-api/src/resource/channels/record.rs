@@ -72,7 +72,7 @@ pub fn count(
     let mut counts = CHANNEL_COUNTS.get(tx, &key)?.unwrap_or_default();
     change(&mut counts);
     CHANNEL_COUNTS.put(tx, &key, &counts);
-    index::touch(tx, Kind::Channel, channel, |facets| {
+    index::update_facets(tx, Kind::Channel, channel, |facets| {
         (facets.views, facets.videos) = (counts.views, counts.videos);
     })?;
     Ok(())

@@ -23,7 +23,7 @@ use crate::api::parameter::{
     HL, ID, IDS, Kind, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param, REGION_CODE,
 };
 use crate::api::response::{List, Paging, Reply};
-use crate::media::{Made, Treatment};
+use crate::media::{Processed, Processing};
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::record::table_entry::{Form, TableEntry};
@@ -94,7 +94,7 @@ const INSERT: Operation = Operation {
         accept: &["video/*", "application/octet-stream"],
         bytes_max: 274_877_906_944,
         required: true,
-        treatment: Treatment::Probe,
+        processing: Processing::Probe,
     }),
     ..Operation::insert("videos.insert", "/videos", Run::Call(insert))
 };
@@ -193,10 +193,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let mut video = Stored::uploaded(&id, &owner, &title, call.now);
     video.head.media = Some(sent.id);
     video.head.bytes = sent.bytes;
-    match &sent.made {
-        Made::Facts(Ok(facts)) => video.head.facts = Some(facts.clone()),
-        Made::Facts(Err(reason)) => video.head.failure = Some(*reason),
-        Made::Nothing | Made::Pictures(_) => {}
+    match &sent.processed {
+        Processed::Info(Ok(facts)) => video.head.facts = Some(facts.clone()),
+        Processed::Info(Err(reason)) => video.head.failure = Some(*reason),
+        Processed::Nothing | Processed::Pictures(_) => {}
     }
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
     let parts: Vec<_> =

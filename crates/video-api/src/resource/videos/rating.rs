@@ -85,7 +85,7 @@ pub fn set(
     }
     if let Some(counts) = counts {
         VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-        index::touch(tx, Kind::Video, id, |facets| {
+        index::update_facets(tx, Kind::Video, id, |facets| {
             (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
         })?;
     }

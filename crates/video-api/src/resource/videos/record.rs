@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::language;
-use crate::media::{Facts, Reason};
+use crate::media::{MediaInfo, ProbeFailure};
 use crate::record::id;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
@@ -56,10 +56,10 @@ pub struct Video {
     pub synthetic: Option<bool>,
     /// Number of bytes that its file has.
     pub bytes: u64,
-    /// The words of its file about itself.
-    pub facts: Option<Facts>,
+    /// Metadata of its file.
+    pub facts: Option<MediaInfo>,
     /// Why its file is no video.
-    pub failure: Option<Reason>,
+    pub failure: Option<ProbeFailure>,
     /// The name of its file.
     pub file_name: Option<String>,
     /// The rows of its bytes.

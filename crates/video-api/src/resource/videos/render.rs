@@ -8,7 +8,7 @@ use triptych_core::kv::Table;
 use triptych_core::time::Timestamp;
 
 use crate::api::response::{Item, Object, PART_DEPTH, Served};
-use crate::media::{Facts, Reason};
+use crate::media::{MediaInfo, ProbeFailure};
 use crate::record::render_cache::RenderCache;
 use crate::record::stored::Stored;
 use crate::record::{localized, stored};
@@ -190,7 +190,7 @@ fn content_details(head: &Video, owner: bool) -> Bytes {
     let length = facts.map_or(0, |facts| facts.duration_ms);
     out.text("duration", &duration(length));
     out.text("dimension", "2d");
-    out.text("definition", facts.map_or("sd", Facts::definition));
+    out.text("definition", facts.map_or("sd", MediaInfo::definition));
     out.text("caption", "false");
     out.flag("licensedContent", false);
     out.value("contentRating", &head.rating);
@@ -266,10 +266,10 @@ fn file_details(head: &Video) -> Value {
         "fileName": head.file_name.as_deref().unwrap_or("unknown"), "fileSize": head.bytes.to_string(),
         "fileType": match head.failure {
             None => "video",
-            Some(Reason::AudioFile) => "audio",
-            Some(Reason::ImageFile) => "image",
-            Some(Reason::ArchiveFile) => "archive",
-            Some(Reason::DocFile) => "document",
+            Some(ProbeFailure::AudioFile) => "audio",
+            Some(ProbeFailure::ImageFile) => "image",
+            Some(ProbeFailure::ArchiveFile) => "archive",
+            Some(ProbeFailure::DocFile) => "document",
             Some(_) => "other",
         },
     });
@@ -321,7 +321,7 @@ fn file_details(head: &Video) -> Value {
 }
 
 fn suggestions(head: &Video) -> Value {
-    match head.failure.and_then(Reason::processing_error) {
+    match head.failure.and_then(ProbeFailure::processing_error) {
         Some(error) => json!({"processingErrors": [error]}),
         None => json!({}),
     }
@@ -386,7 +386,7 @@ mod tests {
             rotation: 0,
             frame_rate: None,
         };
-        video.head.facts = Some(Facts {
+        video.head.facts = Some(MediaInfo {
             container: "mp4".into(),
             duration_ms: 1,
             video: vec![stream],

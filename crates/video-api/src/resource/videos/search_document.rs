@@ -91,7 +91,7 @@ mod tests {
             })
             .unwrap();
         }
-        indexer::drain(&store, &mut ids).unwrap();
+        indexer::catch_up(&store, &mut ids).unwrap();
         let mut tx = Tx::new(&store);
         let mut found = |region: Option<&str>, strict| {
             let query = query::Query {

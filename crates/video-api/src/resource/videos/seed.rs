@@ -12,7 +12,7 @@ use super::rating::{self, RATINGS};
 use super::record::{Regions, VIDEO_COUNTS, VIDEOS};
 use super::{rules, store};
 use crate::api::error::Error;
-use crate::media::Facts;
+use crate::media::MediaInfo;
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
@@ -135,7 +135,7 @@ fn video(
     let published = moment(seed.published_at.as_deref(), now)?;
     let mut made = Stored::uploaded(&id, &owner, &title, published);
     if let Some(duration_ms) = seed.duration_ms {
-        made.head.facts = Some(Facts {
+        made.head.facts = Some(MediaInfo {
             container: "mp4".into(),
             duration_ms,
             video: Vec::new(),

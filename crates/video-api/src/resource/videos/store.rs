@@ -117,7 +117,7 @@ pub fn add_views(tx: &mut Tx<'_>, id: &str, video: &Video, more: u64) -> Result<
         chart::put(tx, id, video, counts.views);
     }
     VIDEO_COUNTS.put(tx, &id.to_owned(), &counts);
-    index::touch(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
+    index::update_facets(tx, Kind::Video, id, |facets| facets.views = counts.views)?;
     channels::count(tx, &video.channel, |channel| {
         channel.views = channel.views.saturating_add(more)
     })

@@ -16,7 +16,7 @@ pub const METADATA_BYTES_MAX: usize = 512 * 1024;
 /// RFC 2046 §5.1.1 allows 70; clients that build longer ones are read too.
 const BOUNDARY_BYTES_MAX: usize = 200;
 
-/// Why a body is not `multipart/related` with metadata and media.
+/// A fault of a body that is not `multipart/related` with metadata and media.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelatedError {
     /// The content type names no boundary, or one that cannot be.
@@ -42,7 +42,7 @@ pub enum RelatedError {
     Truncated,
 }
 
-/// What the reader found next.
+/// An event of the reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The first part, whole.
@@ -61,7 +61,7 @@ pub enum Event {
     Media(Bytes),
     /// The closing delimiter. `parts` is how many there were: 0, 1 or 2.
     End {
-        /// How many parts there were.
+        /// Number of parts.
         parts: u8,
     },
 }
@@ -73,14 +73,14 @@ pub struct Related {
     delimiter: Vec<u8>,
     rest: Bytes,
     state: State,
-    /// Whether lines end in LF alone.
+    /// True if lines end in LF alone.
     bare: bool,
     /// Parts begun.
     parts: u8,
     metadata: BytesMut,
     content_type: Option<String>,
     base64: Option<Base64>,
-    /// Whether nothing of the part's body has been seen yet.
+    /// True until something of the part's body has been seen.
     body_start: bool,
 }
 
@@ -92,7 +92,7 @@ enum State {
     Ended,
 }
 
-/// What was found at the end of a part's body.
+/// The end of a part's body, as far as it is known.
 enum Cut {
     /// So many bytes belong to the body for sure; the rest may be the start of a delimiter.
     More { sure: usize },
@@ -100,7 +100,7 @@ enum Cut {
     Delimiter { body: usize, next: usize, last: bool },
 }
 
-/// Whether a content type is `multipart/related`, or another `multipart` that some clients send in its place.
+/// Tells whether a content type is `multipart/related`, or another `multipart` that some clients send in its place.
 #[must_use]
 pub fn is_related(content_type: &str) -> bool {
     let start = content_type.trim_start().get(..10);
@@ -387,7 +387,7 @@ impl Related {
         Cut::More { sure: rest.len() - held }
     }
 
-    /// Whether a delimiter's line starts at `start`: `None` no, `Some(None)` not known yet, else where the line ends and
+    /// Looks for a delimiter's line at `start`: `None` no, `Some(None)` not known yet, else where the line ends and
     /// whether it is the last.
     fn delimiter_at(&self, rest: &[u8], start: usize) -> Option<Option<(usize, bool)>> {
         let line = rest.get(start..)?;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Metadata, media type, media, and the number of parts.
 type Whole = (Vec<u8>, Option<String>, Vec<u8>, u8);
 
-/// What a reader makes of `pieces`.
+/// Metadata and media that a reader finds in `pieces`.
 fn read<'p>(
     content_type: &str,
     pieces: impl IntoIterator<Item = &'p [u8]>,

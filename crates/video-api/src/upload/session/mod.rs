@@ -23,7 +23,7 @@ const SLICE_BYTES: usize = 48 * 1024;
 /// More slices than this make no text.
 const SLICES_MAX: usize = 64;
 
-/// Why a request to a session was refused. In the order of the checks.
+/// A refusal of a request to a session. In the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionError {
     /// There is no such session, or its week is over. The client has to start again.
@@ -54,9 +54,9 @@ pub enum SessionError {
     /// The body is not as long as its range says.
     #[error("a body of {range} bytes was announced, and {body} came")]
     LengthMismatch {
-        /// What the range says.
+        /// Length that the range says.
         range: u64,
-        /// How long the body is.
+        /// Length of the body.
         body: u64,
     },
     /// A piece that is not the last has a length that is no multiple of 256 KiB.
@@ -94,19 +94,19 @@ pub struct Session {
     pub operation: String,
     /// The query of the request that opened it, without secrets.
     pub query: String,
-    /// Who opened it, as the shell writes it: a session carries its own authorization, as its id does.
+    /// Identity that opened it, as the shell writes it: a session carries its own authorization, as its id does.
     pub caller: String,
-    /// What the media is said to be (`X-Upload-Content-Type`).
+    /// Type that the media is said to have (`X-Upload-Content-Type`).
     pub media_type: Option<String>,
-    /// How long the whole is, once that is known.
+    /// Length of the whole, once that is known.
     pub total: Option<u64>,
-    /// How many bytes are on disk.
+    /// Number of bytes on disk.
     pub received: u64,
     /// The body that is growing.
     pub media: MediaId,
-    /// When it was opened, in microseconds since 1970.
+    /// Time of its opening, in microseconds since 1970.
     pub opened: i64,
-    /// The status of the final answer, once there is one.
+    /// The status of the final response, once there is one.
     pub finished: Option<u16>,
 }
 
@@ -121,53 +121,53 @@ pub(crate) const AGES: Table<(u64, String), ()> = Table::new(0x82);
 
 /// A text that belongs to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Text {
+pub enum SessionText {
     /// The metadata that opened it.
     Metadata = 0,
-    /// The body of the final answer.
-    Answer = 1,
+    /// The body of the final response.
+    Response = 1,
 }
 
-/// What a request to a session comes to.
+/// The outcome of a request to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The session is finished: repeat its answer.
-    Repeat {
-        /// The status of that answer.
+    /// The session is finished: give its response again.
+    Replay {
+        /// The status of that response.
         status: u16,
     },
-    /// Take nothing; answer 308 with what has arrived. A probe, an overlap or a gap.
-    Report {
-        /// How many bytes are on disk.
+    /// Receive nothing; respond 308 with what has arrived. A probe, an overlap or a gap.
+    Progress {
+        /// Number of bytes on disk.
         received: u64,
     },
-    /// Take the body from here on.
-    Take(Intake),
+    /// Receive the body from here on.
+    Receive(ExpectedBody),
     /// All bytes are here: finish.
     Finish,
 }
 
-/// A body that a session takes.
+/// The body that a session expects next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Intake {
+pub struct ExpectedBody {
     /// Offset of its first byte.
     pub first: u64,
-    /// How many bytes it may have.
+    /// The most bytes that it may have.
     pub bytes_max: u64,
-    /// Whether it must have exactly that many; otherwise the end of the body is the end of the whole.
+    /// True if it must have exactly that many; otherwise the end of the body is the end of the whole.
     pub exact: bool,
     /// Length of the whole as far as it is known once this body has arrived.
     pub total: Option<u64>,
 }
 
-/// What opens a session.
+/// The request that opens a session.
 #[derive(Debug, Clone, Copy)]
-pub struct Opening<'r> {
+pub struct NewSession<'r> {
     /// The operation.
     pub operation: &'r str,
     /// The query, without secrets.
     pub query: &'r str,
-    /// Who asks.
+    /// Identity of the caller, as the shell writes it.
     pub caller: &'r str,
     /// The metadata, at most [`super::related::METADATA_BYTES_MAX`] long.
     pub metadata: &'r [u8],
@@ -175,7 +175,7 @@ pub struct Opening<'r> {
     pub media_type: Option<&'r str>,
     /// `X-Upload-Content-Length`.
     pub total: Option<u64>,
-    /// What the operation takes at the most.
+    /// The most bytes that the operation takes.
     pub bytes_max: u64,
 }
 
@@ -187,22 +187,22 @@ pub fn open(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
     now: Timestamp,
-    opening: &Opening<'_>,
+    new: &NewSession<'_>,
 ) -> Result<String, SessionError> {
-    if opening.total.is_some_and(|total| total > opening.bytes_max) {
-        return Err(SessionError::TooLarge { bytes_max: opening.bytes_max });
+    if new.total.is_some_and(|total| total > new.bytes_max) {
+        return Err(SessionError::TooLarge { bytes_max: new.bytes_max });
     }
     let mut name = [0; 20];
     ids.fill(&mut name);
-    let id: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id: String = hex::encode(name);
     let mut media = [0; 16];
     ids.fill(&mut media);
     let session = Session {
-        operation: opening.operation.to_owned(),
-        query: opening.query.to_owned(),
-        caller: opening.caller.to_owned(),
-        media_type: opening.media_type.map(str::to_owned),
-        total: opening.total,
+        operation: new.operation.to_owned(),
+        query: new.query.to_owned(),
+        caller: new.caller.to_owned(),
+        media_type: new.media_type.map(str::to_owned),
+        total: new.total,
         received: 0,
         media,
         opened: now.micros(),
@@ -210,7 +210,7 @@ pub fn open(
     };
     SESSIONS.put(tx, &id, &session);
     AGES.put(tx, &(age(session.opened), id.clone()), &());
-    put_text(tx, &id, Text::Metadata, opening.metadata);
+    put_text(tx, &id, SessionText::Metadata, new.metadata);
     Ok(id)
 }
 
@@ -225,7 +225,7 @@ pub fn load(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<Session, Sessio
 }
 
 impl Session {
-    /// What a request with this `Content-Range` (as it came) and `Content-Length` comes to.
+    /// Decides about a request with this `Content-Range` (as it came) and `Content-Length`.
     ///
     /// # Errors
     /// `ContentRange`, `TotalChanged`, `TooLarge`, `LengthMismatch`, `NotAMultiple`.
@@ -236,7 +236,7 @@ impl Session {
         bytes_max: u64,
     ) -> Result<Decision, SessionError> {
         if let Some(status) = self.finished {
-            return Ok(Decision::Repeat { status });
+            return Ok(Decision::Replay { status });
         }
         let range = content_range
             .map(|text| ContentRange::parse(text).ok_or(SessionError::ContentRange))
@@ -251,15 +251,15 @@ impl Session {
             Some(ContentRange::Probe { .. }) if total == Some(self.received) => {
                 Ok(Decision::Finish)
             }
-            Some(ContentRange::Probe { .. }) => Ok(self.report()),
+            Some(ContentRange::Probe { .. }) => Ok(self.progress()),
             Some(ContentRange::Piece { first, last, .. }) => {
                 self.decide_piece(first, last, total, content_length, bytes_max)
             }
         }
     }
 
-    const fn report(&self) -> Decision {
-        Decision::Report { received: self.received }
+    const fn progress(&self) -> Decision {
+        Decision::Progress { received: self.received }
     }
 
     fn agreed_total(&self, said: Option<u64>, bytes_max: u64) -> Result<Option<u64>, SessionError> {
@@ -280,7 +280,7 @@ impl Session {
         bytes_max: u64,
     ) -> Result<Decision, SessionError> {
         if self.received > 0 {
-            return Ok(self.report());
+            return Ok(self.progress());
         }
         match (total, content_length) {
             (Some(range), Some(body)) if range != body => {
@@ -295,7 +295,7 @@ impl Session {
         if total == Some(0) {
             return Ok(Decision::Finish);
         }
-        Ok(Decision::Take(Intake {
+        Ok(Decision::Receive(ExpectedBody {
             first: 0,
             bytes_max: total.unwrap_or(bytes_max),
             exact: total.is_some(),
@@ -318,7 +318,7 @@ impl Session {
             return Err(SessionError::TotalChanged { before, now: last + 1 });
         }
         if first != self.received {
-            return Ok(self.report());
+            return Ok(self.progress());
         }
         let bytes = last - first + 1;
         if let Some(body) = content_length.filter(|body| *body != bytes) {
@@ -328,7 +328,7 @@ impl Session {
         if !is_last && !bytes.is_multiple_of(PIECE_BYTES_MULTIPLE) {
             return Err(SessionError::NotAMultiple { bytes });
         }
-        Ok(Decision::Take(Intake { first, bytes_max: bytes, exact: true, total }))
+        Ok(Decision::Receive(ExpectedBody { first, bytes_max: bytes, exact: true, total }))
     }
 }
 
@@ -357,11 +357,11 @@ pub fn advance(
     Ok(session.received)
 }
 
-/// Marks the session as finished with this answer, in the transaction that commits what the upload made.
+/// Marks the session as finished with this response, in the transaction that commits what the upload made.
 pub fn finish(tx: &mut Tx<'_>, id: &str, session: &Session, status: u16, answer: &[u8]) {
     let finished = Session { finished: Some(status), ..session.clone() };
     SESSIONS.put(tx, &id.to_owned(), &finished);
-    put_text(tx, id, Text::Answer, answer);
+    put_text(tx, id, SessionText::Response, answer);
 }
 
 /// Ends a session before it is finished; what had arrived is discarded.
@@ -394,7 +394,7 @@ fn remove(tx: &mut Tx<'_>, id: &str, session: &Session) -> Result<(), SessionErr
     if session.finished.is_none() {
         media::discard(tx, session.media);
     }
-    for text in [Text::Metadata, Text::Answer] {
+    for text in [SessionText::Metadata, SessionText::Response] {
         for (key, _) in TEXTS.all(tx, &(id.to_owned(), text as u8), SLICES_MAX)? {
             TEXTS.delete(tx, &key);
         }
@@ -408,12 +408,12 @@ fn remove(tx: &mut Tx<'_>, id: &str, session: &Session) -> Result<(), SessionErr
 ///
 /// # Errors
 /// `Store`.
-pub fn text(tx: &mut Tx<'_>, id: &str, text: Text) -> Result<Vec<u8>, SessionError> {
+pub fn text(tx: &mut Tx<'_>, id: &str, text: SessionText) -> Result<Vec<u8>, SessionError> {
     let slices = TEXTS.all(tx, &(id.to_owned(), text as u8), SLICES_MAX)?;
     Ok(slices.into_iter().flat_map(|(_, slice)| slice).collect())
 }
 
-fn put_text(tx: &mut Tx<'_>, id: &str, text: Text, bytes: &[u8]) {
+fn put_text(tx: &mut Tx<'_>, id: &str, text: SessionText, bytes: &[u8]) {
     for (number, slice) in (0_u16..).zip(bytes.chunks(SLICE_BYTES)) {
         TEXTS.put(tx, &(id.to_owned(), text as u8, number), &Bytes::copy_from_slice(slice));
     }

@@ -6,7 +6,7 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, KeyValue, Memory, Span};
 
 const K: u64 = PIECE_BYTES_MULTIPLE;
-const OPENING: Opening<'_> = Opening {
+const NEW_SESSION: NewSession<'_> = NewSession {
     operation: "videos.insert",
     query: "part=snippet",
     caller: "alice",
@@ -40,13 +40,17 @@ fn run<T>(
 #[test]
 fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
     let half = session(K, Some(3 * K + 1));
-    let take = |first, bytes_max, total| {
-        Ok(Decision::Take(Intake { first, bytes_max, exact: true, total }))
+    let receive = |first, bytes_max, total| {
+        Ok(Decision::Receive(ExpectedBody { first, bytes_max, exact: true, total }))
     };
-    let report = Ok(Decision::Report { received: K });
+    let report = Ok(Decision::Progress { received: K });
     for (range, length, expected) in [
-        (format!("bytes {K}-{}/{}", 2 * K - 1, 3 * K + 1), Some(K), take(K, K, Some(3 * K + 1))),
-        (format!("bytes {K}-{}/{}", 3 * K, 3 * K + 1), None, take(K, 2 * K + 1, Some(3 * K + 1))),
+        (format!("bytes {K}-{}/{}", 2 * K - 1, 3 * K + 1), Some(K), receive(K, K, Some(3 * K + 1))),
+        (
+            format!("bytes {K}-{}/{}", 3 * K, 3 * K + 1),
+            None,
+            receive(K, 2 * K + 1, Some(3 * K + 1)),
+        ),
         (format!("bytes 0-{}/{}", 2 * K - 1, 3 * K + 1), Some(2 * K), report.clone()),
         (format!("bytes {}-{}/{}", 2 * K, 3 * K, 3 * K + 1), Some(K + 1), report.clone()),
         (format!("bytes */{}", 3 * K + 1), Some(0), report.clone()),
@@ -89,16 +93,20 @@ fn only_the_next_bytes_are_taken_and_overlaps_and_gaps_store_nothing() {
 
 #[test]
 fn a_body_without_a_range_is_the_whole() {
-    let intake =
-        |bytes_max, exact, total| Ok(Decision::Take(Intake { first: 0, bytes_max, exact, total }));
-    assert_eq!(session(0, None).decide(None, Some(9), K), intake(9, true, Some(9)));
-    assert_eq!(session(0, None).decide(None, None, K), intake(K, false, None));
-    assert_eq!(session(0, Some(5)).decide(None, None, K), intake(5, true, Some(5)));
+    let expected = |bytes_max, exact, total| {
+        Ok(Decision::Receive(ExpectedBody { first: 0, bytes_max, exact, total }))
+    };
+    assert_eq!(session(0, None).decide(None, Some(9), K), expected(9, true, Some(9)));
+    assert_eq!(session(0, None).decide(None, None, K), expected(K, false, None));
+    assert_eq!(session(0, Some(5)).decide(None, None, K), expected(5, true, Some(5)));
     assert_eq!(
         session(0, Some(5)).decide(None, Some(9), K),
         Err(SessionError::LengthMismatch { range: 5, body: 9 })
     );
-    assert_eq!(session(3, Some(5)).decide(None, Some(5), K), Ok(Decision::Report { received: 3 }));
+    assert_eq!(
+        session(3, Some(5)).decide(None, Some(5), K),
+        Ok(Decision::Progress { received: 3 })
+    );
     assert_eq!(
         session(0, None).decide(None, Some(K + 1), K),
         Err(SessionError::TooLarge { bytes_max: K })
@@ -108,7 +116,7 @@ fn a_body_without_a_range_is_the_whole() {
 #[test]
 fn a_session_grows_finishes_once_and_repeats_its_answer() {
     let (store, now) = (Memory::new(), Timestamp::from_seconds(1_000));
-    let id = run(&store, |tx, ids| open(tx, ids, now, &OPENING)).unwrap();
+    let id = run(&store, |tx, ids| open(tx, ids, now, &NEW_SESSION)).unwrap();
     let piece = |number, bytes| Piece { blob: BlobId([number; 32]), bytes };
     assert_eq!(run(&store, |tx, _| advance(tx, &id, now, 0, piece(1, K), None)), Ok(K));
     assert_eq!(
@@ -133,13 +141,13 @@ fn a_session_grows_finishes_once_and_repeats_its_answer() {
             .collect();
         Ok((
             session.decide(Some("bytes */*"), None, K)?,
-            text(tx, &id, Text::Answer)?,
-            text(tx, &id, Text::Metadata)?,
+            text(tx, &id, SessionText::Response)?,
+            text(tx, &id, SessionText::Metadata)?,
             pieces,
         ))
     })
     .unwrap();
-    assert_eq!(decision, Decision::Repeat { status: 200 });
+    assert_eq!(decision, Decision::Replay { status: 200 });
     assert_eq!((answer, metadata.as_slice()), (long, b"{}".as_slice()));
     assert_eq!(pieces, [(0, K), (K, 2 * K)]);
 }
@@ -147,7 +155,7 @@ fn a_session_grows_finishes_once_and_repeats_its_answer() {
 #[test]
 fn a_session_ends_after_a_week_and_its_pieces_become_garbage() {
     let (store, opened) = (Memory::new(), Timestamp::from_seconds(1_000));
-    let id = run(&store, |tx, ids| open(tx, ids, opened, &OPENING)).unwrap();
+    let id = run(&store, |tx, ids| open(tx, ids, opened, &NEW_SESSION)).unwrap();
     run(&store, |tx, _| {
         advance(tx, &id, opened, 0, Piece { blob: BlobId([1; 32]), bytes: K }, None)
     })
@@ -165,8 +173,8 @@ fn a_session_ends_after_a_week_and_its_pieces_become_garbage() {
 
 #[test]
 fn an_upload_that_says_it_is_too_long_opens_no_session() {
-    let opening = Opening { total: Some(11 * K), ..OPENING };
-    let refused = run(&Memory::new(), |tx, ids| open(tx, ids, Timestamp::EPOCH, &opening));
+    let new = NewSession { total: Some(11 * K), ..NEW_SESSION };
+    let refused = run(&Memory::new(), |tx, ids| open(tx, ids, Timestamp::EPOCH, &new));
     assert_eq!(refused, Err(SessionError::TooLarge { bytes_max: 10 * K }));
     assert_eq!(SessionError::TooLarge { bytes_max: 1 }.row(), Row::of(413, "uploadTooLarge"));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use triptych_core::kv::Tx;
-use video_api::index::indexer;
+use video_api::index::verify::verify;
 
 use super::{CHANNELS, LIKE, Model, PEOPLE, PUBLIC, Video, WORDS, World, derived};
 use crate::service::Service;
@@ -17,7 +17,7 @@ impl Model {
             self.check_lists(world, who).await;
             self.check_search(world, who).await;
         }
-        let told = indexer::verify(&mut Tx::new(&*world.store));
+        let told = verify(&mut Tx::new(&*world.store));
         assert_eq!(told, Ok(()), "the index is what a rebuild would make");
         derived::check(&*world.store);
     }

@@ -5,7 +5,8 @@ mod plain;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::index::{Document, Facets, indexer, put, remove, touch};
+use crate::index::verify::verify;
+use crate::index::{Document, Facets, indexer, put, remove, update_facets};
 use proptest::prelude::*;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, Memory};
@@ -14,8 +15,8 @@ fn change(store: &Memory, mut body: impl FnMut(&mut Tx<'_>) -> Result<(), StoreE
     kv::run_blocking(store, &mut SeededIds::from_number(1), 1, |tx, _| body(tx)).unwrap();
 }
 
-fn drained(store: &Memory) {
-    indexer::drain(store, &mut SeededIds::from_number(2)).unwrap();
+fn caught_up(store: &Memory) {
+    indexer::catch_up(store, &mut SeededIds::from_number(2)).unwrap();
 }
 
 fn video(title: &str, channel: &str, published: i64) -> Document {
@@ -34,7 +35,7 @@ fn ids(store: &Memory, query: &Query) -> Vec<String> {
 }
 
 fn words(text: &str) -> Query {
-    Query { wanted: Wanted::parse(text), ..Query::default() }
+    Query { text: TextQuery::parse(text), ..Query::default() }
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn the_better_match_comes_first_and_all_words_are_wanted() {
         put(tx, Kind::Video, "no-cat", &video("dogs at sea", "c2", 3))?;
         put(tx, Kind::Channel, "c1", &video("Cat", "c1", 0))
     });
-    drained(&store);
+    caught_up(&store);
     assert_eq!(ids(&store, &words("CAT")), ["c1", "in-title", "in-description"]);
     assert_eq!(ids(&store, &words("cat sea")), ["in-title"]);
     assert_eq!(
@@ -79,7 +80,7 @@ fn private_things_are_found_by_their_owner_alone() {
         put(tx, Kind::Video, "private", &private)?;
         put(tx, Kind::Video, "public", &video("cat", "bob", 2))
     });
-    drained(&store);
+    caught_up(&store);
     assert_eq!(ids(&store, &words("cat")), ["public"]);
     assert_eq!(ids(&store, &Query { mine: Some("alice".to_owned()), ..words("cat") }), ["private"]);
     assert_eq!(ids(&store, &Query::default()), ["public"]);
@@ -137,14 +138,14 @@ fn every_filter_takes_away_what_it_names() {
             }),
         )
     });
-    drained(&store);
+    caught_up(&store);
     let all = ["blocked", "long", "medium", "short"];
     let without = |out: &str| all.iter().copied().filter(|id| *id != out).collect::<Vec<_>>();
-    let near = |metres| Some(Around { latitude: 48.1, longitude: 11.5, metres });
+    let near = |metres| Some(GeoCircle { latitude: 48.1, longitude: 11.5, metres });
     let base = Query::default();
     for (query, expected) in [
-        (Query { length: Some(Length::Medium), ..base.clone() }, vec!["medium"]),
-        (Query { length: Some(Length::Long), ..base.clone() }, vec!["long"]),
+        (Query { duration: Some(DurationClass::Medium), ..base.clone() }, vec!["medium"]),
+        (Query { duration: Some(DurationClass::Long), ..base.clone() }, vec!["long"]),
         (Query { high_definition: Some(false), ..base.clone() }, without("medium")),
         (Query { captions: Some(true), ..base.clone() }, vec!["medium"]),
         (Query { category: Some("10".to_owned()), ..base.clone() }, vec!["long"]),
@@ -152,8 +153,8 @@ fn every_filter_takes_away_what_it_names() {
         (Query { embeddable: true, ..base.clone() }, vec!["blocked"]),
         (Query { topic: Some("/m/1".to_owned()), ..base.clone() }, vec!["blocked"]),
         (Query { strict: true, ..base.clone() }, without("long")),
-        (Query { around: near(12_000.0), ..base.clone() }, vec!["short"]),
-        (Query { around: near(10_000.0), ..base.clone() }, vec![]),
+        (Query { near: near(12_000.0), ..base.clone() }, vec!["short"]),
+        (Query { near: near(10_000.0), ..base.clone() }, vec![]),
         (Query { published_after: Some(0), ..base.clone() }, all.to_vec()),
         (Query { published_before: Some(0), ..base }, vec![]),
     ] {
@@ -207,7 +208,7 @@ fn pages_join_to_the_whole_in_every_order() {
             put(tx, kind, &format!("{number:02}"), &document)
         })
     });
-    drained(&store);
+    caught_up(&store);
     for order in [
         Order::Date,
         Order::Rating,
@@ -241,7 +242,7 @@ fn a_page_goes_on_where_it_stopped_while_rows_are_added() {
                 )
             })
         });
-        drained(&store);
+        caught_up(&store);
     };
     add(0, 20);
     let query = Query { order: Order::Date, ..words("cat") };
@@ -262,13 +263,13 @@ fn a_page_goes_on_where_it_stopped_when_its_last_result_is_gone() {
     change(&store, |tx| {
         (0..30).try_for_each(|number| put(tx, Kind::Video, &id(number), &video("cat", "c", 1)))
     });
-    drained(&store);
+    caught_up(&store);
     for order in [Order::Relevance, Order::Title, Order::ViewCount] {
         let query = Query { order, ..words("cat") };
         let first = run(&mut Tx::new(&store), &query, None, false, 5).unwrap();
         let last = first.hits.last().unwrap();
         change(&store, |tx| remove(tx, Kind::Video, &last.id));
-        drained(&store);
+        caught_up(&store);
         let next = run(&mut Tx::new(&store), &query, Some(&last.cursor), false, 5).unwrap();
         let all = ids(&store, &query);
         let told: Vec<_> = next.hits.into_iter().map(|hit| hit.id).collect();
@@ -292,8 +293,8 @@ fn a_crash_in_the_middle_of_a_step_is_mended_by_the_next_run() {
             .try_for_each(|((word, block), changes)| postings::apply(tx, word, *block, changes))
     });
     change(&store, |tx| put(tx, Kind::Video, "a", &video("second words", "c", 1)));
-    drained(&store);
-    assert_eq!(indexer::verify(&mut Tx::new(&store)), Ok(()));
+    caught_up(&store);
+    assert_eq!(verify(&mut Tx::new(&store)), Ok(()));
     assert_eq!(ids(&store, &words("first")), [""; 0]);
     assert_eq!(ids(&store, &words("second")), ["a"]);
 }
@@ -312,7 +313,7 @@ proptest! {
             document.facets.public = public;
             change(&store, |tx| match action {
                 0 => remove(tx, Kind::Video, &id),
-                1 => touch(tx, Kind::Video, &id, |facets| facets.views += 1),
+                1 => update_facets(tx, Kind::Video, &id, |facets| facets.views += 1),
                 _ => put(tx, Kind::Video, &id, &document),
             });
             match action {
@@ -321,15 +322,15 @@ proptest! {
                 _ => drop(model.insert(id, document)),
             }
             if action == 2 {
-                drained(&store);
+                caught_up(&store);
             }
         }
-        drained(&store);
-        prop_assert_eq!(indexer::verify(&mut Tx::new(&store)), Ok(()));
+        caught_up(&store);
+        prop_assert_eq!(verify(&mut Tx::new(&store)), Ok(()));
         for word in ["a", "b", "ab"] {
             let mut found = ids(&store, &words(word));
             found.sort();
-            let holds = |document: &Document| document.facets.public && document.title.split(' ').any(|held| held == word);
+            let holds = |document: &Document| document.facets.public && document.title.split(' ').any(|other| other == word);
             let expected: Vec<_> = model.iter().filter(|(_, document)| holds(document)).map(|(id, _)| id.clone()).collect();
             prop_assert_eq!(found, expected);
         }

@@ -72,12 +72,12 @@ fn query() -> impl Strategy<Value = Query> {
             let (high_definition, captions, strict, has_region) = flags;
             let (channel, mine, category, language) = texts;
             Query {
-                wanted: Wanted::parse(&wanted),
+                text: TextQuery::parse(&wanted),
                 order,
                 kinds,
                 published_after: after,
                 published_before: before,
-                around: metres.map(|metres| Around { latitude: 48.0, longitude: 11.0, metres }),
+                near: metres.map(|metres| GeoCircle { latitude: 48.0, longitude: 11.0, metres }),
                 // Most filters leave nothing: so only some at once.
                 high_definition: high_definition.filter(|_| strict),
                 captions: captions.filter(|_| !strict),
@@ -93,7 +93,7 @@ fn query() -> impl Strategy<Value = Query> {
     )
 }
 
-fn admits(query: &Query, kind: Kind, document: &Document) -> bool {
+fn passes_filters(query: &Query, kind: Kind, document: &Document) -> bool {
     let facets = &document.facets;
     let visible = match &query.mine {
         Some(mine) => *mine == document.channel,
@@ -102,8 +102,8 @@ fn admits(query: &Query, kind: Kind, document: &Document) -> bool {
     let asks_for_videos = query.high_definition.is_some()
         || query.captions.is_some()
         || query.category.is_some()
-        || query.around.is_some();
-    let is_near = |around: Around| facets.location.is_some_and(|place| around.holds(place));
+        || query.near.is_some();
+    let is_near = |near: GeoCircle| facets.location.is_some_and(|place| near.holds(place));
     visible
         && (query.kinds.is_empty() || query.kinds.contains(&kind))
         && (kind == Kind::Video || !asks_for_videos)
@@ -113,10 +113,10 @@ fn admits(query: &Query, kind: Kind, document: &Document) -> bool {
         && query.published_before.is_none_or(|moment| facets.published < moment)
         && query.high_definition.is_none_or(|is| is == facets.high_definition)
         && query.captions.is_none_or(|is| is == facets.captions)
-        && query.around.is_none_or(is_near)
+        && query.near.is_none_or(is_near)
         && query.region.as_ref().is_none_or(|region| !facets.blocked.contains(region))
         && !(query.strict && facets.restricted)
-        && query.wanted.holds(document)
+        && query.text.holds(document)
 }
 
 /// BM25 of what is wanted, for a document that holds it.
@@ -131,7 +131,7 @@ fn score(query: &Query, model: &Model, document: &Document) -> f64 {
         let all = term.iter().map(|word| counts.get(word).copied());
         all.reduce(|a, b| a.zip(b).map(|(a, b)| if a.title < b.title { a } else { b })).flatten()
     };
-    let groups = query.wanted.groups.iter().map(|group| {
+    let groups = query.text.groups.iter().map(|group| {
         let holding = counted
             .iter()
             .filter(|counts| group.iter().any(|term| of_term(counts, term).is_some()));
@@ -145,7 +145,8 @@ fn score(query: &Query, model: &Model, document: &Document) -> f64 {
 }
 
 fn expected(query: &Query, model: &Model) -> Vec<String> {
-    let results = model.iter().filter(|((kind, _), document)| admits(query, *kind, document));
+    let results =
+        model.iter().filter(|((kind, _), document)| passes_filters(query, *kind, document));
     let mut results: Vec<_> = results
         .map(|((kind, id), document)| {
             let facets = &document.facets;
@@ -154,7 +155,7 @@ fn expected(query: &Query, model: &Model) -> Vec<String> {
                 Order::VideoCount => facets.videos as f64,
                 Order::ViewCount => facets.views as f64,
                 Order::Title => 0.0,
-                Order::Relevance if !query.wanted.groups.is_empty() => {
+                Order::Relevance if !query.text.groups.is_empty() => {
                     let spoken = facets.language.split('-').next() == query.language.as_deref();
                     score(query, model, document)
                         * if spoken && query.language.is_some() { LANGUAGE_GAIN } else { 1.0 }
@@ -184,8 +185,8 @@ proptest! {
         let store = Memory::new();
         let model: Model = documents.into_iter().collect();
         change(&store, |tx| model.iter().try_for_each(|((kind, id), document)| put(tx, *kind, id, document)));
-        drained(&store);
-        prop_assert_eq!(indexer::verify(&mut Tx::new(&store)), Ok(()));
+        caught_up(&store);
+        prop_assert_eq!(verify(&mut Tx::new(&store)), Ok(()));
         for query in &queries {
             let told = ids(&store, query);
             prop_assert_eq!(&told, &expected(query, &model), "{:?}", query);

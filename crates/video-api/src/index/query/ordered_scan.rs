@@ -1,14 +1,13 @@
-//! Pages off the stored orders: of everything that is public, and of a time.
+//! Scans of the stored orders: pages of everything that is public, and the documents of a time.
 
 use std::cmp::Ordering;
 
 use triptych_core::kv::{Order as Direction, StoreError, Tx};
 
-use super::{Cursor, Found, Query, hit};
+use super::{Cursor, Query, ResultPage, hit};
 use crate::index::Kind;
-use crate::index::indexer::{
-    BY_DATE, Numbered, ORDERED, OrderKey, TOTALS, ascending, order_key, rank_and_id,
-};
+use crate::index::entry::{NumberRow, TOTALS};
+use crate::index::order::{BY_DATE, ORDERED, OrderKey, ascending, order_key, rank_and_id};
 use crate::index::postings::List;
 use crate::index::tokenizer::Counts;
 
@@ -16,14 +15,14 @@ use crate::index::tokenizer::Counts;
 const SCAN_ROWS: usize = 1000;
 
 /// A page of everything that is public, off the stored order.
-pub(super) fn walk(
+pub(super) fn ordered_scan(
     tx: &mut Tx<'_>,
     query: &Query,
     order: u8,
     cursor: Option<&Cursor>,
     backwards: bool,
     limit: usize,
-) -> Result<Found, StoreError> {
+) -> Result<ResultPage, StoreError> {
     let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
     let kinds: Vec<Kind> = Kind::ALL
         .into_iter()
@@ -65,7 +64,7 @@ pub(super) fn walk(
     // The stored order is as good for a result that is gone.
     let hits = rows.into_iter().map(|row| hit(row, 0)).collect();
     let (more, earlier) = if backwards { (true, over) } else { (over, cursor.is_some()) };
-    Ok(Found { hits, total, more, earlier })
+    Ok(ResultPage { hits, total, more, earlier })
 }
 
 /// The key behind everything of this rank: no id is greater than the last character.
@@ -77,7 +76,10 @@ fn past(order: u8, kind: Kind, rank: &[u8]) -> OrderKey {
 const PUBLISHED_MAX: usize = 20_000;
 
 /// The public documents of the kinds and the time that are asked for; `None` if they are many.
-pub(super) fn published(tx: &mut Tx<'_>, query: &Query) -> Result<Option<List>, StoreError> {
+pub(super) fn published_between(
+    tx: &mut Tx<'_>,
+    query: &Query,
+) -> Result<Option<List>, StoreError> {
     let is_narrow = query.published_after.is_some()
         || query.published_before.is_some()
         || !(query.kinds.is_empty() || query.kinds.contains(&Kind::Video));
@@ -99,7 +101,7 @@ pub(super) fn published(tx: &mut Tx<'_>, query: &Query) -> Result<Option<List>, 
         span.to = after.map(|after| bound(after.saturating_sub(1)));
         loop {
             let (rows, more) = ORDERED.scan(tx, &span, SCAN_ROWS)?;
-            let numbers = rows.iter().map(|(_, Numbered(number))| *number);
+            let numbers = rows.iter().map(|(_, NumberRow(number))| *number);
             found.extend(numbers.map(|number| (number, Counts::default())));
             if found.len() > PUBLISHED_MAX {
                 return Ok(None);

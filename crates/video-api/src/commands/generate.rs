@@ -1,0 +1,66 @@
+//! `generate`: a data directory full of made-up channels, videos and playlists.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use sha2::{Digest, Sha256};
+use triptych_core::host::flags::Flags;
+use triptych_core::id::SystemIds;
+use video_api::state::generate::{Generator, Plan};
+use video_api::state::load::Loader;
+
+use super::external_sort::ExternalSort;
+use super::staging_dir::StagingDir;
+use super::{at_path, progress, with_causes};
+
+/// Makes up a store and fills `data` with it.
+pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, String> {
+    let number = |id| matches.get_one::<u64>(id).copied().unwrap_or_default();
+    let plan = Plan { channels: number("channels"), videos: number("videos"), seed: seed(matches) };
+    if plan.channels == 0 && plan.videos > 0 {
+        return Err("videos need a channel: --channels 1 or more".to_owned());
+    }
+    let staging = StagingDir::new(data)?;
+    let runs = staging.path().join("runs");
+    fs::create_dir(&runs).map_err(|error| at_path(&runs, &error))?;
+    let mut sort = ExternalSort::new(runs.clone());
+    let mut generator = Generator::new(plan);
+    let bar = progress("made", plan.videos);
+    while let Some(rows) = generator.part().map_err(with_causes)? {
+        sort.extend(rows).map_err(|error| at_path(&runs, &error))?;
+        bar.set_position(generator.videos());
+    }
+    bar.finish_and_clear();
+    let stores = staging.open(flags)?;
+    let mut loader = Loader::new(&*stores.kv, &mut SystemIds);
+    let mut merged = sort.merged().map_err(|error| at_path(&runs, &error))?;
+    let bar = progress("rows stored", 0);
+    while let Some((key, value)) = merged.next().map_err(|error| at_path(&runs, &error))? {
+        loader.put(key, value).map_err(with_causes)?;
+        if loader.rows().is_multiple_of(10_000) {
+            bar.set_position(loader.rows());
+        }
+    }
+    let rows = loader.finish().map_err(with_causes)?;
+    bar.finish_and_clear();
+    drop(stores);
+    fs::remove_dir_all(&runs).map_err(|error| at_path(&runs, &error))?;
+    staging.publish(data)?;
+    Ok(format!(
+        "{} channels and {} videos, {rows} rows, are in {}",
+        plan.channels,
+        plan.videos,
+        data.display()
+    ))
+}
+
+/// A number as it is, any other text by its digest.
+fn seed(matches: &ArgMatches) -> u64 {
+    let text = matches.get_one::<PathBuf>("seed");
+    let text = text.map(|text| text.to_string_lossy()).unwrap_or_default();
+    text.parse().unwrap_or_else(|_| {
+        let digest = Sha256::digest(text.as_bytes());
+        digest.first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
+    })
+}

@@ -1,0 +1,151 @@
+//! The service: its parts, how it is built, and its place under hyper and tower.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use triptych_core::blobs::Blobs;
+use triptych_core::id::{Ids, SharedIds, SystemIds};
+use triptych_core::kv::KeyValue;
+use triptych_core::time::{Clock, SystemClock, Timestamp};
+
+use super::publish_schedule::Schedule;
+use super::response_cache::ResponseCache;
+use crate::seed::Seed;
+
+/// Requests that run at once on threads that may block; more wait.
+const BLOCKING_MAX: usize = 4;
+
+/// The video service. It is a `hyper` and a `tower` service at once; clones share one store.
+#[derive(Clone)]
+pub struct VideoApi(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) store: Arc<dyn KeyValue>,
+    pub(super) responses: ResponseCache,
+    pub(super) blobs: Arc<dyn Blobs>,
+    pub(super) clock: Arc<dyn Clock>,
+    ids: SharedIds,
+    pub(super) strict: bool,
+    pub(super) external_url: Option<String>,
+    pub(super) seed: Seed,
+    pub(super) blocking_permits: Semaphore,
+    /// One thread brings the search index up to date at a time; others wait for what it does.
+    pub(super) index_lock: Mutex<()>,
+    /// Start of this process: what it writes is younger, however its clock is moved.
+    pub(super) started: Timestamp,
+    pub(super) schedule: Schedule,
+    /// True while a thread frees space.
+    pub(super) sweeping: AtomicBool,
+}
+
+/// Parts that a [`VideoApi`] is built from.
+pub struct Builder {
+    store: Arc<dyn KeyValue>,
+    blobs: Arc<dyn Blobs>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    strict: bool,
+    external_url: Option<String>,
+    seed: Seed,
+}
+
+impl std::fmt::Debug for VideoApi {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VideoApi").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// The clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets the source of ids.
+    #[must_use]
+    pub fn ids(mut self, ids: Box<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// Sets whether parameters that are not known are refused.
+    #[must_use]
+    pub const fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// The address that clients use, where a proxy stands in front.
+    #[must_use]
+    pub fn external_url(mut self, url: Option<String>) -> Self {
+        self.external_url = url;
+        self
+    }
+
+    /// Sets the seed that fills an empty store, and a store that was reset.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn build(self) -> VideoApi {
+        let started = Timestamp::from_millis(self.clock.now().millis());
+        VideoApi(Arc::new(Inner {
+            started,
+            store: self.store,
+            responses: ResponseCache::new(),
+            blobs: self.blobs,
+            clock: self.clock,
+            ids: SharedIds::new(self.ids),
+            strict: self.strict,
+            external_url: self.external_url,
+            seed: self.seed,
+            blocking_permits: Semaphore::new(BLOCKING_MAX),
+            index_lock: Mutex::new(()),
+            schedule: Schedule::default(),
+            sweeping: AtomicBool::new(false),
+        }))
+    }
+}
+
+impl VideoApi {
+    /// A service on these stores; all else has defaults.
+    #[must_use]
+    pub fn builder(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>) -> Builder {
+        Builder {
+            store,
+            blobs,
+            clock: Arc::new(SystemClock::new()),
+            // Drawn from the system once: a generator is asked for with every request.
+            ids: Box::new(SystemIds.fork()),
+            strict: false,
+            external_url: None,
+            seed: Seed::default(),
+        }
+    }
+
+    /// The time that bodies are named by.
+    pub(super) fn blob_time(&self) -> Timestamp {
+        self.0.clock.now().max(self.0.started)
+    }
+
+    /// The generator, for one request.
+    pub(super) fn ids(&self) -> SharedIds {
+        self.0.ids.clone()
+    }
+}
+
+triptych_core::impl_service!(VideoApi: Unpin);
