@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::scenario::Scenario;
+use super::show::{self, short};
 use super::trace::{Event, Outcome, Trace};
 
 /// A difference between what the browser did and what the engine did.
@@ -43,8 +44,8 @@ impl Mismatch {
             {
                 return at(
                     outcome_class(mine, theirs),
-                    essence(mine).to_string(),
-                    essence(theirs).to_string(),
+                    short(&essence(mine)),
+                    short(&essence(theirs)),
                 );
             }
         }
@@ -53,7 +54,7 @@ impl Mismatch {
         }
         let class = format!("the end: {}", fields(&wanted.last, &got.last));
         let step = scenario.steps.len();
-        Some(Self { class, step, wanted: wanted.last.to_string(), got: got.last.to_string() })
+        Some(Self { class, step, wanted: short(&wanted.last), got: short(&got.last) })
     }
 }
 
@@ -123,7 +124,7 @@ fn subject(event: &Event) -> Option<&Value> {
 }
 
 fn shown_event(event: Option<&Event>) -> String {
-    event.map_or_else(|| "no event".to_owned(), |event| format!("{} {}", event.name, event.args))
+    event.map_or_else(|| "no event".to_owned(), show::event)
 }
 
 /// The names of the members that differ.

@@ -51,7 +51,7 @@ pub(super) fn trace(scenario: &Scenario, run: &Trace) -> String {
             let heard = events
                 .iter()
                 .filter(move |event| event.is_before_result == is_before && is_news(event));
-            heard.map(|event| format!("\n       {}", event_line(event))).collect::<String>()
+            heard.map(|event| format!("\n       {}", self::event(event))).collect::<String>()
         };
         let outcome = run.outcomes.get(number).map(outcome_line).unwrap_or_default();
         format!("{step}{}\n     => {outcome}{}", heard(true), heard(false))
@@ -65,7 +65,8 @@ fn is_news(event: &Event) -> bool {
     event.name != "tabs.onZoomChange" || factor("newZoomFactor") != factor("oldZoomFactor")
 }
 
-fn event_line(event: &Event) -> String {
+/// An event with what its listeners got.
+pub(super) fn event(event: &Event) -> String {
     let args = event.args.as_array().into_iter().flatten().map(short);
     format!("{} {}", event.name.trim_start_matches("tabs."), args.collect::<Vec<_>>().join(" "))
 }
