@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod api;
+pub mod caption;
 #[cfg(feature = "server")]
 pub mod http;
 pub mod index;

@@ -1,0 +1,67 @@
+//! Lines of a text with their numbers, whichever of CR, LF and CRLF ends them.
+
+/// An iterator over the lines of a text. A last line without an end counts; an end without a line after it does not.
+#[derive(Debug, Clone)]
+pub(super) struct Lines<'t> {
+    rest: Option<&'t str>,
+    number: usize,
+}
+
+impl<'t> Lines<'t> {
+    /// The lines of `text`, counted from 1.
+    pub(super) fn of(text: &'t str) -> Self {
+        Self { rest: Some(text).filter(|text| !text.is_empty()), number: 0 }
+    }
+}
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = (usize, &'t str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest.take()?;
+        self.number += 1;
+        let Some(end) = memchr::memchr2(b'\n', b'\r', rest.as_bytes()) else {
+            return Some((self.number, rest));
+        };
+        let (line, tail) = rest.split_at(end);
+        let tail = tail.strip_prefix("\r\n").or_else(|| tail.get(1..)).unwrap_or_default();
+        self.rest = Some(tail).filter(|tail| !tail.is_empty());
+        Some((self.number, line))
+    }
+}
+
+/// Tells whether a line holds nothing but blanks.
+pub(super) fn is_blank(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// A text without the lines at its start and its end that hold blanks alone.
+pub(super) fn trim_blank(text: &str) -> &str {
+    let mut kept = text.trim_matches('\n');
+    while let Some((before, _)) = kept.rsplit_once('\n').filter(|(_, last)| is_blank(last)) {
+        kept = before;
+    }
+    while let Some((_, after)) = kept.split_once('\n').filter(|(first, _)| is_blank(first)) {
+        kept = after;
+    }
+    if is_blank(kept) { "" } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_line_end_ends_one_line() {
+        let lines: Vec<_> = Lines::of("a\r\nb\rc\n\nd").collect();
+        assert_eq!(lines, [(1, "a"), (2, "b"), (3, "c"), (4, ""), (5, "d")]);
+        assert_eq!(Lines::of("a\n").count(), 1);
+        assert_eq!(Lines::of("").count(), 0);
+    }
+
+    #[test]
+    fn blank_lines_go_from_both_ends_and_blanks_within_lines_stay() {
+        assert_eq!(trim_blank("\n \n  a\n\nb \n\t\n"), "  a\n\nb ");
+        assert_eq!(trim_blank(" \n "), "");
+    }
+}

@@ -1,0 +1,297 @@
+//! Writing of Scenarist files: pop-on captions, each sent in time for its last pair to fall on its start.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::super::cue::Track;
+use super::super::layout::Layout;
+use super::SIGNATURE;
+use super::character::{self, Sent};
+use super::code::{self, Pen, with_parity};
+use super::grid::ROWS;
+use super::rows::{self, PlacedRow};
+use super::timecode::{Timecode, frames_of};
+
+/// Frames of a control pair and its repetition.
+const DOUBLED: u64 = 2;
+/// A byte that says nothing.
+const PAD: u8 = 0x80;
+
+/// A pair of bytes that stands alone, or with its repetition right behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unit {
+    pair: [u8; 2],
+    is_doubled: bool,
+}
+
+/// A part of a cue that fits on the picture, with the frames between which it is shown.
+struct Part<'t> {
+    start: u64,
+    end: u64,
+    rows: Vec<rows::RowText>,
+    layout: Option<std::borrow::Cow<'t, Layout>>,
+}
+
+/// Writes a track. Cues that overlap are shown together, as far as the picture has room.
+#[must_use]
+pub fn write(track: &Track) -> String {
+    let mut line = Line21 { out: format!("{SIGNATURE}\n\n"), ..Line21::default() };
+    let parts = parts(track);
+    let mut waiting = parts.iter().enumerate().peekable();
+    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
+    loop {
+        let next_end = ends.peek().map(|Reverse((frame, _))| *frame);
+        let next_start = waiting.peek().map(|(_, part)| part.start);
+        let Some(frame) = next_end.into_iter().chain(next_start).min() else { break };
+        while let Some(Reverse((_, index))) =
+            ends.peek().copied().filter(|Reverse((end, _))| *end <= frame)
+        {
+            ends.pop();
+            shown.remove(&index);
+        }
+        while let Some((index, part)) = waiting.next_if(|(_, part)| part.start <= frame) {
+            shown.insert(index);
+            ends.push(Reverse((part.end, index)));
+        }
+        line.show(&picture(&parts, &shown), frame);
+    }
+    line.flush_erasure();
+    line.end_line();
+    line.out
+}
+
+/// The parts of all cues by their start. A text for more rows than there are is shown in turns.
+fn parts(track: &Track) -> Vec<Part<'_>> {
+    let mut parts = Vec::with_capacity(track.cues.len());
+    for (_, cue) in track.in_order() {
+        let all = rows::of_text(&cue.text);
+        let (start, end) = (frames_of(cue.start), frames_of(cue.end));
+        let turns = all.chunks(ROWS);
+        let count = u64::try_from(turns.len()).unwrap_or(1).max(1);
+        let length = (end.saturating_sub(start) / count).max(DOUBLED);
+        for (turn, rows) in (0..).zip(turns) {
+            let is_last = turn + 1 == count;
+            let own = start + turn * length;
+            let end = if is_last { end.max(own + DOUBLED) } else { own + length };
+            parts.push(Part { start: own, end, rows: rows.to_vec(), layout: track.place(cue) });
+        }
+    }
+    parts.sort_by_key(|part| part.start);
+    parts
+}
+
+/// The rows of the picture on which these parts are shown.
+fn picture(parts: &[Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow> {
+    let mut taken = [false; ROWS];
+    let mut picture: Vec<PlacedRow> = Vec::new();
+    for part in shown.iter().take(ROWS).filter_map(|index| parts.get(*index)) {
+        picture.extend(rows::place(&part.rows, part.layout.as_deref(), &mut taken));
+    }
+    picture.sort_by_key(|row| row.row);
+    picture
+}
+
+/// Line 21 of the picture, which carries a pair a frame.
+#[derive(Default)]
+struct Line21 {
+    out: String,
+    /// The first frame after what shows the last caption.
+    free: u64,
+    /// The frame at which the picture is to be erased.
+    erasure: Option<u64>,
+    /// The frame after the last pair of the line of text that is open.
+    next: Option<u64>,
+}
+
+impl Line21 {
+    /// Shows rows from a frame on, or from the first one that can be reached; no rows at all are an erasure.
+    fn show(&mut self, picture: &[PlacedRow], frame: u64) {
+        if picture.is_empty() {
+            self.erasure = Some(frame.max(self.free));
+            return;
+        }
+        let mut units = vec![control(code::RCL), control(code::ENM)];
+        for row in picture {
+            encode_row(row, &mut units);
+        }
+        let erasure = self.erasure.take();
+        let target = frame.max(erasure.map_or(self.free, |at| at + DOUBLED));
+        let (starts, shown_at) = match self.backward(&units, erasure, target) {
+            Some(starts) => (starts, target),
+            None => self.forward(&units, erasure, target),
+        };
+        let mut erasure = erasure;
+        for (unit, start) in units.into_iter().zip(starts) {
+            if let Some(at) = erasure.take_if(|at| *at < start) {
+                self.send(control(code::EDM), at);
+            }
+            self.send(unit, start);
+        }
+        if let Some(at) = erasure {
+            self.send(control(code::EDM), at);
+        }
+        self.send(control(code::EOC), shown_at);
+        self.free = shown_at + DOUBLED;
+    }
+
+    /// Frames at which pairs start that end right before `target`, around an erasure; none if they would have to start too early.
+    fn backward(&self, units: &[Unit], erasure: Option<u64>, target: u64) -> Option<Vec<u64>> {
+        let mut starts = Vec::with_capacity(units.len());
+        let mut end = target;
+        for unit in units.iter().rev() {
+            if erasure.is_some_and(|at| end > at && end < at + DOUBLED + unit.frames()) {
+                end = erasure?;
+            }
+            end = end.checked_sub(unit.frames()).filter(|start| *start >= self.free)?;
+            starts.push(end);
+        }
+        starts.reverse();
+        Some(starts)
+    }
+
+    /// Frames at which pairs start that follow what is there, around an erasure, and the frame after them.
+    fn forward(&self, units: &[Unit], erasure: Option<u64>, target: u64) -> (Vec<u64>, u64) {
+        let mut starts = Vec::with_capacity(units.len());
+        let mut next = self.free;
+        for unit in units {
+            if let Some(at) = erasure.filter(|at| next < at + DOUBLED && next + unit.frames() > *at)
+            {
+                next = at + DOUBLED;
+            }
+            starts.push(next);
+            next += unit.frames();
+        }
+        (starts, next.max(target))
+    }
+
+    /// Writes what erases the picture, if that is still to come.
+    fn flush_erasure(&mut self) {
+        if let Some(at) = self.erasure.take() {
+            self.send(control(code::EDM), at);
+        }
+    }
+
+    fn send(&mut self, unit: Unit, frame: u64) {
+        if self.next == Some(frame) {
+            self.out.push(' ');
+        } else {
+            self.end_line();
+            Timecode::write(frame, &mut self.out);
+            self.out.push('\t');
+        }
+        unit.write(&mut self.out);
+        if unit.is_doubled {
+            self.out.push(' ');
+            unit.write(&mut self.out);
+        }
+        self.next = Some(frame + unit.frames());
+    }
+
+    fn end_line(&mut self) {
+        if self.next.take().is_some() {
+            self.out.push_str("\n\n");
+        }
+    }
+}
+
+impl Unit {
+    const fn frames(self) -> u64 {
+        if self.is_doubled { DOUBLED } else { 1 }
+    }
+
+    fn write(self, out: &mut String) {
+        const DIGITS: [char; 16] =
+            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+        for byte in self.pair {
+            for nibble in [byte >> 4, byte & 0xf] {
+                out.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or('0'));
+            }
+        }
+    }
+}
+
+fn control(word: u16) -> Unit {
+    let [first, second] = word.to_be_bytes();
+    Unit { pair: [with_parity(first), with_parity(second)], is_doubled: true }
+}
+
+/// Characters on their way into pairs.
+struct Pairs<'u> {
+    units: &'u mut Vec<Unit>,
+    half: Option<u8>,
+}
+
+impl Pairs<'_> {
+    fn byte(&mut self, byte: u8) {
+        let byte = with_parity(byte);
+        match self.half.take() {
+            Some(first) => self.units.push(Unit { pair: [first, byte], is_doubled: false }),
+            None => self.half = Some(byte),
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(first) = self.half.take() {
+            self.units.push(Unit { pair: [first, PAD], is_doubled: false });
+        }
+    }
+
+    fn control(&mut self, word: u16) {
+        self.flush();
+        self.units.push(control(word));
+    }
+
+    fn character(&mut self, c: char) {
+        match character::sent(c) {
+            Some(Sent::Basic(byte)) => self.byte(byte),
+            Some(Sent::Special(first, second)) => self.control(u16::from_be_bytes([first, second])),
+            Some(Sent::Extended(shown, first, second)) => {
+                self.byte(shown);
+                self.control(u16::from_be_bytes([first, second]));
+            }
+            None => self.byte(b'?'),
+        }
+    }
+}
+
+/// Writes a row: its preamble, and a mid-row code in place of the space before each word that looks different.
+fn encode_row(row: &PlacedRow, units: &mut Vec<Unit>) {
+    let mut pairs = Pairs { units, half: None };
+    let wanted = row.cells.first().map(|(_, pen)| *pen).unwrap_or_default();
+    let mut pen = preamble(row.row, row.column, wanted, &mut pairs);
+    let mut cells = row.cells.iter().peekable();
+    while let Some((c, _)) = cells.next() {
+        let word = cells.peek().filter(|(next, _)| *c == ' ' && *next != ' ');
+        match word.map(|(_, wanted)| pen.toward(*wanted)).filter(|next| *next != pen) {
+            Some(next) => {
+                pairs.control(next.mid_row());
+                pen = next;
+            }
+            None => pairs.character(*c),
+        }
+    }
+    pairs.flush();
+}
+
+/// Goes to the start of a row and gives the pen that it begins with. Beside the first column, a style needs the column before it.
+fn preamble(row: usize, column: usize, wanted: Pen, pairs: &mut Pairs<'_>) -> Pen {
+    if column == 0 {
+        let pen = Pen { colour: wanted.colour.filter(|_| !wanted.italic), ..wanted };
+        pairs.control(code::preamble_pen(row, pen));
+        return pen;
+    }
+    let plain = Pen { underline: wanted.underline, ..Pen::default() };
+    let is_plain = wanted == plain;
+    let at = if is_plain { column } else { column - 1 };
+    pairs.control(code::preamble_indent(row, at / 4, is_plain && wanted.underline));
+    if let Ok(columns @ 1..) = u16::try_from(at % 4) {
+        pairs.control(code::TAB + columns - 1);
+    }
+    if is_plain {
+        return plain;
+    }
+    let pen = Pen::default().toward(wanted);
+    pairs.control(pen.mid_row());
+    pen
+}

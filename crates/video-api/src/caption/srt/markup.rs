@@ -1,0 +1,159 @@
+//! Tags in the text of a SubRip cue.
+
+use super::super::colour::Colour;
+use super::super::layout::Layout;
+use super::super::text::{Piece, Tag, Text, TextBuilder};
+use super::{ARROW, of_keypad};
+
+/// A sign without width that keeps text from being read as a tag.
+const GUARD: char = '\u{200b}';
+
+/// Longest tag that is looked for.
+const TAG_BYTES_MAX: usize = 256;
+
+/// The beginning of a place.
+const KEYPAD: &str = "{\\an";
+
+/// Names of the tags.
+const TAGS: [&str; 4] = ["i", "b", "u", "font"];
+
+/// A tag, or the end of one.
+enum Found {
+    Open(Option<Tag>),
+    Close(fn(&Tag) -> bool),
+}
+
+/// Reads a text; tags that SubRip does not have are characters. A place counts before the first character, also within tags.
+pub(super) fn parse(raw: &str) -> (Text, Option<Layout>) {
+    let mut layout = None;
+    let mut builder = TextBuilder::default();
+    let mut rest = raw;
+    loop {
+        if let Some((key, after)) = keypad(rest).filter(|_| builder.as_str().is_empty()) {
+            layout = Some(of_keypad(key));
+            rest = after;
+        }
+        let Some(at) = memchr::memchr(b'<', rest.as_bytes()) else { break };
+        let (plain, tail) = rest.split_at(at);
+        builder.push_str(plain);
+        match tag(tail) {
+            Some((found, after)) => {
+                match found {
+                    Found::Open(Some(tag)) => builder.open(tag),
+                    Found::Open(None) => {}
+                    Found::Close(is) => builder.close(is),
+                }
+                rest = after;
+            }
+            None => {
+                builder.push('<');
+                rest = tail.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    builder.push_str(rest);
+    (builder.finish(), layout)
+}
+
+/// Reads `{\an8}` at the start of a text.
+fn keypad(raw: &str) -> Option<(u8, &str)> {
+    let rest = raw.strip_prefix(KEYPAD)?;
+    let key = rest.bytes().next().filter(|byte| (b'1'..=b'9').contains(byte))?;
+    Some((key - b'0', rest.get(1..)?.strip_prefix('}')?))
+}
+
+/// Reads a tag at the start of `text`, and gives what follows it.
+fn tag(text: &str) -> Option<(Found, &str)> {
+    let bytes = text.as_bytes();
+    let window = bytes.get(1..bytes.len().min(TAG_BYTES_MAX))?;
+    let end = memchr::memchr3(b'>', b'<', b'\n', window)
+        .filter(|end| window.get(*end) == Some(&b'>'))?
+        + 1;
+    let (inner, after) = (text.get(1..end)?, text.get(end + 1..)?);
+    let name = inner.split([' ', '=']).next().unwrap_or_default();
+    let found = match name.to_ascii_lowercase().as_str() {
+        "i" => Found::Open(Some(Tag::Italic)),
+        "b" => Found::Open(Some(Tag::Bold)),
+        "u" => Found::Open(Some(Tag::Underline)),
+        "/i" => Found::Close(|tag| *tag == Tag::Italic),
+        "/b" => Found::Close(|tag| *tag == Tag::Bold),
+        "/u" => Found::Close(|tag| *tag == Tag::Underline),
+        "font" => Found::Open(colour(inner).map(Tag::Colour)),
+        "/font" => Found::Close(|tag| matches!(tag, Tag::Colour(_))),
+        _ => return None,
+    };
+    Some((found, after))
+}
+
+/// Reads the colour of a `font` tag.
+fn colour(tag: &str) -> Option<Colour> {
+    let at = tag.to_ascii_lowercase().find("color")?;
+    let value = tag.get(at + "color".len()..)?.trim_start().strip_prefix('=')?.trim_start();
+    Colour::parse(match value.strip_prefix(['"', '\'']) {
+        Some(quoted) => quoted.split(['"', '\'']).next()?,
+        None => value.split(' ').next()?,
+    })
+}
+
+/// Writes a text.
+pub(super) fn write(text: &Text, out: &mut String) {
+    let body = out.len();
+    for piece in text.pieces() {
+        match piece {
+            Piece::Plain(plain) => guarded(plain, out),
+            Piece::Open(Tag::Italic) => out.push_str("<i>"),
+            Piece::Open(Tag::Bold) => out.push_str("<b>"),
+            Piece::Open(Tag::Underline) => out.push_str("<u>"),
+            Piece::Close(Tag::Italic) => out.push_str("</i>"),
+            Piece::Close(Tag::Bold) => out.push_str("</b>"),
+            Piece::Close(Tag::Underline) => out.push_str("</u>"),
+            Piece::Open(tag) => {
+                if let Some(colour) = colour_of(tag) {
+                    out.push_str("<font color=\"");
+                    out.push_str(&colour.to_string());
+                    out.push_str("\">");
+                }
+            }
+            Piece::Close(tag) if colour_of(tag).is_some() => out.push_str("</font>"),
+            Piece::Close(_) | Piece::At(_) => {}
+        }
+    }
+    let Some(written) = out.get(body..) else { return };
+    if written.contains(ARROW) || written.contains(KEYPAD) {
+        let guarded = written.replace(ARROW, "--\u{200b}>").replace(KEYPAD, "{\u{200b}\\an");
+        out.truncate(body);
+        out.push_str(&guarded);
+    }
+}
+
+fn colour_of(tag: &Tag) -> Option<Colour> {
+    match tag {
+        Tag::Colour(colour) => Some(*colour),
+        Tag::Class(names) => names.split('.').find_map(Colour::of_class),
+        _ => None,
+    }
+}
+
+/// Writes characters so that they are read as such.
+fn guarded(plain: &str, out: &mut String) {
+    let mut rest = plain;
+    while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        out.push('<');
+        if opens_tag(tail) {
+            out.push(GUARD);
+        }
+        rest = tail.get(1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+}
+
+/// Tells whether characters begin as a tag does, as far as this piece of text shows it.
+fn opens_tag(text: &str) -> bool {
+    let inner = text.get(1..).unwrap_or_default();
+    let end = inner.find([' ', '=', '>', '\n']);
+    let name = inner.get(..end.unwrap_or(inner.len())).unwrap_or_default();
+    let name = name.strip_prefix('/').unwrap_or(name).to_ascii_lowercase();
+    TAGS.iter().any(|tag| if end.is_none() { tag.starts_with(&name) } else { **tag == name })
+}

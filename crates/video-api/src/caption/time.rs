@@ -1,0 +1,214 @@
+//! Points on the time line of a video, and how formats write them.
+
+use std::fmt::Write as _;
+
+use super::limits::HOURS_MAX;
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MILLISECOND;
+/// Digits of a fraction that still say something.
+const FRACTION_DIGITS: usize = 9;
+
+/// A point on the time line of a video, in nanoseconds from its start: fine enough for the frames and ticks of every format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct MediaTime(u64);
+
+impl MediaTime {
+    /// The start of the video.
+    pub const ZERO: Self = Self(0);
+    /// The last time that a format may name.
+    pub const MAX: Self = Self(HOURS_MAX * 3600 * SECOND);
+
+    /// A time in nanoseconds, at most [`Self::MAX`].
+    #[must_use]
+    pub fn from_nanos(nanos: u64) -> Self {
+        Self(nanos).min(Self::MAX)
+    }
+
+    /// A time in milliseconds, at most [`Self::MAX`].
+    #[must_use]
+    pub fn from_millis(millis: u64) -> Self {
+        Self::from_nanos(millis.saturating_mul(MILLISECOND))
+    }
+
+    /// Nanoseconds from the start.
+    #[must_use]
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Milliseconds from the start, rounded to the nearest.
+    #[must_use]
+    pub const fn millis(self) -> u64 {
+        (self.0 + MILLISECOND / 2) / MILLISECOND
+    }
+
+    /// A time that much later, at most [`Self::MAX`].
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self::from_nanos(self.0.saturating_add(other.0))
+    }
+
+    /// The time of `numerator / denominator` seconds, to the nearest nanosecond.
+    pub(super) fn of_ratio(numerator: u128, denominator: u128) -> Option<Self> {
+        let nanos = numerator
+            .checked_mul(u128::from(SECOND))?
+            .checked_add(denominator / 2)?
+            .checked_div(denominator)?;
+        u64::try_from(nanos).ok().map(Self).filter(|time| *time <= Self::MAX)
+    }
+
+    /// Reads `[hours:]minutes:seconds[.fraction]`, with a dot or a comma before the fraction.
+    pub(super) fn parse_clock(text: &str) -> Option<Self> {
+        let mut clock = text;
+        let mut fraction = "";
+        if let Some((whole, rest)) = text.split_once(['.', ',']) {
+            (clock, fraction) = (whole, rest);
+            if fraction.is_empty() {
+                return None;
+            }
+        }
+        let mut fields = clock.rsplitn(3, ':');
+        let seconds = fields.next().and_then(sexagesimal)?;
+        let minutes = fields.next().and_then(sexagesimal)?;
+        let hours = fields.next().map_or(Some(0), |digits| number(digits, HOURS_MAX))?;
+        let whole = ((hours * 60 + minutes) * 60 + seconds) * SECOND;
+        Some(Self(whole + parse_fraction(fraction)?)).filter(|time| *time <= Self::MAX)
+    }
+
+    /// Writes `hours:minutes:seconds` and milliseconds after `separator`, with so many digits for the hours at least.
+    pub(super) fn write_clock(self, out: &mut String, hour_digits: usize, separator: char) {
+        let millis = self.millis();
+        self.write_whole(out, millis / 1_000, hour_digits);
+        out.push(separator);
+        push_padded(out, millis % 1_000, 3);
+    }
+
+    /// Writes `hours:minutes:seconds.fraction` with as many digits as the time has, and three at least.
+    pub(super) fn write_exact(self, out: &mut String) {
+        self.write_whole(out, self.0 / SECOND, 2);
+        out.push('.');
+        let (mut fraction, mut digits) = (self.0 % SECOND, FRACTION_DIGITS);
+        while digits > 3 && fraction % 10 == 0 {
+            (fraction, digits) = (fraction / 10, digits - 1);
+        }
+        push_padded(out, fraction, digits);
+    }
+
+    fn write_whole(self, out: &mut String, seconds: u64, hour_digits: usize) {
+        push_padded(out, seconds / 3600, hour_digits);
+        out.push(':');
+        push_padded(out, seconds / 60 % 60, 2);
+        out.push(':');
+        push_padded(out, seconds % 60, 2);
+    }
+}
+
+/// Reads a number of digits alone, up to `most`.
+pub(super) fn number(digits: &str, most: u64) -> Option<u64> {
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain {
+        return None;
+    }
+    digits.parse().ok().filter(|value| *value <= most)
+}
+
+/// Reads minutes or seconds: one or two digits below 60.
+fn sexagesimal(digits: &str) -> Option<u64> {
+    if digits.len() > 2 {
+        return None;
+    }
+    number(digits, 59)
+}
+
+/// Nanoseconds of the digits after a decimal point.
+pub(super) fn parse_fraction(digits: &str) -> Option<u64> {
+    let mut nanos = 0;
+    let mut unit = SECOND / 10;
+    for byte in digits.bytes() {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        nanos += u64::from(byte - b'0') * unit;
+        unit /= 10;
+    }
+    Some(nanos)
+}
+
+/// Writes a number with leading noughts up to `digits`.
+pub(super) fn push_padded(out: &mut String, value: u64, digits: usize) {
+    let mut buffer = [b'0'; 20];
+    let mut rest = value;
+    let mut used = 0;
+    for place in buffer.iter_mut().rev() {
+        if rest == 0 {
+            break;
+        }
+        *place = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        used += 1;
+    }
+    let start = buffer.len() - used.max(digits).min(buffer.len());
+    match buffer.get(start..).and_then(|digits| std::str::from_utf8(digits).ok()) {
+        Some(digits) => out.push_str(digits),
+        None => {
+            let _ = write!(out, "{value}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(text: &str) -> Option<u64> {
+        MediaTime::parse_clock(text).map(MediaTime::nanos)
+    }
+
+    #[test]
+    fn a_clock_time_is_read_with_and_without_hours_and_to_the_nanosecond() {
+        assert_eq!(clock("01:02.5"), Some(62_500 * MILLISECOND));
+        assert_eq!(clock("1:00:00,001"), Some(3_600_001 * MILLISECOND));
+        assert_eq!(clock("00:00:00.123456789"), Some(123_456_789));
+        assert_eq!(clock("123456:59:59.999").map(|t| t / SECOND), Some(123_456 * 3600 + 3599));
+    }
+
+    #[test]
+    fn what_is_no_clock_time_is_refused() {
+        for text in [
+            "",
+            "1",
+            "00:60",
+            "60:00",
+            "00:00:00.",
+            "-1:00",
+            "00:00:00.1x",
+            "1:2:3:4",
+            "001:00",
+            "1000001:00:00",
+            "99999999999999999999:00:00",
+            " 00:01",
+        ] {
+            assert_eq!(clock(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_clock_time_is_rounded_to_the_nearest_millisecond() {
+        let mut out = String::new();
+        MediaTime::from_nanos(59_999_500_000).write_clock(&mut out, 1, ',');
+        assert_eq!(out, "0:01:00,000");
+    }
+
+    #[test]
+    fn an_exact_time_has_three_digits_or_as_many_as_it_needs() {
+        let exact = |nanos| {
+            let mut out = String::new();
+            MediaTime::from_nanos(nanos).write_exact(&mut out);
+            out
+        };
+        assert_eq!(exact(0), "00:00:00.000");
+        assert_eq!(exact(33_366_667), "00:00:00.033366667");
+        assert_eq!(exact(360_000 * SECOND + 250 * MILLISECOND), "100:00:00.250");
+    }
+}

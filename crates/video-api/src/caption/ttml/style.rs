@@ -1,0 +1,167 @@
+//! Styling of TTML: what elements declare by themselves and by the styles that they name.
+
+use std::collections::HashMap;
+
+use super::super::colour::Colour;
+use super::super::error::Problem;
+use super::super::layout::{Align, Anchor, Vertical};
+use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
+use super::super::text::Style;
+use super::attribute::Attributes;
+use super::region::Frame;
+
+/// What an element declares, or inherits.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Declared {
+    italic: Option<bool>,
+    bold: Option<bool>,
+    underline: Option<bool>,
+    colour: Option<Colour>,
+    /// The alignment of lines.
+    pub(super) align: Option<Align>,
+    /// Where lines stand in a region: at its first edge, in the middle, at its last.
+    pub(super) display: Option<Anchor>,
+    /// A region's corner, in thousandths of a percent.
+    pub(super) origin: Option<(i64, i64)>,
+    /// A region's width and height, in thousandths of a percent.
+    pub(super) extent: Option<(i64, i64)>,
+    /// Vertical text, or text that is said to be not.
+    pub(super) vertical: Option<Option<Vertical>>,
+}
+
+impl Declared {
+    /// Reads the declarations that stand on an element itself.
+    pub(super) fn of(attributes: &Attributes<'_>, frame: &Frame) -> Self {
+        let get = |name: &str| attributes.get(name);
+        Self {
+            italic: get("fontStyle")
+                .map(|value| matches!(value, "italic" | "oblique" | "reverseOblique")),
+            bold: get("fontWeight").map(|value| value == "bold"),
+            underline: get("textDecoration").and_then(underline),
+            colour: get("color").and_then(Colour::parse),
+            align: get("textAlign").and_then(Align::parse),
+            display: get("displayAlign").and_then(|value| match value {
+                "before" => Some(Anchor::Start),
+                "center" => Some(Anchor::Center),
+                "after" => Some(Anchor::End),
+                _ => None,
+            }),
+            origin: get("origin").and_then(|value| frame.pair(value)),
+            extent: get("extent").and_then(|value| frame.pair(value)),
+            vertical: get("writingMode").map(|value| match value {
+                "tbrl" | "tb" => Some(Vertical::RightToLeft),
+                "tblr" => Some(Vertical::LeftToRight),
+                _ => None,
+            }),
+        }
+    }
+
+    /// These declarations, with those of `over` in their place where it has any.
+    pub(super) fn merge(self, over: Self) -> Self {
+        Self {
+            italic: over.italic.or(self.italic),
+            bold: over.bold.or(self.bold),
+            underline: over.underline.or(self.underline),
+            colour: over.colour.or(self.colour),
+            align: over.align.or(self.align),
+            display: over.display.or(self.display),
+            origin: over.origin.or(self.origin),
+            extent: over.extent.or(self.extent),
+            vertical: over.vertical.or(self.vertical),
+        }
+    }
+
+    /// What the elements within inherit.
+    pub(super) fn inherited(self) -> Self {
+        Self { display: None, origin: None, extent: None, vertical: None, ..self }
+    }
+
+    /// The look of text.
+    pub(super) fn style(self) -> Style {
+        Style {
+            italic: self.italic.unwrap_or_default(),
+            bold: self.bold.unwrap_or_default(),
+            underline: self.underline.unwrap_or_default(),
+            colour: self.colour,
+        }
+    }
+}
+
+fn underline(value: &str) -> Option<bool> {
+    value.split_ascii_whitespace().find_map(|word| match word {
+        "underline" => Some(true),
+        "noUnderline" | "none" => Some(false),
+        _ => None,
+    })
+}
+
+/// A named style.
+#[derive(Debug)]
+struct Named {
+    own: Declared,
+    references: String,
+    /// What it comes to with the styles that it names, once that is known.
+    computed: Option<Declared>,
+}
+
+/// The styles of a document by name.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    styles: Vec<Named>,
+    names: HashMap<String, usize>,
+}
+
+impl Styles {
+    /// Defines a style; the first of a name counts.
+    pub(super) fn define(
+        &mut self,
+        attributes: &Attributes<'_>,
+        own: Declared,
+    ) -> Result<(), Problem> {
+        let Some(id) = attributes.get("id") else { return Ok(()) };
+        if self.styles.len() >= DEFINITIONS_MAX {
+            return Err(Problem::TooManyDefinitions);
+        }
+        if !self.names.contains_key(id) {
+            self.names.insert(id.to_owned(), self.styles.len());
+            let references = attributes.get("style").unwrap_or_default().to_owned();
+            self.styles.push(Named { own, references, computed: None });
+        }
+        Ok(())
+    }
+
+    /// What the named styles come to, later ones over earlier ones. Names of no style, and circles, say nothing.
+    pub(super) fn resolve(&mut self, references: &str) -> Declared {
+        self.resolve_at(references, 0)
+    }
+
+    fn resolve_at(&mut self, references: &str, depth: usize) -> Declared {
+        let mut all = Declared::default();
+        for name in references.split_ascii_whitespace() {
+            if let Some(index) = self.names.get(name).copied() {
+                all = all.merge(self.compute(index, depth));
+            }
+        }
+        all
+    }
+
+    /// Each style is computed once, so that styles that name each other many times cost no more than their names.
+    fn compute(&mut self, index: usize, depth: usize) -> Declared {
+        let Some(style) = self.styles.get_mut(index) else { return Declared::default() };
+        if let Some(computed) = style.computed {
+            return computed;
+        }
+        let own = style.own;
+        if depth >= ELEMENT_DEPTH_MAX {
+            return own;
+        }
+        // A circle finds the style without what it names.
+        style.computed = Some(own);
+        let references = std::mem::take(&mut style.references);
+        let computed = self.resolve_at(&references, depth + 1).merge(own);
+        if let Some(style) = self.styles.get_mut(index) {
+            style.computed = Some(computed);
+        }
+        computed
+    }
+}

@@ -1,0 +1,136 @@
+//! Time expressions of TTML, and the rates that they count in.
+
+use super::super::error::Problem;
+use super::super::scc::timecode::{Timecode, nominal_frames};
+use super::super::time::{MediaTime, number};
+use super::attribute::Attributes;
+
+/// Digits of a number that still say something.
+const DIGITS_MAX: usize = 12;
+/// The largest rate, in frames or ticks a second.
+const RATE_MAX: u64 = 10_000_000_000;
+
+/// What a document counts its times in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    frame_rate: u64,
+    sub_frame_rate: u64,
+    /// Real frames a nominal one, as a fraction.
+    multiplier: (u64, u64),
+    tick_rate: u64,
+    /// Two frame numbers are left out in most minutes.
+    drops_frames: bool,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            frame_rate: 30,
+            sub_frame_rate: 1,
+            multiplier: (1, 1),
+            tick_rate: 1,
+            drops_frames: false,
+        }
+    }
+}
+
+/// A number with a fraction: `value / scale`.
+#[derive(Clone, Copy)]
+struct Decimal {
+    value: u128,
+    scale: u128,
+}
+
+impl Clock {
+    /// Reads the parameters of the root.
+    pub(super) fn of(root: &Attributes<'_>) -> Result<Self, Problem> {
+        let rate = |name: &str| match root.get(name) {
+            None => Ok(None),
+            Some(text) => number(text, RATE_MAX)
+                .filter(|rate| *rate > 0)
+                .map(Some)
+                .ok_or_else(|| Problem::Rate(text.chars().take(40).collect())),
+        };
+        let mut clock = Self::default();
+        let frame_rate = rate("frameRate")?;
+        clock.frame_rate = frame_rate.unwrap_or(clock.frame_rate);
+        clock.sub_frame_rate = rate("subFrameRate")?.unwrap_or(1);
+        if let Some(text) = root.get("frameRateMultiplier") {
+            let mut parts = text.split([' ', ':']).filter(|part| !part.is_empty());
+            let parsed = parts.next().zip(parts.next()).and_then(|(above, below)| {
+                Some((number(above, RATE_MAX)?, number(below, RATE_MAX)?))
+            });
+            clock.multiplier = parsed
+                .filter(|(above, below)| *above > 0 && *below > 0)
+                .ok_or_else(|| Problem::Rate(text.chars().take(40).collect()))?;
+        }
+        clock.tick_rate = match (rate("tickRate")?, frame_rate) {
+            (Some(rate), _) => rate,
+            (None, Some(frames)) => frames.saturating_mul(clock.sub_frame_rate),
+            (None, None) => 1,
+        };
+        clock.drops_frames =
+            root.get("timeBase") == Some("smpte") && root.get("dropMode") == Some("dropNTSC");
+        Ok(clock)
+    }
+
+    /// Reads a time: `hours:minutes:seconds` with a fraction or frames, or a number with one of the units h, m, s, ms, f and t.
+    pub(super) fn parse(&self, text: &str) -> Result<MediaTime, Problem> {
+        let found = if text.contains(':') { self.clock_time(text) } else { self.offset(text) };
+        found.ok_or_else(|| Problem::Time(text.chars().take(40).collect()))
+    }
+
+    fn clock_time(&self, text: &str) -> Option<MediaTime> {
+        let mut fields = text.splitn(4, ':');
+        let (hours, minutes, seconds) = (fields.next()?, fields.next()?, fields.next()?);
+        let Some(frames) = fields.next() else {
+            return MediaTime::parse_clock(text).filter(|_| !text.contains(','));
+        };
+        let (frames, sub_frames) = frames.split_once('.').unwrap_or((frames, "0"));
+        let (frames, sub_frames) = (number(frames, RATE_MAX)?, number(sub_frames, RATE_MAX)?);
+        if self.drops_frames {
+            let base = Timecode::parse_fields(hours, minutes, seconds, true)?;
+            return Some(nominal_frames(base + frames));
+        }
+        let whole = MediaTime::parse_clock(&format!("{hours}:{minutes}:{seconds}"))?;
+        let parts = u128::from(frames) * u128::from(self.sub_frame_rate) + u128::from(sub_frames);
+        Some(whole.plus(
+            self.of_frames(Decimal { value: parts, scale: u128::from(self.sub_frame_rate) })?,
+        ))
+    }
+
+    fn offset(&self, text: &str) -> Option<MediaTime> {
+        let unit = text.find(|c: char| c.is_ascii_alphabetic())?;
+        let (digits, unit) = text.split_at(unit);
+        let decimal = Decimal::parse(digits)?;
+        let Decimal { value, scale } = decimal;
+        match unit {
+            "h" => MediaTime::of_ratio(value * 3600, scale),
+            "m" => MediaTime::of_ratio(value * 60, scale),
+            "s" => MediaTime::of_ratio(value, scale),
+            "ms" => MediaTime::of_ratio(value, scale * 1_000),
+            "f" => self.of_frames(decimal),
+            "t" => MediaTime::of_ratio(value, scale * u128::from(self.tick_rate)),
+            _ => None,
+        }
+    }
+
+    fn of_frames(&self, Decimal { value, scale }: Decimal) -> Option<MediaTime> {
+        let (above, below) = self.multiplier;
+        let rate = u128::from(self.frame_rate) * u128::from(above);
+        MediaTime::of_ratio(value.checked_mul(u128::from(below))?, scale.checked_mul(rate)?)
+    }
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction = fraction.get(..DIGITS_MAX).unwrap_or(fraction);
+        if whole.len() > DIGITS_MAX || (fraction.is_empty() && text.contains('.')) {
+            return None;
+        }
+        let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+        let part = if fraction.is_empty() { 0 } else { number(fraction, u64::MAX)? };
+        Some(Self { value: u128::from(number(whole, u64::MAX)?) * scale + u128::from(part), scale })
+    }
+}

@@ -1,0 +1,145 @@
+use super::super::layout::{Align, Anchor, Layout, Line, Percent, Vertical};
+use super::super::text::{Piece, Tag};
+use super::*;
+
+const WHOLE: &str = "WEBVTT A title
+Language: en
+Kind: captions
+
+REGION
+id:fred
+width:40%
+lines:3
+regionanchor:0%,100%
+viewportanchor:10%,90%
+scroll:up
+
+STYLE
+::cue(b) {
+  color: red;
+}
+
+NOTE one line
+
+intro & more
+00:00:01.000 --> 00:00:03.500 region:fred align:start
+<v Bob & Co>Hello</v> &amp; <i>it</i> &lt;3
+a <c.red.big>line</c> <lang en-GB>colour</lang>
+
+NOTE
+two
+lines
+
+100:00:04.000 --> 100:00:05.000 vertical:rl line:10.5%,end position:20%,line-left size:50% align:right
+<ruby>base<rt>text</rt></ruby> <100:00:04.500>later
+
+00:00:09.000 --> 00:00:09.000 line:-2
+
+NOTE last
+";
+
+#[test]
+fn a_file_with_everything_is_written_as_it_was_but_for_the_order_of_times() {
+    let track = read(WHOLE).unwrap();
+    assert_eq!(track.title.as_deref(), Some("A title"));
+    assert_eq!(track.language.as_deref(), Some("en"));
+    assert_eq!(track.header, ["Kind: captions"]);
+    assert_eq!(track.cues.len(), 3);
+    assert_eq!(track.cues[0].id.as_deref(), Some("intro & more"));
+    let written = write(&track);
+    let (late, last) = (written.find("NOTE\ntwo").unwrap(), written.find("line:-2").unwrap());
+    assert!(last < late, "{written}");
+    let sorted: std::collections::BTreeSet<_> = WHOLE.lines().collect();
+    let expected: Vec<_> =
+        written.lines().map(|line| line.replace("Bob &amp; Co", "Bob & Co")).collect();
+    assert_eq!(
+        expected.iter().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
+        sorted
+    );
+    assert_eq!(write(&read(&written).unwrap()), written);
+}
+
+#[test]
+fn settings_are_read_and_those_that_cannot_be_say_nothing() {
+    let layout = |text: &str| setting::parse(text, |id| id == "r");
+    assert_eq!(
+        layout("line:5,end position:10%,center  size:30%\talign:middle vertical:lr region:r"),
+        Layout {
+            vertical: Some(Vertical::LeftToRight),
+            line: Some(Line::Row(5)),
+            position: Some((Percent::of(10_000), Some(Anchor::Center))),
+            size: Some(Percent::of(30_000)),
+            align: Some(Align::Center),
+            region: Some("r".into()),
+        }
+    );
+    assert_eq!(
+        layout("line: line:x line:-% position:110% size:5 align:up region:s colour:red :: a"),
+        Layout::default()
+    );
+    assert_eq!(layout("line:1 line:2 line:x").line, Some(Line::Row(2)));
+}
+
+#[test]
+fn a_fault_is_named_with_its_line() {
+    let error = |text: &str| read(text).unwrap_err().to_string();
+    assert_eq!(error(""), "line 1: the file does not begin with WEBVTT");
+    assert_eq!(error("WEBVTTX\n"), "line 1: the file does not begin with WEBVTT");
+    assert_eq!(
+        error("WEBVTT\n\na\n00:01.0 -> 00:02.0\n\nb\n00:61.0 --> 0"),
+        "line 7: the time code `00:61.0` cannot be read"
+    );
+    assert_eq!(
+        error("WEBVTT\n\nREGION\nid:a lines:x\n"),
+        "line 3: the setting `lines:x` of a region cannot be read"
+    );
+}
+
+#[test]
+fn a_time_line_opens_a_cue_without_a_blank_line_before_it() {
+    let track = read("WEBVTT\n00:01.000 --> 00:02.000\na\n00:03.000 --> 00:04.000\nb\n\nNOTE x\ny\n00:05.000 --> 00:06.000\nc").unwrap();
+    let texts: Vec<_> = track.cues.iter().map(|cue| cue.text.as_str()).collect();
+    assert_eq!(texts, ["a", "b", "c"]);
+    assert_eq!(track.blocks[0].text, "x\ny");
+}
+
+#[test]
+fn an_identifier_may_be_the_word_of_a_block() {
+    let track =
+        read("WEBVTT\n\nSTYLE\n00:01.000 --> 00:02.000\na\n\nREGION\n00:03.000 --> 00:04.000\n")
+            .unwrap();
+    assert_eq!(track.cues[0].id.as_deref(), Some("STYLE"));
+    assert_eq!(track.cues[1].id.as_deref(), Some("REGION"));
+}
+
+#[test]
+fn escapes_are_read_and_unknown_ones_are_text() {
+    let text =
+        markup::parse("a &amp;&lt;&gt;&nbsp;&lrm;&#65;&#x42;&quot; &x; & &#0; &#10;&#xD800; AT&T");
+    assert_eq!(text.as_str(), "a &<>\u{a0}\u{200e}AB\" &x; & \u{fffd} \u{fffd}\u{fffd} AT&T");
+    let mut out = String::new();
+    markup::write(&text, &mut out);
+    assert_eq!(markup::parse(&out), text);
+}
+
+#[test]
+fn tags_of_other_names_and_tags_without_an_end_say_nothing() {
+    let text = markup::parse("<x>a</x><b.big>b</b><1:2:3>c<i");
+    assert_eq!(text.as_str(), "abc");
+    assert!(text.pieces().any(|piece| piece == Piece::Open(&Tag::Bold)));
+}
+
+#[test]
+fn titles_identifiers_and_comments_never_make_a_time_line() {
+    let mut track = read("WEBVTT\n\n00:01.000 --> 00:02.000\na\n").unwrap();
+    track.title = Some("a --> b\nc".to_owned());
+    track.cues[0].id = Some("x --> y".into());
+    track.blocks.push(Block {
+        before: 0,
+        is_style: false,
+        text: "00:01.000 --> 00:02.000\n\nx".to_owned(),
+    });
+    let again = read(&write(&track)).unwrap();
+    assert_eq!(again.cues.len(), 1);
+    assert_eq!(again.blocks.len(), 1);
+}
