@@ -47,7 +47,9 @@ fn styles(track: &Track) -> Vec<Vec<(String, Style)>> {
         .map(|cue| {
             let runs = cue.text.runs();
             let mut words: Vec<(String, Style)> = Vec::new();
-            for (text, style) in runs.iter().flatten().map(word).filter(|(text, _)| !text.is_empty()) {
+            for (text, style) in
+                runs.iter().flatten().map(word).filter(|(text, _)| !text.is_empty())
+            {
                 match words.last_mut().filter(|last| last.1 == style) {
                     Some(last) => last.0 = format!("{} {text}", last.0),
                     None => words.push((text, style)),
@@ -86,7 +88,12 @@ fn ttml_of_ffmpeg_has_the_times_and_texts_of_the_source_and_not_its_styles() {
     assert_eq!(format, Format::Ttml);
     assert_eq!(times(&theirs), times(&source));
     assert_eq!(texts(&theirs), texts(&source));
-    assert!(theirs.cues.iter().all(|cue| cue.text == video_api::caption::text::Text::plain(cue.text.as_str())));
+    assert!(
+        theirs
+            .cues
+            .iter()
+            .all(|cue| cue.text == video_api::caption::text::Text::plain(cue.text.as_str()))
+    );
 }
 
 #[test]
@@ -147,7 +154,9 @@ fn ffmpeg_decodes_the_characters_and_italics_of_our_scenarist_as_we_do() {
 fn ffmpeg_shows_captions_of_scenarist_while_they_are_still_sent() {
     let (_, source) = file!("source.scc");
     let (_, theirs) = file!("scc.srt");
-    for (number, ((start, _), (wanted, _))) in times(&theirs).iter().zip(times(&source)).take(3).enumerate() {
+    for (number, ((start, _), (wanted, _))) in
+        times(&theirs).iter().zip(times(&source)).take(3).enumerate()
+    {
         let pairs = (wanted - start) * 30 / 1_001;
         assert!((10..=40).contains(&pairs), "caption {number} is {pairs} pairs early");
     }

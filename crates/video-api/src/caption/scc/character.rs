@@ -151,9 +151,14 @@ pub(super) fn extended(first: u8, second: u8) -> Option<char> {
     table.get(usize::from(second.checked_sub(0x20)?)).map(|(c, _)| *c)
 }
 
+/// Tells whether a character is in the basic set where ASCII has it. Nearly all are, and so need no table.
+const fn is_ascii(c: char) -> bool {
+    matches!(c, ' '..='&' | '('..=')' | '+'..='[' | ']' | 'a'..='z')
+}
+
 /// The way a character is sent; none for one of no set.
 pub(super) fn sent(c: char) -> Option<Sent> {
-    if matches!(c, ' '..='~') && !BASIC.iter().any(|(byte, _)| char::from(*byte) == c) {
+    if is_ascii(c) {
         return u8::try_from(c).ok().map(Sent::Basic);
     }
     if let Some((byte, _)) = BASIC.iter().find(|(_, own)| *own == c) {
@@ -171,7 +176,7 @@ pub(super) fn sent(c: char) -> Option<Sent> {
 
 /// Characters of the sets that stand for any character. Signs without width stand for nothing.
 pub(super) fn stand_ins(c: char, mut each: impl FnMut(char)) {
-    if sent(c).is_some() {
+    if is_ascii(c) || sent(c).is_some() {
         return each(c);
     }
     match REPLACED.iter().find(|(own, _)| *own == c) {

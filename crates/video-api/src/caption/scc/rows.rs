@@ -7,11 +7,11 @@ use super::code::Pen;
 use super::grid::{self, COLUMNS, ROWS};
 
 /// Characters of a row, from a column on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlacedRow {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlacedRow<'r> {
     pub(super) row: usize,
     pub(super) column: usize,
-    pub(super) cells: Vec<(char, Pen)>,
+    pub(super) cells: &'r [(char, Pen)],
 }
 
 /// A line that fits into a row, without blanks at its ends.
@@ -25,8 +25,9 @@ pub(super) struct RowText {
 /// The rows of a text, however many; lines of blanks alone are none.
 pub(super) fn of_text(text: &Text) -> Vec<RowText> {
     let mut rows = Vec::new();
+    let mut cells: Vec<(char, Pen)> = Vec::new();
     for line in text.runs() {
-        let mut cells: Vec<(char, Pen)> = Vec::new();
+        cells.clear();
         for run in line {
             let pen = Pen::new(run.style.colour, run.style.italic, run.style.underline);
             run.text.chars().for_each(|c| character::stand_ins(c, |c| cells.push((c, pen))));
@@ -63,11 +64,11 @@ fn wrap(cells: &[(char, Pen)], rows: &mut Vec<RowText>) {
 }
 
 /// Puts rows to their place, or to the nearest above or below it that has room; nothing if none has.
-pub(super) fn place(
-    rows: &[RowText],
+pub(super) fn place<'r>(
+    rows: &'r [RowText],
     layout: Option<&Layout>,
     taken: &mut [bool; ROWS],
-) -> Vec<PlacedRow> {
+) -> Vec<PlacedRow<'r>> {
     let default = Layout::default();
     let layout = layout.unwrap_or(&default);
     let wanted = top(rows.len(), layout.line);
@@ -83,11 +84,7 @@ pub(super) fn place(
     rows.iter()
         .zip(columns)
         .enumerate()
-        .map(|(index, (row, column))| PlacedRow {
-            row: top + index,
-            column,
-            cells: row.cells.clone(),
-        })
+        .map(|(index, (row, column))| PlacedRow { row: top + index, column, cells: &row.cells })
         .collect()
 }
 

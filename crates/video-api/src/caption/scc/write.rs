@@ -35,7 +35,7 @@ struct Part<'t> {
 /// Writes a track. Cues that overlap are shown together, as far as the picture has room.
 #[must_use]
 pub fn write(track: &Track) -> String {
-    let mut line = Line21 { out: format!("{SIGNATURE}\n\n"), ..Line21::default() };
+    let mut line = Line21 { out: format!("{SIGNATURE}\n\n").into_bytes(), ..Line21::default() };
     let parts = parts(track);
     let mut waiting = parts.iter().enumerate().peekable();
     let mut shown: BTreeSet<usize> = BTreeSet::new();
@@ -58,23 +58,24 @@ pub fn write(track: &Track) -> String {
     }
     line.flush_erasure();
     line.end_line();
-    line.out
+    String::from_utf8(line.out).unwrap_or_default()
 }
 
 /// The parts of all cues by their start. A text for more rows than there are is shown in turns.
 fn parts(track: &Track) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(track.cues.len());
     for (_, cue) in track.in_order() {
-        let all = rows::of_text(&cue.text);
+        let mut all = rows::of_text(&cue.text);
         let (start, end) = (frames_of(cue.start), frames_of(cue.end));
-        let turns = all.chunks(ROWS);
-        let count = u64::try_from(turns.len()).unwrap_or(1).max(1);
-        let length = (end.saturating_sub(start) / count).max(DOUBLED);
-        for (turn, rows) in (0..).zip(turns) {
+        let count = u64::try_from(all.len().div_ceil(ROWS)).unwrap_or(1);
+        let length = (end.saturating_sub(start) / count.max(1)).max(DOUBLED);
+        for turn in 0..count {
+            let rest = all.split_off(all.len().min(ROWS));
+            let rows = std::mem::replace(&mut all, rest);
             let is_last = turn + 1 == count;
             let own = start + turn * length;
             let end = if is_last { end.max(own + DOUBLED) } else { own + length };
-            parts.push(Part { start: own, end, rows: rows.to_vec(), layout: track.place(cue) });
+            parts.push(Part { start: own, end, rows, layout: track.place(cue) });
         }
     }
     parts.sort_by_key(|part| part.start);
@@ -82,9 +83,9 @@ fn parts(track: &Track) -> Vec<Part<'_>> {
 }
 
 /// The rows of the picture on which these parts are shown.
-fn picture(parts: &[Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow> {
+fn picture<'p>(parts: &'p [Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow<'p>> {
     let mut taken = [false; ROWS];
-    let mut picture: Vec<PlacedRow> = Vec::new();
+    let mut picture: Vec<PlacedRow<'p>> = Vec::new();
     for part in shown.iter().take(ROWS).filter_map(|index| parts.get(*index)) {
         picture.extend(rows::place(&part.rows, part.layout.as_deref(), &mut taken));
     }
@@ -95,7 +96,8 @@ fn picture(parts: &[Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow> {
 /// Line 21 of the picture, which carries a pair a frame.
 #[derive(Default)]
 struct Line21 {
-    out: String,
+    out: Vec<u8>,
+    timecode: String,
     /// The first frame after what shows the last caption.
     free: u64,
     /// The frame at which the picture is to be erased.
@@ -106,7 +108,7 @@ struct Line21 {
 
 impl Line21 {
     /// Shows rows from a frame on, or from the first one that can be reached; no rows at all are an erasure.
-    fn show(&mut self, picture: &[PlacedRow], frame: u64) {
+    fn show(&mut self, picture: &[PlacedRow<'_>], frame: u64) {
         if picture.is_empty() {
             self.erasure = Some(frame.max(self.free));
             return;
@@ -174,15 +176,17 @@ impl Line21 {
 
     fn send(&mut self, unit: Unit, frame: u64) {
         if self.next == Some(frame) {
-            self.out.push(' ');
+            self.out.push(b' ');
         } else {
             self.end_line();
-            Timecode::write(frame, &mut self.out);
-            self.out.push('\t');
+            self.timecode.clear();
+            Timecode::write(frame, &mut self.timecode);
+            self.out.extend_from_slice(self.timecode.as_bytes());
+            self.out.push(b'\t');
         }
         unit.write(&mut self.out);
         if unit.is_doubled {
-            self.out.push(' ');
+            self.out.push(b' ');
             unit.write(&mut self.out);
         }
         self.next = Some(frame + unit.frames());
@@ -190,7 +194,7 @@ impl Line21 {
 
     fn end_line(&mut self) {
         if self.next.take().is_some() {
-            self.out.push_str("\n\n");
+            self.out.extend_from_slice(b"\n\n");
         }
     }
 }
@@ -200,14 +204,15 @@ impl Unit {
         if self.is_doubled { DOUBLED } else { 1 }
     }
 
-    fn write(self, out: &mut String) {
-        const DIGITS: [char; 16] =
-            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-        for byte in self.pair {
-            for nibble in [byte >> 4, byte & 0xf] {
-                out.push(DIGITS.get(usize::from(nibble)).copied().unwrap_or('0'));
-            }
-        }
+    fn write(self, out: &mut Vec<u8>) {
+        let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+        let [first, second] = self.pair;
+        out.extend_from_slice(&[
+            digit(first >> 4),
+            digit(first & 0xf),
+            digit(second >> 4),
+            digit(second & 0xf),
+        ]);
     }
 }
 
@@ -256,7 +261,7 @@ impl Pairs<'_> {
 }
 
 /// Writes a row: its preamble, and a mid-row code in place of the space before each word that looks different.
-fn encode_row(row: &PlacedRow, units: &mut Vec<Unit>) {
+fn encode_row(row: &PlacedRow<'_>, units: &mut Vec<Unit>) {
     let mut pairs = Pairs { units, half: None };
     let wanted = row.cells.first().map(|(_, pen)| *pen).unwrap_or_default();
     let mut pen = preamble(row.row, row.column, wanted, &mut pairs);
