@@ -40,6 +40,11 @@ enum Mark {
     At(MediaTime),
 }
 
+/// Tells whether a text may be a language's tag: letters, digits and hyphens.
+pub(super) fn is_language(tag: &str) -> bool {
+    !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
 /// A text of lines, with its tags nested and closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {

@@ -1,4 +1,4 @@
-//! Files that ffmpeg 5.1.9 made of the `source` files beside them, compared with what the codec makes of the same sources.
+//! Files that ffmpeg 5.1.9 made of the `source` files in `files/`, compared with what the codec makes of the same sources.
 //!
 //! The names say what was read and what was written: `srt.vtt` is ffmpeg's WebVTT of `source.srt`. `source.scc` is the codec's own, and
 //! so is what `ours.srt` was made of: the WebVTT of `source.srt`.
@@ -22,7 +22,7 @@ use video_api::caption::{Cue, Format, Track, read};
 
 macro_rules! file {
     ($name:literal) => {
-        read(include_bytes!(concat!("ffmpeg/", $name))).unwrap()
+        read(include_bytes!(concat!("files/", $name))).unwrap()
     };
 }
 
@@ -66,7 +66,7 @@ fn subrip_of_ffmpeg_is_the_source_again() {
     assert_eq!(format, Format::SubRip);
     let (_, theirs) = file!("srt.srt");
     assert_eq!(theirs, source);
-    assert_eq!(Format::SubRip.write(&source), include_str!("ffmpeg/srt.srt").replace('\r', ""));
+    assert_eq!(Format::SubRip.write(&source), include_str!("files/srt.srt").replace('\r', ""));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::super::encoding::is_unshown;
 use super::super::error::{Error, Problem};
 use super::super::layout::Layout;
 use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
-use super::super::text::TextBuilder;
+use super::super::text::{TextBuilder, is_language};
 use super::super::time::MediaTime;
 use super::attribute::Attributes;
 use super::region::{Area, Frame};
@@ -212,7 +212,7 @@ impl Walk {
             self.clock = Clock::of(attributes)?;
             self.frame = Frame::of(attributes);
             self.track.language =
-                attributes.get("lang").filter(|tag| !tag.is_empty()).map(str::to_owned);
+                attributes.get("lang").filter(|tag| is_language(tag)).map(str::to_owned);
         }
         let mut element = self.element(kind, attributes)?;
         match (kind, parent) {
@@ -397,7 +397,7 @@ impl Walk {
         let Some(open) = self.cues.last_mut() else { return };
         let language =
             element.language.as_deref().filter(|tag| Some(*tag) != self.track.language.as_deref());
-        let language = language.filter(|tag| !tag.is_empty());
+        let language = language.filter(|tag| is_language(tag));
         if element.preserves_space {
             open.text.set_style(element.declared.style(), language);
             open.text.push_str(&text.replace('\r', "\n"));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::colour::Colour;
 use super::super::cue::{Cue, Track};
 use super::super::layout::{Align, Layout};
-use super::super::text::{Piece, Style, Tag, Text};
+use super::super::text::{Piece, Style, Tag, Text, is_language};
 use super::region::Area;
 
 const ROOT: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -57,14 +57,17 @@ impl Regions {
 }
 
 fn write_head(track: &Track, regions: &Regions, out: &mut String) {
-    let title = track.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    // Readers take blanks in a title for one.
+    let words: Vec<_> =
+        track.title.iter().flat_map(|title| title.split_ascii_whitespace()).collect();
+    let title = Some(words.join(" ")).filter(|title| !title.is_empty());
     if title.is_none() && regions.in_order.is_empty() {
         return;
     }
     out.push_str("  <head>\n");
     if let Some(title) = title {
         out.push_str("    <metadata><ttm:title>");
-        escaped(title, out);
+        escaped(&title, out);
         out.push_str("</ttm:title></metadata>\n");
     }
     if !regions.in_order.is_empty() {
@@ -147,7 +150,7 @@ fn write_text(text: &Text, document: Option<&str>, out: &mut String) {
                 match tag {
                     Tag::Language(tag) => {
                         wanted.1 =
-                            Some(&**tag).filter(|tag| !tag.is_empty() && Some(*tag) != document);
+                            Some(&**tag).filter(|tag| is_language(tag) && Some(*tag) != document);
                     }
                     tag => wanted.0 = wanted.0.with(tag),
                 }

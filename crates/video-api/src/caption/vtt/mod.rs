@@ -7,6 +7,7 @@ use super::cue::{Block, Cue, Track};
 use super::error::{Error, Problem};
 use super::limits::{BLOCKS_MAX, CUE_BYTES_MAX, REGIONS_MAX};
 use super::lines::Lines;
+use super::text::is_language;
 use super::time::MediaTime;
 
 const ARROW: &str = "-->";
@@ -31,7 +32,8 @@ pub fn read(text: &str) -> Result<Track, Error> {
     reader.track.title = Some(title.to_owned()).filter(|title| !title.is_empty());
     while let Some((_, line)) = lines.next_if(|(_, line)| !line.is_empty() && !line.contains(ARROW))
     {
-        match line.strip_prefix(LANGUAGE).map(str::trim).filter(|tag| !tag.is_empty()) {
+        let line = line.trim();
+        match line.strip_prefix(LANGUAGE).map(str::trim).filter(|tag| is_language(tag)) {
             Some(tag) => reader.track.language = Some(tag.to_owned()),
             None => reader.track.header.push(line.to_owned()),
         }
