@@ -189,6 +189,10 @@ fn write_tag(tag: &Tag, out: &mut String) {
         }
         _ => {}
     }
+    // Otherwise an arrow stands there, which makes a time line of the text.
+    if out.ends_with("--") {
+        out.push(' ');
+    }
     out.push('>');
 }
 

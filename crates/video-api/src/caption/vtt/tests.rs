@@ -130,6 +130,14 @@ fn tags_of_other_names_and_tags_without_an_end_say_nothing() {
 }
 
 #[test]
+fn a_name_that_ends_in_hyphens_makes_no_arrow() {
+    let track = read("WEBVTT\n\n00:01.000 --> 00:02.000\n<v a--\n><c.b--\n>x\n").unwrap();
+    let written = write(&track);
+    assert!(written.contains("<v a-- ><c.b-- >x"), "{written}");
+    assert_eq!(write(&read(&written).unwrap()), written);
+}
+
+#[test]
 fn titles_identifiers_and_comments_never_make_a_time_line() {
     let mut track = read("WEBVTT\n\n00:01.000 --> 00:02.000\na\n").unwrap();
     track.title = Some("a --> b\nc".to_owned());
