@@ -4,6 +4,7 @@
 //! of its own, since that is when its text is shown. Documents with a type declaration or with entities of their own are refused.
 
 mod attribute;
+mod frame;
 mod read;
 mod region;
 mod style;

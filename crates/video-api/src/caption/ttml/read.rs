@@ -14,7 +14,8 @@ use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
 use super::super::text::{TextBuilder, is_language};
 use super::super::time::MediaTime;
 use super::attribute::Attributes;
-use super::region::{Area, Frame};
+use super::frame::Frame;
+use super::region::Area;
 use super::style::{Declared, Styles};
 use super::timing::Clock;
 

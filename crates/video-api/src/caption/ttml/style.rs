@@ -8,7 +8,7 @@ use super::super::layout::{Align, Anchor, Vertical};
 use super::super::limits::{DEFINITIONS_MAX, ELEMENT_DEPTH_MAX};
 use super::super::text::Style;
 use super::attribute::Attributes;
-use super::region::Frame;
+use super::frame::Frame;
 
 /// What an element declares, or inherits.
 #[derive(Debug, Clone, Copy, Default)]
