@@ -340,7 +340,7 @@ impl VideoApi {
         // What only reads draws nothing.
         let mut ids = SeededIds::from_seed([0; 32]);
         let (reply, read_set) = kv::read(store, |tx| bound(tx, &mut ids)).await?;
-        let read_set = read_set.filter(|_| !reply.is_passing);
+        let read_set = read_set.filter(|_| !reply.is_time_dependent);
         let rendered = RenderedReply::new(reply, request);
         if let Some(read_set) = read_set {
             responses.insert(key, read_set, &rendered, since);

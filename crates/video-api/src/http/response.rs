@@ -54,15 +54,15 @@ pub(super) struct RenderedReply {
 impl RenderedReply {
     /// Renders `reply` for `request`.
     pub(super) fn new(reply: Reply, request: &ApiRequest) -> Self {
-        let Reply { json, etag, holes, .. } = reply;
+        let Reply { json, etag, splices, .. } = reply;
         let base = request.base.as_str();
         let print = |json: Vec<u8>| match request.mask() {
             Ok(Some(mask)) => {
-                let json = mask.apply(&filled(&json, &holes));
+                let json = mask.apply(&filled(&json, &splices));
                 if request.pretty() { pretty(&json, base, &[]) } else { with_base(json, base) }
             }
-            _ if request.pretty() => pretty(&json, base, &holes),
-            _ => with_base(filled(&json, &holes), base),
+            _ if request.pretty() => pretty(&json, base, &splices),
+            _ => with_base(filled(&json, &splices), base),
         };
         let text = json.map(|json| Bytes::from(print(json).into_boxed_slice()));
         Self { etag, text }

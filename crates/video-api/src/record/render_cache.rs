@@ -43,7 +43,7 @@ impl<R, W> RenderCache<R, W> {
             return Arc::clone(item);
         }
         let (with, item) = show();
-        let item = Arc::new(item.ready());
+        let item = Arc::new(item.prerendered());
         *last = Some((with, Arc::clone(&item)));
         item
     }

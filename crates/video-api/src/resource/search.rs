@@ -395,7 +395,7 @@ fn result(call: &Call<'_>, tx: &mut Tx<'_>, hit: &Hit) -> Result<Option<Item>, E
         item.served_part("snippet", &snippet);
     }
     // All that the item shows follows from its etag.
-    Ok(Some(item.end().sealed(())))
+    Ok(Some(item.end().etag_input(())))
 }
 
 #[cfg(test)]

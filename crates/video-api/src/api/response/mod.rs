@@ -24,19 +24,19 @@ pub fn etag(bytes: &[u8]) -> String {
 /// The answer of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
-    /// The text without what stands in its holes, or `None` for 204.
+    /// The text without its splices, or `None` for 204.
     pub json: Option<Vec<u8>>,
     /// The etag of the whole.
     pub etag: Option<String>,
     /// The places of texts that were served before, in their order.
-    pub holes: Vec<Hole>,
+    pub splices: Vec<Splice>,
     /// True if it will be another later, though nothing is written.
-    pub is_passing: bool,
+    pub is_time_dependent: bool,
 }
 
 /// A place in a text for whole values or members that were written before: they are copied once, in the form that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hole {
+pub struct Splice {
     at: usize,
     served: Served,
 }
@@ -54,7 +54,7 @@ impl Reply {
     /// 204: done, and nothing to say.
     #[must_use]
     pub const fn empty() -> Self {
-        Self { json: None, etag: None, holes: Vec::new(), is_passing: false }
+        Self { json: None, etag: None, splices: Vec::new(), is_time_dependent: false }
     }
 
     /// One resource.
@@ -62,10 +62,10 @@ impl Reply {
     pub fn resource(item: &Item) -> Self {
         Self {
             // Alone it is indented less than in a list.
-            json: Some(filled(&item.text, &item.holes)),
+            json: Some(filled(&item.text, &item.splices)),
             etag: Some(item.etag.clone()),
-            holes: Vec::new(),
-            is_passing: item.is_passing,
+            splices: Vec::new(),
+            is_time_dependent: item.is_time_dependent,
         }
     }
 }
@@ -75,12 +75,12 @@ impl Reply {
 pub struct Item {
     /// Its etag.
     pub etag: String,
-    /// Compact JSON, without what stands in its holes.
+    /// Compact JSON without its splices.
     pub text: Vec<u8>,
-    holes: Vec<Hole>,
+    splices: Vec<Splice>,
     /// The input that the text follows from beside the request; the text itself if there is none.
-    seal: Option<Vec<u8>>,
-    is_passing: bool,
+    etag_input: Option<Vec<u8>>,
+    is_time_dependent: bool,
 }
 
 /// The depth of the parts of a list's items in the list.
@@ -100,20 +100,26 @@ impl Item {
             text.extend_from_slice(b",\"id\":");
             string(&mut text, id);
         }
-        Self { etag: etag.to_owned(), text, holes: Vec::new(), seal: None, is_passing: false }
+        Self {
+            etag: etag.to_owned(),
+            text,
+            splices: Vec::new(),
+            etag_input: None,
+            is_time_dependent: false,
+        }
     }
 
     /// Says that the resource will be another later, though nothing of it is written.
     #[must_use]
-    pub const fn passing(mut self) -> Self {
-        self.is_passing = true;
+    pub const fn time_dependent(mut self) -> Self {
+        self.is_time_dependent = true;
         self
     }
 
     /// Says what the text follows from beside its etag and the request, so that a list need not read it again for its own etag.
     #[must_use]
-    pub fn sealed(mut self, more: impl std::hash::Hash) -> Self {
-        self.seal = Some(bytes_of((&self.etag, more)));
+    pub fn etag_input(mut self, more: impl std::hash::Hash) -> Self {
+        self.etag_input = Some(bytes_of((&self.etag, more)));
         self
     }
 
@@ -143,7 +149,7 @@ impl Item {
 
     /// Adds text that was served before.
     pub fn served(&mut self, served: &Served) {
-        self.holes.push(Hole { at: self.text.len(), served: served.clone() });
+        self.splices.push(Splice { at: self.text.len(), served: served.clone() });
     }
 
     /// Ends the resource.
@@ -155,16 +161,16 @@ impl Item {
 
     /// The same, as one that will be served again.
     #[must_use]
-    pub fn ready(mut self) -> Self {
+    pub fn prerendered(mut self) -> Self {
         let served = Served {
-            text: filled(&self.text, &self.holes).into(),
-            indented: print::printed(&self.text, &[BASE], PART_DEPTH - 1, &self.holes).into(),
+            text: filled(&self.text, &self.splices).into(),
+            indented: print::printed(&self.text, &[BASE], PART_DEPTH - 1, &self.splices).into(),
         };
-        // A list takes the digest of its items' seals: a short one is digested faster.
-        let seal = self.seal.as_deref().unwrap_or(&served.text);
-        self.seal = Some(etag(seal).into_bytes());
+        // A list takes the digest of its items' etag inputs: a short one is digested faster.
+        let etag_input = self.etag_input.as_deref().unwrap_or(&served.text);
+        self.etag_input = Some(etag(etag_input).into_bytes());
         self.text = Vec::new();
-        self.holes = vec![Hole { at: 0, served }];
+        self.splices = vec![Splice { at: 0, served }];
         self
     }
 }
@@ -250,8 +256,8 @@ pub struct List {
     rest: Vec<u8>,
     hash: Sha256,
     items: usize,
-    holes: Vec<Hole>,
-    is_passing: bool,
+    splices: Vec<Splice>,
+    is_time_dependent: bool,
 }
 
 impl List {
@@ -263,8 +269,8 @@ impl List {
             rest: b",\"items\":[".to_vec(),
             hash: Sha256::new_with_prefix(kind),
             items: 0,
-            holes: Vec::new(),
-            is_passing: false,
+            splices: Vec::new(),
+            is_time_dependent: false,
         }
     }
 
@@ -279,20 +285,22 @@ impl List {
     /// Adds an item.
     pub fn push(&mut self, item: &Item) {
         let whole;
-        let seal = match &item.seal {
-            Some(seal) => seal,
+        let etag_input = match &item.etag_input {
+            Some(etag_input) => etag_input,
             None => {
-                whole = filled(&item.text, &item.holes);
+                whole = filled(&item.text, &item.splices);
                 &whole
             }
         };
-        self.hash.update(seal.len().to_be_bytes());
-        self.hash.update(seal);
-        self.is_passing |= item.is_passing;
+        self.hash.update(etag_input.len().to_be_bytes());
+        self.hash.update(etag_input);
+        self.is_time_dependent |= item.is_time_dependent;
         self.append(&item.text);
         let start = self.rest.len() - item.text.len();
-        self.holes.extend(
-            item.holes.iter().map(|hole| Hole { at: hole.at + start, served: hole.served.clone() }),
+        self.splices.extend(
+            item.splices
+                .iter()
+                .map(|splice| Splice { at: splice.at + start, served: splice.served.clone() }),
         );
     }
 
@@ -364,9 +372,14 @@ impl List {
         let start = text.len();
         text.extend_from_slice(rest);
         text.push(b'}');
-        let mut holes = self.holes;
-        holes.iter_mut().for_each(|hole| hole.at += start);
-        Reply { json: Some(text), etag: Some(etag), holes, is_passing: self.is_passing }
+        let mut splices = self.splices;
+        splices.iter_mut().for_each(|splice| splice.at += start);
+        Reply {
+            json: Some(text),
+            etag: Some(etag),
+            splices,
+            is_time_dependent: self.is_time_dependent,
+        }
     }
 }
 
@@ -442,15 +455,15 @@ mod tests {
             let item = item.end();
             list.push(&item);
             if id == "w" {
-                list.push(&item.ready());
+                list.push(&item.prerendered());
             }
         }
         let reply = list.end(Some(&Paging::default()));
         let json = reply.json.unwrap();
-        assert_eq!(reply.holes.len(), 4 + 1);
-        let whole = filled(&json, &reply.holes);
+        assert_eq!(reply.splices.len(), 4 + 1);
+        let whole = filled(&json, &reply.splices);
         assert_eq!(
-            String::from_utf8(pretty(&json, "http://h", &reply.holes)),
+            String::from_utf8(pretty(&json, "http://h", &reply.splices)),
             String::from_utf8(pretty(&whole, "http://h", &[]))
         );
     }

@@ -1,14 +1,14 @@
-//! Compact JSON as clients get it: its holes filled, indented, the address of the service in its places.
+//! Compact JSON as clients get it: its splices filled, indented, the address of the service in its places.
 
 use bytes::Bytes;
 
-use super::{BASE, Hole, Served};
+use super::{BASE, Served, Splice};
 
 /// Compact JSON as the real service's answers look, indented by two blanks a level and with a blank after colons, and with `base` in every
-/// place that stands for it. Its holes are filled.
+/// place that stands for it. Its splices are filled.
 #[must_use]
-pub fn pretty(json: &[u8], base: &str, holes: &[Hole]) -> Vec<u8> {
-    let mut out = printed(json, base.as_bytes(), 0, holes);
+pub fn pretty(json: &[u8], base: &str, splices: &[Splice]) -> Vec<u8> {
+    let mut out = printed(json, base.as_bytes(), 0, splices);
     out.push(b'\n');
     out
 }
@@ -19,9 +19,9 @@ pub fn indented(json: &[u8], depth: usize) -> Bytes {
     printed(json, &[BASE], depth, &[]).into()
 }
 
-/// The same with `base` in its places, and with what stands in its holes.
-pub(super) fn printed(json: &[u8], base: &[u8], depth: usize, holes: &[Hole]) -> Vec<u8> {
-    let served = holes.iter().map(|hole| hole.served.indented.len());
+/// The same with `base` in its places, and with what stands in its splices.
+pub(super) fn printed(json: &[u8], base: &[u8], depth: usize, splices: &[Splice]) -> Vec<u8> {
+    let served = splices.iter().map(|splice| splice.served.indented.len());
     let served: usize = served.map(|length| length + 8 * base.len()).sum();
     let mut printer = Printer {
         out: Vec::with_capacity(2 * json.len() + served + 64),
@@ -30,28 +30,28 @@ pub(super) fn printed(json: &[u8], base: &[u8], depth: usize, holes: &[Hole]) ->
         is_empty: false,
     };
     let mut at = 0;
-    for hole in holes {
-        printer.print(json.get(at..hole.at).unwrap_or_default());
-        match &hole.served {
+    for splice in splices {
+        printer.print(json.get(at..splice.at).unwrap_or_default());
+        match &splice.served {
             Served { text, indented } if indented.is_empty() => printer.print(text),
             Served { indented, .. } => put_base(indented, base, &mut printer.out),
         }
-        at = hole.at;
+        at = splice.at;
     }
     printer.print(json.get(at..).unwrap_or_default());
     printer.out
 }
 
-/// A text with what stands in its holes.
+/// A text with what stands in its splices.
 #[must_use]
-pub fn filled(json: &[u8], holes: &[Hole]) -> Vec<u8> {
-    let served: usize = holes.iter().map(|hole| hole.served.text.len()).sum();
+pub fn filled(json: &[u8], splices: &[Splice]) -> Vec<u8> {
+    let served: usize = splices.iter().map(|splice| splice.served.text.len()).sum();
     let mut out = Vec::with_capacity(json.len() + served);
     let mut at = 0;
-    for hole in holes {
-        out.extend_from_slice(json.get(at..hole.at).unwrap_or_default());
-        out.extend_from_slice(&hole.served.text);
-        at = hole.at;
+    for splice in splices {
+        out.extend_from_slice(json.get(at..splice.at).unwrap_or_default());
+        out.extend_from_slice(&splice.served.text);
+        at = splice.at;
     }
     out.extend_from_slice(json.get(at..).unwrap_or_default());
     out

@@ -118,7 +118,7 @@ pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
             }
         }
     }
-    item.end().sealed((shown.owner, shown.video.map(Stored::etag), shown.visible))
+    item.end().etag_input((shown.owner, shown.video.map(Stored::etag), shown.visible))
 }
 
 /// The version of an item is all that can be written of it and where it is.

@@ -68,8 +68,8 @@ pub fn render(
         item.part(part, &text);
     }
     let is_processed = video.head.is_processed(options.now);
-    let item = item.end().sealed((counts, options.owner, is_processed));
-    if is_processed { item } else { item.passing() }
+    let item = item.end().etag_input((counts, options.owner, is_processed));
+    if is_processed { item } else { item.time_dependent() }
 }
 
 /// The same, as lists read them.
