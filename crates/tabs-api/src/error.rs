@@ -19,7 +19,7 @@ pub enum Error {
     /// There is no operation of this name.
     #[error("{0} is not a function")]
     NoSuchOperation(String),
-    /// A message that JSON cannot carry.
+    /// A function as a message.
     #[error("Could not serialize message.")]
     Unserializable,
     /// A port that is closed was used.
@@ -69,6 +69,9 @@ pub enum Error {
     /// A move to a window of another type.
     #[error("Tabs can only be moved to and from normal windows.")]
     NotNormalWindow,
+    /// Tabs of a window without a strip, which has no groups.
+    #[error("Grouping is not supported by tabs in this window.")]
+    GroupingNotSupported,
     /// A move that would split a group.
     #[error(
         "Tab operation is invalid as the specified input would disrupt group continuity in the tab strip."

@@ -37,7 +37,9 @@ impl JsValue {
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         match self {
-            Self::Number(number) if number.fract() == 0.0 && number.abs() < 2_147_483_648.0 =>
+            Self::Number(number)
+                if number.fract() == 0.0
+                    && (-2_147_483_648.0..2_147_483_648.0).contains(number) =>
             {
                 #[expect(clippy::cast_possible_truncation, reason = "it is whole and of 32 bits")]
                 Some(*number as i64)

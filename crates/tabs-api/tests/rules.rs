@@ -10,9 +10,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tabs_api::browser::{Browser, Compat};
 use tabs_api::engine::fixtures::Pages;
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context, Style};
 use tabs_api::replay::Replay;
 use triptych_core::time::Timestamp;
+
+const START: Timestamp = Timestamp::from_seconds(1_790_000_000);
 
 /// A lab, and how many of its events were read.
 struct Bench {
@@ -220,4 +227,46 @@ fn a_click_with_shift_highlights_everything_between() {
     let (_, args) = events.iter().find(|(name, _)| name == "tabs.onHighlighted").unwrap();
     all.sort_unstable();
     assert_eq!(args[0]["tabIds"], json!(all));
+}
+
+#[test]
+fn a_negative_index_is_the_beginning_of_the_strip_unless_the_browser_is_asked() {
+    let arguments: Vec<JsValue> = serde_json::from_value(json!([{ "index": -3 }])).unwrap();
+    let command = Command::read("tabs.create", &arguments, Style::Promise).unwrap();
+    let answers = [Compat::Spec, Compat::Browser].map(|compat| {
+        let mut browser = Browser::with_blank_window(START, compat);
+        browser.install(Extension::new("e".into(), &Manifest::default(), false));
+        let caller = Caller { extension: "e".into(), context: Context::Worker };
+        browser.apply(START, &caller, &command)
+    });
+    let [by_specification, by_browser] = answers;
+    assert_eq!(json!(by_specification.unwrap())["index"], 0);
+    let refusal = by_browser.unwrap_err().to_string();
+    assert!(refusal.ends_with("Error at property 'index': Value must be at least 0."), "{refusal}");
+}
+
+#[test]
+fn a_new_group_takes_the_highlight_from_each_tab_but_the_active_one() {
+    let mut bench = Bench::new();
+    let tabs = [1, 2, 3].map(|_| bench.open("about:blank"));
+    bench.call("tabs.highlight", json!([{ "tabs": [0, 1, 2] }]));
+    let (_, events) = bench.step("tabs.group", json!([{ "tabIds": [tabs[0], tabs[2]] }]));
+    let left = events.iter().rfind(|(name, _)| name == "tabs.onHighlighted").unwrap();
+    assert_eq!(left.1[0]["tabIds"], json!([bench.first, tabs[1]]));
+}
+
+#[test]
+fn a_page_that_names_the_window_it_opens_comes_back_to_it() {
+    let mut bench = Bench::new();
+    let page = bench.open("http://a.test/a.html");
+    let open = json!([page, "window.open(\"/b.html\", \"side\", \"width=300\")&&0"]);
+    let (_, events) = bench.step("harness.gesture", open.clone());
+    assert_eq!(events[0].0, "windows.onCreated");
+    assert_eq!(events[0].1[0]["type"], "popup");
+    let (_, events) = bench.step("harness.gesture", open);
+    assert!(events.iter().all(|(name, _)| !name.ends_with("onCreated")), "{events:?}");
+    let other = bench.open("http://b.test/b.html");
+    let open = json!([other, "window.open(\"/b.html\", \"side\", \"width=300\")&&0"]);
+    let (_, events) = bench.step("harness.gesture", open);
+    assert_eq!(events[0].0, "windows.onCreated", "a name is known to the page's relatives alone");
 }

@@ -47,7 +47,7 @@ impl Browser {
         tab.title.clone_from(&closed.tab.title);
         tab.history.clone_from(&closed.tab.history);
         tab.history_at = closed.tab.history_at;
-        self.navigate(id, &closed.tab.url, NavigationKind::Reload);
+        self.navigate(id, &closed.tab.url, NavigationKind::Restore);
         let state = self.window(window)?;
         let index = self.strips.clamped(state, closed.tab.pinned, closed.index);
         // Its group may be gone or another: it comes back beside the one that stands there now.

@@ -39,6 +39,7 @@ impl Browser {
 
     /// Replaces a tab by one without a page, under another id.
     pub(crate) fn replace_with_discarded(&mut self, old: TabId) -> Result<TabId, Error> {
+        self.end_document(old, UnloadReason::Gone);
         let view = self.view(old);
         let mut tab = self.tab(old)?.clone();
         let new = TabId(self.next_id());
@@ -56,7 +57,6 @@ impl Browser {
                 tab: view,
             });
         }
-        self.end_document(old, UnloadReason::Gone);
         tab.id = new;
         tab.discarded = true;
         tab.is_fresh = true;
@@ -135,7 +135,7 @@ impl Browser {
         );
         // One that was discarded before its first page came has nothing to load.
         if !url.is_empty() {
-            self.navigate(id, &url, NavigationKind::Reload);
+            self.navigate(id, &url, NavigationKind::Restore);
         }
         Ok(())
     }

@@ -34,6 +34,7 @@ impl Browser {
             EngineEvent::Unheard { port } => self.on_unheard_by_engine(&port),
             EngineEvent::Posted { .. } | EngineEvent::Disconnected { .. } => {}
         }
+        self.drop_emptied_windows();
         self.assert_invariants();
     }
 
@@ -69,20 +70,43 @@ impl Browser {
             PageEvent::Complete => self.complete(id),
             PageEvent::Audible(audible) => self.set_audible(id, audible),
             PageEvent::Navigates(url) => self.navigate(id, &url, NavigationKind::Push),
+            PageEvent::Replaces(url) => self.navigate(id, &url, NavigationKind::Replace),
+            // The tab was just found, and an entry that is not there is nothing to go to.
+            PageEvent::Reloads => drop(self.reload_tab(id)),
+            PageEvent::Traverses(steps) => self.traverse_by(id, steps),
             PageEvent::PushesState(url) => {
-                if let Some(tab) = self.strips.tab_mut(id) {
-                    tab.pending = Some(PendingNavigation {
-                        url: url.as_str().into(),
-                        is_shown: false,
-                        kind: NavigationKind::Push,
-                    });
+                self.change_url_in_document(id, &url, NavigationKind::Append)
+            }
+            PageEvent::ReplacesState(url) => {
+                self.change_url_in_document(id, &url, NavigationKind::Replace)
+            }
+            // A fragment that is there already is no navigation.
+            PageEvent::SetsFragment(url) => {
+                if self.strips.tab(id).is_some_and(|tab| *tab.url != *url) {
+                    self.change_url_in_document(id, &url, NavigationKind::Push);
                 }
-                self.commit(id, &url, true);
-                self.complete(id);
             }
             // The tab was just found: opening beside it and closing it cannot fail.
-            PageEvent::Opens(url) => drop(self.open_from_page(id, &url)),
+            PageEvent::Opens(opening) => drop(self.open_from_page(id, opening)),
             PageEvent::Closes => drop(self.close_tab(id)),
+        }
+    }
+
+    /// The script of a page gives it another URL.
+    fn change_url_in_document(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        if let Some(tab) = self.strips.tab_mut(id) {
+            tab.pending = Some(PendingNavigation { url: url.into(), is_shown: false, kind });
+        }
+        self.commit(id, url, true);
+        self.complete(id);
+    }
+
+    /// The script of a page goes so many pages forward, or back.
+    fn traverse_by(&mut self, id: TabId, steps: i64) {
+        let at = self.strips.tab(id).and_then(|tab| i64::try_from(tab.history_at).ok());
+        let target = at.and_then(|at| usize::try_from(at.saturating_add(steps)).ok());
+        if let Some(target) = target {
+            drop(self.go_to_entry(id, target));
         }
     }
 
@@ -93,7 +117,7 @@ impl Browser {
         };
         self.dirty.note_tab(id);
         tab.status = Status::Complete;
-        if !tab.url.is_empty() {
+        if !tab.url.is_empty() || tab.starts_empty {
             tab.pending = None;
         }
         self.answer_languages(id);

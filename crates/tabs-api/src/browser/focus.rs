@@ -69,6 +69,14 @@ impl Browser {
     pub(crate) fn give_focus(&mut self, window: WindowId) {
         if self.focus.give(window) {
             self.emit(Event::WindowFocused(window.0));
+            // The page of a discarded tab comes back as its window comes to the front.
+            let active = self.strips.window(window).and_then(|window| window.active);
+            let discarded =
+                active.filter(|tab| self.strips.tab(*tab).is_some_and(|tab| tab.discarded));
+            if let Some(tab) = discarded {
+                // The tab was just found, so that this cannot fail.
+                drop(self.reload_discarded(tab));
+            }
         }
     }
 

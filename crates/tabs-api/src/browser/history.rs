@@ -13,20 +13,43 @@ use crate::error::Error;
 use crate::id::TabId;
 use crate::url::{host, title};
 
-/// Enters a committed page into the history; whether it came back from the cache.
-fn enter_history(tab: &mut Tab, url: &str, kind: NavigationKind, is_same_document: bool) -> bool {
+/// The part that the cache of pages had in a commit.
+#[derive(Debug, Clone, Copy)]
+struct PageCacheUse {
+    /// True if the page came back from it.
+    came_back: bool,
+    /// True if the page that was left went into it.
+    keeps_left: bool,
+}
+
+/// Enters a committed page into the history.
+fn enter_history(
+    tab: &mut Tab,
+    url: &str,
+    kind: NavigationKind,
+    is_same_document: bool,
+) -> PageCacheUse {
     let was_used = tab.history.get(tab.history_at).is_some_and(|entry| entry.was_used);
     let is_same_url = *tab.url == *url;
     let stays = is_same_document
-        || kind == NavigationKind::Reload
+        || matches!(
+            kind,
+            NavigationKind::Reload | NavigationKind::Restore | NavigationKind::Replace
+        )
         || kind == NavigationKind::Push && is_same_url && !tab.history.is_empty();
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = tab.keeps_pages;
     }
-    match kind {
-        NavigationKind::Reload => false,
+    let came_back = match kind {
+        NavigationKind::Reload | NavigationKind::Restore => false,
         NavigationKind::Push if is_same_url && !tab.history.is_empty() => false,
-        NavigationKind::Push => {
+        NavigationKind::Replace if !tab.history.is_empty() => {
+            if let Some(entry) = tab.history.get_mut(tab.history_at) {
+                entry.url = url.into();
+            }
+            false
+        }
+        NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
             tab.history.truncate(tab.history_at + 1);
             // The user's use of a page goes on in the next one of the same host.
             let is_same_host = host(&tab.url) == host(url);
@@ -48,7 +71,8 @@ fn enter_history(tab: &mut Tab, url: &str, kind: NavigationKind, is_same_documen
                 .map(|entry| std::mem::replace(&mut entry.is_cached, false));
             !is_same_document && cached == Some(true)
         }
-    }
+    };
+    PageCacheUse { came_back, keeps_left: !stays && tab.keeps_pages }
 }
 
 impl Browser {
@@ -58,16 +82,18 @@ impl Browser {
             return;
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
+        // A discarded tab has no document that a fragment could lie in.
+        let from = if was_discarded { String::new() } else { tab.url.to_string() };
         tab.load += 1;
         tab.pending = Some(PendingNavigation { url: url.into(), is_shown: true, kind });
         tab.status = Status::Loading;
-        let command = EngineCommand::Navigate {
-            tab: id,
-            load: tab.load,
-            url: url.to_owned(),
-            from: tab.url.to_string(),
-            kind,
-        };
+        let command =
+            EngineCommand::Navigate { tab: id, load: tab.load, url: url.to_owned(), from, kind };
+        if was_discarded && let NavigationKind::Traverse(index) = kind {
+            // It has no page whose title could still be shown.
+            let entry = tab.history.get(index).map(|entry| entry.title.clone());
+            tab.title = entry.unwrap_or_else(|| tab.title.clone());
+        }
         if was_discarded {
             self.emit_updated(
                 id,
@@ -131,13 +157,14 @@ impl Browser {
         let committed = Arc::<str>::from(url);
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal = matches!(pending.kind, NavigationKind::Traverse(_));
-        let was_cached = enter_history(tab, url, pending.kind, is_same_document);
+        let cache = enter_history(tab, url, pending.kind, is_same_document);
         let restored = tab
             .history
             .get(tab.history_at)
             .map(|entry| entry.title.clone())
             .filter(|_| is_traversal);
-        if !is_same_document && pending.kind != NavigationKind::Reload {
+        let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
+        if !is_same_document && !is_again {
             tab.title_is_address = restored.is_none();
             tab.title = restored.unwrap_or_else(|| title(url).into());
             tab.icon = None;
@@ -155,17 +182,23 @@ impl Browser {
             self.forget_openers(window);
         }
         self.extensions.end_grants(id, Some(url));
+        if !is_same_document && !cache.keeps_left {
+            self.end_document(id, UnloadReason::Gone);
+        }
         self.emit_updated(
             id,
             Change { status: Some(Status::Loading), url: change_url, ..Change::default() },
         );
         self.emit_zoom_unchanged(id);
         if !is_same_document {
-            self.end_document(id, UnloadReason::Navigated);
+            // The browser tells of a page that it keeps only once the new one is there.
+            if cache.keeps_left {
+                self.end_document(id, UnloadReason::Navigated);
+            }
             self.begin_document(id);
         }
         self.store_title_in_history(id);
-        if was_cached {
+        if cache.came_back {
             self.set_page_restored_timers(id);
         }
     }

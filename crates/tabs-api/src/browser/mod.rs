@@ -80,6 +80,8 @@ pub struct Browser {
     strips: Strips,
     focus: Focus,
     is_dragging: bool,
+    /// Windows that lost their last tab in the call or event that is being worked on.
+    emptied_windows: Vec<WindowId>,
     extensions: Extensions,
     zoom_levels: ZoomLevels,
     captures: Captures,
@@ -105,6 +107,7 @@ impl Browser {
             strips: Strips::default(),
             focus: Focus::of(Vec::new()),
             is_dragging: false,
+            emptied_windows: Vec::new(),
             extensions: Extensions::default(),
             zoom_levels: ZoomLevels::default(),
             captures: Captures::default(),

@@ -135,8 +135,14 @@ pub struct Tab {
     pub pinned: bool,
     /// Its group.
     pub group: Option<GroupId>,
-    /// The tab that opened it, while that one exists in the same window.
+    /// The tab that opened it; one of another window only for what has no place in that one.
     pub opener: Option<TabId>,
+    /// The name that a page opened it under, for that page and its relatives to find it by.
+    pub name: Option<String>,
+    /// The first of the tabs whose pages opened one another.
+    pub family: TabId,
+    /// True if a page opened it: until its own page comes it shows an empty one, which is nobody's.
+    pub starts_empty: bool,
     /// The committed URL; empty before the first commit.
     pub url: Arc<str>,
     /// The title as shown.
@@ -200,6 +206,9 @@ impl Tab {
             pinned: false,
             group: None,
             opener: None,
+            name: None,
+            family: id,
+            starts_empty: false,
             url: "".into(),
             title: "".into(),
             icon: None,

@@ -170,6 +170,7 @@ impl Browser {
     pub fn user_action(&mut self, now: Timestamp, action: UserAction) -> Result<Value, Error> {
         self.now = self.now.max(now);
         let outcome = self.perform(action);
+        self.drop_emptied_windows();
         self.assert_invariants();
         outcome
     }

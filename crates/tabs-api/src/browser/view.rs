@@ -21,16 +21,13 @@ impl Browser {
     /// The state of a tab that stands at this index of its window.
     pub(crate) fn view_at(&self, tab: &Tab, window: &Window, index: usize) -> TabView {
         let shows_pixels = !tab.discarded;
-        let has_opener = tab
-            .opener
-            .and_then(|opener| self.strips.tab(opener))
-            .is_some_and(|opener| opener.window == tab.window);
+        let opener = tab.opener.filter(|opener| self.strips.tab(*opener).is_some());
         TabView {
             id: tab.id.0,
             window: tab.window.0,
             index: i64::try_from(index).unwrap_or(i64::MAX),
             group: tab.group.map_or(GROUP_ID_NONE, |group| group.0),
-            opener: tab.opener.filter(|_| has_opener).map(|opener| opener.0),
+            opener: opener.map(|opener| opener.0),
             active: window.active == Some(tab.id),
             highlighted: window.highlighted.contains(&tab.id),
             pinned: tab.pinned,

@@ -116,14 +116,17 @@ impl Browser {
 
     /// Tells a tab's change, and how the other tabs of its host stand, oldest tab first.
     fn emit_zoom(&mut self, asking: TabId, old: f64, new: f64, is_told_of_others: bool) {
-        let Some(name) = self.strips.tab(asking).map(|tab| host(&tab.url)) else {
+        let Some(tab) = self.strips.tab(asking) else {
             return;
         };
+        // A discarded tab has no host of its own: the browser takes every tab for its mate.
+        let (name, is_mate_of_all) = (host(&tab.url), tab.discarded);
         let mut zoomed: Vec<_> = self
             .strips
             .tabs()
             .filter(|tab| {
-                let is_mate = !tab.discarded && !tab.url.is_empty() && host(&tab.url) == name;
+                let is_loaded = !tab.discarded && !tab.url.is_empty();
+                let is_mate = is_loaded && (is_mate_of_all || host(&tab.url) == name);
                 tab.id == asking || is_told_of_others && is_mate
             })
             .map(|tab| (tab.id, self.factor_of(tab), tab.zoom))

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
+use crate::engine::Opening;
+
 /// A page of the simulated web.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
@@ -17,6 +19,10 @@ pub struct Page {
     pub icon: Option<String>,
     /// HTTP status; 204 is no page.
     pub status: u16,
+    /// True if a tab that comes back to it may show it as it came.
+    pub is_cached: bool,
+    /// True if it is no page but a file that is kept.
+    pub is_download: bool,
     /// The address that it redirects to.
     pub location: Option<String>,
     /// The time that its first byte takes.
@@ -38,12 +44,22 @@ pub enum Script {
     Go(String),
     /// Changes the title.
     Title(String),
+    /// Goes to another page in place of its own.
+    Replace(String),
+    /// Loads the page again.
+    Reload,
+    /// Goes so many pages forward, or back.
+    Traverse(i64),
     /// Changes the URL within the document.
     Push(String),
+    /// Changes the URL within the document, without a new entry.
+    ReplaceState(String),
+    /// Sets the fragment of the URL.
+    Fragment(String),
     /// Closes its tab.
     Close,
     /// Opens a page; without a user's gesture that is blocked.
-    Open(String),
+    Open(Opening),
     /// Plays a tone.
     Play(Duration),
 }
@@ -64,7 +80,7 @@ pub enum Outcome {
     Page(String, Box<Page>),
     /// Nothing: the tab stays where it is.
     Nothing,
-    /// Nothing here: another program of the machine opens it.
+    /// Nothing here: another program of the machine opens it, or it is kept as a file.
     Elsewhere,
 }
 
@@ -105,6 +121,7 @@ impl Pages {
         for _ in 0..REDIRECTS_MAX {
             let page = match self.find(&url, extension_page_title) {
                 Some(page) if page.status == 204 => return Outcome::Nothing,
+                Some(page) if page.is_download => return Outcome::Elsewhere,
                 Some(page) => page,
                 None if HANDED_OVER.iter().any(|scheme| url.starts_with(scheme)) => {
                     return Outcome::Elsewhere;
@@ -237,6 +254,8 @@ fn page_of(description: &Value) -> Page {
         text: text("text"),
         icon: text("favicon").or_else(|| text("favIconUrl")),
         status: status.unwrap_or(200),
+        is_download: description.get("download").is_some(),
+        is_cached: description.get("is_cached").and_then(Value::as_bool).unwrap_or(false),
         location: text("location"),
         head_delay: millis("headers_delay_ms"),
         body_delay: millis("body_delay_ms"),
@@ -262,20 +281,109 @@ fn script_of(text: &str) -> Option<(Duration, Script)> {
     let script = if action.starts_with("location.href") {
         Script::Go(quoted()?)
     } else if action.starts_with("location.hash") {
-        Script::Push(format!("#{}", quoted()?))
+        Script::Fragment(format!("#{}", quoted()?))
     } else if action.starts_with("document.title") {
         Script::Title(quoted()?)
+    } else if action.starts_with("location.replace") {
+        Script::Replace(quoted()?)
+    } else if action.starts_with("location.reload") {
+        Script::Reload
+    } else if let Some((_, target)) = action.split_once("history.pushState -> ") {
+        Script::Push(target.to_owned())
     } else if action.starts_with("history.pushState") {
-        Script::Push(action.rsplit("-> ").next()?.to_owned())
+        Script::Push(quoted_arguments(action).pop()?)
+    } else if action.starts_with("history.replaceState") {
+        Script::ReplaceState(quoted_arguments(action).pop()?)
+    } else if action.starts_with("history.back") {
+        Script::Traverse(-1)
+    } else if action.starts_with("history.forward") {
+        Script::Traverse(1)
+    } else if let Some(steps) = action.strip_prefix("history.go(") {
+        match steps.split(')').next()?.trim().parse().unwrap_or(0) {
+            0 => Script::Reload,
+            steps => Script::Traverse(steps),
+        }
     } else if action.starts_with("window.close") {
         Script::Close
     } else if action.starts_with("window.open") {
-        Script::Open(quoted()?)
+        opening_script(action)
     } else {
         let seconds = text.strip_prefix("plays a tone for ")?.split(' ').next()?;
         Script::Play(Duration::from_secs_f64(seconds.parse().ok()?))
     };
     Some((delay, script))
+}
+
+/// Reads `window.open(url, name, features)`.
+fn opening_script(action: &str) -> Script {
+    let given = quoted_arguments(action);
+    let url = given.first().filter(|url| !url.is_empty()).cloned();
+    let url = url.unwrap_or_else(|| "about:blank".to_owned());
+    let name = given.get(1).map(String::as_str).unwrap_or_default();
+    if matches!(name, "_self" | "_top" | "_parent") {
+        return Script::Go(url);
+    }
+    let features = WindowFeatures::read(given.get(2).map(String::as_str).unwrap_or_default());
+    Script::Open(Opening {
+        url,
+        name: Some(name).filter(|name| !name.is_empty() && *name != "_blank").map(str::to_owned),
+        is_popup: features.is_popup(),
+        is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
+    })
+}
+
+/// The quoted texts between the first parentheses.
+fn quoted_arguments(action: &str) -> Vec<String> {
+    let (mut given, mut rest) = (Vec::new(), action);
+    while let Some(start) = rest.find(['\'', '"', ')']) {
+        let (quote, after) = rest.split_at(start);
+        let _ = quote;
+        let mark = after.chars().next().filter(|mark| *mark != ')');
+        let Some((text, behind)) =
+            mark.and_then(|mark| after.get(1..).and_then(|after| after.split_once(mark)))
+        else {
+            break;
+        };
+        given.push(text.to_owned());
+        rest = behind;
+    }
+    given
+}
+
+/// The third argument of `window.open`, by name.
+struct WindowFeatures(BTreeMap<String, String>);
+
+impl WindowFeatures {
+    fn read(text: &str) -> Self {
+        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+        let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "yes")));
+        Self(pairs.map(|(name, value)| (name.to_lowercase(), value.to_lowercase())).collect())
+    }
+
+    fn is_set(&self, name: &str, otherwise: bool) -> bool {
+        let value = self.0.get(name).map(String::as_str);
+        value.map_or(otherwise, |value| {
+            matches!(value, "" | "yes" | "true")
+                || value.parse().is_ok_and(|number: i64| number != 0)
+        })
+    }
+
+    /// True if they ask for a window of its own, by the rules of HTML.
+    fn is_popup(&self) -> bool {
+        let is_other = |name: &&String| !matches!(name.as_str(), "noopener" | "noreferrer");
+        if !self.0.keys().any(|name| is_other(&name)) {
+            return false;
+        }
+        if self.0.contains_key("popup") {
+            return self.is_set("popup", false);
+        }
+        let has_bars = self.is_set("location", false) || self.is_set("toolbar", false);
+        !has_bars
+            || !self.is_set("menubar", false)
+            || !self.is_set("resizable", true)
+            || !self.is_set("scrollbars", false)
+            || !self.is_set("status", false)
+    }
 }
 
 /// The script that runs as part of a user's gesture.

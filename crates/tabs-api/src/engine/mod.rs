@@ -17,8 +17,14 @@ use crate::id::{RequestId, TabId};
 pub enum NavigationKind {
     /// A new entry after the current one.
     Push,
-    /// The current entry again: a reload, or a restored tab.
+    /// A new entry even of the same URL, as a script puts one there.
+    Append,
+    /// Another page in place of the current entry.
+    Replace,
+    /// The current entry again, asked for anew.
     Reload,
+    /// The current entry again, of a tab that was copied, discarded or closed: what the cache has is not asked for.
+    Restore,
     /// To the entry at this place.
     Traverse(usize),
 }
@@ -109,12 +115,35 @@ pub enum PageEvent {
     Audible(bool),
     /// The page's script goes to an address.
     Navigates(String),
+    /// The page's script goes to an address in place of its own.
+    Replaces(String),
+    /// The page's script loads it again.
+    Reloads,
+    /// The page's script goes so many pages forward, or back.
+    Traverses(i64),
     /// The page's script changed the URL within the document.
     PushesState(String),
+    /// The page's script changed the URL within the document, without a new entry.
+    ReplacesState(String),
+    /// The page's script set the fragment, which makes this URL.
+    SetsFragment(String),
     /// The page's script opened another page.
-    Opens(String),
+    Opens(Opening),
     /// The page's script closed its tab.
     Closes,
+}
+
+/// A page that another one opens with `window.open`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// Its address.
+    pub url: String,
+    /// The name under which it can be found again.
+    pub name: Option<String>,
+    /// True if it asks for a window of its own.
+    pub is_popup: bool,
+    /// True if the two pages are to know nothing of each other.
+    pub is_noopener: bool,
 }
 
 /// The reply to a message.

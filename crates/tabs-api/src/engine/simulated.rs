@@ -9,7 +9,8 @@ use url::Url;
 
 use crate::engine::fixtures::{Outcome, Page, Pages, Script, gesture_script};
 use crate::engine::{
-    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, PageEvent, Reply, screenshot,
+    Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Reply,
+    screenshot,
 };
 use crate::id::{RequestId, TabId};
 use crate::url::is_same_document;
@@ -17,6 +18,8 @@ use crate::url::is_same_document;
 /// The time that a page takes to commit; pages without a network are quicker.
 const COMMIT: Duration = Duration::from_millis(20);
 const COMMIT_LOCAL: Duration = Duration::from_millis(8);
+/// The time after which a second load that begins with another one gets its turn.
+const TURN: Duration = Duration::from_millis(20);
 /// The time that another program takes to start.
 const HAND_OVER: Duration = Duration::from_millis(100);
 /// The times after the commit at which its events come.
@@ -43,8 +46,57 @@ pub struct SimEngine {
     source: Option<Box<dyn PageSource>>,
     /// True if the language of a page that declares none is told from its text.
     detects: bool,
+    http_cache: HttpCache,
+    turns: Turns,
     /// The names of open ports and the frames that they reach.
     ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// Loads that begin in one moment: the browser gets round to one after the other.
+#[derive(Debug, Default)]
+struct Turns {
+    moment: Timestamp,
+    before: u32,
+}
+
+impl Turns {
+    /// The time at which the next load of this moment begins.
+    fn next(&mut self, now: Timestamp) -> Timestamp {
+        if self.moment != now {
+            *self = Self { moment: now, before: 0 };
+        }
+        self.before += 1;
+        now.plus(TURN.saturating_mul(self.before - 1))
+    }
+}
+
+/// Pages that may be shown again as they came, without asking for them.
+#[derive(Debug, Default)]
+struct HttpCache(BTreeMap<String, CachedPage>);
+
+#[derive(Debug)]
+struct CachedPage {
+    tab: TabId,
+    /// The time at which all of it is there.
+    from: Timestamp,
+}
+
+impl HttpCache {
+    fn has(&self, url: &str, now: Timestamp) -> bool {
+        self.0.get(url).is_some_and(|page| page.from <= now)
+    }
+
+    fn fill(&mut self, url: &str, tab: TabId, from: Timestamp) {
+        let is_later = |page: &&CachedPage| page.from <= from;
+        if self.0.get(url).filter(is_later).is_none() {
+            self.0.insert(url.to_owned(), CachedPage { tab, from });
+        }
+    }
+
+    /// Forgets what a tab was still getting.
+    fn interrupt(&mut self, tab: TabId, now: Timestamp) {
+        self.0.retain(|_, page| page.tab != tab || page.from <= now);
+    }
 }
 
 /// A stand-in for an extension's content script in the frames of simulated pages.
@@ -119,6 +171,8 @@ impl SimEngine {
             script: None,
             source: None,
             detects: false,
+            http_cache: HttpCache::default(),
+            turns: Turns::default(),
             ports: BTreeMap::new(),
         }
     }
@@ -164,7 +218,8 @@ impl SimEngine {
         let is_step_in_document = matches!(kind, NavigationKind::Traverse(_))
             && from != url
             && is_same_document(url, from);
-        if kind != NavigationKind::Reload && is_same_document(from, url) || is_step_in_document {
+        let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
+        if !is_again && is_same_document(from, url) || is_step_in_document {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,
@@ -182,6 +237,7 @@ impl SimEngine {
             self.at(when.plus(COMPLETE), page_event(tab, load, PageEvent::Complete));
             return;
         }
+        self.http_cache.interrupt(tab, now);
         let url = self
             .new_tab
             .as_deref()
@@ -230,7 +286,8 @@ impl SimEngine {
         kind: NavigationKind,
     ) {
         let is_local = !url.starts_with("http");
-        let commit = now.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
+        let turn = self.turns.next(now);
+        let commit = turn.plus(if is_local { COMMIT_LOCAL } else { COMMIT }).plus(page.head_delay);
         self.at(
             commit,
             page_event(
@@ -248,7 +305,16 @@ impl SimEngine {
         if let Some(title) = page.title.clone().filter(|_| !is_traversal) {
             self.at(commit.plus(TITLE), page_event(tab, load, PageEvent::Title(title)));
         }
-        let complete = commit.plus(COMPLETE).plus(page.body_delay);
+        let is_from_history = matches!(kind, NavigationKind::Restore) || is_traversal;
+        let body = if is_from_history && self.http_cache.has(url, now) {
+            Duration::ZERO
+        } else {
+            page.body_delay
+        };
+        let complete = commit.plus(COMPLETE).plus(body);
+        if page.is_cached {
+            self.http_cache.fill(url, tab, complete);
+        }
         self.at(complete, page_event(tab, load, PageEvent::Complete));
         if let Some(icon) = page.icon.clone() {
             self.at(complete.plus(ICON), page_event(tab, load, PageEvent::Icon(icon)));
@@ -279,9 +345,23 @@ impl SimEngine {
             Script::Push(target) => {
                 self.at(when, page_event(tab, load, PageEvent::PushesState(join(target))))
             }
+            Script::Replace(target) => {
+                self.at(when, page_event(tab, load, PageEvent::Replaces(join(target))))
+            }
+            Script::Reload => self.at(when, page_event(tab, load, PageEvent::Reloads)),
+            Script::Traverse(steps) => {
+                self.at(when, page_event(tab, load, PageEvent::Traverses(*steps)))
+            }
+            Script::ReplaceState(target) => {
+                self.at(when, page_event(tab, load, PageEvent::ReplacesState(join(target))))
+            }
+            Script::Fragment(target) => {
+                self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
+            }
             Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
-            Script::Open(target) if is_gesture => {
-                self.at(when, page_event(tab, load, PageEvent::Opens(join(target))))
+            Script::Open(opening) if is_gesture => {
+                let opening = Opening { url: join(&opening.url), ..opening.clone() };
+                self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
             }
             // A page may not open another one by itself.
             Script::Open(_) => {}
@@ -369,6 +449,7 @@ impl Engine for SimEngine {
             }
             // An event of a page that is gone finds no tab, and is dropped where it arrives.
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
+                self.http_cache.interrupt(tab, now);
                 if let Some(source) = &mut self.source {
                     source.cancel(tab);
                 }

@@ -42,12 +42,9 @@ const SCHEMES_WITH_HOST: &[&str] = &[
     "chrome-extension",
     "chrome-search",
     "devtools",
-    "filesystem",
     "chrome-untrusted",
+    "isolated-app",
 ];
-const SCHEMES_WITHOUT_HOST: &[&str] =
-    &["about", "data", "blob", "javascript", "uuid-in-package", "urn", "view-source"];
-
 impl MatchPattern {
     /// Reads a pattern; `None` if it is none.
     #[must_use]
@@ -55,28 +52,26 @@ impl MatchPattern {
         if text == "<all_urls>" {
             return Some(Self(Form::All));
         }
-        let (scheme, rest) = text.split_once(':')?;
-        if SCHEMES_WITHOUT_HOST.contains(&scheme) {
-            return Some(Self(Form::Parts {
-                scheme: Scheme::Exactly(scheme.into()),
-                host: Host::Any,
-                port: None,
-                path: rest.into(),
-            }));
+        let (name, rest) = text.split_once(':')?;
+        let has_host =
+            name == "*" || SCHEMES_WITH_HOST.contains(&name.to_ascii_lowercase().as_str());
+        if !has_host {
+            // A scheme without hosts has nothing but what comes behind it.
+            let is_path = !rest.is_empty() && !rest.contains("//");
+            return (is_path && is_scheme(name)).then(|| Self::of_scheme(name, rest));
         }
-        let scheme = match scheme {
-            "*" => Scheme::Web,
-            known if SCHEMES_WITH_HOST.contains(&known) => Scheme::Exactly(known.into()),
-            _ => return None,
-        };
         let rest = rest.strip_prefix("//")?;
-        if scheme == Scheme::Exactly("file".into()) {
+        if name == "file" {
             // The host of a file pattern is empty, but may be written as anything before the path.
-            let path = rest.get(rest.find('/')?..)?.to_owned();
-            return Some(Self(Form::Parts { scheme, host: Host::Any, port: None, path }));
+            let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest);
+            return Some(Self::of_scheme(name, path));
         }
+        let scheme = if name == "*" { Scheme::Web } else { Scheme::Exactly(name.into()) };
         let (authority, path) = rest.split_at(rest.find('/')?);
         let (host, port) = split_port(authority)?;
+        if port.is_some() && scheme == Scheme::Web {
+            return None;
+        }
         let host = match host.strip_prefix("*.") {
             Some(parent) if is_host(parent) => Host::Below(parent.to_ascii_lowercase()),
             _ if host == "*" => Host::Any,
@@ -84,6 +79,11 @@ impl MatchPattern {
             _ => return None,
         };
         Some(Self(Form::Parts { scheme, host, port, path: path.into() }))
+    }
+
+    fn of_scheme(name: &str, path: &str) -> Self {
+        let scheme = Scheme::Exactly(name.into());
+        Self(Form::Parts { scheme, host: Host::Any, port: None, path: path.into() })
     }
 
     /// True if it is `<all_urls>`, or grants as much of the web: `*://*/*`.
@@ -132,7 +132,7 @@ struct Parts<'u> {
 impl<'u> Parts<'u> {
     fn of(url: &'u str) -> Option<Self> {
         let (scheme, rest) = url.split_once(':')?;
-        let hosted = rest.strip_prefix("//").filter(|_| !SCHEMES_WITHOUT_HOST.contains(&scheme));
+        let hosted = rest.strip_prefix("//").filter(|_| SCHEMES_WITH_HOST.contains(&scheme));
         let Some(hosted) = hosted else {
             return Some(Self { scheme, host: "", port: "", rest });
         };
@@ -176,6 +176,8 @@ fn stars(pattern: &str, text: &str) -> bool {
 
 fn split_port(authority: &str) -> Option<(&str, Option<String>)> {
     match authority.rsplit_once(':') {
+        // The colons of an address of version 6 stand in brackets.
+        _ if authority.ends_with(']') => Some((authority, None)),
         None => Some((authority, None)),
         Some((host, "*")) => Some((host, None)),
         Some((host, port)) => port.parse::<u16>().ok().map(|_| (host, Some(port.to_owned()))),
@@ -183,7 +185,12 @@ fn split_port(authority: &str) -> Option<(&str, Option<String>)> {
 }
 
 fn is_host(host: &str) -> bool {
-    !host.is_empty() && !host.contains(['*', '/', ' ', '@'])
+    !host.is_empty() && !host.contains(['*', '/', '@'])
+}
+
+fn is_scheme(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    !name.is_empty() && name != "filesystem" && name.bytes().all(is_letter)
 }
 
 /// True if a glob matches all of a text: `*` is anything; with `rich`, `?` is one character or none, and `\` escapes.

@@ -1,16 +1,8 @@
 //! Arguments against their signature: which parameter each one is, and the browser's sentence for the first that does not fit.
 
+use crate::browser::Compat;
 use crate::js_value::JsValue;
 use crate::operation::schema::{Parameter, Schema};
-
-/// The fault of arguments that do not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArgumentFault {
-    /// A sentence of the browser's.
-    Reason(String),
-    /// A message that cannot travel.
-    Unserializable,
-}
 
 /// The arguments of a call, one for each parameter of its operation.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,24 +12,24 @@ impl Arguments {
     /// Finds which parameter each argument is, then checks each of them.
     ///
     /// # Errors
-    /// [`ArgumentFault`] of the first that does not fit.
+    /// The browser's sentence for the first that does not fit.
     pub fn check(
         parameters: &[Parameter],
         takes_callback: bool,
         given: &[JsValue],
-    ) -> Result<Self, ArgumentFault> {
+        compat: Compat,
+    ) -> Result<Self, String> {
         let mut matched = vec![None; parameters.len()];
         if !assign(parameters, takes_callback, given, &mut matched) {
-            return Err(ArgumentFault::Reason("No matching signature.".into()));
+            return Err("No matching signature.".into());
         }
         for (parameter, value) in parameters.iter().zip(&matched) {
             let Some(value) = value else { continue };
             if matches!(parameter.schema, Schema::Any) && matches!(value, JsValue::Function) {
-                return Err(ArgumentFault::Unserializable);
+                return Err("Could not serialize message.".into());
             }
-            if let Some(fault) = parameter.schema.fault(value) {
-                let reason = format!("Error at parameter '{}': {fault}", parameter.name);
-                return Err(ArgumentFault::Reason(reason));
+            if let Some(fault) = parameter.schema.fault(value, compat) {
+                return Err(format!("Error at parameter '{}': {fault}", parameter.name));
             }
         }
         Ok(Self(matched))
@@ -91,18 +83,14 @@ fn assign(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::operation::Operation;
 
     fn check(name: &str, arguments: &str) -> Result<Arguments, String> {
         let operation = Operation::find(name).unwrap();
         let given: Vec<JsValue> = serde_json::from_str(arguments).unwrap();
         let given: Vec<JsValue> = given.into_iter().map(JsValue::with_special_values).collect();
-        let checked = Arguments::check(operation.parameters, operation.takes_callback, &given);
-        checked.map_err(|fault| match fault {
-            ArgumentFault::Reason(reason) => reason,
-            ArgumentFault::Unserializable => Error::Unserializable.to_string(),
-        })
+        let (parameters, takes_callback) = (operation.parameters, operation.takes_callback);
+        Arguments::check(parameters, takes_callback, &given, Compat::Browser)
     }
 
     #[test]

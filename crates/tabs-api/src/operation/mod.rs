@@ -12,11 +12,11 @@ mod windows;
 
 use triptych_core::time::Timestamp;
 
-use self::argument::{ArgumentFault, Arguments};
+use self::argument::Arguments;
 use self::call::Call;
 pub use self::call::{Caller, Context, Style};
 pub use self::row::Operation;
-use crate::browser::{Answer, Browser};
+use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::js_value::JsValue;
 
@@ -76,26 +76,36 @@ pub struct Command {
     pub arguments: Arguments,
     /// The way in which the answer is taken.
     pub style: Style,
+    /// The fault that the browser finds in arguments which the specification lets pass.
+    refused_by_browser: Option<Error>,
 }
 
 impl Command {
-    /// Reads a call.
+    /// Reads a call. In callback style the callback is not among the arguments.
     ///
     /// # Errors
-    /// `NoSuchOperation`, `Arguments`, `Unserializable`, in this order.
+    /// `NoSuchOperation`, `Arguments`, in this order.
     pub fn read(name: &str, given: &[JsValue], style: Style) -> Result<Self, Error> {
         let operation =
             Operation::find(name).ok_or_else(|| Error::NoSuchOperation(name.to_owned()))?;
-        let arguments = Arguments::check(operation.parameters, operation.takes_callback, given);
-        let refused = |fault| match fault {
-            ArgumentFault::Reason(reason) => Error::Arguments {
-                operation: operation.name,
-                signature: operation.signature(),
-                reason,
-            },
-            ArgumentFault::Unserializable => Error::Unserializable,
+        let mut with_callback = Vec::new();
+        let given = if style == Style::Callback {
+            with_callback.extend_from_slice(given);
+            with_callback.push(JsValue::Function);
+            &with_callback
+        } else {
+            given
         };
-        Ok(Self { operation, arguments: arguments.map_err(refused)?, style })
+        let check = |compat| {
+            let (parameters, takes_callback) = (operation.parameters, operation.takes_callback);
+            Arguments::check(parameters, takes_callback, given, compat).map_err(|reason| {
+                let signature = operation.signature();
+                Error::Arguments { operation: operation.name, signature, reason }
+            })
+        };
+        let arguments = check(Compat::Spec)?;
+        let refused_by_browser = check(Compat::Browser).err();
+        Ok(Self { operation, arguments, style, refused_by_browser })
     }
 }
 
@@ -114,8 +124,14 @@ impl Browser {
         if self.access(&caller.extension).is_none() {
             return Err(Error::Unsupported("this extension is not installed".into()));
         }
+        if let Some(error) =
+            command.refused_by_browser.as_ref().filter(|_| self.compat() == Compat::Browser)
+        {
+            return Err(error.clone());
+        }
         let call = Call { caller, arguments: &command.arguments, style: command.style };
         let answer = (command.operation.run)(self, &call);
+        self.drop_emptied_windows();
         self.assert_invariants();
         answer
     }

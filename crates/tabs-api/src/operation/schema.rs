@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::browser::Compat;
 use crate::js_value::JsValue;
 
 /// A parameter of an operation.
@@ -35,6 +36,8 @@ pub enum Schema {
         /// The greatest.
         max: Option<i64>,
     },
+    /// A whole number that the specification raises to this where it is less; the browser refuses it.
+    ClampedAtLeast(i64),
     /// Any finite number.
     Number,
     /// True or false.
@@ -101,7 +104,7 @@ impl Schema {
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Self::Integer { .. } => "integer".into(),
+            Self::Integer { .. } | Self::ClampedAtLeast(_) => "integer".into(),
             Self::Number => "number".into(),
             Self::Boolean => "boolean".into(),
             Self::String | Self::Word(_) => "string".into(),
@@ -120,7 +123,7 @@ impl Schema {
     /// True if a value has the right JavaScript type, before its content is looked at.
     pub(super) fn fits(&self, value: &JsValue) -> bool {
         match self {
-            Self::Integer { .. } => value.integer().is_some(),
+            Self::Integer { .. } | Self::ClampedAtLeast(_) => value.integer().is_some(),
             Self::Number => matches!(value, JsValue::Number(_)),
             Self::Boolean => matches!(value, JsValue::Bool(_)),
             Self::String | Self::Word(_) => matches!(value, JsValue::String(_)),
@@ -134,7 +137,7 @@ impl Schema {
     }
 
     /// The first fault of a value; `None` if it is right.
-    pub(super) fn fault(&self, value: &JsValue) -> Option<String> {
+    pub(super) fn fault(&self, value: &JsValue, compat: Compat) -> Option<String> {
         if !self.fits(value) {
             return Some(format!(
                 "Invalid type: expected {}, found {}.",
@@ -150,6 +153,10 @@ impl Schema {
                 }
                 max.filter(|max| number > *max).map(|max| format!("Value must be at most {max}."))
             }
+            Self::ClampedAtLeast(least) => {
+                let is_refused = compat == Compat::Browser && value.integer()? < *least;
+                is_refused.then(|| format!("Value must be at least {least}."))
+            }
             Self::Number => match value {
                 JsValue::Number(number) if !number.is_finite() => {
                     Some("Value must not be NaN or Infinity.".into())
@@ -162,7 +169,7 @@ impl Schema {
                 }
                 _ => None,
             },
-            Self::Object(properties) => object_fault(properties, value),
+            Self::Object(properties) => object_fault(properties, value, compat),
             Self::Array { of, min_items } => {
                 let JsValue::Array(items) = value else { return None };
                 if items.len() < *min_items {
@@ -174,24 +181,24 @@ impl Schema {
                 let faults = items.iter().enumerate();
                 faults
                     .filter_map(|(at, item)| {
-                        Some(format!("Error at index {at}: {}", of.fault(item)?))
+                        Some(format!("Error at index {at}: {}", of.fault(item, compat)?))
                     })
                     .next()
             }
             Self::Choice(choices) => {
                 let matches = choices
                     .iter()
-                    .any(|choice| choice.fits(value) && choice.fault(value).is_none());
+                    .any(|choice| choice.fits(value) && choice.fault(value, compat).is_none());
                 (!matches).then(|| "Value did not match any choice.".into())
             }
-            Self::Named(_, schema) => schema.fault(value),
+            Self::Named(_, schema) => schema.fault(value, compat),
             Self::Boolean | Self::String | Self::Any | Self::Function => None,
         }
     }
 }
 
 /// The first fault of an object: its keys in the caller's order, then what is missing.
-fn object_fault(properties: &[Property], value: &JsValue) -> Option<String> {
+fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Option<String> {
     let JsValue::Object(members) = value else {
         return None;
     };
@@ -202,7 +209,7 @@ fn object_fault(properties: &[Property], value: &JsValue) -> Option<String> {
         if member.is_absent() {
             continue;
         }
-        if let Some(fault) = property.schema.fault(member) {
+        if let Some(fault) = property.schema.fault(member, compat) {
             return Some(format!("Error at property '{key}': {fault}"));
         }
     }
@@ -218,6 +225,7 @@ pub(super) fn describe(schema: &Schema) -> Value {
         Schema::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
         }
+        Schema::ClampedAtLeast(least) => json!({ "type": "integer", "clampedAtLeast": least }),
         Schema::Word(words) => json!({ "type": "string", "enum": words }),
         Schema::Object(properties) => {
             let each = properties.iter().map(|property| {

@@ -19,6 +19,10 @@ pub(super) struct RecordedContentScript;
 impl PageScript for RecordedContentScript {
     fn on_message(&self, frame: &Frame, message: &Value) -> Option<(Duration, Reply)> {
         let is_top = frame.number == 0;
+        // The extension's own page listens, and answers nothing.
+        if frame.url.starts_with("chrome-extension://") {
+            return Some((AT_ONCE, Reply::NoResponse));
+        }
         let reply = match message.get("cmd").and_then(Value::as_str) {
             Some("never") => return None,
             Some("async") => {

@@ -42,6 +42,15 @@ pub enum ScriptReply {
     Later,
 }
 
+/// The sender of a message, as far as it decides who hears it and how it ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MessageSender {
+    /// The tab of the extension page that sends it.
+    pub(crate) page: Option<TabId>,
+    /// True if it learns as an error that nobody answered.
+    pub(crate) needs_answer: bool,
+}
+
 impl Browser {
     /// Sends a message of an extension to its content scripts in a tab.
     pub(crate) fn send_message(
@@ -50,9 +59,12 @@ impl Browser {
         tab: TabId,
         filter: FrameFilter<'_>,
         message: Value,
-        needs_answer: bool,
+        sender: MessageSender,
     ) -> Result<RequestId, Error> {
-        let to = self.receivers(extension, tab, filter).ok_or(Error::NoReceiver)?;
+        // Nobody hears what it says itself.
+        let asks_pages = sender.page != Some(tab);
+        let to = self.receivers(extension, tab, filter, asks_pages).ok_or(Error::NoReceiver)?;
+        let needs_answer = sender.needs_answer;
         let request = self.next_request();
         let pending = PendingMessage {
             needs_answer,

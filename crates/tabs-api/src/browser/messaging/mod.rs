@@ -5,6 +5,7 @@ mod port;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::message::MessageSender;
 use self::message::PendingMessage;
 pub use self::message::ScriptReply;
 use self::port::Port;
@@ -49,7 +50,15 @@ struct Receivers {
 
 impl Browser {
     /// The content scripts of an extension in the frames of a tab.
-    fn receivers(&self, extension: &str, id: TabId, filter: FrameFilter<'_>) -> Option<Receivers> {
+    ///
+    /// A page of the extension's own is asked as well where `asks_pages` says so: messages reach it, ports do not.
+    fn receivers(
+        &self,
+        extension: &str,
+        id: TabId,
+        filter: FrameFilter<'_>,
+        asks_pages: bool,
+    ) -> Option<Receivers> {
         let tab = self.strips.tab(id).filter(|tab| !tab.discarded)?;
         let extension = self.extensions.get(extension)?;
         let is_named = |number: u32| {
@@ -58,7 +67,10 @@ impl Browser {
         };
         let scripts = self.content_scripts.in_frames(&extension.id, tab.id, is_named);
         let named = frames(tab).filter(|(number, _)| is_named(*number));
-        let declared = named.filter(|(number, url)| extension.scripts_in(url, *number).is_some());
+        let own = format!("chrome-extension://{}/", extension.id);
+        let declared = named.filter(|(number, url)| {
+            extension.scripts_in(url, *number).is_some() || asks_pages && url.starts_with(&own)
+        });
         let frames: Vec<_> =
             declared.map(|(number, url)| Frame { number, url: url.to_owned() }).collect();
         (!frames.is_empty() || !scripts.is_empty()).then_some(Receivers {

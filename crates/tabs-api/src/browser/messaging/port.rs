@@ -31,7 +31,7 @@ impl Browser {
         name: &str,
     ) -> String {
         let port = format!("port-{}", self.next_number());
-        match self.receivers(extension, tab, filter) {
+        match self.receivers(extension, tab, filter, false) {
             Some(to) => self.open_port(&port, name, to),
             None => self.emit(Event::PortDisconnected {
                 port: port.clone(),
@@ -65,10 +65,13 @@ impl Browser {
     /// Sends through a port, to every script that it reaches.
     ///
     /// # Errors
-    /// `PortClosed`.
+    /// `PortClosed`, `Unserializable`.
     pub fn post(&mut self, port: &str, message: &JsValue) -> Result<(), Error> {
         let state = self.messaging.ports.get(port).ok_or(Error::PortClosed)?;
         let (scripts, reaches_engine) = (state.scripts.clone(), state.reaches_engine);
+        if matches!(message, JsValue::Function) {
+            return Err(Error::Unserializable);
+        }
         let message = message.to_json();
         self.notify_scripts(&scripts, || ScriptEvent::PortMessage {
             port: port.to_owned(),

@@ -1,4 +1,5 @@
-//! Closing tabs and windows: `tabs.onRemoved`, then what it does to those that stay, and at last `windows.onRemoved`.
+//! Closing tabs and windows: `tabs.onRemoved`, then what it does to those that stay; `windows.onRemoved` at the
+//! end of the whole call.
 
 use crate::browser::Browser;
 use crate::browser::content_scripts::UnloadReason;
@@ -18,13 +19,13 @@ impl Browser {
         self.clear_pin_and_group(id, true)?;
         let removal = self.remove_from_strip(id, group)?;
         self.forget_tab(id);
+        self.show_group_of_next(&removal)?;
         self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         if self.window(window)?.tabs.is_empty() {
-            self.drop_window(window);
-        } else {
-            self.emit_after_removal(&removal)?;
+            self.emptied_windows.push(window);
+            return Ok(());
         }
-        Ok(())
+        self.emit_after_removal(&removal)
     }
 
     /// Closes a window and all its tabs, the last one first.
@@ -50,9 +51,12 @@ impl Browser {
         }
     }
 
-    pub(in crate::browser) fn drop_window_if_empty(&mut self, window: WindowId) {
-        if self.strips.window(window).is_some_and(|state| state.tabs.is_empty()) {
-            self.drop_window(window);
+    /// Closes the windows that a call or event left without tabs, once all else of it is told.
+    pub(crate) fn drop_emptied_windows(&mut self) {
+        for window in std::mem::take(&mut self.emptied_windows) {
+            if self.strips.window(window).is_some_and(|state| state.tabs.is_empty()) {
+                self.drop_window(window);
+            }
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
+use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::{HistoryEntry, Tab};
 use crate::browser::window::{Window, WindowKind};
-use crate::engine::NavigationKind;
+use crate::engine::{NavigationKind, Opening};
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 use crate::url::NEW_TAB;
@@ -78,24 +79,81 @@ impl Browser {
         Ok(id)
     }
 
-    /// Opens a tab for a page that another page opened: right behind that one, in its group.
-    pub(in crate::browser) fn open_from_page(
-        &mut self,
-        opener: TabId,
-        url: &str,
-    ) -> Result<(), Error> {
-        let (window, group) = (self.tab(opener)?.window, self.tab(opener)?.group);
+    /// Opens a tab for a page of another one: behind the active tab of that window, which counts as its opener, whichever tab
+    /// the page is in.
+    fn open_beside_active(&mut self, page: TabId) -> Result<TabId, Error> {
+        let window = self.tab(page)?.window;
+        let normal = self.normal_window(window)?;
+        if normal != window {
+            return self.open_at_end(normal, page, None);
+        }
         let state = self.window(window)?;
-        let behind = state.index_of(opener).map_or(usize::MAX, |index| index + 1);
+        let active = state.active;
+        let behind = active.and_then(|active| state.index_of(active)).map_or(0, |index| index + 1);
         let index = self.strips.clamped(state, false, behind);
+        let group_of = |tab: TabId| self.strips.tab(tab).and_then(|tab| tab.group);
+        let group = group_of(page).or_else(|| active.and_then(group_of));
+        let group = match group {
+            Some(group) if self.strips.is_beside_group(state, index, group) => Some(group),
+            _ => self.strips.group_around(state, index),
+        };
         let id = self.add_tab(window);
         self.forget_openers(window);
         let tab = self.tab_mut(id)?;
-        tab.opener = Some(opener);
+        tab.opener = active;
         tab.group = group;
         self.insert_into_strip(id, window, index)?;
         self.create_and_activate(id)?;
-        self.navigate(id, url, NavigationKind::Push);
+        Ok(id)
+    }
+
+    /// Opens an active tab at the end of a window, which goes to its page at once if that is known.
+    fn open_at_end(
+        &mut self,
+        window: WindowId,
+        opener: TabId,
+        url: Option<&str>,
+    ) -> Result<TabId, Error> {
+        let id = self.add_tab(window);
+        self.tab_mut(id)?.opener = Some(opener);
+        if let Some(url) = url {
+            self.load_first_page(id, url);
+        }
+        let end = self.window(window)?.tabs.len();
+        self.insert_into_strip(id, window, end)?;
+        self.create_and_activate(id)?;
+        Ok(id)
+    }
+
+    /// Opens what a page asks for: in the tab of that name, in a window of its own, or in a tab. It comes to the front.
+    pub(in crate::browser) fn open_from_page(
+        &mut self,
+        page: TabId,
+        opening: Opening,
+    ) -> Result<(), Error> {
+        let (name, family) = (opening.name, self.tab(page)?.family);
+        let is_named = |tab: &&Tab| name.is_some() && tab.name == name && tab.family == family;
+        let known = self.strips.tabs().filter(is_named).map(|tab| tab.id).min();
+        let id = match known {
+            Some(known) => {
+                if !self.is_active(known) {
+                    self.activate(known)?;
+                }
+                known
+            }
+            None if opening.is_popup => {
+                let window = self.open_window(WindowKind::Popup, WindowPlacement::default())?;
+                self.open_at_end(window, page, None)?
+            }
+            None => self.open_beside_active(page)?,
+        };
+        if known.is_none() && !opening.is_noopener {
+            let tab = self.tab_mut(id)?;
+            (tab.name, tab.family) = (name, family);
+        }
+        self.tab_mut(id)?.starts_empty |= known.is_none();
+        self.give_focus(self.tab(id)?.window);
+        self.navigate(id, &opening.url, NavigationKind::Push);
         Ok(())
     }
 
@@ -123,33 +181,37 @@ impl Browser {
         tab.language.clone_from(&source.language);
         // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
         if !source.url.is_empty() && self.focus.last() == Some(window) {
-            self.navigate(copy, &source.url, NavigationKind::Reload);
+            self.navigate(copy, &source.url, NavigationKind::Restore);
         }
         self.insert_into_strip(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
+        self.expand_around(copy)?;
         Ok(copy)
     }
 
-    /// Opens pages in a new window; the first stays active, and is the opener of the others. A popup has no strip: it shows
-    /// the first page alone.
+    /// Opens pages in a new window, the opener of each being the one before it; the first is active in the end. A popup has no
+    /// strip: it shows the first page alone, and the others become tabs of a normal window.
     pub(crate) fn fill_window(&mut self, window: WindowId, urls: &[String]) -> Result<(), Error> {
-        let blank = [NEW_TAB.to_owned()];
-        let urls = if urls.is_empty() { &blank[..] } else { urls };
-        let is_popup = self.window(window)?.kind == WindowKind::Popup;
-        let mut first = None;
-        for url in urls.iter().take(if is_popup { 1 } else { urls.len() }) {
-            let id = self.add_tab(window);
-            self.load_first_page(id, url);
-            let end = self.window(window)?.tabs.len();
-            self.insert_into_strip(id, window, end)?;
-            self.tab_mut(id)?.opener = first;
-            self.create_and_activate(id)?;
-            first.get_or_insert(id);
+        let Some((url, others)) = urls.split_first() else {
+            return self.fill_window(window, &[NEW_TAB.to_owned()]);
+        };
+        let first = self.add_tab(window);
+        self.load_first_page(first, url);
+        self.insert_into_strip(first, window, 0)?;
+        self.create_and_activate(first)?;
+        if self.window(window)?.kind == WindowKind::Popup {
+            for url in others {
+                let normal = self.normal_window(window)?;
+                self.open_at_end(normal, first, Some(url))?;
+            }
+            return Ok(());
         }
-        match first {
-            Some(first) if urls.len() > 1 && !is_popup => self.activate(first),
-            _ => Ok(()),
+        let mut opener = first;
+        for url in others {
+            self.forget_openers(window);
+            opener = self.open_at_end(window, opener, Some(url))?;
         }
+        if others.is_empty() { Ok(()) } else { self.activate(first) }
     }
 
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.

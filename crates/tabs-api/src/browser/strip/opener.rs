@@ -1,6 +1,7 @@
 //! Openers: the tab that opened another one, and when that is forgotten or handed on.
 
 use crate::browser::Browser;
+use crate::browser::tab::Tab;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 
@@ -29,10 +30,14 @@ impl Browser {
         }
     }
 
-    /// Gives tabs that this one opened its own opener instead, so that closing them leads back to there.
+    /// Gives tabs that this one opened in its window its own opener instead, so that closing them leads back to there.
     pub(in crate::browser) fn pass_on_openers(&mut self, id: TabId) {
-        let grandparent = self.strips.tab(id).and_then(|tab| tab.opener);
-        for tab in self.strips.tabs_mut().filter(|tab| tab.opener == Some(id)) {
+        let Some((window, grandparent)) = self.strips.tab(id).map(|tab| (tab.window, tab.opener))
+        else {
+            return;
+        };
+        let is_child = |tab: &&mut Tab| tab.opener == Some(id) && tab.window == window;
+        for tab in self.strips.tabs_mut().filter(is_child) {
             tab.opener = grandparent.filter(|opener| *opener != tab.id);
             self.dirty.note_tab(tab.id);
         }

@@ -14,14 +14,14 @@ impl Browser {
         }
         let (window, group) = (self.window(tab.window)?, tab.group.filter(|_| pinned));
         let border = self.strips.clamped(&window.without(&[id]), true, usize::MAX);
-        let tab = self.tab_mut(id)?;
-        tab.pinned = pinned;
-        if pinned {
-            tab.group = None;
+        self.tab_mut(id)?.pinned = pinned;
+        // One change is told after the other: as it is pinned, it is still in its group.
+        self.emit_updated_as_at(id, border, Change { pinned: Some(pinned), ..Change::default() })?;
+        if group.is_some() {
+            self.tab_mut(id)?.group = None;
+            let leaving = Change { group: Some(GROUP_ID_NONE), ..Change::default() };
+            self.emit_updated_as_at(id, border, leaving)?;
         }
-        let pinning = Change { pinned: Some(pinned), ..Change::default() };
-        let leaving = group.map(|_| Change { group: Some(GROUP_ID_NONE), ..Change::default() });
-        self.emit_updated_as_at(id, border, [pinning].into_iter().chain(leaving))?;
         self.move_to_index(id, border)?;
         if let Some(group) = group {
             self.drop_group_if_empty(group);

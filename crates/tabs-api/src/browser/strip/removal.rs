@@ -50,10 +50,14 @@ impl Browser {
         })
     }
 
+    /// Shows the group of the tab that is active now because the one that left was.
+    pub(super) fn show_group_of_next(&mut self, removal: &Removal) -> Result<(), Error> {
+        removal.next.map_or(Ok(()), |next| self.expand_around(next))
+    }
+
     /// Tells what a tab's leaving did to those that stay.
     pub(super) fn emit_after_removal(&mut self, removal: &Removal) -> Result<(), Error> {
         if let Some(next) = removal.next {
-            self.expand_around(next)?;
             self.note_shown(next)?;
             self.emit_activated(next, removal.window);
             self.emit_highlighted(removal.window);
@@ -79,6 +83,7 @@ impl Browser {
             view.index = TAB_INDEX_NONE;
             view.pinned = false;
             view.group = GROUP_ID_NONE;
+            view.opener = None;
             view.active = false;
             view.highlighted = false;
             if is_leaving_for_good {

@@ -27,12 +27,24 @@ impl Browser {
         self.select(tab, BTreeSet::from([tab]))
     }
 
-    /// Makes a tab active and a set of tabs highlighted, and tells what of it is new.
+    /// Makes a tab active and a set of tabs highlighted, tells what of it is new, and lets the page of a new active one run.
     pub(crate) fn select(
         &mut self,
         active: TabId,
         highlighted: BTreeSet<TabId>,
     ) -> Result<(), Error> {
+        if self.mark_selected(active, highlighted)? {
+            self.run_shown_page(active)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a tab active and a set of tabs highlighted, and tells what of it is new; `true` if the active one is.
+    pub(super) fn mark_selected(
+        &mut self,
+        active: TabId,
+        highlighted: BTreeSet<TabId>,
+    ) -> Result<bool, Error> {
         let window = self.tab(active)?.window;
         let is_new_active = self.window(window)?.active != Some(active);
         if is_new_active {
@@ -49,10 +61,7 @@ impl Browser {
         if is_new_active || is_new_set {
             self.emit_highlighted(window);
         }
-        if is_new_active {
-            self.run_shown_page(active)?;
-        }
-        Ok(())
+        Ok(is_new_active)
     }
 
     /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
@@ -76,6 +85,21 @@ impl Browser {
         let Some(next) = next else { return Ok(Highlighting::IsTheOnlyOne) };
         self.select(next, set)?;
         Ok(Highlighting::Changed)
+    }
+
+    /// Takes tabs out of the highlighted ones of their window, all but the active one, each told on its own.
+    pub(in crate::browser) fn unhighlight_inactive(
+        &mut self,
+        window: WindowId,
+        tabs: &[TabId],
+    ) -> Result<(), Error> {
+        for id in tabs {
+            let state = self.window_mut(window)?;
+            if state.active != Some(*id) && state.highlighted.remove(id) {
+                self.emit_highlighted(window);
+            }
+        }
+        Ok(())
     }
 
     /// Notes that a tab is shown from now on.

@@ -155,6 +155,17 @@ impl Strips {
         (self.group_at(window, index) == Some(left)).then_some(left)
     }
 
+    /// True if an index lies inside of a group or at one of its edges.
+    pub(in crate::browser) fn is_beside_group(
+        &self,
+        window: &Window,
+        index: usize,
+        group: GroupId,
+    ) -> bool {
+        let left = index.checked_sub(1).and_then(|left| self.group_at(window, left));
+        left == Some(group) || self.group_at(window, index) == Some(group)
+    }
+
     /// The first index from `index` on that lies inside of no group.
     pub(in crate::browser) fn behind_group(&self, window: &Window, index: usize) -> usize {
         let is_free = |index: &usize| self.group_around(window, *index).is_none();

@@ -29,7 +29,8 @@ impl Strips {
                 return Some(parent.id);
             }
         }
-        let mates = |tab: &&Tab| tab.group.is_some() && tab.group == group && is_open(tab);
+        // One of the same group is taken even where that is hidden: it is shown then.
+        let mates = |tab: &&Tab| tab.group.is_some() && tab.group == group;
         if let Some(mate) =
             tab_at(index + 1).filter(mates).or_else(|| tab_at(index.checked_sub(1)?).filter(mates))
         {

@@ -1,4 +1,5 @@
-//! Tabs join a group, a new one or one that exists: each is told of its group, and its move before or after that.
+//! Tabs join a group, a new one or one that exists. Each is told of what it is then as it is put into its place; once all stand
+//! there, their moves are told, and with the move of each the group that it leaves empty or begins.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +10,25 @@ use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
 
-/// The time at which the moves of tabs that join a group are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MoveOrder {
-    BeforeGroup,
-    AfterGroup,
+/// The place of the first of the tabs that join a group; each of the others comes behind the one before it.
+#[derive(Debug, Clone, Copy)]
+enum Edge {
+    /// A new group, at this index of a strip without these tabs.
+    At(usize),
+    /// In front of the first member.
+    Before(TabId),
+    /// Behind the last member.
+    Behind(TabId),
 }
 
-/// The index at which tabs that join a group come to stand, counted in a strip without them.
+/// A tab that joins a group, while that is being told.
 #[derive(Debug, Clone, Copy)]
-struct Destination {
-    at: usize,
-    /// The number of them that come to there from the left.
-    from_left: usize,
+struct Joining {
+    tab: TabId,
+    /// The group that it was in.
+    left: Option<GroupId>,
+    /// The index at which it stands in the end.
+    to: usize,
 }
 
 impl Browser {
@@ -33,49 +40,30 @@ impl Browser {
         group: Option<GroupId>,
     ) -> Result<GroupId, Error> {
         if self.window(window)?.kind != WindowKind::Normal {
-            return Err(Error::NotNormalWindow);
+            return Err(Error::GroupingNotSupported);
         }
-        let mut left = BTreeSet::new();
         for id in tabs {
             if self.tab(*id)?.window != window {
-                left.insert(self.detach(*id)?);
-                self.attach(*id, window, None)?;
+                self.transfer(*id, window, None)?;
             }
         }
         let chosen: BTreeSet<_> = tabs.iter().copied().collect();
         let strip = &self.window(window)?.tabs;
         let ordered: Vec<_> = strip.iter().filter(|id| chosen.contains(id)).copied().collect();
-        let group = match group {
-            Some(group) => self.join_group(group, &ordered)?,
-            None => self.create_group(window, &ordered)?,
-        };
-        for window in left {
-            self.drop_window_if_empty(window);
+        match group {
+            Some(group) => self.join_group(group, &ordered),
+            None => self.create_group(window, &ordered),
         }
-        Ok(group)
     }
 
     /// Makes a new group of tabs in strip order, at the place of the first of them.
     fn create_group(&mut self, window: WindowId, tabs: &[TabId]) -> Result<GroupId, Error> {
         let id = GroupId(self.next_id());
         let color = self.least_used_color(window).to_owned();
-        let group = Group { id, window, color, title: String::new(), collapsed: false };
-        let state = self.window(window)?;
-        let first = tabs.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
-        let is_pinned = |tab: &TabId| self.strips.tab(*tab).is_some_and(|tab| tab.pinned);
-        let (to, moves) = if tabs.iter().any(is_pinned) {
-            (self.destination_of_pinned(state, tabs, first), MoveOrder::BeforeGroup)
-        } else {
-            (self.destination_of_new_group(state, tabs, first), MoveOrder::AfterGroup)
-        };
-        self.strips.add_group(group.clone());
-        let emptied = self.gather(id, tabs, to, moves, |browser| {
-            browser.emit(Event::GroupCreated(group.clone()));
-            browser.emit(Event::GroupUpdated(group.clone()));
-        })?;
-        for group in emptied {
-            self.drop_group_if_empty(group);
-        }
+        let edge = Edge::At(self.place_of_new_group(self.window(window)?, tabs));
+        self.strips.add_group(Group { id, window, color, title: String::new(), collapsed: false });
+        self.gather(id, tabs, edge)?;
+        self.unhighlight_inactive(window, tabs)?;
         Ok(id)
     }
 
@@ -92,47 +80,22 @@ impl Browser {
     fn join_group(&mut self, group: GroupId, tabs: &[TabId]) -> Result<GroupId, Error> {
         let window = self.group(group.0)?.window;
         let members = self.strips.members(group);
+        let (Some(first), Some(last)) = (members.first(), members.last()) else {
+            return Err(Error::NoGroup(group.0));
+        };
         let state = self.window(window)?;
-        let edge = members.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
+        let edge = state.index_of(*first).unwrap_or_default();
         let joining = tabs.iter().filter(|tab| !members.contains(tab)).copied();
         let (left, right): (Vec<_>, Vec<_>) =
             joining.partition(|tab| state.index_of(*tab).is_some_and(|index| index < edge));
-        let mut emptied = Vec::new();
-        if !left.is_empty() {
-            let without = self.window(window)?.without(&left);
-            let at = without.tabs.iter().position(|tab| members.contains(tab)).unwrap_or_default();
-            let to = Destination { at, from_left: left.len() };
-            emptied.extend(self.gather(group, &left, to, MoveOrder::AfterGroup, |_| {})?);
-        }
-        if !right.is_empty() {
-            let without = self.window(window)?.without(&right);
-            let is_member = |index: &usize| self.strips.group_at(&without, *index) == Some(group);
-            let last = (0..without.tabs.len()).rev().find(is_member);
-            let to = Destination { at: last.map_or(0, |index| index + 1), from_left: 0 };
-            emptied.extend(self.gather(group, &right, to, MoveOrder::AfterGroup, |_| {})?);
-        }
-        for group in emptied {
-            self.drop_group_if_empty(group);
-        }
+        self.gather(group, &left, Edge::Before(*first))?;
+        self.gather(group, &right, Edge::Behind(*last))?;
         Ok(group)
     }
 
-    /// The place of a new group of tabs of which some are pinned: where the first one stands, behind the group that is around it.
-    fn destination_of_pinned(&self, state: &Window, tabs: &[TabId], first: usize) -> Destination {
-        let without = state.without(tabs);
-        let before = state.tabs.iter().take(first);
-        let at = before.filter(|tab| !tabs.contains(tab)).count();
-        let at = self.strips.clamped(&without, false, at);
-        Destination { at: self.strips.behind_group(&without, at), from_left: 0 }
-    }
-
-    /// The place of a new group of tabs: right where the first one stands, behind the group that it leaves.
-    fn destination_of_new_group(
-        &self,
-        state: &Window,
-        tabs: &[TabId],
-        first: usize,
-    ) -> Destination {
+    /// The place of a new group in a strip without its tabs: where the first one stands, behind pinned tabs and the group that it leaves.
+    fn place_of_new_group(&self, state: &Window, tabs: &[TabId]) -> usize {
+        let first = tabs.first().and_then(|tab| state.index_of(*tab)).unwrap_or_default();
         let group = |index: usize| self.strips.group_at(state, index);
         let (own, border) = (group(first), self.strips.clamped(state, true, usize::MAX));
         let is_free =
@@ -140,62 +103,88 @@ impl Browser {
         let mut indices = first + 1..state.tabs.len();
         let end = indices.find(is_free).unwrap_or(state.tabs.len());
         let is_left = |tab: &&TabId| state.index_of(**tab).is_some_and(|index| index < end);
-        let from_left = tabs.iter().filter(is_left).count();
-        Destination { at: end - from_left, from_left }
+        end - tabs.iter().filter(is_left).count()
     }
 
-    /// Brings tabs side by side to a place as members of a group, which is announced meanwhile; returns the groups they left.
-    fn gather(
-        &mut self,
-        group: GroupId,
-        tabs: &[TabId],
-        to: Destination,
-        moves: MoveOrder,
-        announce: impl FnOnce(&mut Self),
-    ) -> Result<BTreeSet<GroupId>, Error> {
-        let left = self.tell_members(group, tabs, to)?;
-        if moves == MoveOrder::BeforeGroup {
-            self.move_side_by_side(tabs, to.at)?;
-            announce(self);
-        } else {
-            announce(self);
-            self.move_side_by_side(tabs, to.at)?;
+    /// Brings tabs, which stand in this order, side by side to the edge of a group as its members.
+    fn gather(&mut self, group: GroupId, tabs: &[TabId], edge: Edge) -> Result<(), Error> {
+        if tabs.is_empty() {
+            return Ok(());
         }
-        Ok(left)
-    }
-
-    /// Makes tabs members of a group and tells so, each as it will stand; returns the groups they left.
-    fn tell_members(
-        &mut self,
-        group: GroupId,
-        tabs: &[TabId],
-        to: Destination,
-    ) -> Result<BTreeSet<GroupId>, Error> {
         let window = self.group(group.0)?.window;
         let before = self.window(window)?.tabs.clone();
-        let mut after = self.window(window)?.without(tabs).tabs;
-        after.splice(to.at..to.at, tabs.iter().copied());
-        self.window_mut(window)?.tabs = after;
+        let first = self.index_at_edge(&self.window(window)?.without(tabs), edge);
+        let places = (first..).zip(tabs);
+        let joining: Vec<_> =
+            places.map(|(to, tab)| Joining { tab: *tab, left: self.group_of(*tab), to }).collect();
+        for Joining { tab, to, .. } in &joining {
+            if before.get(*to) != Some(tab) {
+                self.pass_on_openers(*tab);
+            }
+        }
+        self.put_into_group(group, tabs, edge)?;
+        // What follows tells of each move from the order that the strip had until then.
+        self.window_mut(window)?.tabs.clone_from(&before);
+        let goes_right =
+            |joining: &Joining| before.iter().take(joining.to).any(|tab| *tab == joining.tab);
+        let (rightward, leftward): (Vec<_>, Vec<_>) = joining.into_iter().partition(goes_right);
+        // From the far end inwards, so that no tab pushes one that has its place already.
+        let told: Vec<_> = rightward.into_iter().rev().chain(leftward).collect();
+        for (place, Joining { tab, left, to }) in told.iter().enumerate() {
+            self.move_to_index(*tab, *to)?;
+            let others = told.iter().skip(place + 1);
+            if let Some(left) =
+                left.filter(|left| others.clone().all(|other| other.left != Some(*left)))
+            {
+                self.drop_group_if_empty(left);
+            }
+            if place == 0 && matches!(edge, Edge::At(_)) {
+                let created = self.group(group.0)?.clone();
+                self.emit(Event::GroupCreated(created.clone()));
+                self.emit(Event::GroupUpdated(created));
+            }
+            if self.is_active(*tab) {
+                self.expand_around(*tab)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn group_of(&self, tab: TabId) -> Option<GroupId> {
+        self.strips.tab(tab)?.group
+    }
+
+    /// The index of an edge in a strip that the tab to come is not in.
+    fn index_at_edge(&self, without: &Window, edge: Edge) -> usize {
+        match edge {
+            Edge::At(index) => {
+                let index = self.strips.clamped(without, false, index);
+                self.strips.behind_group(without, index)
+            }
+            Edge::Before(tab) => without.index_of(tab).unwrap_or_default(),
+            Edge::Behind(tab) => {
+                without.index_of(tab).map_or(without.tabs.len(), |index| index + 1)
+            }
+        }
+    }
+
+    /// Makes one tab after the other a member of a group at its edge, and tells each as it stands at that moment.
+    fn put_into_group(&mut self, group: GroupId, tabs: &[TabId], edge: Edge) -> Result<(), Error> {
+        let window = self.group(group.0)?.window;
+        let mut edge = edge;
         for id in tabs {
+            let mut strip = self.window(window)?.without(&[*id]);
+            let index = self.index_at_edge(&strip, edge);
+            strip.tabs.insert(index.min(strip.tabs.len()), *id);
+            self.window_mut(window)?.tabs = strip.tabs;
             if self.tab(*id)?.pinned {
                 self.tab_mut(*id)?.pinned = false;
                 self.emit_updated(*id, Change { pinned: Some(false), ..Change::default() });
             }
-        }
-        let mut left = BTreeSet::new();
-        for id in tabs {
-            left.extend(self.tab_mut(*id)?.group.replace(group));
-        }
-        for (position, id) in tabs.iter().enumerate() {
-            if position < to.from_left {
-                // Each is told as it stands at the edge, before the next one pushes it on.
-                self.window_mut(window)?.reposition(*id, to.at + to.from_left - 1);
-            }
+            self.tab_mut(*id)?.group = Some(group);
             self.emit_updated(*id, Change { group: Some(group.0), ..Change::default() });
+            edge = Edge::Behind(*id);
         }
-        // What follows tells of each move from the order that the strip had until then.
-        self.window_mut(window)?.tabs = before;
-        left.remove(&group);
-        Ok(left)
+        Ok(())
     }
 }

@@ -21,7 +21,7 @@ impl Browser {
         let to = if from < first + members.len() / 2 { first } else { first + members.len() - 1 };
         self.tab_mut(id)?.group = None;
         let change = Change { group: Some(GROUP_ID_NONE), ..Change::default() };
-        self.emit_updated_as_at(id, to, [change])?;
+        self.emit_updated_as_at(id, to, change)?;
         self.move_to_index(id, to)?;
         self.drop_group_if_empty(group);
         Ok(())

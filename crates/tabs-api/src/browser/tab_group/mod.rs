@@ -24,10 +24,10 @@ impl Browser {
         self.strips.group(GroupId(id)).ok_or(Error::NoGroup(id))
     }
 
-    /// Changes a group, and tells so if anything of it is new.
+    /// Changes a group, and tells so, even if nothing of it is new.
     pub(crate) fn update_group(&mut self, id: i64, change: GroupChange) -> Result<Group, Error> {
         let group = self.strips.group_mut(GroupId(id)).ok_or(Error::NoGroup(id))?;
-        let before = group.clone();
+        let was_collapsed = group.collapsed;
         group.collapsed = change.collapsed.unwrap_or(group.collapsed);
         if let Some(color) = change.color {
             group.color = color;
@@ -36,11 +36,9 @@ impl Browser {
             group.title = title;
         }
         let after = group.clone();
-        if before != after {
-            self.emit(Event::GroupUpdated(after.clone()));
-        }
-        if before.collapsed != after.collapsed {
-            self.set_collapsed(after.id, after.collapsed)?;
+        self.emit(Event::GroupUpdated(after.clone()));
+        if was_collapsed != after.collapsed {
+            self.set_collapsed(after.id, after.collapsed);
         }
         Ok(after)
     }

@@ -1,4 +1,4 @@
-//! A group moves: within its window tab by tab, to another one as a group that goes and comes again.
+//! A group moves: within its window tab by tab, and nothing is told where it stands there already; to another one as a group that goes and comes again.
 
 use crate::browser::Browser;
 use crate::browser::event::{Change, Event};
@@ -24,8 +24,12 @@ impl Browser {
             return Err(Error::GroupInGroup);
         }
         if target == group.window {
-            self.move_side_by_side(&members, at)?;
-            self.emit(Event::GroupMoved(group.clone()));
+            let first =
+                members.first().and_then(|first| self.strips.window(target)?.index_of(*first));
+            if first != Some(at) {
+                self.move_side_by_side(&members, at)?;
+                self.emit(Event::GroupMoved(group.clone()));
+            }
             return Ok(group.clone());
         }
         self.move_group_across(group, &members, target, at)
@@ -52,7 +56,6 @@ impl Browser {
         }
         self.emit(Event::GroupCreated(moved.clone()));
         self.emit(Event::GroupUpdated(moved.clone()));
-        self.drop_window_if_empty(group.window);
         Ok(moved)
     }
 }

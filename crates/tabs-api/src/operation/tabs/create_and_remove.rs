@@ -17,7 +17,7 @@ pub(in crate::operation) const CREATE: Operation = Operation::new(
         "createProperties",
         Schema::Object(&[
             Property::optional("windowId", WINDOW),
-            Property::optional("index", Schema::at_least(0)),
+            Property::optional("index", Schema::ClampedAtLeast(0)),
             Property::optional("url", Schema::String),
             Property::optional("active", Schema::Boolean),
             Property::optional("selected", Schema::Boolean),
@@ -35,16 +35,23 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let opener = call.number(0, "openerTabId");
     let opener = opener.map(|id| browser.tab(TabId(id)).map(|tab| tab.id)).transpose()?;
     let window = call.window_or_current(browser, call.number(0, "windowId"))?;
-    let window = browser.normal_window(window)?;
     if opener.is_some_and(|opener| browser.tab(opener).is_ok_and(|tab| tab.window != window)) {
         return Err(Error::OpenerInOtherWindow);
     }
     browser.check_not_dragging()?;
+    // Where the window holds no strip, neither place nor opener are those of the one that does.
+    let normal = browser.normal_window(window)?;
+    let (index, opener) = match call.number(0, "index") {
+        index if normal == window => {
+            (index.map(|index| usize::try_from(index).unwrap_or(0)), opener)
+        }
+        _ => (None, None),
+    };
     let active = call.boolean(0, "active").or_else(|| call.boolean(0, "selected"));
     let id = browser.open_tab(&NewTab {
-        window,
+        window: normal,
         url: url.as_deref(),
-        index: call.number(0, "index").and_then(|index| usize::try_from(index).ok()),
+        index,
         active: active.unwrap_or(true),
         pinned: call.boolean(0, "pinned").unwrap_or(false),
         opener,

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::messaging::FrameFilter;
+use crate::browser::messaging::{FrameFilter, MessageSender};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::id::{TAB_ID_NONE, TabId};
 use crate::js_value::JsValue;
-use crate::operation::call::{Call, Style};
+use crate::operation::call::{Call, Context, Style};
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{ID, RECEIVER};
 use crate::operation::schema::{Parameter, Property, Schema};
@@ -26,9 +26,15 @@ pub(in crate::operation) const SEND_MESSAGE: Operation = Operation::new(
 /// Sends a message: the first answer of any frame is the result.
 fn send_message(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let message = call.arguments.at(1).map_or(Value::Null, JsValue::to_json);
-    let needs_answer = call.style == Style::Callback;
+    let sender = MessageSender {
+        page: match call.caller.context {
+            Context::Page(tab) => Some(tab),
+            Context::Worker => None,
+        },
+        needs_answer: call.style == Style::Callback,
+    };
     let (extension, filter) = (&call.caller.extension, frame_filter(call, 2));
-    let request = browser.send_message(extension, tab(call), filter, message, needs_answer)?;
+    let request = browser.send_message(extension, tab(call), filter, message, sender)?;
     Ok(Answer::Later(request))
 }
 

@@ -17,20 +17,19 @@ pub(in crate::operation) const MOVE: Operation = Operation::new(
     "Moves tabs within a window or to another.",
 );
 
-/// Moves one tab after the other, the k-th to `index + k`; -1 is the end each time.
+/// Moves one tab after the other, each behind the place where the one before it landed, in whichever window; -1 is the end.
 fn move_tabs(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let ids = call.ids(call.arguments.at(0));
     if ids.is_empty() {
         return Err(Error::NoTabsGiven);
     }
-    let first = call.number(1, "index").and_then(|index| usize::try_from(index).ok());
+    let mut index = call.number(1, "index").and_then(|index| usize::try_from(index).ok());
     let window = call.number(1, "windowId");
     let mut moved = Vec::new();
-    for (offset, id) in ids.iter().enumerate() {
+    for id in &ids {
         let id = browser.tab(TabId(*id))?.id;
         let target = window.map(|_| call.window_or_current(browser, window)).transpose()?;
         browser.check_not_dragging()?;
-        let index = first.map(|index| index + offset);
         // The current window as -2 counts as another one, even where it is the tab's own.
         let is_named_current = window == Some(WINDOW_ID_CURRENT);
         match target {
@@ -40,6 +39,7 @@ fn move_tabs(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
             _ => browser.move_within(id, index)?,
         }
         if let Some(view) = browser.view(id) {
+            index = usize::try_from(view.index + 1).ok();
             moved.push(view.seen_by(&call.access(browser)));
         }
     }
@@ -58,7 +58,7 @@ pub(in crate::operation) const HIGHLIGHT: Operation = Operation::new(
             Property::required(
                 "tabs",
                 Schema::Choice(&[
-                    Schema::Array { of: &Schema::INTEGER, min_items: 0 },
+                    Schema::Array { of: &Schema::at_least(0), min_items: 0 },
                     Schema::INTEGER,
                 ]),
             ),
@@ -75,8 +75,8 @@ fn highlight(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     browser.check_not_dragging()?;
     let strip = &browser.window(window)?.tabs;
     let at = |index: i64| usize::try_from(index).ok().and_then(|index| strip.get(index)).copied();
-    // The browser reads the list from its end, so that the last bad index is the one it names.
-    if let Some(bad) = indices.iter().rev().find(|index| at(**index).is_none()) {
+    // Of several bad indices the browser names the least, wherever it stands.
+    if let Some(bad) = indices.iter().filter(|index| at(**index).is_none()).min() {
         return Err(Error::NoTabAtIndex(*bad));
     }
     let tabs: Vec<_> = indices.iter().filter_map(|index| at(*index)).collect();

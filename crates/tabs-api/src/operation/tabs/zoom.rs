@@ -94,6 +94,9 @@ fn set_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, E
 }
 
 fn check_zoomable(browser: &Browser, id: TabId) -> Result<(), Error> {
-    let url = &browser.tab(id)?.url;
-    if url.starts_with("chrome:") { Err(Error::BrowserPage) } else { Ok(()) }
+    match &*browser.tab(id)?.url {
+        url if url.starts_with("chrome:") => Err(Error::BrowserPage),
+        "" => Err(Error::NoAccess(String::new())),
+        _ => Ok(()),
+    }
 }

@@ -1,5 +1,7 @@
 //! Moves from one window to another.
 
+use std::collections::BTreeSet;
+
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::WindowKind;
@@ -29,30 +31,30 @@ impl Browser {
         self.transfer(id, target, Some(index))
     }
 
-    /// Detaches a tab from its window and attaches it to another, inactive; the window that it left empty goes last.
+    /// Detaches a tab from its window and attaches it to another, inactive.
     pub(in crate::browser) fn transfer(
         &mut self,
         id: TabId,
         window: WindowId,
         index: Option<usize>,
     ) -> Result<(), Error> {
-        let left = self.detach(id)?;
-        self.attach(id, window, index)?;
-        self.drop_window_if_empty(left);
-        Ok(())
+        self.detach(id)?;
+        self.attach(id, window, index)
     }
 
     /// Makes a tab of another window the one tab of a new window.
     pub(crate) fn fill_window_with(&mut self, window: WindowId, tab: TabId) -> Result<(), Error> {
-        let pinned = self.tab(tab)?.pinned;
         self.transfer(tab, window, Some(0))?;
-        self.tab_mut(tab)?.pinned = pinned;
-        self.activate(tab)
+        // The page of a discarded one comes only as the window does.
+        let is_new = self.mark_selected(tab, BTreeSet::from([tab]))?;
+        if is_new && !self.tab(tab)?.discarded {
+            self.run_shown_page(tab)?;
+        }
+        Ok(())
     }
 
-    /// Takes a tab out of its window, for another one. The window that it left may be empty now: the caller drops it, once all
-    /// else is told.
-    pub(in crate::browser) fn detach(&mut self, id: TabId) -> Result<WindowId, Error> {
+    /// Takes a tab out of its window, for another one.
+    pub(in crate::browser) fn detach(&mut self, id: TabId) -> Result<(), Error> {
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, false)?;
         let removal = self.remove_from_strip(id, group)?;
@@ -60,11 +62,13 @@ impl Browser {
         self.pass_on_openers(id);
         self.tab_mut(id)?.opener = None;
         let (window, index) = (removal.window, removal.index);
+        self.show_group_of_next(&removal)?;
         self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
-        if !self.window(window)?.tabs.is_empty() {
-            self.emit_after_removal(&removal)?;
+        if self.window(window)?.tabs.is_empty() {
+            self.emptied_windows.push(window);
+            return Ok(());
         }
-        Ok(window)
+        self.emit_after_removal(&removal)
     }
 
     /// Puts a tab that stands nowhere into a window, inactive.

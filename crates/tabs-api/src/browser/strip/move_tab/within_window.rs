@@ -17,7 +17,7 @@ impl Browser {
         if new_group != group {
             self.tab_mut(id)?.group = new_group;
             let group = Some(new_group.map_or(GROUP_ID_NONE, |group| group.0));
-            self.emit_updated_as_at(id, to, [Change { group, ..Change::default() }])?;
+            self.emit_updated_as_at(id, to, Change { group, ..Change::default() })?;
         }
         self.move_to_index(id, to)?;
         if let Some(group) = group {
@@ -38,23 +38,22 @@ impl Browser {
         (is_beside || is_alone).then_some(own)
     }
 
-    /// Tells changes of a tab as if it stood at an index of its strip already, to which it moves only after them.
+    /// Tells a change of a tab as if it stood at an index of its strip already, to which it moves only after them.
     pub(in crate::browser) fn emit_updated_as_at(
         &mut self,
         id: TabId,
         index: usize,
-        changes: impl IntoIterator<Item = Change>,
+        change: Change,
     ) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         let from = self.window_mut(window)?.reposition(id, index).ok_or(Error::NoTab(id.0))?;
-        for change in changes {
-            self.emit_updated(id, change);
-        }
+        self.emit_updated(id, change);
         self.window_mut(window)?.reposition(id, from);
         Ok(())
     }
 
-    /// Moves a tab within its strip to the index that it would have without itself, and tells so.
+    /// Moves a tab within its strip to the index that it would have without itself, and tells so. What it opened gets its own
+    /// opener instead.
     pub(in crate::browser) fn move_to_index(&mut self, id: TabId, to: usize) -> Result<(), Error> {
         let window = self.tab(id)?.window;
         let state = self.window_mut(window)?;
@@ -65,6 +64,7 @@ impl Browser {
         let before = state.highlighted_indices();
         state.reposition(id, to);
         let shifts_highlight = state.highlighted_indices() != before;
+        self.pass_on_openers(id);
         self.emit(Event::TabMoved { tab: id.0, window: window.0, from, to });
         if shifts_highlight {
             self.emit_highlighted(window);
