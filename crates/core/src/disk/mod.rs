@@ -1,5 +1,8 @@
 //! The calls to the disk, behind a trait so that a test can make the n-th one fail.
 
+#[cfg(test)]
+pub(crate) mod testing;
+
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -10,7 +13,7 @@ use std::sync::Arc;
 /// disk of today asks for more.
 pub(crate) const BLOCK_BYTES: usize = 4096;
 
-/// The disk as the blob directory uses it.
+/// The disk as the stores use it.
 pub trait Disk: Send + Sync {
     /// Makes a directory and those above it, and puts their names on disk.
     ///

@@ -136,7 +136,7 @@ impl Engine {
         if self.sync_is_left_out {
             return Ok(());
         }
-        self.file.sync_data().map_err(|error| error.to_string())
+        self.file.sync().map_err(|error| error.to_string())
     }
 
     /// Gives back the space of replaced values, once what replaced them is on disk and they are many.

@@ -18,7 +18,6 @@ mod value_log;
 mod wal;
 mod wal_thread;
 
-use std::fs::File;
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -35,6 +34,7 @@ use self::wal::Wal;
 use super::{
     Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
 };
+use crate::disk::DiskFile;
 use crate::pending::Pending;
 
 /// Times that a value is read that is replaced between the reading of its row and its own.
@@ -51,7 +51,8 @@ pub struct Sled {
 /// Everything that the threads of a store and its callers share.
 struct Engine {
     tree: sled::Tree,
-    file: File,
+    /// sled's file, to sync it.
+    file: Arc<dyn DiskFile>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
     row_cache: RowCache,
@@ -85,7 +86,7 @@ impl Sled {
         let queue = self.engine.queue.read();
         let (syncs, last_sync, wal) = (queue.syncs, queue.last_sync, queue.wal_bytes);
         drop(queue);
-        let tree = self.engine.file.metadata().map_or(0, |meta| meta.len());
+        let tree = self.engine.file.length().unwrap_or(0);
         let values = self.engine.value_log.as_ref().map_or(0, ValueLog::disk_bytes);
         SledStats { syncs, last_sync, disk_bytes: tree + values + wal }
     }

@@ -1,9 +1,8 @@
 //! Opening a directory as a store: every way in which it can be wrong is named, with what to do.
 
-use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 
@@ -13,7 +12,7 @@ use super::rows::{LastVersion, VERSION_KEY};
 use super::value_log::ValueLog;
 use super::wal::{Recovered, Wal, WalError};
 use super::{Engine, Sled};
-use crate::disk::{Disk, SystemDisk};
+use crate::disk::{Disk, DiskFile, SystemDisk};
 use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
 /// Segments of this size keep values of up to 64 KiB out of sled's `blobs/`, which it never syncs. It is fixed for the life of a store.
@@ -101,12 +100,17 @@ impl Sled {
     /// # Errors
     /// [`OpenError`]: the directory, foreign files, a lock, damage, in this order.
     pub fn open(config: &SledConfig) -> Result<Self, OpenError> {
+        Self::open_on(Arc::new(SystemDisk), config)
+    }
+
+    /// [`Sled::open`] on another disk, for all but what sled does by itself.
+    pub(super) fn open_on(disk: Arc<dyn Disk>, config: &SledConfig) -> Result<Self, OpenError> {
         let path = config.directory.display().to_string();
         let unusable = |error: std::io::Error| OpenError::Directory {
             path: path.clone(),
             reason: error.to_string(),
         };
-        make_directory(&config.directory).map_err(unusable)?;
+        disk.make_directory(&config.directory).map_err(unusable)?;
         if has_files(&config.directory.join("blobs")).map_err(unusable)? {
             return Err(OpenError::Foreign { path });
         }
@@ -127,7 +131,7 @@ impl Sled {
                 });
             }
         };
-        let file = File::open(config.directory.join("db")).map_err(unusable)?;
+        let file = disk.open(&config.directory.join("db")).map_err(unusable)?;
         let tree = sled::Tree::clone(&db);
         let mark = config.directory.join(MARK);
         let last = match tree.get(VERSION_KEY) {
@@ -136,7 +140,7 @@ impl Sled {
                 return Err(OpenError::Corrupt { path, reason: "its records are gone".into() });
             }
             Ok(None) => {
-                begin(&tree, &file).map_err(|error| refused(&path, &error))?;
+                begin(&tree, &*file).map_err(|error| refused(&path, &error))?;
                 LastVersion { version: Version::ABSENT, replaced: Vec::new() }
             }
             Ok(Some(stored)) => LastVersion::read(&stored).ok_or_else(|| OpenError::Corrupt {
@@ -150,14 +154,14 @@ impl Sled {
             return Err(OpenError::Corrupt { path, reason: "its journal is gone".into() });
         }
         // Before anything changes: a broken log leaves the store as it is.
-        let recovered = Wal::recover(&SystemDisk, &config.directory, last.version);
+        let recovered = Wal::recover(&*disk, &config.directory, last.version);
         let recovered = recovered.map_err(|error| match error {
             WalError::Disk(error) => unusable(error),
             WalError::Damaged(_) => {
                 OpenError::Corrupt { path: path.clone(), reason: error.to_string() }
             }
         })?;
-        let value_log = open_value_log(config, &last)?;
+        let value_log = open_value_log(&disk, config, &last)?;
         let engine = Engine {
             tree,
             file,
@@ -172,10 +176,10 @@ impl Sled {
             #[cfg(feature = "testing")]
             sync_is_left_out: config.sync_is_left_out,
         };
-        let wal = catch_up(&engine, config, recovered)?;
+        let wal = catch_up(&engine, &*disk, config, recovered)?;
         // Also where the first start was killed before it came to this.
         if !marked {
-            set_mark(&mark, &engine.file, &config.directory).map_err(unusable)?;
+            set_mark(&*disk, &mark, &*engine.file, &config.directory).map_err(unusable)?;
         }
         Self::start(engine, wal).map_err(unusable)
     }
@@ -184,6 +188,7 @@ impl Sled {
 /// Brings into the tree what only the log holds after a crash, and gives the log, empty again.
 fn catch_up(
     engine: &Engine,
+    disk: &dyn Disk,
     config: &SledConfig,
     Recovered { rows, last }: Recovered,
 ) -> Result<Wal, OpenError> {
@@ -201,17 +206,21 @@ fn catch_up(
         }
         *engine.queue.write() = CommitQueue::new(last);
     }
-    let wal = Wal::start(&SystemDisk, &config.directory, last);
+    let wal = Wal::start(disk, &config.directory, last);
     wal.map_err(|error| unusable(error.to_string()))
 }
 
 /// The value log, if values go there, or went there once.
-fn open_value_log(config: &SledConfig, last: &LastVersion) -> Result<Option<ValueLog>, OpenError> {
+fn open_value_log(
+    disk: &Arc<dyn Disk>,
+    config: &SledConfig,
+    last: &LastVersion,
+) -> Result<Option<ValueLog>, OpenError> {
     let path = config.directory.join(VALUES);
     if config.record_bytes_max >= VALUE_BYTES_MAX && !path.exists() {
         return Ok(None);
     }
-    let opened = ValueLog::open(&path, config.record_bytes_max, last);
+    let opened = ValueLog::open(Arc::clone(disk), &path, config.record_bytes_max, last);
     opened.map(Some).map_err(|error| OpenError::Directory {
         path: path.display().to_string(),
         reason: error.to_string(),
@@ -219,10 +228,10 @@ fn open_value_log(config: &SledConfig, last: &LastVersion) -> Result<Option<Valu
 }
 
 /// Puts the first version on disk, before the mark says that there is a store.
-fn begin(tree: &sled::Tree, file: &File) -> sled::Result<()> {
+fn begin(tree: &sled::Tree, file: &dyn DiskFile) -> sled::Result<()> {
     tree.insert(VERSION_KEY, &0_u64.to_be_bytes())?;
     tree.flush()?;
-    Ok(file.sync_data()?)
+    Ok(file.sync()?)
 }
 
 fn refused(path: &str, error: &sled::Error) -> OpenError {
@@ -244,15 +253,16 @@ fn has_files(directory: &Path) -> std::io::Result<bool> {
 }
 
 /// Says on disk that there is a store, once its files and their names are there.
-fn set_mark(mark: &Path, file: &File, directory: &Path) -> std::io::Result<()> {
-    file.sync_all()?;
-    File::open(directory)?.sync_all()?;
-    std::fs::write(mark, FORMAT)?;
-    File::open(mark)?.sync_all()?;
-    File::open(directory)?.sync_all()
-}
-
-/// Makes a directory and those above it, each with its name on disk: a synced file without a name is lost.
-fn make_directory(path: &Path) -> std::io::Result<()> {
-    SystemDisk.make_directory(path)
+fn set_mark(
+    disk: &dyn Disk,
+    mark: &Path,
+    tree: &dyn DiskFile,
+    directory: &Path,
+) -> std::io::Result<()> {
+    tree.sync()?;
+    disk.sync_directory(directory)?;
+    let file = disk.replace(mark)?;
+    file.write_all_at(FORMAT.as_bytes(), 0)?;
+    file.sync()?;
+    disk.sync_directory(directory)
 }

@@ -16,7 +16,7 @@ use super::rows::{LastVersion, Rows};
 use super::{StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory};
 use crate::cache::ShardedCache;
-use crate::disk::SystemDisk;
+use crate::disk::Disk;
 use crate::id::SeededIds;
 use crate::pending::Pending;
 use crate::time::Timestamp;
@@ -40,13 +40,14 @@ pub(super) struct ValueLog {
 impl ValueLog {
     /// Opens the packs in `path`, and deletes what `last` does not know.
     pub(super) fn open(
+        disk: Arc<dyn Disk>,
         path: &Path,
         record_bytes_max: usize,
         last: &LastVersion,
     ) -> Result<Self, BlobError> {
         // Names are told apart by their places; chance only keeps them from being foreseen.
         let chance = SeededIds::from_number(RandomState::new().hash_one(last.version));
-        let packs = Directory::open(path, Arc::new(SystemDisk), chance)?;
+        let packs = Directory::open(path, disk, chance)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
         let value_log = Self { packs, record_bytes_max, cache: ShardedCache::new(CACHE_BYTES) };

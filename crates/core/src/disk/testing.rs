@@ -1,0 +1,117 @@
+//! A disk that shows each call to a test before it is made, and fails it where the test says so.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Disk, DiskFile, SystemDisk};
+
+/// A kind of call to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    MakeDirectory,
+    Create,
+    Open,
+    Rename,
+    Remove,
+    SyncDirectory,
+    List,
+    Read,
+    Write,
+    Sync,
+    Length,
+    Truncate,
+}
+
+type Watch = dyn Fn(Call, &Path) -> io::Result<()> + Send + Sync;
+
+/// The operating system's disk, seen through a function that every call passes.
+#[derive(Clone)]
+pub(crate) struct WatchedDisk(Arc<Watch>);
+
+struct WatchedFile {
+    file: Arc<dyn DiskFile>,
+    path: PathBuf,
+    watch: Arc<Watch>,
+}
+
+impl WatchedDisk {
+    pub(crate) fn new(
+        watch: impl Fn(Call, &Path) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(watch))
+    }
+
+    fn file(&self, path: &Path, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(WatchedFile { file, path: path.to_owned(), watch: Arc::clone(&self.0) })
+    }
+}
+
+impl Disk for WatchedDisk {
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        (self.0)(Call::MakeDirectory, path)?;
+        SystemDisk.make_directory(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        (self.0)(Call::Create, path)?;
+        Ok(self.file(path, SystemDisk.create(path)?))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        (self.0)(Call::Open, path)?;
+        Ok(self.file(path, SystemDisk.open(path)?))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        (self.0)(Call::Open, path)?;
+        Ok(self.file(path, SystemDisk.open_to_write(path)?))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        (self.0)(Call::Rename, from)?;
+        SystemDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        (self.0)(Call::Remove, path)?;
+        SystemDisk.remove(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        (self.0)(Call::SyncDirectory, path)?;
+        SystemDisk.sync_directory(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        (self.0)(Call::List, path)?;
+        SystemDisk.list(path)
+    }
+}
+
+impl DiskFile for WatchedFile {
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        (self.watch)(Call::Read, &self.path)?;
+        self.file.read_at(into, at)
+    }
+
+    fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        (self.watch)(Call::Write, &self.path)?;
+        self.file.write_all_at(bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        (self.watch)(Call::Sync, &self.path)?;
+        self.file.sync()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        (self.watch)(Call::Length, &self.path)?;
+        self.file.length()
+    }
+
+    fn truncate(&self, bytes: u64) -> io::Result<()> {
+        (self.watch)(Call::Truncate, &self.path)?;
+        self.file.truncate(bytes)
+    }
+}
