@@ -53,32 +53,36 @@ impl Engine {
         }
     }
 
-    /// Brings rows into sled and its file on disk, their long values before them. What they replace joins `replaced`.
+    /// Brings rows into sled and its file on disk, their long values before them and their last version after them. What they replace
+    /// joins `replaced`.
     ///
-    /// Nothing depends on these rows coming together: until all are there the log has them, and readers see them in the memtable.
+    /// Nothing depends on these rows coming together: until the version says that all are there the log has them, and readers see them
+    /// in the memtable.
     pub(super) fn checkpoint(
         &self,
         rows: &Rows,
         last: Version,
         replaced: &mut Vec<BlobId>,
     ) -> Result<(), String> {
-        let mut names = Vec::new();
-        if let Some(value_log) = &self.value_log {
-            names = value_log.append(rows, last).map_err(|error| error.to_string())?;
-            self.find_replaced(rows, replaced)?;
-        }
-        let written = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let write = || -> Result<(), String> {
+            let mut names = Vec::new();
+            if let Some(value_log) = &self.value_log {
+                names = value_log.append(rows, last).map_err(|error| error.to_string())?;
+                self.find_replaced(rows, replaced)?;
+            }
             let inserting = self.inserting.write();
-            self.insert(rows, names, last, replaced)?;
+            self.insert(rows, names, replaced)?;
             self.row_cache.invalidate(rows);
             drop(inserting);
-            self.tree.flush()
-        }));
-        match written {
-            Ok(Ok(_)) => self.sync_tree(),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("the engine panicked".into()),
-        }
+            // sled gives up in the middle of a batch when a read fails, and keeps that half: so the version has no part in one, and
+            // says nothing of rows that are not on disk.
+            self.sync_tree()?;
+            let version = LastVersion::write(last, replaced);
+            self.tree.insert(VERSION_KEY, version).map_err(|error| error.to_string())?;
+            self.sync_tree()
+        };
+        std::panic::catch_unwind(AssertUnwindSafe(write))
+            .unwrap_or_else(|_| Err("the engine panicked".into()))
     }
 
     /// Adds the long values that rows of the tree point to and these rows replace.
@@ -97,20 +101,21 @@ impl Engine {
         Ok(())
     }
 
-    /// Hands rows to sled, some at a time, the last version with the last of them.
+    /// Hands rows to sled, some at a time.
     pub(super) fn insert(
         &self,
         rows: &Rows,
         names: Vec<BlobId>,
-        last: Version,
         replaced: &[BlobId],
-    ) -> sled::Result<()> {
+    ) -> Result<(), String> {
+        let apply = |batch| self.tree.apply_batch(batch).map_err(|error| error.to_string());
         let mut names = names.into_iter();
         let mut batch = sled::Batch::default();
-        if rows.len() > ROWS_TOGETHER {
+        if !replaced.is_empty() {
             // A row that is there no longer tells what it replaced.
             let before = self.queue.read().checkpointed;
             batch.insert(VERSION_KEY, LastVersion::write(before, replaced));
+            apply(std::mem::take(&mut batch))?;
         }
         for (number, (key, (value, version))) in (1..).zip(rows) {
             match value {
@@ -123,15 +128,16 @@ impl Engine {
                 None => batch.remove(key.as_ref()),
             }
             if number % ROWS_TOGETHER == 0 {
-                self.tree.apply_batch(std::mem::take(&mut batch))?;
+                apply(std::mem::take(&mut batch))?;
                 collect();
             }
         }
-        batch.insert(VERSION_KEY, LastVersion::write(last, replaced));
-        self.tree.apply_batch(batch)
+        apply(batch)
     }
 
+    /// Puts sled's file on disk.
     fn sync_tree(&self) -> Result<(), String> {
+        self.tree.flush().map_err(|error| error.to_string())?;
         #[cfg(feature = "testing")]
         if self.sync_is_left_out {
             return Ok(());

@@ -1,14 +1,24 @@
-use super::rows::{Rows, VERSION_KEY};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::rows::{LastVersion, Rows, VERSION_KEY};
 use super::*;
 use crate::blobs::BlobId;
 use crate::disk::SystemDisk;
+use crate::disk::testing::{Call, WatchedDisk};
 use crate::kv::{Durability, Order, Span, conformance};
 
-fn open(directory: &std::path::Path) -> Sled {
+fn open(directory: &Path) -> Sled {
     Sled::open(&SledConfig { cache_bytes: 32 * 1024 * 1024, ..SledConfig::new(directory) }).unwrap()
 }
 
-fn open_packed(directory: &std::path::Path) -> Sled {
+fn open_on(disk: WatchedDisk, directory: &Path) -> Result<Sled, OpenError> {
+    let config = SledConfig { cache_bytes: 32 * 1024 * 1024, ..SledConfig::new(directory) };
+    Sled::open_on(Arc::new(disk), &config)
+}
+
+fn open_packed(directory: &Path) -> Sled {
     Sled::open(&SledConfig {
         cache_bytes: 32 * 1024 * 1024,
         record_bytes_max: 16,
@@ -254,7 +264,7 @@ fn the_largest_values_leave_no_file_in_sleds_own_blob_directory() {
     assert!(!has_any(&directory.path().join("blobs")));
 }
 
-fn has_any(directory: &std::path::Path) -> bool {
+fn has_any(directory: &Path) -> bool {
     std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
 }
 
@@ -323,7 +333,7 @@ fn a_memtable_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_op
     let mut cut = rows.clone();
     cut.retain(|key, _| key.as_ref() < 300_u32.to_be_bytes().as_slice());
     // More rows than one batch takes begin with the names of what they replace; what ends the memtable never came.
-    store.engine.insert(&cut, names, last, &replaced).unwrap();
+    store.engine.insert(&cut, names, &replaced).unwrap();
     drop(store);
     let mut wal = Wal::start(&SystemDisk, directory.path(), last).unwrap();
     wal.append(&rows, next).unwrap();
@@ -336,6 +346,64 @@ fn a_memtable_that_was_cut_off_between_its_batches_is_whole_when_the_store_is_op
     let (named, kept) = pointed_to_and_stored(&store);
     assert_eq!(named.len(), 600);
     assert_eq!(named, kept);
+}
+
+/// The version that the tree says it has.
+fn version_of_tree(store: &Sled) -> Version {
+    let stored = store.engine.tree.get(VERSION_KEY).unwrap().unwrap();
+    LastVersion::read(&stored).unwrap().version
+}
+
+/// Rows of so many bytes each, at a version.
+fn rows_of(count: u32, bytes: usize, version: Version) -> Rows {
+    let value = Some(Bytes::from(vec![3; bytes]));
+    let keys = (0..count).map(|key| Bytes::from(key.to_be_bytes().to_vec()));
+    keys.map(|key| (key, (value.clone(), version))).collect()
+}
+
+#[test]
+fn the_tree_never_names_a_version_before_its_rows_are_on_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let fails = Arc::new(AtomicBool::new(false));
+    let failing = Arc::clone(&fails);
+    let disk = WatchedDisk::new(move |call, path| {
+        let is_tree = path.ends_with("db") && call == Call::Sync;
+        if is_tree && failing.load(Ordering::SeqCst) {
+            return Err(io::Error::other("as the test wants"));
+        }
+        Ok(())
+    });
+    let store = open_on(disk, directory.path()).unwrap();
+    let last = store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    checkpoint_all(&store);
+    assert_eq!(version_of_tree(&store), last);
+    fails.store(true, Ordering::SeqCst);
+    let next = Version(last.0 + 1);
+    let checkpointed = store.engine.checkpoint(&rows_of(10, 10, next), next, &mut Vec::new());
+    assert!(checkpointed.unwrap_err().contains("as the test wants"));
+    assert_eq!(version_of_tree(&store), last);
+}
+
+#[test]
+fn a_part_of_a_batch_that_sled_kept_hides_nothing_of_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let last = store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    checkpoint_all(&store);
+    let next = Version(last.0 + 1);
+    let rows = rows_of(100, 10, next);
+    let mut part = rows.clone();
+    part.retain(|key, _| key.as_ref() < 50_u32.to_be_bytes().as_slice());
+    // As a read leaves it that fails in the middle.
+    store.engine.insert(&part, Vec::new(), &[]).unwrap();
+    drop(store);
+    let mut wal = Wal::start(&SystemDisk, directory.path(), last).unwrap();
+    wal.append(&rows, next).unwrap();
+    drop(wal);
+    let store = open(directory.path());
+    for key in rows.keys() {
+        assert_eq!(store.get(key).unwrap().version, next, "{key:?}");
+    }
 }
 
 #[test]
