@@ -11,6 +11,7 @@
 mod checkpoint_thread;
 mod memtable;
 mod open;
+mod preflight;
 mod row_cache;
 mod rows;
 mod scan;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::RwLock;
 
 use super::memtable::CommitQueue;
+use super::preflight::{self, TREE};
 use super::row_cache::RowCache;
 use super::rows::{LastVersion, VERSION_KEY};
 use super::value_log::ValueLog;
@@ -74,6 +75,18 @@ pub enum OpenError {
         /// Its path.
         path: String,
     },
+    /// The disk does not give its files back.
+    #[error(
+        "the store in {path} was not opened and was not changed: {file} cannot be read: {reason}. Mend the disk, or copy the data directory to another one, then start again"
+    )]
+    Unreadable {
+        /// Its path.
+        path: String,
+        /// The file.
+        file: String,
+        /// The cause.
+        reason: String,
+    },
     /// It holds values that were never synced, so it was not written by this program.
     #[error(
         "the store in {path} has files in {path}/blobs, which this program never writes: it is not its store, or was changed by other software. Restore a backup, or choose an empty directory"
@@ -98,7 +111,7 @@ impl Sled {
     /// Opens the store in a directory, or makes an empty one.
     ///
     /// # Errors
-    /// [`OpenError`]: the directory, foreign files, a lock, damage, in this order.
+    /// [`OpenError`]: the directory, foreign files, a lock, a disk that cannot be read, damage, in this order.
     pub fn open(config: &SledConfig) -> Result<Self, OpenError> {
         Self::open_on(Arc::new(SystemDisk), config)
     }
@@ -114,6 +127,7 @@ impl Sled {
         if has_files(&config.directory.join("blobs")).map_err(unusable)? {
             return Err(OpenError::Foreign { path });
         }
+        preflight::check(&*disk, &config.directory)?;
         let settings = sled::Config::new()
             .path(&config.directory)
             .cache_capacity(config.cache_bytes - config.cache_bytes / ROWS_SHARE as u64)
@@ -131,7 +145,7 @@ impl Sled {
                 });
             }
         };
-        let file = disk.open(&config.directory.join("db")).map_err(unusable)?;
+        let file = disk.open(&config.directory.join(TREE)).map_err(unusable)?;
         let tree = sled::Tree::clone(&db);
         let mark = config.directory.join(MARK);
         let last = match tree.get(VERSION_KEY) {

@@ -1,6 +1,6 @@
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::rows::{LastVersion, Rows, VERSION_KEY};
 use super::*;
@@ -186,6 +186,51 @@ fn a_store_with_unsynced_blobs_is_refused() {
     std::fs::write(directory.path().join("blobs/1"), "x").unwrap();
     let again = Sled::open(&SledConfig::new(directory.path()));
     assert!(matches!(again, Err(OpenError::Foreign { .. })), "{again:?}");
+}
+
+#[test]
+fn a_snapshot_that_a_kill_left_half_written_is_taken_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    // Behind every other, as the one that is being made is.
+    let snapshot = directory.path().join("snap.7FFFFFFFFFFFFFFF.generating");
+    std::fs::write(&snapshot, [0; 7]).unwrap();
+    let meanwhile = Sled::open(&SledConfig::new(directory.path()));
+    assert!(matches!(meanwhile, Err(OpenError::Locked { .. })), "{meanwhile:?}");
+    assert!(snapshot.exists(), "the snapshot of a store that is open is left alone");
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from_static(&[1])));
+    assert!(!snapshot.exists());
+}
+
+#[test]
+fn a_tree_that_the_disk_does_not_give_back_whole_is_refused_and_not_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    drop(store);
+    let tree = directory.path().join("db");
+    let before = std::fs::read(&tree).unwrap();
+    let reads = |fails_at: usize| {
+        let reads = AtomicUsize::new(0);
+        let disk = WatchedDisk::new(move |call, path| {
+            let is_tree = path.ends_with("db") && call == Call::Read;
+            if is_tree && reads.fetch_add(1, Ordering::SeqCst) == fails_at {
+                return Err(io::Error::other("as the test wants"));
+            }
+            Ok(())
+        });
+        open_on(disk, directory.path())
+    };
+    for fails_at in 0..=before.len() / (1024 * 1024) {
+        let refused = reads(fails_at);
+        assert!(matches!(refused, Err(OpenError::Unreadable { .. })), "{fails_at}: {refused:?}");
+        assert!(std::fs::read(&tree).unwrap() == before, "read {fails_at}");
+    }
+    let value = open(directory.path()).get(b"a").unwrap().value;
+    assert_eq!(value, Some(Bytes::from_static(&[1])));
 }
 
 #[test]
