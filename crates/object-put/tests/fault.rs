@@ -50,6 +50,10 @@ impl Disk for Countdown {
         SystemDisk.make_directory(path)
     }
 
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        SystemDisk.create_directory(path)
+    }
+
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
         Ok(Arc::new(FailingFile(SystemDisk.create(path)?, self.clone())))

@@ -19,7 +19,34 @@ pub trait Disk: Send + Sync {
     ///
     /// # Errors
     /// As the operating system.
-    fn make_directory(&self, path: &Path) -> io::Result<()>;
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let Some(above) = path.parent() else {
+            return Ok(());
+        };
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        if path.is_dir() {
+            // A kill may have come between the directory and the sync of its name. Above one that somebody else made may be what
+            // cannot be opened or synced.
+            return match self.sync_directory(above) {
+                Err(error) if is_not_ours(&error) => Ok(()),
+                synced => synced,
+            };
+        }
+        if above != Path::new(".") {
+            self.make_directory(above)?;
+        }
+        match self.create_directory(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        self.sync_directory(above)
+    }
+
+    /// Makes a directory in one that is there.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn create_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Makes a file that is not there.
     ///
@@ -117,26 +144,19 @@ pub trait DiskFile: Send + Sync {
     fn truncate(&self, bytes: u64) -> io::Result<()>;
 }
 
+/// Returns whether a sync of a directory says no more than that this user may not have it, or that its file system has none.
+fn is_not_ours(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | InvalidInput | Unsupported)
+}
+
 /// The operating system's disk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDisk;
 
 impl Disk for SystemDisk {
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        if path.is_dir() || path.as_os_str().is_empty() {
-            return Ok(());
-        }
-        if let Some(above) = path.parent() {
-            self.make_directory(above)?;
-        }
-        match std::fs::create_dir(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        match path.parent().filter(|above| !above.as_os_str().is_empty()) {
-            Some(above) => self.sync_directory(above),
-            None => self.sync_directory(Path::new(".")),
-        }
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        std::fs::create_dir(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -247,5 +267,36 @@ impl DiskFile for LargeDiskFile {
 
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         self.file.truncate(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parking_lot::Mutex;
+
+    use super::testing::{Call, WatchedDisk};
+    use super::*;
+
+    #[test]
+    fn a_directory_that_is_there_has_its_name_on_disk_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("outer/inner");
+        let synced = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&synced);
+        let disk = WatchedDisk::new(move |call, path| {
+            if call == Call::SyncDirectory {
+                seen.lock().push(path.to_owned());
+            }
+            Ok(())
+        });
+        let above = [directory.path().to_owned(), directory.path().join("outer")];
+        // As a kill leaves them before any sync.
+        std::fs::create_dir_all(&inner).unwrap();
+        disk.make_directory(&inner).unwrap();
+        assert_eq!(*synced.lock(), [above[1].clone()]);
+        synced.lock().clear();
+        std::fs::remove_dir(&inner).unwrap();
+        disk.make_directory(&inner).unwrap();
+        assert_eq!(*synced.lock(), above);
     }
 }

@@ -9,7 +9,7 @@ use super::{Disk, DiskFile, SystemDisk};
 /// A kind of call to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
-    MakeDirectory,
+    CreateDirectory,
     Create,
     Open,
     Rename,
@@ -48,9 +48,9 @@ impl WatchedDisk {
 }
 
 impl Disk for WatchedDisk {
-    fn make_directory(&self, path: &Path) -> io::Result<()> {
-        (self.0)(Call::MakeDirectory, path)?;
-        SystemDisk.make_directory(path)
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        (self.0)(Call::CreateDirectory, path)?;
+        SystemDisk.create_directory(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {

@@ -179,6 +179,10 @@ impl Disk for Failing {
         std::fs::create_dir_all(path)
     }
 
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        std::fs::create_dir(path)
+    }
+
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         self.check()?;
         Ok(self.file(SystemDisk.create(path)?))

@@ -273,10 +273,7 @@ fn admin_token(flags: &Flags) -> Result<Option<String>, LaunchError> {
     let Some(directory) = &flags.data else {
         return Ok(None);
     };
-    std::fs::create_dir_all(directory).map_err(|error| storage::StorageError::Directory {
-        path: directory.display().to_string(),
-        reason: error.to_string(),
-    })?;
+    storage::make_directory(directory)?;
     Ok(Some(storage::secret(directory, "admin-token")?))
 }
 

@@ -103,6 +103,18 @@ fn on_disk(_directory: &Path, _flags: &Flags) -> Result<Storage, StorageError> {
     Err(StorageError::NoEngine)
 }
 
+/// Makes the data directory, its name on disk.
+pub(super) fn make_directory(directory: &Path) -> Result<(), StorageError> {
+    #[cfg(feature = "sled")]
+    let made = crate::disk::Disk::make_directory(&crate::disk::SystemDisk, directory);
+    #[cfg(not(feature = "sled"))]
+    let made = std::fs::create_dir_all(directory);
+    made.map_err(|error| StorageError::Directory {
+        path: directory.display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
 /// Reads a secret of the data directory, or draws 32 random bytes as hex and keeps them there, readable by their owner alone.
 ///
 /// # Errors

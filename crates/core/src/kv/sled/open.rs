@@ -274,6 +274,8 @@ fn set_mark(
     directory: &Path,
 ) -> std::io::Result<()> {
     tree.sync()?;
+    // sled writes its settings once, and does not sync them.
+    disk.open(&directory.join("conf"))?.sync()?;
     disk.sync_directory(directory)?;
     let file = disk.replace(mark)?;
     file.write_all_at(FORMAT.as_bytes(), 0)?;

@@ -2,6 +2,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
+
 use super::rows::{LastVersion, Rows, VERSION_KEY};
 use super::*;
 use crate::blobs::BlobId;
@@ -293,6 +295,31 @@ fn a_first_start_that_was_killed_before_its_mark_is_opened_and_marked() {
     std::fs::remove_file(directory.path().join("format")).unwrap();
     drop(open(directory.path()));
     assert!(directory.path().join("format").exists());
+}
+
+#[test]
+fn all_that_a_first_start_makes_is_on_disk_before_its_mark() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&calls);
+    let disk = WatchedDisk::new(move |call, path| {
+        seen.lock().push((call, path.to_owned()));
+        Ok(())
+    });
+    drop(open_on(disk, &data).unwrap());
+    let calls = calls.lock();
+    let at = |call: Call, path: &Path| {
+        let found = calls.iter().position(|(made, on)| *made == call && on == path);
+        found.unwrap_or_else(|| panic!("{call:?} of {}", path.display()))
+    };
+    let mark = at(Call::Create, &data.join("format"));
+    assert!(at(Call::SyncDirectory, directory.path()) < mark);
+    for name in ["db", "conf", "journal-0", "journal-1"] {
+        assert!(at(Call::Sync, &data.join(name)) < mark, "{name}");
+    }
+    let names = at(Call::SyncDirectory, &data);
+    assert!(names < mark);
 }
 
 #[test]
