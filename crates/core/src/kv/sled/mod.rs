@@ -15,21 +15,25 @@ mod preflight;
 mod row_cache;
 mod rows;
 mod scan;
+mod tree;
 mod value_log;
 mod wal;
 mod wal_thread;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open::{OpenError, SledConfig};
 use self::row_cache::RowCache;
 use self::rows::Row;
+use self::tree::Tree;
 use self::value_log::ValueLog;
 use self::wal::Wal;
 use super::{
@@ -40,18 +44,26 @@ use crate::pending::Pending;
 
 /// Times that a value is read that is replaced between the reading of its row and its own.
 const READS_MAX: usize = 100;
+/// Time that each thread has to end once the store is closed.
+const END_MAX: Duration = Duration::from_secs(10);
 
 /// An ordered map on disk. Dropping it brings what waits to the disk and closes the files.
 #[derive(Debug)]
 pub struct Sled {
     engine: Arc<Engine>,
-    wal_thread: Option<JoinHandle<Option<Wal>>>,
-    checkpoint_thread: Option<JoinHandle<()>>,
+    wal_thread: Option<EngineThread<Wal>>,
+    checkpoint_thread: Option<EngineThread<()>>,
+}
+
+/// A thread of the engine, and what it gives once it has ended well.
+struct EngineThread<T> {
+    thread: JoinHandle<()>,
+    ended: Mutex<Receiver<Option<T>>>,
 }
 
 /// Everything that the threads of a store and its callers share.
 struct Engine {
-    tree: sled::Tree,
+    tree: Tree,
     /// sled's file, to sync it.
     file: Arc<dyn DiskFile>,
     /// Long values; none where all stand in their rows.
@@ -107,19 +119,46 @@ impl Sled {
     /// Starts both threads on a log that is empty.
     fn start(engine: Engine, wal: Wal) -> std::io::Result<Self> {
         let engine = Arc::new(engine);
-        let own = Arc::clone(&engine);
-        let checkpoint_thread = std::thread::Builder::new()
-            .name("kv-checkpoint".into())
-            .spawn(move || own.run_checkpoints())?;
-        let _ = engine.checkpoint_waker.set(checkpoint_thread.thread().clone());
+        let checkpoint_thread = EngineThread::start("kv-checkpoint", &engine, |engine| {
+            engine.run_checkpoints();
+            Some(())
+        })?;
+        let _ = engine.checkpoint_waker.set(checkpoint_thread.thread.thread().clone());
         let mut store =
             Self { engine, wal_thread: None, checkpoint_thread: Some(checkpoint_thread) };
-        let own = Arc::clone(&store.engine);
         let wal_thread =
-            std::thread::Builder::new().name("kv-wal".into()).spawn(move || own.run_wal(wal))?;
-        let _ = store.engine.wal_waker.set(wal_thread.thread().clone());
+            EngineThread::start("kv-wal", &store.engine, move |engine| engine.run_wal(wal))?;
+        let _ = store.engine.wal_waker.set(wal_thread.thread.thread().clone());
         store.wal_thread = Some(wal_thread);
         Ok(store)
+    }
+}
+
+impl<T: Send + 'static> EngineThread<T> {
+    fn start(
+        name: &'static str,
+        engine: &Arc<Engine>,
+        run: impl FnOnce(&Engine) -> Option<T> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let engine = Arc::clone(engine);
+        let (end, ended) = mpsc::channel();
+        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
+            let given = catch_unwind(AssertUnwindSafe(|| run(&engine))).unwrap_or_else(|_| {
+                engine.fail(&format!("the thread {name} panicked"));
+                None
+            });
+            let _ = end.send(given);
+        })?;
+        Ok(Self { thread, ended: Mutex::new(ended) })
+    }
+
+    /// Waits for its end, but not for a disk that does not answer: such a thread is left behind.
+    fn end(self) -> Option<T> {
+        let given = self.ended.into_inner().recv_timeout(END_MAX);
+        if !matches!(given, Err(RecvTimeoutError::Timeout)) {
+            let _ = self.thread.join();
+        }
+        given.ok().flatten()
     }
 }
 
@@ -127,14 +166,14 @@ impl Drop for Sled {
     fn drop(&mut self) {
         self.engine.queue.write().is_closed = true;
         self.engine.wake_wal();
-        let wal = self.wal_thread.take().and_then(|thread| thread.join().ok());
+        let wal = self.wal_thread.take().and_then(EngineThread::end);
         self.engine.queue.write().is_wal_closed = true;
         self.engine.wake_checkpoint();
         if let Some(thread) = self.checkpoint_thread.take() {
-            let _ = thread.join();
+            thread.end();
         }
-        if let Some(wal) = wal.flatten()
-            && self.engine.queue.read().failed.is_none()
+        if let Some(wal) = wal
+            && self.engine.queue.read().is_checkpointed()
         {
             // If it is not emptied now, the next start does it.
             let _ = wal.clear();
@@ -306,6 +345,12 @@ fn unavailable(error: sled::Error) -> StoreError {
 )]
 fn now() -> Instant {
     Instant::now()
+}
+
+impl<T> std::fmt::Debug for EngineThread<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("EngineThread").field(&self.thread).finish()
+    }
 }
 
 impl std::fmt::Debug for Engine {

@@ -1,6 +1,5 @@
 //! Opening a directory as a store: every way in which it can be wrong is named, with what to do.
 
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use super::memtable::CommitQueue;
 use super::preflight::{self, TREE};
 use super::row_cache::RowCache;
 use super::rows::{LastVersion, VERSION_KEY};
+use super::tree::Tree;
 use super::value_log::ValueLog;
 use super::wal::{Recovered, Wal, WalError};
 use super::{Engine, Sled};
@@ -134,11 +134,10 @@ impl Sled {
             .segment_size(SEGMENT_BYTES)
             // Besides flushing, this thread is the one that frees segments.
             .flush_every_ms(Some(500));
-        let opened = std::panic::catch_unwind(AssertUnwindSafe(|| settings.open()));
-        let db = match opened {
-            Ok(Ok(db)) => db,
-            Ok(Err(error)) => return Err(refused(&path, &error)),
-            Err(_) => {
+        let tree = match Tree::open(&settings) {
+            Some(Ok(tree)) => tree,
+            Some(Err(error)) => return Err(refused(&path, &error)),
+            None => {
                 return Err(OpenError::Corrupt {
                     path,
                     reason: "the engine could not read its own log".into(),
@@ -146,7 +145,6 @@ impl Sled {
             }
         };
         let file = disk.open(&config.directory.join(TREE)).map_err(unusable)?;
-        let tree = sled::Tree::clone(&db);
         let mark = config.directory.join(MARK);
         let last = match tree.get(VERSION_KEY) {
             // A damaged log can look like an empty one to sled; the mark tells that there was a store.
@@ -242,8 +240,8 @@ fn open_value_log(
 }
 
 /// Puts the first version on disk, before the mark says that there is a store.
-fn begin(tree: &sled::Tree, file: &dyn DiskFile) -> sled::Result<()> {
-    tree.insert(VERSION_KEY, &0_u64.to_be_bytes())?;
+fn begin(tree: &Tree, file: &dyn DiskFile) -> sled::Result<()> {
+    tree.insert(VERSION_KEY, LastVersion::write(Version::ABSENT, &[]))?;
     tree.flush()?;
     Ok(file.sync()?)
 }

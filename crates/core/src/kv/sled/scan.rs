@@ -1,6 +1,7 @@
 //! Scans: the rows of the tree and those of the memtables, as one page.
 
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 
@@ -71,17 +72,17 @@ impl Engine {
         let queued = queue.range(bounds, order, limit.saturating_add(1));
         drop(queue);
         let queued = queued.into_iter();
-        let page = match order {
+        let read = || match order {
             Order::Ascending => {
                 let range = (bounds.lower(), bounds.upper());
-                let stored = self.tree.range::<&[u8], _>(range);
+                let stored = self.tree.range(range).map_err(unavailable)?;
                 merge(self, stored, queued, |a, b| a < b, limit)
             }
             Order::Descending => {
                 let (least, greatest, alone) = descending(bounds);
                 let upper = greatest.as_ref().map(Vec::as_slice);
                 let range = (Bound::Included(least.as_slice()), upper);
-                let stored = self.tree.range::<&[u8], _>(range).rev();
+                let stored = self.tree.range(range).map_err(unavailable)?.rev();
                 let first = alone.into_iter().filter_map(|key| {
                     let value = self.tree.get(key).transpose()?;
                     Some(value.map(|value| (sled::IVec::from(key), value)))
@@ -89,7 +90,9 @@ impl Engine {
                 merge(self, stored.chain(first), queued, |a, b| a > b, limit)
             }
         };
-        Ok((page, checkpoints))
+        let page = catch_unwind(AssertUnwindSafe(read));
+        let panicked = || Err(StoreError::Unavailable("the engine panicked".into()));
+        Ok((page.unwrap_or_else(|_| panicked()), checkpoints))
     }
 }
 

@@ -8,6 +8,8 @@ use super::{Engine, now};
 
 /// Time for which what was acknowledged as `Process` may wait for the disk.
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
+/// Time after which a writer that waits for the tree looks whether sled has failed.
+const FAULT_SEEN_MAX: Duration = Duration::from_secs(1);
 /// Time for which a group may wait for the writers of the one before it.
 const GATHER_MAX: Duration = Duration::from_micros(100);
 
@@ -68,7 +70,9 @@ impl Engine {
             queue.wal_is_full = true;
             drop(queue);
             self.wake_checkpoint();
-            std::thread::park();
+            std::thread::park_timeout(FAULT_SEEN_MAX);
+            // An error in one of sled's own threads may leave the checkpoint waiting forever.
+            self.unless_failed(self.tree.fault())?;
         }
     }
 
