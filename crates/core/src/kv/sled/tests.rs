@@ -1,5 +1,6 @@
 use std::io;
 use std::path::Path;
+use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
@@ -457,6 +458,38 @@ fn the_tree_never_names_a_version_before_its_rows_are_on_disk() {
 }
 
 #[test]
+fn the_tree_is_synced_before_much_of_it_is_not_on_disk() {
+    const MEBIBYTE: u64 = 1024 * 1024;
+    for (count, bytes) in [(200, 60_000), (20_000, 500), (100_000, 60)] {
+        let directory = tempfile::tempdir().unwrap();
+        let engine: Arc<OnceLock<Weak<Engine>>> = Arc::default();
+        let seen = Arc::clone(&engine);
+        // What sled has written at each sync of its file.
+        let synced = Arc::new(Mutex::new(Vec::new()));
+        let syncs = Arc::clone(&synced);
+        let disk = WatchedDisk::new(move |call, path| {
+            if path.ends_with("db")
+                && call == Call::Sync
+                && let Some(engine) = seen.get().and_then(Weak::upgrade)
+            {
+                syncs.lock().push(engine.tree.written());
+            }
+            Ok(())
+        });
+        let store = open_on(disk, directory.path()).unwrap();
+        engine.set(Arc::downgrade(&store.engine)).unwrap();
+        let engine = &store.engine;
+        let begun = engine.tree.written();
+        engine.checkpoint(&rows_of(count, bytes, Version(1)), Version(1), &mut Vec::new()).unwrap();
+        let synced = std::mem::take(&mut *synced.lock());
+        let all: Vec<u64> = std::iter::once(begun).chain(synced).collect();
+        assert!(all.last().unwrap() - begun > 6 * MEBIBYTE, "{all:?}");
+        let most = all.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+        assert!(most <= 4 * MEBIBYTE, "{count} rows of {bytes} bytes: {most}");
+    }
+}
+
+#[test]
 fn a_part_of_a_batch_that_sled_kept_hides_nothing_of_the_log() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
@@ -510,6 +543,74 @@ fn a_broken_log_is_named_and_nothing_is_changed() {
         let again = Sled::open(&SledConfig::new(directory.path()));
         assert!(matches!(again, Err(OpenError::Corrupt { .. })), "{again:?}");
     }
+}
+
+/// A disk on which syncs of the tree do as `then` says once `armed` is set.
+fn tree_disk(
+    armed: &Arc<AtomicBool>,
+    then: impl Fn() -> io::Result<()> + Send + Sync + 'static,
+) -> WatchedDisk {
+    let armed = Arc::clone(armed);
+    WatchedDisk::new(move |call, path| {
+        if path.ends_with("db") && call == Call::Sync && armed.load(Ordering::SeqCst) {
+            return then();
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_panic_while_the_tree_is_written_stops_the_store_and_keeps_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let armed = Arc::new(AtomicBool::new(false));
+    let store = open_on(tree_disk(&armed, || panic!("as the test wants")), directory.path());
+    let store = store.unwrap();
+    let failure = store.failure();
+    armed.store(true, Ordering::SeqCst);
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    assert!(failure.wait().contains("the engine panicked"));
+    drop(store);
+    let found = open(directory.path()).get(b"a").unwrap().value;
+    assert_eq!(found, Some(Bytes::from_static(&[1])));
+}
+
+#[test]
+fn a_thread_that_panics_stops_the_store_and_the_log_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let armed = Arc::new(AtomicBool::new(false));
+    let arming = Arc::clone(&armed);
+    let disk = WatchedDisk::new(move |call, path| {
+        let is_log =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal"));
+        assert!(
+            !(is_log && call == Call::Sync && arming.load(Ordering::SeqCst)),
+            "as the test wants"
+        );
+        Ok(())
+    });
+    let store = open_on(disk, directory.path()).unwrap();
+    let failure = store.failure();
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    armed.store(true, Ordering::SeqCst);
+    let torn = store.commit(put("a", vec![2], Durability::Disk)).wait();
+    assert_eq!(torn, Err(StoreError::OutcomeUnknown));
+    assert!(failure.wait().contains("the thread kv-wal panicked"));
+    drop(store);
+    assert!(open(directory.path()).get(b"a").unwrap().value.is_some());
+}
+
+#[test]
+fn the_log_is_kept_while_the_tree_has_not_all_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let armed = Arc::new(AtomicBool::new(false));
+    let store =
+        open_on(tree_disk(&armed, || Err(io::Error::other("as the test wants"))), directory.path());
+    let store = store.unwrap();
+    armed.store(true, Ordering::SeqCst);
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    drop(store);
+    let kept = Wal::recover(&SystemDisk, directory.path(), Version::ABSENT).unwrap();
+    assert_eq!(kept.rows.len(), 1);
 }
 
 #[test]
