@@ -16,7 +16,7 @@ mod table;
 mod tx;
 
 #[cfg(feature = "sled")]
-pub use self::sled::{OpenError, Sled, SledConfig, SledStats};
+pub use self::sled::{LostFrames, OpenError, Sled, SledConfig, SledStats};
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
 pub use run::{read, run, run_blocking};

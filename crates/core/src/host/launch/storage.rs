@@ -82,6 +82,13 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         ..SledConfig::new(directory.join("kv"))
     };
     let kv = Sled::open(&settings)?;
+    if let Some(lost) = kv.lost_frames() {
+        tracing::warn!(
+            kept = lost.kept.0,
+            last = lost.last.0,
+            "a power cut took the last half second: the versions after `kept` up to `last`, none of which was promised to be on disk"
+        );
+    }
     let failure = Some(kv.failure());
     let blobs = Directory::open(directory.join("blobs"), Arc::new(SystemDisk), SystemIds.fork())
         .map_err(|error| StorageError::Directory {

@@ -35,6 +35,7 @@ use self::row_cache::RowCache;
 use self::rows::Row;
 use self::tree::Tree;
 use self::value_log::ValueLog;
+pub use self::wal::LostFrames;
 use self::wal::Wal;
 use super::{
     Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
@@ -66,6 +67,7 @@ struct Engine {
     tree: Tree,
     /// sled's file, to sync it.
     file: Arc<dyn DiskFile>,
+    lost_frames: Option<LostFrames>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
     row_cache: RowCache,
@@ -102,6 +104,12 @@ impl Sled {
         let tree = self.engine.file.length().unwrap_or(0);
         let values = self.engine.value_log.as_ref().map_or(0, ValueLog::disk_bytes);
         SledStats { syncs, last_sync, disk_bytes: tree + values + wal }
+    }
+
+    /// Writes of the process level that a power cut took, as the log told when it was opened.
+    #[must_use]
+    pub fn lost_frames(&self) -> Option<LostFrames> {
+        self.engine.lost_frames
     }
 
     /// Answers, with the reason, once the disk has failed. From then on every call is `Unavailable`: what the

@@ -177,6 +177,7 @@ impl Sled {
         let engine = Engine {
             tree,
             file,
+            lost_frames: recovered.lost,
             value_log,
             row_cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
             write_versions: WriteVersions::new(last.version),
@@ -202,7 +203,7 @@ fn catch_up(
     engine: &Engine,
     disk: &dyn Disk,
     config: &SledConfig,
-    Recovered { rows, last }: Recovered,
+    Recovered { rows, last, lost: _ }: Recovered,
 ) -> Result<Wal, OpenError> {
     let unusable = |reason: String| OpenError::Directory {
         path: config.directory.display().to_string(),

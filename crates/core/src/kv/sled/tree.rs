@@ -43,7 +43,7 @@ impl Tree {
 
     /// The rows within `range`. Reading them may panic.
     pub(super) fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> sled::Result<sled::Iter> {
-        self.call(|db| Ok(db.range(range)))
+        self.call(|db| Ok(db.range::<&'k [u8], _>(range)))
     }
 
     /// Bytes of sled's log that it has written since it was opened, and before; only their difference says anything.

@@ -8,35 +8,76 @@ use super::WalError;
 use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
-const MAGIC: [u8; 8] = *b"kvjrnl01";
+/// The magic of a file by its format: in the first, frames did not name the version that was synced.
+const MAGICS: [(Format, [u8; 8]); 2] =
+    [(Format::Synced, *b"kvjrnl02"), (Format::Plain, *b"kvjrnl01")];
 /// The header of a file: the magic, the salt of its checksums, their checksum.
 pub(super) const FILE_HEADER_BYTES: usize = 20;
-/// The header of a frame: the version before it, its own last one, the length and the checksum of its rows, the checksum of these four.
-pub(super) const FRAME_HEADER_BYTES: usize = 28;
+/// The header of a frame: the version before it, its own last one, the last one that was on disk before it was written, the length and
+/// the checksum of its rows, the checksum of these five.
+pub(super) const FRAME_HEADER_BYTES: usize = 36;
+/// Bytes of it that name the version that was synced.
+const SYNCED_BYTES: usize = 8;
 /// The header of a row: its version, the lengths of key and value, which come behind it.
 const ROW_HEADER_BYTES: usize = 14;
 /// The length of a value that is deleted.
 const DELETED: u32 = u32::MAX;
 
+/// A format of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// Each frame names the version that was synced before it.
+    Synced,
+    /// As releases wrote them that took any frame behind a break for damage.
+    Plain,
+}
+
+/// The beginning of a file: its format, and the salt of its checksums.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileHeader {
+    pub(super) format: Format,
+    pub(super) salt: [u8; 8],
+}
+
+/// The header of a file of today's format.
 pub(super) fn file_header(salt: [u8; 8]) -> [u8; FILE_HEADER_BYTES] {
+    let [(_, magic), _] = MAGICS;
+    file_header_of(magic, salt)
+}
+
+fn file_header_of(magic: [u8; 8], salt: [u8; 8]) -> [u8; FILE_HEADER_BYTES] {
     let mut header = [0; FILE_HEADER_BYTES];
     let (said, sum) = header.split_at_mut(16);
-    said.copy_from_slice([MAGIC, salt].as_flattened());
+    said.copy_from_slice([magic, salt].as_flattened());
     sum.copy_from_slice(&crc32c::crc32c(said).to_be_bytes());
     header
 }
 
-/// The salt of a file, or nothing if its header is not whole.
-pub(super) fn salt_of(bytes: &[u8]) -> Option<[u8; 8]> {
-    let salt = bytes.get(8..16)?.try_into().ok()?;
-    bytes.starts_with(&file_header(salt)).then_some(salt)
+impl FileHeader {
+    /// The header of a file, or nothing if it is not whole.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let salt = bytes.get(8..16)?.try_into().ok()?;
+        let is_of = |magic: &[u8; 8]| bytes.starts_with(&file_header_of(*magic, salt));
+        let found = MAGICS.iter().find(|(_, magic)| is_of(magic));
+        found.map(|(format, _)| Self { format: *format, salt })
+    }
+}
+
+/// The versions that the header of a frame names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FrameVersions {
+    /// The one before it.
+    pub(super) previous: Version,
+    /// Its own last one.
+    pub(super) last: Version,
+    /// The last one that was on disk before it was written.
+    pub(super) synced: Version,
 }
 
 pub(super) fn encode(
     frame: &mut Vec<u8>,
     salt: [u8; 8],
-    previous: Version,
-    last: Version,
+    versions: FrameVersions,
     rows: &Rows,
 ) -> io::Result<()> {
     frame.clear();
@@ -55,28 +96,32 @@ pub(super) fn encode(
     }
     if let Some((head, rows)) = frame.split_first_chunk_mut::<FRAME_HEADER_BYTES>() {
         let length = u32::try_from(rows.len()).map_err(too_long)?;
-        *head = frame_header(salt, previous, last, length, crc32c::crc32c(rows));
+        *head = frame_header(salt, versions, length, crc32c::crc32c(rows));
     }
     Ok(())
 }
 
 pub(super) fn frame_header(
     salt: [u8; 8],
-    previous: Version,
-    last: Version,
+    versions: FrameVersions,
     length: u32,
     sum: u32,
 ) -> [u8; FRAME_HEADER_BYTES] {
+    let FrameVersions { previous, last, synced } = versions;
     let mut head = [0; FRAME_HEADER_BYTES];
     let (said, own) = head.split_at_mut(FRAME_HEADER_BYTES - 4);
-    let versions = [previous.0.to_be_bytes(), last.0.to_be_bytes()];
-    let lengths = [length.to_be_bytes(), sum.to_be_bytes()];
-    let (first, second) = said.split_at_mut(16);
-    first.copy_from_slice(versions.as_flattened());
-    second.copy_from_slice(lengths.as_flattened());
-    let sum = crc32c::crc32c_append(crc32c::crc32c(&salt), said);
-    own.copy_from_slice(&sum.to_be_bytes());
+    let (first, second) = said.split_at_mut(24);
+    first.copy_from_slice(
+        [previous, last, synced].map(|version| version.0.to_be_bytes()).as_flattened(),
+    );
+    second.copy_from_slice([length.to_be_bytes(), sum.to_be_bytes()].as_flattened());
+    own.copy_from_slice(&checksum(salt, said).to_be_bytes());
     head
+}
+
+/// The checksum of what a frame's header says.
+fn checksum(salt: [u8; 8], said: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&salt), said)
 }
 
 pub(super) fn too_long(error: std::num::TryFromIntError) -> io::Error {
@@ -85,24 +130,36 @@ pub(super) fn too_long(error: std::num::TryFromIntError) -> io::Error {
 
 /// The header of a whole frame.
 pub(super) struct Frame {
-    pub(super) previous: Version,
-    pub(super) last: Version,
+    pub(super) versions: FrameVersions,
+    /// The length of the header.
+    pub(super) header: usize,
     /// The length of its rows.
     pub(super) length: usize,
 }
 
 impl Frame {
     /// The frame at the start of `bytes`, if there is a whole one.
-    pub(super) fn read(bytes: &[u8], salt: [u8; 8]) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<FRAME_HEADER_BYTES>()?;
-        let mut fields = head.as_slice();
+    pub(super) fn read(bytes: &[u8], file: FileHeader) -> Option<Self> {
+        let header = match file.format {
+            Format::Synced => FRAME_HEADER_BYTES,
+            Format::Plain => FRAME_HEADER_BYTES - SYNCED_BYTES,
+        };
+        let (head, rest) = bytes.split_at_checked(header)?;
+        let (said, own) = head.split_last_chunk::<4>()?;
+        let mut fields = said;
         let (previous, last) = (Version(fields.get_u64()), Version(fields.get_u64()));
+        let synced = match file.format {
+            Format::Synced => Version(fields.get_u64()),
+            // So that every frame behind a break is damage, as it was to who wrote it.
+            Format::Plain => last,
+        };
         let (length, sum) = (fields.get_u32(), fields.get_u32());
         // Before any sum is taken: nearly all that a search meets ends here.
         let rows = rest.get(..length as usize).filter(|_| previous < last)?;
         let is_whole =
-            *head == frame_header(salt, previous, last, length, sum) && crc32c::crc32c(rows) == sum;
-        is_whole.then_some(Self { previous, last, length: length as usize })
+            u32::from_be_bytes(*own) == checksum(file.salt, said) && crc32c::crc32c(rows) == sum;
+        let versions = FrameVersions { previous, last, synced };
+        is_whole.then_some(Self { versions, header, length: length as usize })
     }
 }
 

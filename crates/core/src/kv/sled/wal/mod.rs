@@ -2,7 +2,8 @@
 //!
 //! A group of batches is one frame, appended with one write and one sync; an acknowledgement waits for nothing else. A file that
 //! is full is written anew from its start once all that it holds is in sled's file on disk, so that most syncs change no length.
-//! A frame names the version before it: frames that follow each other make a chain, and what an earlier turn left does not join it.
+//! A frame names the version before it: frames that follow each other make a chain, and what an earlier turn left does not join it. It
+//! names the last version that was synced before it, too: what is missing up to that one is damage, what is missing beyond it a power cut took.
 //! See docs/decisions/2026-11-21-08-journal.md.
 
 mod frame;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::frame::{
-    FILE_HEADER_BYTES, FRAME_HEADER_BYTES, Frame, add_rows, encode, file_header, salt_of, too_long,
+    FILE_HEADER_BYTES, FileHeader, Frame, FrameVersions, add_rows, encode, file_header, too_long,
 };
 use super::Version;
 use super::rows::Rows;
@@ -41,6 +42,17 @@ pub(super) enum WalError {
 pub(super) struct Recovered {
     pub(super) rows: Rows,
     pub(super) last: Version,
+    /// Frames that were left out, and the last version of them: a power cut came before their sync, and one before them did not reach the disk.
+    pub(super) lost: Option<LostFrames>,
+}
+
+/// Frames of a log that nobody was promised to find on disk, and that a power cut left without those before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LostFrames {
+    /// The last version that is kept.
+    pub kept: Version,
+    /// The last version that is lost.
+    pub last: Version,
 }
 
 /// Both files, open to append.
@@ -51,6 +63,8 @@ pub(super) struct Wal {
     /// Keeps a value that a user chose from being taken for a frame.
     salt: [u8; 8],
     last: Version,
+    /// The last version that is on disk.
+    synced: Version,
     frame: Vec<u8>,
 }
 
@@ -68,7 +82,7 @@ impl Wal {
     /// Reads what the files in `directory` hold beyond the version up to which the tree is `checkpointed`.
     ///
     /// # Errors
-    /// `Disk`; `Damaged` if frames are missing or broken before others that are whole: only the last one can be torn by a crash.
+    /// `Disk`; `Damaged` if frames are missing or broken that a later one names as synced: a crash can only tear what comes after.
     pub(super) fn recover(
         disk: &dyn Disk,
         directory: &Path,
@@ -114,7 +128,7 @@ impl Wal {
         };
         let files = [start(NAMES[0])?, start(NAMES[1])?];
         disk.sync_directory(directory)?;
-        Ok(Self { files, current: 0, salt, last, frame: Vec::new() })
+        Ok(Self { files, current: 0, salt, last, synced: last, frame: Vec::new() })
     }
 
     fn file(&mut self) -> &mut WalFile {
@@ -144,7 +158,8 @@ impl Wal {
             self.file().end = FILE_HEADER_BYTES as u64;
         }
         let mut frame = std::mem::take(&mut self.frame);
-        encode(&mut frame, self.salt, self.last, last, rows)?;
+        let versions = FrameVersions { previous: self.last, last, synced: self.synced };
+        encode(&mut frame, self.salt, versions, rows)?;
         let bytes = frame.len();
         let file = self.file();
         let end = file.end + bytes as u64;
@@ -168,7 +183,9 @@ impl Wal {
     /// # Errors
     /// As the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.file().file.sync()
+        self.file().file.sync()?;
+        self.synced = self.last;
+        Ok(())
     }
 
     /// Bytes of both files on disk.
@@ -194,16 +211,16 @@ fn read(file: &dyn DiskFile) -> io::Result<Bytes> {
 }
 
 /// The frames from the start of a file that follow each other, with their rows, and the offset of their end.
-fn chain(bytes: &Bytes, salt: [u8; 8]) -> (Vec<(Frame, Bytes)>, usize) {
-    let (mut frames, mut at) = (Vec::<(Frame, Bytes)>::new(), FILE_HEADER_BYTES);
-    while let Some(frame) = Frame::read(bytes.get(at..).unwrap_or_default(), salt) {
+fn chain(bytes: &Bytes, header: FileHeader) -> (Vec<(FrameVersions, Bytes)>, usize) {
+    let (mut frames, mut at) = (Vec::<(FrameVersions, Bytes)>::new(), FILE_HEADER_BYTES);
+    while let Some(frame) = Frame::read(bytes.get(at..).unwrap_or_default(), header) {
         let before = frames.last().map(|(before, _)| before.last);
-        if before.is_some_and(|before| before != frame.previous) {
+        if before.is_some_and(|before| before != frame.versions.previous) {
             break;
         }
-        let rows = at + FRAME_HEADER_BYTES;
+        let rows = at + frame.header;
         at = rows + frame.length;
-        frames.push((frame, bytes.slice(rows..at)));
+        frames.push((frame.versions, bytes.slice(rows..at)));
     }
     (frames, at)
 }
@@ -213,16 +230,16 @@ fn replay(files: &[Bytes], checkpointed: Version) -> Result<Recovered, WalError>
     let mut chains = Vec::new();
     let mut rests = Vec::new();
     for bytes in files {
-        let Some(salt) = salt_of(bytes) else {
+        let Some(header) = FileHeader::read(bytes) else {
             // A start was cut off before it had written a header; nothing was appended yet.
             if bytes.len() <= FILE_HEADER_BYTES {
                 continue;
             }
             return Err(WalError::Damaged("has a file that does not begin as one"));
         };
-        let (frames, end) = chain(bytes, salt);
+        let (frames, end) = chain(bytes, header);
         chains.push(frames);
-        rests.push((bytes.slice(end..), salt));
+        rests.push((bytes.slice(end..), header));
     }
     chains.sort_by_key(|frames| frames.first().map(|(frame, _)| frame.previous));
     let mut recovered = Recovered { last: checkpointed, ..Recovered::default() };
@@ -231,21 +248,35 @@ fn replay(files: &[Bytes], checkpointed: Version) -> Result<Recovered, WalError>
             continue;
         }
         if frame.previous != recovered.last {
+            if frame.synced <= recovered.last {
+                recovered.lose(frame);
+                continue;
+            }
             return Err(WalError::Damaged("has lost frames before others"));
         }
         add_rows(rows, &mut recovered.rows)?;
         recovered.last = frame.last;
     }
-    let is_later = |(rest, salt): &(Bytes, [u8; 8])| {
+    let kept = recovered.last;
+    for (rest, header) in &rests {
         let starts = (0..rest.len()).filter_map(|at| rest.get(at..));
-        let mut frames = starts.filter_map(|bytes| Frame::read(bytes, *salt));
-        frames.any(|frame| frame.last > recovered.last)
-    };
-    // A torn frame was never acknowledged, and nothing was written after it.
-    if rests.iter().any(is_later) {
-        return Err(WalError::Damaged("is broken before frames that are whole"));
+        let later = starts.filter_map(|bytes| Frame::read(bytes, *header));
+        for Frame { versions, .. } in later.filter(|frame| frame.versions.last > kept) {
+            // What was synced cannot be torn by a crash. The frames after it can, in any order, and nobody was promised them.
+            if versions.synced > kept {
+                return Err(WalError::Damaged("is broken before frames that are whole"));
+            }
+            recovered.lose(versions);
+        }
     }
     Ok(recovered)
+}
+
+impl Recovered {
+    fn lose(&mut self, frame: FrameVersions) {
+        let before = self.lost.map_or(frame.last, |lost| lost.last);
+        self.lost = Some(LostFrames { kept: self.last, last: frame.last.max(before) });
+    }
 }
 
 #[cfg(test)]

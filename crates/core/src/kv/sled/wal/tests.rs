@@ -21,16 +21,28 @@ fn group() -> impl Strategy<Value = Group> {
     btree_map(any::<u8>(), value, 1..5).prop_map(|rows| rows.into_iter().collect())
 }
 
-/// A log that begins after version 10 and holds one frame a group, and the length of its first file before each frame.
+/// A log that begins after version 10 and holds one frame a group, each synced before the next, and the length of its first file before
+/// each frame.
 fn written(directory: &Path, groups: &[Group]) -> (Wal, Vec<usize>) {
+    written_with(directory, groups, |_| true)
+}
+
+/// [`written`] with syncs after some of the frames.
+fn written_with(
+    directory: &Path,
+    groups: &[Group],
+    is_synced: impl Fn(usize) -> bool,
+) -> (Wal, Vec<usize>) {
     let mut wal = Wal::start(&SystemDisk, directory, Version(10)).unwrap();
     let mut ends = vec![FILE_HEADER_BYTES];
     for (number, group) in (11..).zip(groups) {
         let rows = rows_of(group, number);
         let bytes = wal.append(&rows, Version(number)).unwrap();
         ends.push(ends.last().unwrap() + bytes);
+        if is_synced(ends.len() - 1) {
+            wal.sync().unwrap();
+        }
     }
-    wal.sync().unwrap();
     (wal, ends)
 }
 
@@ -89,6 +101,36 @@ proptest! {
     }
 
     #[test]
+    fn a_frame_that_a_power_cut_took_costs_what_was_not_synced_and_else_is_named(
+        groups in vec(group(), 1..9),
+        synced in any::<prop::sample::Index>(),
+        torn in any::<prop::sample::Index>(),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let synced = synced.index(groups.len() + 1);
+        let (_, ends) = written_with(directory.path(), &groups, |frames| frames == synced);
+        let torn = torn.index(groups.len());
+        let file = directory.path().join(NAMES[0]);
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes[ends[torn]..ends[torn + 1]].fill(0);
+        std::fs::write(&file, bytes).unwrap();
+        match recovered(directory.path(), 10) {
+            Ok(found) => {
+                // A frame that nothing follows is not told from one that never was.
+                prop_assert!(torn >= synced || torn + 1 == groups.len() || synced == groups.len());
+                prop_assert_eq!(found.rows, model(&groups[..torn]));
+                prop_assert_eq!(found.last, Version(10 + torn as u64));
+                let lost = (torn + 1 < groups.len()).then_some(LostFrames {
+                    kept: found.last,
+                    last: Version(10 + groups.len() as u64),
+                });
+                prop_assert_eq!(found.lost, lost);
+            }
+            Err(error) => prop_assert!(torn < synced, "{}", error),
+        }
+    }
+
+    #[test]
     fn no_bytes_make_it_panic(bytes in vec(any::<u8>(), 0..200), salt in any::<[u8; 8]>()) {
         let bytes = [file_header(salt).as_slice(), bytes.as_slice()].concat();
         let _ = replay(&[bytes.into()], Version::ABSENT);
@@ -97,7 +139,8 @@ proptest! {
     #[test]
     fn rows_with_a_whole_sum_and_no_sense_are_named(rows in vec(any::<u8>(), 1..60)) {
         let salt = [7; 8];
-        let head = frame_header(salt, Version(0), Version(1), rows.len() as u32, crc32c::crc32c(&rows));
+        let versions = FrameVersions { previous: Version(0), last: Version(1), synced: Version(0) };
+        let head = frame_header(salt, versions, rows.len() as u32, crc32c::crc32c(&rows));
         let bytes = [file_header(salt).as_slice(), head.as_slice(), rows.as_slice()].concat();
         let _ = replay(&[bytes.into()], Version::ABSENT);
     }
@@ -166,7 +209,8 @@ fn a_value_that_looks_like_a_frame_is_a_value() {
     let mut wal = Wal::start(&SystemDisk, directory.path(), Version(10)).unwrap();
     let mut frame = Vec::new();
     let inner = rows_of(&[(1, Some(vec![1]))], 99);
-    encode(&mut frame, [0; 8], Version(98), Version(99), &inner).unwrap();
+    let versions = FrameVersions { previous: Version(98), last: Version(99), synced: Version(98) };
+    encode(&mut frame, [0; 8], versions, &inner).unwrap();
     let rows = rows_of(&[(2, Some(frame))], 11);
     wal.append(&rows, Version(11)).unwrap();
     let file = directory.path().join(NAMES[0]);
@@ -185,4 +229,40 @@ fn a_start_that_was_cut_off_before_its_first_bytes_is_empty() {
     std::fs::write(directory.path().join(NAMES[0]), [0; 100]).unwrap();
     let foreign = recovered(directory.path(), 3);
     assert!(matches!(foreign, Err(WalError::Damaged(_))), "{foreign:?}");
+}
+
+/// A file of the first format: frames of one row each, that did not name what was synced.
+fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
+    let salt = [5; 8];
+    let mut bytes = [*b"kvjrnl01", salt].concat();
+    bytes.extend(crc32c::crc32c(&bytes).to_be_bytes());
+    for version in versions {
+        let mut today = Vec::new();
+        let at = FrameVersions {
+            previous: Version(version - 1),
+            last: Version(version),
+            synced: Version(0),
+        };
+        encode(&mut today, salt, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
+        let (head, rows) = today.split_at(frame::FRAME_HEADER_BYTES);
+        let said = [&head[..16], &head[24..32]].concat();
+        let sum = crc32c::crc32c_append(crc32c::crc32c(&salt), &said);
+        bytes.extend([said, sum.to_be_bytes().to_vec(), rows.to_vec()].concat());
+    }
+    bytes
+}
+
+#[test]
+fn a_log_of_the_first_format_is_read_and_any_break_in_it_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(NAMES[0]);
+    let bytes = plain_file(11..=13);
+    std::fs::write(&file, &bytes).unwrap();
+    assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(13));
+    let frame = (bytes.len() - FILE_HEADER_BYTES) / 3;
+    let mut torn = bytes;
+    torn[FILE_HEADER_BYTES + frame + 30] ^= 1;
+    std::fs::write(&file, torn).unwrap();
+    let broken = recovered(directory.path(), 10);
+    assert!(matches!(broken, Err(WalError::Damaged(_))), "{broken:?}");
 }
