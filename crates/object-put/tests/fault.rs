@@ -122,6 +122,10 @@ impl DiskFile for FailingFile {
         self.1.check()?;
         self.0.truncate(bytes)
     }
+
+    fn forget_cached(&self) -> io::Result<()> {
+        self.0.forget_cached()
+    }
 }
 
 #[tokio::test]

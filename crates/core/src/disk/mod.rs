@@ -142,6 +142,12 @@ pub trait DiskFile: Send + Sync {
     /// # Errors
     /// As the operating system.
     fn truncate(&self, bytes: u64) -> io::Result<()>;
+
+    /// Has what is in memory of it forgotten, but for what is not on disk yet, so that the next read says what the disk has.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn forget_cached(&self) -> io::Result<()>;
 }
 
 /// Returns whether a sync of a directory says no more than that this user may not have it, or that its file system has none.
@@ -230,6 +236,12 @@ impl DiskFile for File {
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         self.set_len(bytes)
     }
+
+    fn forget_cached(&self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::fadvise(self, 0, None, rustix::fs::Advice::DontNeed)?;
+        Ok(())
+    }
 }
 
 /// A file that is open twice, once past the page cache.
@@ -267,6 +279,10 @@ impl DiskFile for LargeDiskFile {
 
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         self.file.truncate(bytes)
+    }
+
+    fn forget_cached(&self) -> io::Result<()> {
+        self.file.forget_cached()
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) enum Call {
     Sync,
     Length,
     Truncate,
+    ForgetCached,
 }
 
 type Watch = dyn Fn(Call, &Path) -> io::Result<()> + Send + Sync;
@@ -113,5 +114,10 @@ impl DiskFile for WatchedFile {
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         (self.watch)(Call::Truncate, &self.path)?;
         self.file.truncate(bytes)
+    }
+
+    fn forget_cached(&self) -> io::Result<()> {
+        (self.watch)(Call::ForgetCached, &self.path)?;
+        self.file.forget_cached()
     }
 }

@@ -252,6 +252,10 @@ impl DiskFile for FailingFile {
     fn truncate(&self, bytes: u64) -> io::Result<()> {
         self.file.truncate(bytes)
     }
+
+    fn forget_cached(&self) -> io::Result<()> {
+        self.file.forget_cached()
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod wal;
 mod wal_thread;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
@@ -40,7 +41,7 @@ use self::wal::Wal;
 use super::{
     Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
 };
-use crate::disk::DiskFile;
+use crate::disk::{Disk, DiskFile};
 use crate::pending::Pending;
 
 /// Times that a value is read that is replaced between the reading of its row and its own.
@@ -64,6 +65,8 @@ struct EngineThread<T> {
 
 /// Everything that the threads of a store and its callers share.
 struct Engine {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
     tree: Tree,
     /// sled's file, to sync it.
     file: Arc<dyn DiskFile>,
@@ -272,6 +275,7 @@ impl Engine {
 
     /// Stops the store for good. What was under way may or may not be on disk.
     fn fail(&self, reason: &str) {
+        preflight::note_failure(&*self.disk, &self.directory);
         let mut queue = self.queue.write();
         let reason = format!("the disk failed: {reason}. Free or mend it, then start again");
         queue.failed = Some(reason.clone());

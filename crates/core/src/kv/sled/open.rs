@@ -118,6 +118,14 @@ impl Sled {
 
     /// [`Sled::open`] on another disk, for all but what sled does by itself.
     pub(super) fn open_on(disk: Arc<dyn Disk>, config: &SledConfig) -> Result<Self, OpenError> {
+        let opened = Self::open_noting_nothing(Arc::clone(&disk), config);
+        if let Err(OpenError::Directory { .. } | OpenError::Unreadable { .. }) = &opened {
+            preflight::note_failure(&*disk, &config.directory);
+        }
+        opened
+    }
+
+    fn open_noting_nothing(disk: Arc<dyn Disk>, config: &SledConfig) -> Result<Self, OpenError> {
         let path = config.directory.display().to_string();
         let unusable = |error: std::io::Error| OpenError::Directory {
             path: path.clone(),
@@ -175,6 +183,8 @@ impl Sled {
         })?;
         let value_log = open_value_log(&disk, config, &last)?;
         let engine = Engine {
+            disk: Arc::clone(&disk),
+            directory: config.directory.clone(),
             tree,
             file,
             lost_frames: recovered.lost,
@@ -194,6 +204,7 @@ impl Sled {
         if !marked {
             set_mark(&*disk, &mark, &*engine.file, &config.directory).map_err(unusable)?;
         }
+        preflight::forget_failure(&*disk, &config.directory).map_err(unusable)?;
         Self::start(engine, wal).map_err(unusable)
     }
 }

@@ -575,6 +575,66 @@ fn a_panic_while_the_tree_is_written_stops_the_store_and_keeps_the_log() {
 }
 
 #[test]
+fn after_the_disk_has_failed_a_store_is_opened_from_what_the_disk_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let armed = Arc::new(AtomicBool::new(false));
+    let store =
+        open_on(tree_disk(&armed, || Err(io::Error::other("as the test wants"))), directory.path());
+    let store = store.unwrap();
+    let failure = store.failure();
+    armed.store(true, Ordering::SeqCst);
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    assert!(failure.wait().contains("as the test wants"));
+    drop(store);
+    let calls = || {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&calls);
+        let disk = WatchedDisk::new(move |call, path| {
+            seen.lock().push((call, path.to_owned()));
+            Ok(())
+        });
+        let store = open_on(disk, directory.path()).unwrap();
+        let found = store.get(b"a").unwrap().value;
+        assert_eq!(found, Some(Bytes::from_static(&[1])));
+        std::mem::take(&mut *calls.lock())
+    };
+    let first = calls();
+    for name in ["db", "journal-0", "journal-1"] {
+        let path = directory.path().join(name);
+        let at = |wanted: Call| {
+            first.iter().position(|(call, on)| *call == wanted && *on == path).unwrap()
+        };
+        assert!(at(Call::Sync) < at(Call::ForgetCached), "{name}");
+        assert!(at(Call::ForgetCached) < at(Call::Read), "{name}");
+    }
+    let again = calls();
+    assert!(!again.iter().any(|(call, _)| *call == Call::ForgetCached), "once is enough");
+}
+
+#[test]
+fn a_start_that_the_disk_failed_is_not_believed_by_the_next_one() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()));
+    let disk = WatchedDisk::new(|call, path| {
+        let is_log = path.ends_with("journal-0");
+        if is_log && call == Call::Truncate {
+            return Err(io::Error::other("as the test wants"));
+        }
+        Ok(())
+    });
+    let refused = open_on(disk, directory.path());
+    assert!(matches!(refused, Err(OpenError::Directory { .. })), "{refused:?}");
+    let forgotten = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&forgotten);
+    let disk = WatchedDisk::new(move |call, _| {
+        seen.fetch_or(call == Call::ForgetCached, Ordering::SeqCst);
+        Ok(())
+    });
+    drop(open_on(disk, directory.path()).unwrap());
+    assert!(forgotten.load(Ordering::SeqCst));
+}
+
+#[test]
 fn a_thread_that_panics_stops_the_store_and_the_log_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let armed = Arc::new(AtomicBool::new(false));

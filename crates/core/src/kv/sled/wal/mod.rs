@@ -22,7 +22,8 @@ use super::Version;
 use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
 
-const NAMES: [&str; 2] = ["journal-0", "journal-1"];
+/// The names of both files.
+pub(super) const NAMES: [&str; 2] = ["journal-0", "journal-1"];
 /// Bytes at which a file is full.
 const FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes by which a file grows beyond what it needs: a sync that changes no length is cheaper.
