@@ -107,8 +107,17 @@ impl PackSet {
     /// Makes a pack, its name on disk, and gives it to be written.
     pub(super) fn create(&self, pack: u32) -> Result<Arc<dyn DiskFile>, BlobError> {
         let file = self.disk.create(&self.path(pack))?;
-        self.disk.sync_directory(&self.directory)?;
+        if let Err(error) = self.disk.sync_directory(&self.directory) {
+            self.remove_empty(pack);
+            return Err(error.into());
+        }
         Ok(file)
+    }
+
+    /// Removes a pack that no blob was ever named after, and tells whether it is gone.
+    pub(super) fn remove_empty(&self, pack: u32) -> bool {
+        self.close(pack);
+        self.disk.remove(&self.path(pack)).is_ok()
     }
 
     /// [`PackSet::last`], which is the active pack from now on.

@@ -176,6 +176,10 @@ impl PackAppender {
                 let _ = active.file.truncate(active.end);
                 self.packs.set_preallocated(0);
                 self.active = None;
+                if active.end == 0 && self.packs.remove_empty(active.pack) {
+                    // Else a disk that stays full would be left a pack for each body that it refuses.
+                    self.next = active.pack;
+                }
             }
             names
         });

@@ -1,10 +1,11 @@
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use crate::blobs::conformance;
 use crate::disk::SystemDisk;
+use crate::disk::testing::{Call, WatchedDisk};
 
 fn open(path: &Path) -> Directory {
     Directory::open(path, Arc::new(SystemDisk), SeededIds::from_number(1)).unwrap()
@@ -256,6 +257,69 @@ impl DiskFile for FailingFile {
     fn forget_cached(&self) -> io::Result<()> {
         self.file.forget_cached()
     }
+}
+
+/// A store on a disk whose packs refuse calls of one kind while `armed` is set.
+fn open_refusing(
+    path: &Path,
+    armed: &Arc<AtomicBool>,
+    kind: Call,
+    with: io::ErrorKind,
+) -> Directory {
+    let armed = Arc::clone(armed);
+    let disk = WatchedDisk::new(move |call, path| {
+        let is_pack = path.extension().is_some_and(|extension| extension == "pack");
+        if is_pack && call == kind && armed.load(Ordering::SeqCst) {
+            Err(with.into())
+        } else {
+            Ok(())
+        }
+    });
+    Directory::open(path, Arc::new(disk), SeededIds::from_number(1)).unwrap()
+}
+
+#[test]
+fn a_disk_that_stays_full_is_left_no_pack_for_each_body_that_it_refuses() {
+    let directory = tempfile::tempdir().unwrap();
+    let is_full = Arc::new(AtomicBool::new(false));
+    let store = open_refusing(directory.path(), &is_full, Call::Write, io::ErrorKind::StorageFull);
+    let put =
+        |body: &'static [u8]| store.put_small(Timestamp::EPOCH, Bytes::from_static(body)).wait();
+    let first = put(b"first").unwrap();
+    is_full.store(true, Ordering::SeqCst);
+    for _ in 0..5 {
+        assert!(matches!(put(b"refused"), Err(BlobError::Full)));
+    }
+    assert_eq!(store.0.packs.numbers().unwrap(), [1]);
+    is_full.store(false, Ordering::SeqCst);
+    let second = put(b"second").unwrap();
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.read_small(first.id, first.bytes).unwrap(), &b"first"[..]);
+    assert_eq!(store.read_small(second.id, second.bytes).unwrap(), &b"second"[..]);
+    assert_eq!(store.0.packs.numbers().unwrap(), [1, 2]);
+}
+
+#[test]
+fn a_sync_of_bodies_that_fails_refuses_them_and_no_pack_of_it_is_written_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let fails = Arc::new(AtomicBool::new(false));
+    let store = open_refusing(directory.path(), &fails, Call::Sync, io::ErrorKind::Other);
+    let put =
+        |body: &'static [u8]| store.put_small(Timestamp::EPOCH, Bytes::from_static(body)).wait();
+    let first = put(b"first").unwrap();
+    fails.store(true, Ordering::SeqCst);
+    assert!(matches!(put(b"refused"), Err(BlobError::Unavailable(_))));
+    fails.store(false, Ordering::SeqCst);
+    let next = put(b"next").unwrap();
+    let pack_of = |stat: BlobStat| match Place::of(stat.id) {
+        Place::Pack { pack, .. } => Some(pack),
+        Place::File => None,
+    };
+    assert_eq!((pack_of(first), pack_of(next)), (Some(1), Some(2)));
+    let mut expected = vec![first, next];
+    expected.sort_by_key(|stat| stat.id);
+    assert_eq!(store.list(None, 9).unwrap(), expected);
 }
 
 #[test]
