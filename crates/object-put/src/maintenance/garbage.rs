@@ -9,6 +9,7 @@ use std::time::Duration;
 use triptych_core::blobs::{BlobError, BlobId, Blobs, Swept, sweep};
 use triptych_core::id::Ids;
 use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
+use triptych_core::pending::Pending;
 use triptych_core::time::Timestamp;
 
 use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS};
@@ -32,7 +33,7 @@ pub enum GarbageError {
     Blobs(#[from] BlobError),
 }
 
-/// Frees the bodies that were replaced or deleted more than a minute before `now`; how many. It blocks.
+/// Frees the bodies that were replaced or deleted more than a minute before `now`, as long as it `goes_on`; how many. It blocks.
 ///
 /// # Errors
 /// [`GarbageError`] of the first step that failed.
@@ -41,26 +42,38 @@ pub fn collect(
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
     now: Timestamp,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<u64, GarbageError> {
     let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
-    let lists = collect_lists(store, blobs, ids, until)?;
+    let lists = collect_lists(store, blobs, ids, until, goes_on)?;
     let span =
         Span { to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()), ..GARBAGE.span(&()) };
     let mut freed = 0;
     loop {
-        let (rows, more) = GARBAGE.scan(&mut Tx::new(store), &span, STEP)?;
-        for ((_, name), ()) in &rows {
-            blobs.delete(BlobId(*name)).wait()?;
-        }
+        let mut read = Tx::new(store);
+        let (rows, more) = GARBAGE.scan(&mut read, &span, STEP)?;
+        settle(store, &read)?;
+        delete_all(blobs, rows.iter().map(|((_, name), ())| BlobId(*name)))?;
         run_blocking(store, ids, 100, |tx, _| {
             rows.iter().for_each(|(key, ())| GARBAGE.delete(tx, key));
             Ok::<_, StoreError>(())
         })?;
         freed += rows.len() as u64;
-        if !more {
+        if !more || !goes_on() {
             return Ok(freed + lists);
         }
     }
+}
+
+/// Waits until what was read is on disk: else a power cut could take the row back and leave its record with a body that is gone.
+fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
+    store.durable(read.seen()).map_or(Ok(()), Pending::wait)
+}
+
+/// Deletes bodies together, since those of a pack then share a sync.
+fn delete_all(blobs: &dyn Blobs, names: impl Iterator<Item = BlobId>) -> Result<(), BlobError> {
+    let deletions: Vec<_> = names.map(|name| blobs.delete(name)).collect();
+    deletions.into_iter().try_for_each(Pending::wait)
 }
 
 /// Frees the bodies of the part lists that were discarded before `until`, a chunk a step: first its bodies, then its row,
@@ -70,20 +83,23 @@ fn collect_lists(
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
     until: u64,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<u64, GarbageError> {
     let span =
         Span { to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()), ..DISCARDED_LISTS.span(&()) };
     let mut freed = 0;
     loop {
-        let (lists, _) = DISCARDED_LISTS.scan(&mut Tx::new(store), &span, 1)?;
-        let Some((discarded, ())) = lists.first() else {
+        let mut read = Tx::new(store);
+        let (lists, _) = DISCARDED_LISTS.scan(&mut read, &span, 1)?;
+        let Some((discarded, ())) = lists.first().filter(|_| goes_on()) else {
             return Ok(freed);
         };
-        let (chunks, _) = PARTS.scan(&mut Tx::new(store), &PARTS.span(&discarded.1), 1)?;
-        for part in chunks.iter().flat_map(|(_, chunk)| &chunk.0) {
-            blobs.delete(part.blob).wait()?;
-            freed += 1;
-        }
+        let (chunks, _) = PARTS.scan(&mut read, &PARTS.span(&discarded.1), 1)?;
+        settle(store, &read)?;
+        let names: Vec<_> =
+            chunks.iter().flat_map(|(_, chunk)| &chunk.0).map(|part| part.blob).collect();
+        freed += names.len() as u64;
+        delete_all(blobs, names.into_iter())?;
         run_blocking(store, ids, 100, |tx, _| {
             match chunks.first() {
                 Some((chunk, _)) => PARTS.delete(tx, chunk),
@@ -198,7 +214,7 @@ mod tests {
     use bytes::Bytes;
     use triptych_core::blobs::MemoryBlobs;
     use triptych_core::id::SeededIds;
-    use triptych_core::kv::Memory;
+    use triptych_core::kv::{Batch, Found, Memory, Page, Version};
 
     use super::*;
     use crate::store::version::{PARTS_PER_CHUNK, PartListChunk};
@@ -224,15 +240,64 @@ mod tests {
             garbage(&store, START, blob.id);
         }
         assert_eq!(
-            collect(&store, &blobs, &mut ids, START.plus(GRACE)).unwrap(),
+            collect(&store, &blobs, &mut ids, START.plus(GRACE), &|| true).unwrap(),
             0,
             "readers have a minute"
         );
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), STEP as u64 + 7);
+        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), STEP as u64 + 7);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
-        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), 0);
+        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), 0);
+    }
+
+    /// A store of which nothing comes to the disk any more.
+    struct Stalled(Memory);
+
+    impl KeyValue for Stalled {
+        fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
+            self.0.get(key)
+        }
+
+        fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
+            self.0.scan(span, limit)
+        }
+
+        fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
+            self.0.commit(batch)
+        }
+
+        fn durable(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
+            Some(Pending::ready(Err(StoreError::OutcomeUnknown)))
+        }
+    }
+
+    #[test]
+    fn no_body_goes_for_a_row_that_is_not_on_disk() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let mut ids = SeededIds::from_number(3);
+        let replaced = blobs.put_small(START, Bytes::from_static(b"body")).wait().unwrap();
+        garbage(&store, START, replaced.id);
+        let later = START.plus(GRACE).plus(Duration::from_secs(1));
+        let stalled = Stalled(store);
+        let refused = collect(&stalled, &blobs, &mut ids, later, &|| true);
+        assert!(matches!(refused, Err(GarbageError::Store(StoreError::OutcomeUnknown))));
+        assert_eq!(blobs.list(None, 9).unwrap(), [replaced]);
+        assert_eq!(collect(&stalled.0, &blobs, &mut ids, later, &|| true).unwrap(), 1);
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+    }
+
+    #[test]
+    fn a_pass_ends_with_the_step_in_which_it_is_to_stop() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let mut ids = SeededIds::from_number(3);
+        for _ in 0..2 * STEP {
+            let body = blobs.put_small(START, Bytes::from_static(b"body")).wait().unwrap();
+            garbage(&store, START, body.id);
+        }
+        let later = START.plus(GRACE).plus(Duration::from_secs(1));
+        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| false).unwrap(), STEP as u64);
+        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), STEP as u64);
     }
 
     #[test]
@@ -262,9 +327,9 @@ mod tests {
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(collect(&store, &blobs, &mut ids, START).unwrap(), 0);
+        assert_eq!(collect(&store, &blobs, &mut ids, START, &|| true).unwrap(), 0);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(collect(&store, &blobs, &mut ids, later).unwrap(), u64::from(count));
+        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), u64::from(count));
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(store.scan(&Span::default(), 9).unwrap().rows, []);
     }

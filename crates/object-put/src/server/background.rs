@@ -79,7 +79,10 @@ impl ObjectPut {
                 );
             }
         }
-        let freed = garbage::collect(store, blobs, &mut self.ids(), self.0.clock.now())?;
+        // A service that nobody else holds is being stopped.
+        let goes_on = || Arc::strong_count(&self.0) > 1;
+        let now = self.0.clock.now();
+        let freed = garbage::collect(store, blobs, &mut self.ids(), now, &goes_on)?;
         if freed > 0 {
             tracing::info!(freed, "replaced bodies were freed");
         }
