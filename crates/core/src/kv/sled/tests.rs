@@ -174,6 +174,21 @@ fn a_value_that_is_replaced_while_it_is_read_is_read_anew() {
 }
 
 #[test]
+fn the_operators_page_has_the_words_of_every_refusal() {
+    let page = include_str!("../../../../../docs/running.md");
+    let (path, file, reason) = ("PATH".to_owned(), "FILE".to_owned(), "REASON".to_owned());
+    for refusal in [
+        OpenError::Directory { path: path.clone(), reason: reason.clone() },
+        OpenError::Locked { path: path.clone() },
+        OpenError::Unreadable { path: path.clone(), file, reason: reason.clone() },
+        OpenError::Foreign { path: path.clone() },
+        OpenError::Corrupt { path, reason },
+    ] {
+        assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
+    }
+}
+
+#[test]
 fn a_directory_in_use_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let _held = open(directory.path());
