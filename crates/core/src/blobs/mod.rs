@@ -167,6 +167,22 @@ pub trait BlobReader: Send {
     fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>>;
 }
 
+/// Blobs that a step of [`clear`] deletes.
+const CLEAR_STEP: usize = 500;
+
+/// Deletes every blob, of a store whose rows are gone: one that cannot be deleted now is named by no row, and swept later.
+pub async fn clear(blobs: &dyn Blobs) {
+    let mut after = None;
+    loop {
+        let page = blobs.list(after, CLEAR_STEP).unwrap_or_default();
+        let Some(last) = page.last() else { return };
+        after = Some(last.id);
+        for stat in &page {
+            let _ = blobs.delete(stat.id).await;
+        }
+    }
+}
+
 /// Counts of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {

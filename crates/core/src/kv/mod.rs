@@ -19,7 +19,7 @@ mod tx;
 pub use self::sled::{LostFrames, OpenError, Sled, SledConfig, SledStats};
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
-pub use run::{read, run, run_blocking};
+pub use run::{clear, read, run, run_blocking};
 pub use span::{Bounds, Order, Span};
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::Tx;

@@ -1,6 +1,6 @@
 //! The loop that runs transactions and commits them.
 
-use super::{KeyValue, ReadSet, StoreError, Tx, Version};
+use super::{KeyValue, ReadSet, Span, StoreError, Tx, Version};
 use crate::id::{Ids, SeededIds};
 use crate::pending::{Pending, block_on};
 
@@ -106,6 +106,28 @@ pub async fn read<T, E: From<StoreError>>(
     Ok((outcome?, read_set))
 }
 
+/// Rows that a step of [`clear`] deletes.
+const CLEAR_STEP: usize = 500;
+
+/// Deletes every row, in steps of a transaction each: a reader meanwhile sees the store as it was, or a part of it.
+///
+/// # Errors
+/// Those of [`run`]; what was deleted before stays deleted.
+pub async fn clear(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    attempts_max: u32,
+) -> Result<(), StoreError> {
+    let mut step = |tx: &mut Tx<'_>, _: &mut dyn Ids| {
+        let page = tx.scan(&Span::default(), CLEAR_STEP)?;
+        let any = !page.rows.is_empty();
+        page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
+        Ok::<_, StoreError>(any)
+    };
+    while run(store, ids, attempts_max, &mut step).await? {}
+    Ok(())
+}
+
 /// [`run`] for a thread that may block: seeding, sub-commands, remote engines.
 ///
 /// # Errors
@@ -129,6 +151,19 @@ mod tests {
     fn put(store: &Memory, key: &'static str, value: &'static str) {
         let writes = vec![(Bytes::from(key), Some(Bytes::from(value)))];
         store.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+    }
+
+    #[test]
+    fn a_cleared_store_has_no_row_however_many_steps_it_takes() {
+        let store = Memory::new();
+        for step in 0..3 {
+            let key = |row: usize| Bytes::from(format!("{step}-{row}"));
+            let writes = (0..CLEAR_STEP).map(|row| (key(row), Some(Bytes::from_static(b"v"))));
+            let batch = Batch { writes: writes.collect(), ..Batch::default() };
+            store.commit(batch).wait().unwrap();
+        }
+        block_on(clear(&store, &mut SeededIds::from_number(1), 2)).unwrap();
+        assert!(store.scan(&Span::default(), 1).unwrap().rows.is_empty());
     }
 
     #[test]

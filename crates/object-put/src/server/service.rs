@@ -1,9 +1,10 @@
 //! The service as others drive it: as a `hyper` and a `tower` service, and under the host.
 
 use http::Response;
+use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
-use triptych_core::kv::{Span, StoreError, run};
+use triptych_core::kv::{self, StoreError, run};
 
 use crate::maintenance::seed::SeedError;
 use crate::operation::bucket::reopen;
@@ -13,9 +14,6 @@ use crate::request::location;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
-
-/// Rows or blobs that a step of the clearing takes.
-const CLEAR_STEP: usize = 500;
 
 triptych_core::impl_service!(ObjectPut: Unpin);
 
@@ -64,30 +62,8 @@ impl ObjectPut {
 
     /// Deletes every row, then every body.
     async fn clear(&self) -> Result<(), StoreError> {
-        let mut ids = self.ids();
-        loop {
-            let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                let page = tx.scan(&Span::default(), CLEAR_STEP)?;
-                let any = !page.rows.is_empty();
-                page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
-                Ok::<_, StoreError>(any)
-            })
-            .await?;
-            if !more {
-                break;
-            }
-        }
-        let mut after = None;
-        loop {
-            let blobs = self.0.bodies.blobs.list(after, CLEAR_STEP).unwrap_or_default();
-            let Some(last) = blobs.last() else {
-                return Ok(());
-            };
-            after = Some(last.id);
-            for blob in &blobs {
-                // What cannot be deleted now is named by no row, and swept later.
-                let _ = self.0.bodies.blobs.delete(blob.id).await;
-            }
-        }
+        kv::clear(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX).await?;
+        blobs::clear(&*self.0.bodies.blobs).await;
+        Ok(())
     }
 }

@@ -4,9 +4,10 @@
 use bytes::Bytes;
 use http::{Request, Response, header};
 use serde_json::json;
+use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
-use triptych_core::kv::{Span, StoreError, Tx, run};
+use triptych_core::kv::{self, StoreError, Tx, run};
 
 use super::request::read_whole_body;
 use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
@@ -16,9 +17,6 @@ use crate::http::response::{ApiResponse, Body, error_body};
 use crate::resource::OPERATIONS;
 use crate::resource::videos::play::{self, Plays};
 use crate::seed::SeedError;
-
-/// Rows or blobs that a step of the wipe takes.
-const WIPE_STEP: usize = 500;
 
 impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
@@ -53,7 +51,7 @@ impl Hosted for VideoApi {
     }
 
     async fn reset(&self) -> Result<(), String> {
-        self.wipe().await.map_err(|error| error.to_string())?;
+        self.clear().await.map_err(|error| error.to_string())?;
         self.apply_seed().await.map(drop).map_err(|error| error.to_string())
     }
 
@@ -127,31 +125,9 @@ impl VideoApi {
     }
 
     /// Deletes every row, then every body.
-    async fn wipe(&self) -> Result<(), StoreError> {
-        let mut ids = self.ids();
-        loop {
-            let more = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                let page = tx.scan(&Span::default(), WIPE_STEP)?;
-                let any = !page.rows.is_empty();
-                page.rows.into_iter().for_each(|(key, _)| tx.delete(key));
-                Ok::<_, StoreError>(any)
-            })
-            .await?;
-            if !more {
-                break;
-            }
-        }
-        let mut after = None;
-        loop {
-            let blobs = self.0.blobs.list(after, WIPE_STEP).unwrap_or_default();
-            let Some(last) = blobs.last() else {
-                return Ok(());
-            };
-            after = Some(last.id);
-            for blob in &blobs {
-                // What cannot be deleted now is named by no row, and swept later.
-                let _ = self.0.blobs.delete(blob.id).await;
-            }
-        }
+    async fn clear(&self) -> Result<(), StoreError> {
+        kv::clear(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX).await?;
+        blobs::clear(&*self.0.blobs).await;
+        Ok(())
     }
 }
