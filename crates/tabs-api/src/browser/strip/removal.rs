@@ -7,13 +7,27 @@ use crate::error::Error;
 use crate::id::{GROUP_ID_NONE, GroupId, TAB_INDEX_NONE, TabId, WindowId};
 
 /// The place of a tab before it left, and what its leaving did to those that stay.
-pub(super) struct Removal {
+#[derive(Debug, Clone, Copy)]
+pub(in crate::browser) struct Removal {
     pub(super) window: WindowId,
     pub(super) index: usize,
     /// The tab that is active now because the one that left was.
     next: Option<TabId>,
     /// True if the highlighted tabs stand elsewhere, or are others, though the active one is the same.
     shifts_highlight: bool,
+}
+
+impl Removal {
+    /// What several removals of one window, of which this tab is active now, come to.
+    pub(super) fn of_all(removals: &[Self], window: WindowId, active: Option<TabId>) -> Self {
+        let has_next = removals.iter().any(|removal| removal.next.is_some());
+        Self {
+            window,
+            index: removals.last().map_or(0, |removal| removal.index),
+            next: active.filter(|_| has_next),
+            shifts_highlight: removals.iter().any(|removal| removal.shifts_highlight),
+        }
+    }
 }
 
 impl Browser {

@@ -102,6 +102,15 @@ impl Browser {
         Ok(())
     }
 
+    /// Tells that a tab is the active one now, and lets its page run.
+    pub(in crate::browser) fn tell_shown(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.tab(id)?.window;
+        self.note_shown(id)?;
+        self.emit_activated(id, window);
+        self.emit_highlighted(window);
+        self.run_shown_page(id)
+    }
+
     /// Notes that a tab is shown from now on.
     pub(super) fn note_shown(&mut self, id: TabId) -> Result<(), Error> {
         let now = self.now;

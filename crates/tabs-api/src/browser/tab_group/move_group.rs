@@ -45,14 +45,24 @@ impl Browser {
         self.strips.remove_group(group.id);
         self.emit(Event::GroupRemoved(group.clone()));
         let moved = Group { window: target, ..group.clone() };
-        for id in members.iter().rev() {
-            self.detach(*id)?;
-        }
+        // All leave before the source tells who is active there now, and the one that was stays so where they arrive.
+        let active = self.window(group.window)?.active.filter(|active| members.contains(active));
+        let left = members.iter().rev().map(|id| self.take_out(*id));
+        let left = left.collect::<Result<Vec<_>, _>>()?;
+        self.settle_left_window(&left)?;
         self.strips.add_group(moved.clone());
         for (index, id) in (at..).zip(members) {
             self.attach(*id, target, Some(index))?;
             self.tab_mut(*id)?.group = Some(group.id);
+            if active == Some(*id) {
+                let state = self.window_mut(target)?;
+                state.active = active;
+                state.highlighted = active.into_iter().collect();
+            }
             self.emit_updated(*id, Change { group: Some(group.id.0), ..Change::default() });
+        }
+        if let Some(active) = active {
+            self.tell_shown(active)?;
         }
         self.emit(Event::GroupCreated(moved.clone()));
         self.emit(Event::GroupUpdated(moved.clone()));

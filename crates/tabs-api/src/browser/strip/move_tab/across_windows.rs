@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::strip::removal::Removal;
 use crate::browser::window::WindowKind;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
@@ -54,7 +55,13 @@ impl Browser {
     }
 
     /// Takes a tab out of its window, for another one.
-    pub(in crate::browser) fn detach(&mut self, id: TabId) -> Result<(), Error> {
+    fn detach(&mut self, id: TabId) -> Result<(), Error> {
+        let removal = self.take_out(id)?;
+        self.settle_left_window(&[removal])
+    }
+
+    /// Takes a tab out of its window and tells that, but nothing of those that stay.
+    pub(in crate::browser) fn take_out(&mut self, id: TabId) -> Result<Removal, Error> {
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, false)?;
         let removal = self.remove_from_strip(id, group)?;
@@ -64,11 +71,23 @@ impl Browser {
         let (window, index) = (removal.window, removal.index);
         self.show_group_of_next(&removal)?;
         self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
+        Ok(removal)
+    }
+
+    /// Tells once what the leaving of tabs of one window did to those that stay; an empty window goes at the end of the call.
+    pub(in crate::browser) fn settle_left_window(
+        &mut self,
+        removals: &[Removal],
+    ) -> Result<(), Error> {
+        let Some(window) = removals.last().map(|removal| removal.window) else {
+            return Ok(());
+        };
         if self.window(window)?.tabs.is_empty() {
             self.emptied_windows.push(window);
             return Ok(());
         }
-        self.emit_after_removal(&removal)
+        let active = self.window(window)?.active;
+        self.emit_after_removal(&Removal::of_all(removals, window, active))
     }
 
     /// Puts a tab that stands nowhere into a window, inactive.
