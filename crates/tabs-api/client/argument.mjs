@@ -15,7 +15,7 @@ export function checkArguments(operation, given) {
   operation.parameters.forEach(({ name, schema }, at) => {
     const value = matched[at];
     if (value === undefined) return;
-    if (schema.type === 'any' && typeof value === 'function') throw new TypeError('Could not serialize message.');
+    if (schema.type === 'any' && typeof value === 'function') refuse('Could not serialize message.');
     const fault = faultOf(schema, value);
     if (fault) refuse(`Error at parameter '${name}': ${fault}`);
   });
@@ -52,7 +52,7 @@ function assign(operation, given, from, matched) {
   return assign(operation, given, from + 1, matched);
 }
 
-const isInteger = (value) => Number.isInteger(value) && Math.abs(value) < 2 ** 31;
+const isInteger = (value) => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31;
 
 function typeName(value) {
   if (value === null) return 'null';
