@@ -7,7 +7,7 @@ use crate::cache::{Miss, ShardedCache};
 use crate::kv::Found;
 
 /// Cost of an entry beside its bytes.
-pub(super) const ENTRY_BYTES: usize = 160;
+const ENTRY_BYTES: usize = 160;
 
 /// Rows of the tree, and keys that have none there. It is asked after the memtable, and holds nothing that the tree has not.
 pub(super) struct RowCache(ShardedCache<Bytes, Found>);

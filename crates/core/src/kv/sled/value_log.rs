@@ -11,11 +11,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::row_cache::ENTRY_BYTES;
 use super::rows::{LastVersion, Rows};
 use super::{StoreError, Version};
 use crate::blobs::{BlobError, BlobId, Blobs, Directory};
-use crate::cache::ShardedCache;
 use crate::disk::Disk;
 use crate::id::SeededIds;
 use crate::pending::Pending;
@@ -23,8 +21,6 @@ use crate::time::Timestamp;
 
 /// Replaced values are deleted together, since a deletion costs a sync of its own.
 const DELETED_TOGETHER: usize = 64;
-/// Bytes of the values that were read lately.
-const CACHE_BYTES: usize = 32 * 1024 * 1024;
 /// Packs in which values can lie that a crash left without a row: one group goes into one pack, and a fault begins the next.
 const LAST_PACKS: usize = 2;
 
@@ -33,8 +29,6 @@ pub(super) struct ValueLog {
     packs: Directory,
     /// Values up to this many bytes stand in their rows.
     record_bytes_max: usize,
-    /// A name never comes to mean another value, so nothing here grows stale.
-    cache: ShardedCache<BlobId, Bytes>,
 }
 
 impl ValueLog {
@@ -50,7 +44,7 @@ impl ValueLog {
         let packs = Directory::open(path, disk, chance)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
-        let value_log = Self { packs, record_bytes_max, cache: ShardedCache::new(CACHE_BYTES) };
+        let value_log = Self { packs, record_bytes_max };
         let lost: Vec<_> = unknown.chain(last.replaced.iter().copied()).collect();
         value_log.delete(&lost)?;
         Ok(value_log)
@@ -68,16 +62,10 @@ impl ValueLog {
         value.len() > self.record_bytes_max
     }
 
-    /// The value of a name, or nothing if it was replaced and deleted meanwhile.
+    /// The value of a name, from disk (the row cache keeps what was read lately), or nothing if it was replaced and deleted meanwhile.
     pub(super) fn get(&self, name: BlobId) -> Result<Option<Bytes>, StoreError> {
-        if let Some(value) = self.cache.get(&name) {
-            return Ok(Some(value));
-        }
         match self.packs.read_named(name) {
-            Ok(value) => {
-                self.cache.insert(name, value.clone(), value.len() + ENTRY_BYTES);
-                Ok(Some(value))
-            }
+            Ok(value) => Ok(Some(value)),
             Err(BlobError::Absent) => Ok(None),
             Err(error @ BlobError::Corrupt(_)) => Err(StoreError::Corrupt(error.to_string())),
             Err(error) => Err(StoreError::Unavailable(error.to_string())),
@@ -91,9 +79,6 @@ impl ValueLog {
 
     /// Gives back the space of values that no row on disk points to any more.
     pub(super) fn delete(&self, replaced: &[BlobId]) -> Result<(), BlobError> {
-        for name in replaced {
-            self.cache.invalidate(name);
-        }
         let deletions: Vec<_> = replaced.iter().map(|name| self.packs.delete(*name)).collect();
         deletions.into_iter().try_for_each(Pending::wait)
     }
