@@ -11,7 +11,7 @@ use crate::run::workspace::files;
 /// A service has one folder, its program, and the program's commands. The core has its engines on disk, its host, and one file
 /// each for the world's clock, randomness and disk.
 const IMPURE: [(&str, &[&str]); 4] = [
-    ("core", &["host/", "kv/sled/", "blobs/directory/", "time.rs", "id.rs", "disk.rs"]),
+    ("core", &["host/", "kv/sled/", "blobs/directory/", "time.rs", "id.rs", "disk/"]),
     ("object-put", &["server/", "main.rs", "commands/"]),
     ("video-api", &["http/", "main.rs", "commands/"]),
     ("tabs-api", &["http/", "main.rs", "commands/"]),

@@ -11,6 +11,7 @@
 mod checkpoint_thread;
 mod memtable;
 mod open;
+mod open_error;
 mod preflight;
 mod row_cache;
 mod rows;
@@ -31,7 +32,8 @@ use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
 use self::memtable::{CommitQueue, Waiter};
-pub use self::open::{OpenError, SledConfig};
+pub use self::open::SledConfig;
+pub use self::open_error::OpenError;
 use self::row_cache::RowCache;
 use self::rows::Row;
 use self::tree::Tree;

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::OpenError;
+use super::open_error::OpenError;
 use super::wal::NAMES as JOURNALS;
 use crate::disk::Disk;
 
