@@ -176,7 +176,11 @@ def outcome(s):
 
 
 def run(sc):
-    R = http("POST", "/oracle/reset", {"manifest_variant": sc["manifest_variant"]})
+    start = {"manifest_variant": sc["manifest_variant"]}
+    heard = {listener: [] for listener in sc.get("listeners", [])}
+    if heard:
+        start["listeners"] = list(heard)
+    R = http("POST", "/oracle/reset", start)
     ext = R.pop("extension_id", None)
     env = dict(R)
     sy = Sym(ext)
@@ -209,6 +213,9 @@ def run(sc):
         es = http("GET", f"/oracle/events?after={seen}&settle={mode}")["events"]
         seen += len(es)
         raw.append((r, es))
+        for listener, log in heard.items():
+            more = http("GET", f"/oracle/events?after={len(log)}&settle=none&listener={listener}")["events"]
+            log.extend((i, e) for e in more)
     es = http("GET", f"/oracle/events?after={seen}&settle=full")["events"]
     raw[-1][1].extend(es)
     for r, es in raw:  # same first-seen order as the recorder
@@ -240,6 +247,13 @@ def run(sc):
             errs.append(
                 f'step {i} {st["op"]} event {j}: want {json.dumps(we[j])[:300] if j < len(we) else "none"} got {json.dumps(ge[j])[:300] if j < len(ge) else "none"}'
             )
+    for listener, log in heard.items():
+        we = [[e["step"], ev(e)] for e in sc["heard"][listener] if keep(e)]
+        ge = [[i, ev({"name": e["name"], "args": sy.norm(e["args"])})] for i, e in log if keep(e)]
+        j = next((j for j, (w, g) in enumerate(zip(we, ge)) if w != g), min(len(we), len(ge)))
+        if we != ge:
+            w, g = (json.dumps(events[j])[:300] if j < len(events) else "none" for events in (we, ge))
+            errs.append(f"{listener} event {j}: want {w} got {g}")
     return ("pass", "") if not errs else ("fail", "\n    ".join(errs if A.v else errs[:2]))
 
 

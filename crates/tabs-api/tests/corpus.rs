@@ -226,6 +226,12 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     let mut now = Timestamp::from_seconds(1_790_000_000);
     let mut lab = Replay::new(pages.clone(), now);
     let start = lab.reset(now, scenario["manifest_variant"].as_str().unwrap_or("full"));
+    let mut heard = BTreeMap::new();
+    for listener in scenario["listeners"].as_array().into_iter().flatten() {
+        let variant = listener.as_str().unwrap();
+        lab.listen(now, variant);
+        heard.insert(variant, Vec::new());
+    }
     let extension = start["extension_id"].as_str().unwrap_or("").to_owned();
     let mut symbols = Symbols { names: BTreeMap::new(), counts: BTreeMap::new(), extension };
     let mut bound = BTreeMap::new();
@@ -259,6 +265,11 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
         let events = events["events"].as_array().unwrap().clone();
         seen += events.len();
         raw.push((reply, events));
+        for (variant, log) in &mut heard {
+            let events = lab.heard(now, variant, log.len());
+            let events = events["events"].as_array().unwrap().iter();
+            log.extend(events.map(|event| (number, event.clone())));
+        }
     }
     let all = json!({ "op": "windows.getAll", "args": [{ "populate": true }] });
     let last = lab.call(now, serde_json::from_value(all).unwrap());
@@ -268,6 +279,9 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     }
     symbols.scan(&last["result"]);
     let mut faults = judge(scenario, &raw, &symbols);
+    faults.extend(
+        heard.iter().filter_map(|(variant, log)| judge_listener(scenario, variant, log, &symbols)),
+    );
     let wanted = plain(&scenario["final_windows"]);
     let got = plain(&symbols.norm(&last["result"], "", None));
     if wanted != got {
@@ -346,6 +360,29 @@ fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
         }
     }
     faults
+}
+
+/// What a listener should have heard otherwise, first of all.
+fn judge_listener(
+    scenario: &Value,
+    variant: &str,
+    log: &[(usize, Value)],
+    symbols: &Symbols,
+) -> Option<String> {
+    let recorded = scenario["heard"][variant].as_array().into_iter().flatten();
+    let recorded = recorded.filter(|event| is_compared(event));
+    let wanted: Vec<_> = recorded
+        .map(|event| json!([event["step"], comparable(&event["name"], &event["args"])]))
+        .collect();
+    let got = log.iter().filter(|(_, event)| is_compared(event));
+    let got: Vec<_> = got
+        .map(|(step, event)| {
+            json!([step, comparable(&event["name"], &symbols.norm(&event["args"], "", None))])
+        })
+        .collect();
+    let at = (0..wanted.len().max(got.len())).find(|at| wanted.get(*at) != got.get(*at))?;
+    let show = |events: &[Value]| events.get(at).map_or("none".to_owned(), Value::to_string);
+    Some(format!("{variant} heard {}, not {}", show(&got), show(&wanted)))
 }
 
 /// Judges by the recording, or, where runs of the browser differed, by any of them.

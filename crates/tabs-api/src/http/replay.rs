@@ -26,19 +26,31 @@ impl TabsApi {
         struct Reset {
             #[serde(default)]
             manifest_variant: String,
+            #[serde(default)]
+            listeners: Vec<String>,
         }
         let replay = self.0.replay.as_ref().ok_or(Refusal::NoSuchPath)?;
         let mut replay = replay.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.0.clock.now();
         let reply = match (&head.method, path) {
             (&Method::POST, "reset") => {
-                replay.reset(now, &json_of::<Reset>(body)?.manifest_variant)
+                let reset: Reset = json_of(body)?;
+                let ids = replay.reset(now, &reset.manifest_variant);
+                for listener in &reset.listeners {
+                    replay.listen(now, listener);
+                }
+                ids
             }
             (&Method::POST, "call") => replay.call(now, json_of::<ReplayCall>(body)?),
             (&Method::GET, "events") => {
                 let after = parameter(head, "after").and_then(|text| text.parse().ok());
-                let settle = parameter(head, "settle");
-                replay.events(now, after.unwrap_or(0), settle.as_deref().unwrap_or("full"))
+                let after = after.unwrap_or(0);
+                match (parameter(head, "listener"), parameter(head, "settle")) {
+                    (Some(listener), _) => replay.heard(now, &listener, after),
+                    (None, settle) => {
+                        replay.events(now, after, settle.as_deref().unwrap_or("full"))
+                    }
+                }
             }
             (_, "reset" | "call" | "events") => return Err(Refusal::MethodNotAllowed),
             _ => return Err(Refusal::NoSuchPath),

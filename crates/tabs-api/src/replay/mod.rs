@@ -66,9 +66,18 @@ pub struct Replay {
     /// The time by which it is ahead of the caller.
     skipped: Duration,
     log: Vec<(&'static str, Value)>,
+    /// Extensions that only listen, by the variants of their manifests.
+    listeners: BTreeMap<String, Listener>,
     answers: BTreeMap<RequestId, Result<Answer, Error>>,
     /// Names of ports by their ids.
     ports: BTreeMap<String, String>,
+}
+
+/// An extension that hears what the others do.
+#[derive(Debug)]
+struct Listener {
+    id: String,
+    log: Vec<(&'static str, Value)>,
 }
 
 impl Replay {
@@ -82,6 +91,7 @@ impl Replay {
             pointer: Pointer::default(),
             skipped: Duration::ZERO,
             log: Vec::new(),
+            listeners: BTreeMap::new(),
             answers: BTreeMap::new(),
             ports: BTreeMap::new(),
         }
@@ -100,6 +110,26 @@ impl Replay {
             members.insert("T1".into(), json!(tab.map(|tab| tab.id)));
         }
         ids
+    }
+
+    /// Installs an extension that only listens, with the manifest of a variant.
+    pub fn listen(&mut self, now: Timestamp, variant: &str) {
+        // Ids are letters from a to p; that of the extension itself begins with the first of them.
+        let number = u8::try_from(self.listeners.len() % 15).unwrap_or(0);
+        let id = format!("{}{}", char::from(b'b' + number), EXTENSION.get(1..).unwrap_or_default());
+        let extension = Extension::new(id.clone(), &manifest(variant), true);
+        let at = self.now(now);
+        self.session.change(at, |browser| browser.install(extension));
+        self.listeners.insert(variant.to_owned(), Listener { id, log: Vec::new() });
+    }
+
+    /// `GET /oracle/events` with a `listener`: those after the first `after` that it has heard by now.
+    pub fn heard(&mut self, now: Timestamp, variant: &str, after: usize) -> Value {
+        let at = self.now(now);
+        self.session.advance(at);
+        self.collect();
+        let log = self.listeners.get(variant).map(|listener| listener.log.as_slice());
+        listed(log.unwrap_or_default(), after)
     }
 
     /// `POST /oracle/call`.
@@ -142,9 +172,7 @@ impl Replay {
             self.session.advance(begun);
         }
         self.collect();
-        let events =
-            self.log.iter().skip(after).map(|(name, args)| json!({ "name": name, "args": args }));
-        json!({ "events": events.collect::<Vec<_>>() })
+        listed(&self.log, after)
     }
 
     fn now(&self, now: Timestamp) -> Timestamp {
@@ -159,6 +187,14 @@ impl Replay {
                     self.answers.insert(request, answer);
                 }
                 Output::Event(event) => {
+                    for listener in self.listeners.values_mut() {
+                        if let Some(access) = self.session.browser().access(&listener.id)
+                            && access.receives(event.name())
+                            && !event.name().starts_with("port.")
+                        {
+                            listener.log.push((event.name(), json!(event.shown(&access))));
+                        }
+                    }
                     let Some(access) = self.session.browser().access(EXTENSION) else {
                         continue;
                     };
@@ -332,6 +368,11 @@ impl Replay {
         let outcomes: Vec<_> = outcomes.collect();
         Some(json!({ "result": outcomes }))
     }
+}
+
+fn listed(log: &[(&'static str, Value)], after: usize) -> Value {
+    let events = log.iter().skip(after).map(|(name, args)| json!({ "name": name, "args": args }));
+    json!({ "events": events.collect::<Vec<_>>() })
 }
 
 fn constant(args: &[JsValue]) -> Value {
