@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DevTools } from './devtools.mjs';
-import { HARNESS, writeExtension } from './manifests.mjs';
+import { HARNESS, isAllowedIncognito, writeExtension } from './manifests.mjs';
 
 /** How long an extension may take to run. */
 const PATIENCE_MS = 30_000;
@@ -39,6 +39,7 @@ export class Chromium {
   #folder = mkdtempSync(join(tmpdir(), 'tabs-record-'));
   #child;
   #extensions = new Map();
+  #seesIncognito = false;
 
   /** Starts a browser on a display, with the pages on a port. */
   static async start({ display, pages }) {
@@ -63,21 +64,49 @@ export class Chromium {
     if (known) return known;
     const folder = join(this.#folder, 'extensions', variant);
     writeExtension(variant, folder);
-    const worker = await this.#load(variant, folder);
+    let worker = await this.#load(variant, folder);
+    if (isAllowedIncognito(variant)) {
+      // What closes the windows of a scenario has to see them all.
+      if (!this.#seesIncognito) this.harness = await this.#allowIncognito('harness', this.harness);
+      this.#seesIncognito = true;
+      worker = await this.#allowIncognito(variant, worker);
+    }
     this.#extensions.set(variant, worker);
     return worker;
   }
 
   async #load(name, path) {
     const { id } = await this.devtools.send('Extensions.loadUnpacked', { path });
+    return this.#worker(name, id);
+  }
+
+  /** The worker of an extension, other than one that is about to end. */
+  async #worker(name, id, old = undefined) {
     const begun = Date.now();
     while (Date.now() - begun < PATIENCE_MS) {
       const { targetInfos } = await this.devtools.send('Target.getTargets');
-      const own = targetInfos.find(({ type, url }) => type === 'service_worker' && url.startsWith(`chrome-extension://${id}/`));
-      if (own) return { id, session: await this.devtools.attach(own.targetId) };
+      const isOwn = ({ type, url, targetId }) => type === 'service_worker' && url.startsWith(`chrome-extension://${id}/`) && targetId !== old;
+      const own = targetInfos.find(isOwn);
+      if (own) return { id, target: own.targetId, session: await this.devtools.attach(own.targetId) };
       await sleep(50);
     }
     throw new Error(`the extension ${name} does not run`);
+  }
+
+  /** Lets an extension into incognito windows, as the user does on the page of extensions; it starts again for that. */
+  async #allowIncognito(name, { id, target }) {
+    const { targetId } = await this.devtools.send('Target.createTarget', { url: 'chrome://extensions/' });
+    const session = await this.devtools.attach(targetId);
+    // Outside of the developer mode an unpacked extension is off once it starts again.
+    await this.#configure(session, 'updateProfileConfiguration', { inDeveloperMode: true });
+    await this.#configure(session, 'updateExtensionConfiguration', { extensionId: id, incognitoAccess: true });
+    const worker = await this.#worker(name, id, target);
+    await this.devtools.send('Target.closeTarget', { targetId });
+    return worker;
+  }
+
+  #configure(session, change, how) {
+    return this.devtools.evaluate(session, `new Promise((done) => chrome.developerPrivate.${change}(${JSON.stringify(how)}, done))`);
   }
 
   /** Calls a function of a worker. */

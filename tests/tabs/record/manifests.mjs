@@ -6,9 +6,16 @@ import { fileURLToPath } from 'node:url';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
+const EVERYTHING = {
+  permissions: ['tabs', 'tabGroups', 'scripting', 'activeTab', 'storage', 'sessions'],
+  host_permissions: ['<all_urls>'],
+};
+
 /** What each variant may do. */
 const VARIANTS = {
-  full: { permissions: ['tabs', 'tabGroups', 'scripting', 'activeTab', 'storage', 'sessions'], host_permissions: ['<all_urls>'] },
+  full: EVERYTHING,
+  spanning: { ...EVERYTHING, incognito: 'spanning' },
+  split: { ...EVERYTHING, incognito: 'split' },
   none: {},
   tabsonly: { permissions: ['tabs'] },
   hosta: { host_permissions: ['http://a.test/*'] },
@@ -32,6 +39,9 @@ export function writeExtension(variant, folder) {
   };
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
 }
+
+/** Whether the user lets the variant into incognito windows. */
+export const isAllowedIncognito = (variant) => 'incognito' in VARIANTS[variant];
 
 /** The folder of the harness. */
 export const HARNESS = join(HERE, 'harness');

@@ -22,26 +22,31 @@ const fixtures = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const pages = await startPages(fixtures);
 const display = await startDisplay();
 let browser;
+/** The extension that makes the calls. */
 let extension;
+/** Those that only listen, by their variants. */
+let listeners = new Map();
 let quiet = QUIET_MS;
 
-async function reset({ manifest_variant: variant = 'full' }) {
+async function reset({ manifest_variant: variant = 'full', listeners: others = [] }) {
   try {
-    return await begin(variant);
+    return await begin(variant, others);
   } catch {
     // A scenario may have closed the last window, and with it the browser.
     await browser?.stop();
     browser = undefined;
-    return begin(variant);
+    return begin(variant, others);
   }
 }
 
-async function begin(variant) {
+async function begin(variant, others) {
   browser ??= await Chromium.start({ display: display.name, pages: pages.port });
   extension = await browser.extension(variant);
+  listeners = new Map();
+  for (const other of others) listeners.set(other, await browser.extension(other));
   const ids = await browser.ask(browser.harness, 'harness.reset');
   await browser.ask(extension, 'recorder.events', 0, 'full', 250, PATIENCE_MS);
-  await browser.ask(extension, 'recorder.begin');
+  for (const one of [extension, ...listeners.values()]) await browser.ask(one, 'recorder.begin');
   return { ...ids, extension_id: extension.id };
 }
 
@@ -70,9 +75,10 @@ function control([program, ...line]) {
   return act(() => display.act(line));
 }
 
-async function events(after, settle) {
+async function events(after, settle, listener) {
+  const one = listener === null ? extension : listeners.get(listener);
   const length = settle === 'none' ? 0 : quiet;
-  return { events: await browser.ask(extension, 'recorder.events', after, settle, length, PATIENCE_MS) };
+  return { events: await browser.ask(one, 'recorder.events', after, settle, length, PATIENCE_MS) };
 }
 
 async function answer(request) {
@@ -84,7 +90,7 @@ async function answer(request) {
   switch (`${request.method} ${url.pathname}`) {
     case 'POST /oracle/reset': return reset(body);
     case 'POST /oracle/call': return call(body);
-    case 'GET /oracle/events': return events(Number(asked.get('after') ?? 0), asked.get('settle') ?? 'full');
+    case 'GET /oracle/events': return events(Number(asked.get('after') ?? 0), asked.get('settle') ?? 'full', asked.get('listener'));
     default: return undefined;
   }
 }
