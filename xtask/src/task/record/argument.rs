@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::random::Random;
 use super::sketch::{Sketch, Window};
-use super::symbols::NOWHERE;
 use super::table::{Member, Operation, Schema};
 use super::theme::Theme;
 
@@ -58,9 +57,6 @@ const RARE: &[&str] = &[
 /// Properties that are not given together.
 const APART: &[(&str, &str, &str)] =
     &[("tabs.group", "groupId", "createProperties"), ("windows.create", "tabId", "url")];
-
-/// Letters of the pages that are like one another.
-const LETTERS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 impl Arguments {
     /// The arguments of a call; `None` where there is nothing to call it on.
@@ -178,7 +174,9 @@ impl Arguments {
         for property in properties {
             let odds = ODDS.iter().find(|(of, name, _)| *of == op && *name == property.name);
             let is_rare = RARE.contains(&property.name.as_str());
+            let is_theme = property.name == self.theme.name;
             let odds = odds.map_or(if is_rare { 1 } else { usual }, |(_, _, odds)| *odds);
+            let odds = if is_theme { 50 } else { odds };
             let is_apart = APART.iter().any(|(of, first, second)| {
                 *of == op
                     && *second == property.name
@@ -241,7 +239,8 @@ impl Arguments {
         self.random.pick(items).cloned().map(Into::into)
     }
 
-    fn word(&mut self, words: &[&str]) -> Value {
+    /// One of several words.
+    pub(super) fn word(&mut self, words: &[&str]) -> Value {
         self.random.pick(words).copied().unwrap_or_default().into()
     }
 
@@ -322,150 +321,6 @@ impl Arguments {
             0 => 99.into(),
             1 => length.into(),
             _ => self.random.below(length + 1).into(),
-        }
-    }
-
-    /// The path of a page.
-    pub(super) fn path(&mut self) -> String {
-        let letter = self.random.pick(&LETTERS).copied().unwrap_or("a");
-        let special: &[&str] = match self.theme.name {
-            "navigation" => &[
-                "/notitle.html",
-                "/slow.html",
-                "/slowbody.html",
-                "/redirect",
-                "/hash.html",
-                "/pushstate.html",
-                "/204",
-                "/status500",
-                "/a.html#x",
-                "/b.html#x",
-                "/empty.html",
-            ],
-            "scripts" => &[
-                "/en.html",
-                "/de.html",
-                "/fr.html",
-                "/zh.html",
-                "/ja.html",
-                "/es.html",
-                "/empty.html",
-                "/numbers.html",
-            ],
-            "query" => &["/notitle.html", "/a.html?q=1", "/b.html#frag", "/en.html", "/A.html"],
-            "messaging" => &["/frames.html", "/empty.html"],
-            _ => &["/notitle.html", "/a.html#x"],
-        };
-        let is_special = self.random.chance(if self.theme.name == "scripts" { 50 } else { 30 });
-        let special = self.random.pick(special).filter(|_| is_special);
-        special.map_or_else(|| format!("/{letter}.html"), |path| (*path).to_owned())
-    }
-
-    /// The address of a page, or a blank one.
-    pub(super) fn page_url(&mut self) -> String {
-        if !self.random.chance(self.theme.pages) {
-            return "about:blank".to_owned();
-        }
-        let path = self.path();
-        let host = self.random.pick(&self.hosts).cloned().unwrap_or_default();
-        format!("http://{host}{path}")
-    }
-
-    fn urls(&mut self, op: &str) -> Value {
-        if op != "windows.create" || self.random.chance(70) {
-            return self.page_url().into();
-        }
-        (0..1 + self.random.below(3)).map(|_| self.page_url()).collect()
-    }
-
-    fn patterns(&mut self) -> Value {
-        let hosts = ["a.test", "*.test", "*", "b.test", "A.TEST", "a.test:80", "*.*"];
-        let paths = ["/*", "/a.html", "/?.html", "/a.html*", "/b.html", "*", "/a.html?q=1"];
-        let schemes = [
-            "http",
-            "http",
-            "*",
-            "https",
-            "chrome",
-            "file",
-            "data",
-            "ftp",
-            "chrome-extension",
-            "about",
-        ];
-        let pattern = |random: &mut Random| {
-            let mut part =
-                |parts: &[&str]| random.pick(parts).copied().unwrap_or_default().to_owned();
-            format!("{}://{}{}", part(&schemes), part(&hosts), part(&paths))
-        };
-        let whole = [
-            "<all_urls>",
-            "about:blank",
-            "file:///*",
-            "about:*",
-            "data:*",
-            "chrome://*/*",
-            "http://a.test/*",
-            "*://*/*",
-        ];
-        match self.random.below(10) {
-            0..5 => self.word(&whole),
-            5..8 => pattern(&mut self.random).into(),
-            _ => (0..self.random.below(3)).map(|_| pattern(&mut self.random)).collect(),
-        }
-    }
-
-    /// Makes arguments wrong: an id of nothing, a value of another kind, a property that does not exist, too few or too many.
-    pub(super) fn spoil(&mut self, args: &mut Vec<Value>) {
-        let wrong = [
-            json!(NOWHERE),
-            json!(NOWHERE),
-            json!(-1),
-            json!(0),
-            json!(-3),
-            json!(1.5),
-            json!(2_147_483_648_i64),
-            json!(4_294_967_296_i64),
-            json!(null),
-            json!(true),
-            json!(""),
-            json!("x"),
-            json!([]),
-            json!([1]),
-            json!([null]),
-            json!(["x"]),
-            json!({}),
-            json!({ "foo": 1 }),
-            json!({ "$js": "undefined" }),
-            json!({ "$js": "NaN" }),
-            json!({ "$js": "Infinity" }),
-            json!({ "$js": "function" }),
-        ];
-        let value = self.random.pick(&wrong).cloned().unwrap_or_default();
-        let at = self.random.below(args.len());
-        match self.random.below(12) {
-            0 => args.push(value),
-            1 => drop(args.pop()),
-            2..8 if args
-                .get(at)
-                .is_some_and(|arg| arg.as_object().is_some_and(|members| !members.is_empty())) =>
-            {
-                let members = args.get_mut(at).and_then(Value::as_object_mut);
-                let Some(members) = members else { return };
-                let names: Vec<_> = members.keys().cloned().collect();
-                let name = self.random.pick(&names).cloned().unwrap_or_default();
-                if self.random.chance(8) {
-                    members.insert("foo".into(), value);
-                } else if self.random.chance(8) {
-                    members.remove(&name);
-                } else {
-                    members.insert(name, value);
-                }
-            }
-            _ => match args.get_mut(at) {
-                Some(arg) => *arg = value,
-                None => args.push(value),
-            },
         }
     }
 }

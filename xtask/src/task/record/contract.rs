@@ -35,9 +35,12 @@ impl Contract {
     ///
     /// # Errors
     /// If it does not answer.
-    pub(super) fn reset(&self, variant: &str) -> Result<Start> {
-        let answer =
-            self.ask("POST", "/oracle/reset", Some(&json!({ "manifest_variant": variant })))?;
+    pub(super) fn reset(&self, variant: &str, listeners: &[String]) -> Result<Start> {
+        let mut body = json!({ "manifest_variant": variant });
+        if let Some(members) = body.as_object_mut().filter(|_| !listeners.is_empty()) {
+            members.insert("listeners".into(), listeners.into());
+        }
+        let answer = self.ask("POST", "/oracle/reset", Some(&body))?;
         let id = |name: &str| {
             let id = answer.get(name).with_context(|| format!("the start state has no {name}"))?;
             Ok::<_, anyhow::Error>((name.to_owned(), id.clone()))
@@ -54,13 +57,24 @@ impl Contract {
         self.ask("POST", "/oracle/call", Some(step))
     }
 
-    /// The events after the first `after`, once settled.
+    /// The events after the first `after`, once settled: those of the extension that makes the calls.
     ///
     /// # Errors
     /// If it does not answer.
     pub(super) fn events(&self, after: usize, settle: &str) -> Result<Vec<Value>> {
-        let path = format!("/oracle/events?after={after}&settle={settle}");
-        let mut answer = self.ask("GET", &path, None)?;
+        self.events_at(&format!("/oracle/events?after={after}&settle={settle}"))
+    }
+
+    /// The events after the first `after` that a listener has heard by now.
+    ///
+    /// # Errors
+    /// If it does not answer.
+    pub(super) fn heard(&self, listener: &str, after: usize) -> Result<Vec<Value>> {
+        self.events_at(&format!("/oracle/events?after={after}&settle=none&listener={listener}"))
+    }
+
+    fn events_at(&self, path: &str) -> Result<Vec<Value>> {
+        let mut answer = self.ask("GET", path, None)?;
         match answer.get_mut("events").map(Value::take) {
             Some(Value::Array(events)) => Ok(events),
             _ => bail!("the answer has no events"),

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::argument::Arguments;
+use super::hand;
+use super::page;
 use super::random::Random;
 use super::scenario::{Scenario, Step};
 use super::sketch::Sketch;
@@ -49,6 +51,7 @@ pub(super) fn generate(table: &[Operation], theme: &'static Theme, seed: Seed) -
         name: format!("gen-{}-{}-{:03}", theme.name, seed.seed, seed.number),
         description: format!("generated: {}", theme.name),
         variant: variant.to_owned(),
+        listeners: theme.listeners.iter().map(|listener| (*listener).to_owned()).collect(),
         generated: Some(
             json!({ "seed": seed.seed, "theme": theme.name, "number": seed.number, "length": seed.length }),
         ),
@@ -86,7 +89,7 @@ impl Generator<'_> {
     fn add(&mut self) {
         let theme = self.arguments.theme;
         let rows = self.table.iter().map(|row| (row.name.as_str(), theme.weight(&row.name)));
-        let acts = ["page", "port", "nap", "send"];
+        let acts = ["page", "port", "nap", "send", "hand"];
         let acts = acts.iter().map(|name| {
             let weight = theme.operations.iter().find(|(known, _)| known == name);
             (*name, weight.map_or(0, |(_, weight)| *weight))
@@ -98,6 +101,7 @@ impl Generator<'_> {
             "port" => self.use_port(),
             "nap" => self.nap(),
             "send" => self.send(),
+            "hand" => self.act_by_hand(),
             _ => self.call(name),
         }
     }
@@ -120,11 +124,11 @@ impl Generator<'_> {
             "tabs.detectLanguage" | "tabs.captureVisibleTab" => step = step.with("timeout", 2_000),
             _ => {}
         }
-        if let Some(port) = step.how.get("port").and_then(Value::as_str) {
-            self.arguments.sketch.ports.push(port.to_owned());
-        }
         if is_wrong {
             return self.steps.push(step);
+        }
+        if let Some(port) = step.how.get("port").and_then(Value::as_str) {
+            self.arguments.sketch.ports.push(port.to_owned());
         }
         let is_slow = Value::from(step.args.clone()).to_string().contains("/slow");
         if is_slow && self.arguments.random.chance(60) {
@@ -156,18 +160,9 @@ impl Generator<'_> {
             .collect();
         let Some(tab) = self.arguments.random.pick(&pages).cloned() else { return self.nap() };
         let path = self.arguments.path();
-        let number = self.steps.len();
-        let codes = [
-            (format!("location.href=\"{path}\";0"), 4),
-            ("location.hash=\"h1\";0".to_owned(), 2),
-            ("document.title=\"New\";0".to_owned(), 2),
-            (format!("window.open(\"{path}\")&&0"), 4),
-            (format!("window.open(\"{path}\",\"w{number}\",\"width=300,height=200\")&&0"), 1),
-            (format!("window.open(\"{path}\",\"_blank\",\"noopener\")||0"), 1),
-            ("window.open(\"about:blank\")&&0".to_owned(), 1),
-            ("window.close()||0".to_owned(), usize::from(self.arguments.theme.name == "scripts")),
-        ];
-        let Some(code) = self.arguments.random.weighted(&codes).cloned() else { return };
+        let codes = page::codes(self.arguments.theme.name);
+        let Some(code) = self.arguments.random.weighted(&codes).copied() else { return };
+        let code = code.replace("PATH", &path).replace("NAME", &format!("w{}", self.steps.len()));
         let mut step = Step::new("harness.gesture", vec![tab.clone().into(), code.clone().into()]);
         if code.starts_with("window.close") {
             let mut closed = Step::new("tabs.remove", vec![tab.into()]);
@@ -175,6 +170,20 @@ impl Generator<'_> {
         }
         self.arguments.sketch.follow(&mut step);
         self.steps.push(step);
+    }
+
+    /// Pointer and keys, in the one window that there is.
+    fn act_by_hand(&mut self) {
+        let tabs = self.arguments.sketch.tabs().count();
+        let random = &mut self.arguments.random;
+        let lines = if random.chance(20) {
+            hand::drag(random, tabs)
+        } else {
+            vec![hand::line(random, tabs)]
+        };
+        for line in lines {
+            self.steps.push(Step::new("harness.control", line).with("settle", "quiet"));
+        }
     }
 
     fn use_port(&mut self) {

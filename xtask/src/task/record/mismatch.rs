@@ -29,14 +29,10 @@ impl Mismatch {
             let at = |class: String, wanted: String, got: String| {
                 Some(Self { class: format!("{} {class}", call.op), step, wanted, got })
             };
-            let events = (wanted.events.get(step), got.events.get(step));
-            let (mine, theirs) =
-                (events.0.map_or(&[][..], Vec::as_slice), events.1.map_or(&[][..], Vec::as_slice));
-            if let Some(place) = (0..mine.len().max(theirs.len()))
-                .find(|at| !is_same_event(mine.get(*at), theirs.get(*at)))
+            if let Some((class, mine, theirs)) =
+                first_event(wanted.events.get(step), got.events.get(step))
             {
-                let (mine, theirs) = (mine.get(place), theirs.get(place));
-                return at(event_class(mine, theirs), shown_event(mine), shown_event(theirs));
+                return at(class, mine, theirs);
             }
             let outcomes = (wanted.outcomes.get(step), got.outcomes.get(step));
             if let (Some(mine), Some(theirs)) = outcomes
@@ -48,6 +44,12 @@ impl Mismatch {
                     short(&essence(theirs)),
                 );
             }
+            for (listener, steps) in &wanted.heard {
+                let theirs = got.heard.get(listener).and_then(|steps| steps.get(step));
+                if let Some((class, mine, theirs)) = first_event(steps.get(step), theirs) {
+                    return at(format!("{class}, as {listener} hears it"), mine, theirs);
+                }
+            }
         }
         if wanted.last == got.last {
             return None;
@@ -56,6 +58,19 @@ impl Mismatch {
         let step = scenario.steps.len();
         Some(Self { class, step, wanted: short(&wanted.last), got: short(&got.last) })
     }
+}
+
+/// The class of the first event that differs, with both.
+fn first_event(
+    mine: Option<&Vec<Event>>,
+    theirs: Option<&Vec<Event>>,
+) -> Option<(String, String, String)> {
+    let (mine, theirs) =
+        (mine.map_or(&[][..], Vec::as_slice), theirs.map_or(&[][..], Vec::as_slice));
+    let place = (0..mine.len().max(theirs.len()))
+        .find(|at| !is_same_event(mine.get(*at), theirs.get(*at)))?;
+    let (mine, theirs) = (mine.get(place), theirs.get(place));
+    Some((event_class(mine, theirs), shown_event(mine), shown_event(theirs)))
 }
 
 fn is_same_event(mine: Option<&Event>, theirs: Option<&Event>) -> bool {
@@ -173,6 +188,7 @@ mod tests {
         Trace {
             outcomes: vec![Outcome { members }],
             events: vec![events.iter().map(heard).collect()],
+            heard: std::collections::BTreeMap::new(),
             last: Value::Null,
         }
     }
@@ -180,7 +196,8 @@ mod tests {
     fn class(wanted: &Trace, got: &Trace) -> Option<String> {
         let [name, description, variant] = ["one", "", "full"].map(str::to_owned);
         let steps = vec![Step::new("tabs.move", Vec::new())];
-        let scenario = Scenario { name, description, variant, generated: None, steps };
+        let scenario =
+            Scenario { name, description, variant, listeners: Vec::new(), generated: None, steps };
         Mismatch::first(&scenario, wanted, got).map(|mismatch| mismatch.class)
     }
 

@@ -2,11 +2,14 @@
 //!
 //! Scenarios are generated from the table of operations, or read from files; each is recorded twice, in another order, and then replayed.
 
+mod address;
 mod argument;
 mod chromium;
 mod contract;
 mod generator;
+mod hand;
 mod mismatch;
+mod page;
 mod random;
 mod recording;
 mod scenario;
@@ -17,6 +20,7 @@ mod symbols;
 mod table;
 mod theme;
 mod trace;
+mod wrong;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -185,12 +189,10 @@ fn judge(recordings: &[Recording], engine: &Contract, shrinks: usize) -> Result<
         stable += 1;
         let mismatch = match Trace::take(engine, scenario) {
             Ok(replayed) => Mismatch::first(scenario, run, &replayed),
-            Err(error) => Some(Mismatch {
-                class: error.to_string(),
-                step: 0,
-                wanted: String::new(),
-                got: String::new(),
-            }),
+            Err(error) => {
+                let (wanted, got) = ("a recording".to_owned(), error.to_string());
+                Some(Mismatch { class: "not replayed".to_owned(), step: 0, wanted, got })
+            }
         };
         match mismatch {
             Some(mismatch) => {

@@ -45,29 +45,40 @@ impl Recording {
         let stability = json!({
             "runs": self.runs.len(),
             "results": self.agree(|run| run.outcomes.clone()),
-            "events": self.agree(|run| run.events.clone()),
+            "events": self.agree(|run| (run.events.clone(), run.heard.clone())),
             "final": self.agree(|run| run.last.clone()),
         });
         let mut members = vec![
             ("name", scenario.name.clone().into()),
             ("description", scenario.description.clone().into()),
             ("manifest_variant", scenario.variant.clone().into()),
+            ("listeners", scenario.listeners.clone().into()),
             ("stable", is_stable.into()),
             ("stability", stability),
         ];
         members.extend(scenario.generated.clone().map(|generated| ("generated", generated)));
         members.push(("steps", steps.collect()));
-        members.push(("events", listed(first)));
+        members.push(("events", listed(&first.events)));
+        let heard = first.heard.iter().map(|(listener, steps)| (listener.clone(), listed(steps)));
+        members.push(("heard", Value::Object(heard.collect())));
         members.push(("final_windows", first.last.clone()));
         if !is_stable {
-            members.push(("events_alternatives", others.iter().map(listed).collect()));
+            members.push((
+                "events_alternatives",
+                others.iter().map(|run| listed(&run.events)).collect(),
+            ));
         }
+        let is_said = |value: &Value| {
+            value.as_array().is_none_or(|items| !items.is_empty())
+                && value.as_object().is_none_or(|members| !members.is_empty())
+        };
+        members.retain(|(name, value)| !["listeners", "heard"].contains(name) || is_said(value));
         write(&folder.join(format!("{}.json", scenario.name)), &members)
     }
 }
 
-fn listed(run: &Trace) -> Value {
+fn listed(steps: &[Vec<Event>]) -> Value {
     let line = |step: usize, Event { name, args, is_before_result }: &Event| json!({ "step": step, "before_result": is_before_result, "name": name, "args": args });
-    let steps = run.events.iter().enumerate();
+    let steps = steps.iter().enumerate();
     steps.flat_map(|(step, events)| events.iter().map(move |event| line(step, event))).collect()
 }

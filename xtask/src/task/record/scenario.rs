@@ -87,6 +87,8 @@ pub(super) struct Scenario {
     pub description: String,
     /// The manifest of the extension that makes the calls.
     pub variant: String,
+    /// The manifests of the extensions that only listen.
+    pub listeners: Vec<String>,
     /// What generated it.
     pub generated: Option<Value>,
     /// The calls.
@@ -108,6 +110,7 @@ impl Scenario {
                 name: text("name").unwrap_or(stem),
                 description: text("description").unwrap_or_default(),
                 variant: text("manifest_variant").unwrap_or_else(|| "full".to_owned()),
+                listeners: texts(&value, "listeners"),
                 generated: value.get("generated").cloned(),
                 steps: steps.iter().map(Step::read).collect::<Result<_>>()?,
             })
@@ -146,6 +149,11 @@ impl Scenario {
     }
 }
 
+fn texts(value: &Value, name: &str) -> Vec<String> {
+    let items = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(|item| Some(item.as_str()?.to_owned())).collect()
+}
+
 /// Writes an object to a file: a member a line, and of lists of objects an item a line.
 ///
 /// # Errors
@@ -178,7 +186,7 @@ mod tests {
             Step::new("tabs.remove", vec![json!(["$T1", "$T3"])]),
         ];
         let [name, description, variant] = ["one", "", "full"].map(str::to_owned);
-        Scenario { name, description, variant, generated: None, steps }
+        Scenario { name, description, variant, listeners: Vec::new(), generated: None, steps }
     }
 
     #[test]

@@ -50,7 +50,8 @@ mod tests {
     fn only_the_steps_that_a_mismatch_needs_are_left() {
         let steps = (0..9).map(|number| Step::new("tabs.move", vec![json!(number)])).collect();
         let [name, description, variant] = ["one", "", "full"].map(str::to_owned);
-        let scenario = Scenario { name, description, variant, generated: None, steps };
+        let scenario =
+            Scenario { name, description, variant, listeners: Vec::new(), generated: None, steps };
         let mismatch = |step| Mismatch {
             class: "moved".into(),
             step,

@@ -5,8 +5,9 @@
 pub(super) struct Theme {
     /// Its name on the command line.
     pub name: &'static str,
-    /// How often an operation is called, by its full name; `*` is every operation of the table that is not named. `page`, `port`, `nap` and
-    /// `send` are steps of the harness: code in a page, use of a port, a pause, a message of the kinds that the content script knows.
+    /// How often an operation is called, by its full name; `*` is every operation of the table that is not named. `page`, `port`, `nap`,
+    /// `send` and `hand` are steps of the harness: code in a page, use of a port, a pause, a message of the kinds that the content script
+    /// knows, pointer and keys.
     pub operations: &'static [(&'static str, usize)],
     /// How many tabs there are at first, beside the one that is always there: at least and at most.
     pub tabs: (usize, usize),
@@ -16,6 +17,8 @@ pub(super) struct Theme {
     pub pages: usize,
     /// The manifests that scenarios are recorded with.
     pub variants: &'static [&'static str],
+    /// The manifests of extensions that listen to every scenario.
+    pub listeners: &'static [&'static str],
     /// How many of a hundred calls are made with a callback.
     pub callbacks: usize,
     /// How many of a hundred calls are made wrong on purpose.
@@ -30,12 +33,29 @@ const PLAIN: Theme = Theme {
     second_window: 20,
     pages: 15,
     variants: &["full"],
+    listeners: &[],
     callbacks: 0,
     wrong: 5,
 };
 
 /// The manifests with less than everything, and that with everything.
 const EVERY_VARIANT: &[&str] = &["full", "tabsonly", "none", "hosta", "allhosts"];
+
+/// Every operation of the table, those more often that change most.
+const EVERYTHING: &[(&str, usize)] = &[
+    ("tabs.captureVisibleTab", 0),
+    ("tabs.detectLanguage", 0),
+    ("tabs.connect", 0),
+    ("tabs.sendMessage", 0),
+    ("sessions.restore", 0),
+    ("windows.remove", 1),
+    ("tabs.update", 3),
+    ("tabs.move", 3),
+    ("tabs.group", 2),
+    ("windows.create", 2),
+    ("page", 2),
+    ("*", 1),
+];
 
 /// All themes.
 pub(super) const THEMES: &[Theme] = &[
@@ -207,24 +227,104 @@ pub(super) const THEMES: &[Theme] = &[
         pages: 95,
         ..PLAIN
     },
+    Theme { name: "mixed", operations: EVERYTHING, second_window: 40, pages: 50, ..PLAIN },
     Theme {
-        name: "mixed",
-        operations: &[
-            ("tabs.captureVisibleTab", 0),
-            ("tabs.detectLanguage", 0),
-            ("tabs.connect", 0),
-            ("tabs.sendMessage", 0),
-            ("sessions.restore", 0),
-            ("windows.remove", 1),
-            ("tabs.update", 3),
-            ("tabs.move", 3),
-            ("tabs.group", 2),
-            ("windows.create", 2),
-            ("page", 2),
-            ("*", 1),
-        ],
+        name: "callbacks",
+        operations: EVERYTHING,
         second_window: 40,
         pages: 50,
+        callbacks: 60,
+        ..PLAIN
+    },
+    Theme {
+        name: "listeners",
+        operations: EVERYTHING,
+        second_window: 40,
+        pages: 70,
+        listeners: &["none", "tabsonly", "hosta"],
+        ..PLAIN
+    },
+    Theme {
+        name: "incognito",
+        operations: &[
+            ("windows.create", 4),
+            ("tabs.create", 4),
+            ("tabs.move", 2),
+            ("tabs.group", 2),
+            ("tabs.update", 3),
+            ("tabs.remove", 2),
+            ("tabs.query", 2),
+            ("windows.getAll", 2),
+            ("tabs.duplicate", 1),
+            ("windows.remove", 1),
+        ],
+        tabs: (1, 2),
+        pages: 40,
+        variants: &["full", "spanning", "split"],
+        ..PLAIN
+    },
+    Theme {
+        name: "pages",
+        operations: &[
+            ("page", 10),
+            ("tabs.update", 2),
+            ("tabs.goBack", 1),
+            ("tabs.group", 1),
+            ("tabs.move", 1),
+            ("tabs.remove", 1),
+            ("nap", 1),
+        ],
+        tabs: (2, 3),
+        pages: 100,
+        ..PLAIN
+    },
+    Theme {
+        name: "input",
+        operations: &[
+            ("hand", 9),
+            ("tabs.update", 2),
+            ("tabs.group", 2),
+            ("tabs.create", 1),
+            ("tabs.move", 1),
+            ("tabs.query", 1),
+        ],
+        tabs: (2, 3),
+        second_window: 0,
+        pages: 40,
+        ..PLAIN
+    },
+    Theme {
+        name: "long",
+        operations: &[
+            ("tabs.move", 5),
+            ("tabs.group", 4),
+            ("tabs.ungroup", 2),
+            ("tabs.highlight", 3),
+            ("tabs.remove", 2),
+            ("tabs.update", 2),
+            ("tabGroups.move", 2),
+            ("tabs.duplicate", 1),
+        ],
+        tabs: (40, 60),
+        second_window: 20,
+        pages: 0,
+        ..PLAIN
+    },
+    Theme {
+        name: "many-windows",
+        operations: &[
+            ("windows.create", 6),
+            ("tabs.move", 5),
+            ("tabs.group", 3),
+            ("tabGroups.move", 2),
+            ("windows.update", 2),
+            ("windows.remove", 1),
+            ("tabs.remove", 2),
+            ("tabs.create", 2),
+            ("tabs.query", 2),
+        ],
+        tabs: (3, 5),
+        second_window: 100,
         ..PLAIN
     },
 ];

@@ -35,6 +35,8 @@ pub(super) struct Trace {
     pub outcomes: Vec<Outcome>,
     /// The events of each step.
     pub events: Vec<Vec<Event>>,
+    /// What each listener heard of each step.
+    pub heard: BTreeMap<String, Vec<Vec<Event>>>,
     /// All windows with their tabs, after the last step.
     pub last: Value,
 }
@@ -45,7 +47,7 @@ impl Trace {
     /// # Errors
     /// If the browser does not answer, or does not know a step.
     pub(super) fn take(contract: &Contract, scenario: &Scenario) -> Result<Self> {
-        let start = contract.reset(&scenario.variant)?;
+        let start = contract.reset(&scenario.variant, &scenario.listeners)?;
         let mut symbols = Symbols::new(start.extension);
         let mut ids = BTreeMap::new();
         for (name, id) in start.ids {
@@ -54,6 +56,7 @@ impl Trace {
         }
         let mut raw: Vec<(Value, Vec<Value>)> = Vec::new();
         let mut seen = 0;
+        let mut others = Others::of(scenario);
         for step in &scenario.steps {
             let answer = make(contract, step, &ids)?;
             for (name, place) in &step.save {
@@ -66,11 +69,13 @@ impl Trace {
             let events = contract.events(seen, step.settle())?;
             seen += events.len();
             raw.push((answer, events));
+            others.listen(contract)?;
         }
         let late = contract.events(seen, "full")?;
         if let Some((_, events)) = raw.last_mut() {
             events.extend(late);
         }
+        others.listen_again(contract)?;
         let all = json!({ "op": "windows.getAll", "args": [{ "populate": true }] });
         let last = contract.call(&all)?.get("result").cloned().unwrap_or_default();
         for (answer, events) in &raw {
@@ -83,6 +88,7 @@ impl Trace {
         Ok(Self {
             outcomes: raw.iter().map(|(answer, _)| outcome(answer, &symbols)).collect(),
             events: raw.iter().map(|(answer, events)| heard(answer, events, &symbols)).collect(),
+            heard: others.named(&symbols),
             last: symbols.named(&last),
         })
     }
@@ -90,13 +96,50 @@ impl Trace {
     /// The same without what depends on the window manager: events of the focus.
     pub(super) fn without_focus(&self) -> Self {
         let mut trace = self.clone();
-        for events in &mut trace.events {
+        for events in trace.events.iter_mut().chain(trace.heard.values_mut().flatten()) {
             events.retain(|event| event.name != "windows.onFocusChanged");
             for event in events {
                 event.is_before_result = false;
             }
         }
         trace
+    }
+}
+
+/// What the listeners hear, step by step.
+struct Others(BTreeMap<String, Vec<Vec<Value>>>);
+
+impl Others {
+    fn of(scenario: &Scenario) -> Self {
+        Self(scenario.listeners.iter().map(|listener| (listener.clone(), Vec::new())).collect())
+    }
+
+    /// Asks what was heard since the step before.
+    fn listen(&mut self, contract: &Contract) -> Result<()> {
+        for (listener, steps) in &mut self.0 {
+            let seen = steps.iter().map(Vec::len).sum();
+            steps.push(contract.heard(listener, seen)?);
+        }
+        Ok(())
+    }
+
+    /// Asks once more, for what belongs to the last step.
+    fn listen_again(&mut self, contract: &Contract) -> Result<()> {
+        self.listen(contract)?;
+        for steps in self.0.values_mut() {
+            let late = steps.pop().unwrap_or_default();
+            if let Some(last) = steps.last_mut() {
+                last.extend(late);
+            }
+        }
+        Ok(())
+    }
+
+    fn named(self, symbols: &Symbols) -> BTreeMap<String, Vec<Vec<Event>>> {
+        let named = |steps: Vec<Vec<Value>>| {
+            steps.iter().map(|events| heard(&Value::Null, events, symbols)).collect()
+        };
+        self.0.into_iter().map(|(listener, steps)| (listener, named(steps))).collect()
     }
 }
 
