@@ -47,9 +47,12 @@ fn latin_1(bytes: &[u8]) -> String {
 }
 
 fn shown(text: Cow<'_, str>) -> Cow<'_, str> {
-    // Bytes are looked at first, since nearly no file has such a character.
-    let may_be = |byte: &u8| matches!(byte, 0..=8 | 0x0b..=0x0c | 0x0e..=0x1f | 0x7f | 0xef);
-    if !text.as_bytes().iter().any(may_be) || !text.chars().any(is_unshown) {
+    // Bytes are looked at first, and without a way out of the inner loop, so that the compiler takes many at once.
+    let may_be = |byte: u8| {
+        byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || matches!(byte, 0x7f | 0xef)
+    };
+    let finds = |chunk: &[u8]| chunk.iter().fold(false, |found, byte| found | may_be(*byte));
+    if !text.as_bytes().chunks(128).any(finds) || !text.chars().any(is_unshown) {
         return text;
     }
     Cow::Owned(

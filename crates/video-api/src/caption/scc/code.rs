@@ -151,9 +151,27 @@ impl Code {
     }
 }
 
+/// Each byte of seven bits with its parity: a table, since counting bits is slow where the processor is not known to do it.
+const WITH_PARITY: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the compiler runs it, and the loop ends at the table's length"
+        )]
+        {
+            table[byte as usize] =
+                if byte.count_ones().is_multiple_of(2) { byte | 0x80 } else { byte };
+        }
+        byte += 1;
+    }
+    table
+};
+
 /// A byte of seven bits with the bit above that makes the number of ones odd.
-pub(super) const fn with_parity(byte: u8) -> u8 {
-    if byte.count_ones().is_multiple_of(2) { byte | 0x80 } else { byte }
+pub(super) fn with_parity(byte: u8) -> u8 {
+    WITH_PARITY.get(usize::from(byte)).copied().unwrap_or(byte)
 }
 
 #[cfg(test)]

@@ -22,6 +22,14 @@ pub(super) struct RowText {
     cells: Vec<(char, Pen)>,
 }
 
+/// Tells whether the rows of a text fit on the picture without making them. No character becomes more than it has bytes, and of two rows
+/// that a line is broken into one is more than half full.
+pub(super) fn surely_fits(text: &Text) -> bool {
+    let text = text.as_str();
+    let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    1 + breaks + text.len() / (COLUMNS / 4) <= ROWS
+}
+
 /// The rows of a text, however many; lines of blanks alone are none.
 pub(super) fn of_text(text: &Text) -> Vec<RowText> {
     let mut rows = Vec::new();

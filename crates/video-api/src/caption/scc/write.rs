@@ -1,15 +1,16 @@
 //! Writing of Scenarist files: pop-on captions, each sent in time for its last pair to fall on its start.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 
-use super::super::cue::Track;
+use super::super::cue::{Cue, Track};
 use super::super::layout::Layout;
 use super::SIGNATURE;
 use super::character::{self, Sent};
 use super::code::{self, Pen, with_parity};
 use super::grid::ROWS;
-use super::rows::{self, PlacedRow};
+use super::rows::{self, PlacedRow, RowText};
 use super::timecode::{Timecode, frames_of};
 
 /// Frames of a control pair and its repetition.
@@ -28,17 +29,23 @@ struct Unit {
 struct Part<'t> {
     start: u64,
     end: u64,
-    rows: Vec<rows::RowText>,
-    layout: Option<std::borrow::Cow<'t, Layout>>,
+    cue: &'t Cue,
+    /// The rows of a cue that is shown in turns. Those of others are made when they are needed, so that they never exist all at once.
+    rows: Option<Vec<RowText>>,
+}
+
+/// A part on the picture.
+struct Shown<'t> {
+    rows: Vec<RowText>,
+    layout: Option<Cow<'t, Layout>>,
 }
 
 /// Writes a track. Cues that overlap are shown together, as far as the picture has room.
 #[must_use]
 pub fn write(track: &Track) -> String {
     let mut line = Line21 { out: format!("{SIGNATURE}\n\n").into_bytes(), ..Line21::default() };
-    let parts = parts(track);
-    let mut waiting = parts.iter().enumerate().peekable();
-    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    let mut waiting = parts(track).into_iter().enumerate().peekable();
+    let mut shown: BTreeMap<usize, Shown<'_>> = BTreeMap::new();
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     loop {
         let next_end = ends.peek().map(|Reverse((frame, _))| *frame);
@@ -51,10 +58,11 @@ pub fn write(track: &Track) -> String {
             shown.remove(&index);
         }
         while let Some((index, part)) = waiting.next_if(|(_, part)| part.start <= frame) {
-            shown.insert(index);
+            let rows = part.rows.unwrap_or_else(|| rows::of_text(&part.cue.text));
+            shown.insert(index, Shown { rows, layout: track.place(part.cue) });
             ends.push(Reverse((part.end, index)));
         }
-        line.show(&picture(&parts, &shown), frame);
+        line.show(&picture(&shown), frame);
     }
     line.flush_erasure();
     line.end_line();
@@ -65,17 +73,22 @@ pub fn write(track: &Track) -> String {
 fn parts(track: &Track) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(track.cues.len());
     for (_, cue) in track.in_order() {
-        let mut all = rows::of_text(&cue.text);
         let (start, end) = (frames_of(cue.start), frames_of(cue.end));
+        if rows::surely_fits(&cue.text) {
+            if !cue.text.is_empty() {
+                parts.push(Part { start, end: end.max(start + DOUBLED), cue, rows: None });
+            }
+            continue;
+        }
+        let mut all = rows::of_text(&cue.text);
         let count = u64::try_from(all.len().div_ceil(ROWS)).unwrap_or(1);
         let length = (end.saturating_sub(start) / count.max(1)).max(DOUBLED);
         for turn in 0..count {
             let rest = all.split_off(all.len().min(ROWS));
-            let rows = std::mem::replace(&mut all, rest);
-            let is_last = turn + 1 == count;
+            let rows = Some(std::mem::replace(&mut all, rest));
             let own = start + turn * length;
-            let end = if is_last { end.max(own + DOUBLED) } else { own + length };
-            parts.push(Part { start: own, end, rows, layout: track.place(cue) });
+            let end = if turn + 1 == count { end.max(own + DOUBLED) } else { own + length };
+            parts.push(Part { start: own, end, cue, rows });
         }
     }
     parts.sort_by_key(|part| part.start);
@@ -83,10 +96,10 @@ fn parts(track: &Track) -> Vec<Part<'_>> {
 }
 
 /// The rows of the picture on which these parts are shown.
-fn picture<'p>(parts: &'p [Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow<'p>> {
+fn picture<'p>(shown: &'p BTreeMap<usize, Shown<'_>>) -> Vec<PlacedRow<'p>> {
     let mut taken = [false; ROWS];
     let mut picture: Vec<PlacedRow<'p>> = Vec::new();
-    for part in shown.iter().take(ROWS).filter_map(|index| parts.get(*index)) {
+    for part in shown.values().take(ROWS) {
         picture.extend(rows::place(&part.rows, part.layout.as_deref(), &mut taken));
     }
     picture.sort_by_key(|row| row.row);
@@ -98,6 +111,8 @@ fn picture<'p>(parts: &'p [Part<'_>], shown: &BTreeSet<usize>) -> Vec<PlacedRow<
 struct Line21 {
     out: Vec<u8>,
     timecode: String,
+    /// Room for the pairs of a caption, used again for each.
+    units: Vec<Unit>,
     /// The first frame after what shows the last caption.
     free: u64,
     /// The frame at which the picture is to be erased.
@@ -113,28 +128,49 @@ impl Line21 {
             self.erasure = Some(frame.max(self.free));
             return;
         }
-        let mut units = vec![control(code::RCL), control(code::ENM)];
+        let mut units = std::mem::take(&mut self.units);
+        units.clear();
+        units.extend([control(code::RCL), control(code::ENM)]);
         for row in picture {
             encode_row(row, &mut units);
         }
         let erasure = self.erasure.take();
         let target = frame.max(erasure.map_or(self.free, |at| at + DOUBLED));
-        let (starts, shown_at) = match self.backward(&units, erasure, target) {
+        let shown_at = self.load(&units, erasure, target);
+        self.send(control(code::EOC), shown_at);
+        self.free = shown_at + DOUBLED;
+        self.units = units;
+    }
+
+    /// Sends pairs right before `target`, or as soon as there is room, with an erasure between them, and gives the frame after them.
+    fn load(&mut self, units: &[Unit], mut erasure: Option<u64>, target: u64) -> u64 {
+        let frames: u64 = units.iter().map(|unit| unit.frames()).sum();
+        let first = target.checked_sub(frames).filter(|first| *first >= self.free);
+        if let Some(mut next) =
+            first.filter(|first| erasure.is_none_or(|at| at + DOUBLED <= *first))
+        {
+            // Nearly all captions have all the room that they need.
+            self.erasure = erasure;
+            self.flush_erasure();
+            for unit in units {
+                self.send(*unit, next);
+                next += unit.frames();
+            }
+            return target;
+        }
+        let (starts, shown_at) = match self.backward(units, erasure, target) {
             Some(starts) => (starts, target),
-            None => self.forward(&units, erasure, target),
+            None => self.forward(units, erasure, target),
         };
-        let mut erasure = erasure;
-        for (unit, start) in units.into_iter().zip(starts) {
+        for (unit, start) in units.iter().zip(starts) {
             if let Some(at) = erasure.take_if(|at| *at < start) {
                 self.send(control(code::EDM), at);
             }
-            self.send(unit, start);
+            self.send(*unit, start);
         }
-        if let Some(at) = erasure {
-            self.send(control(code::EDM), at);
-        }
-        self.send(control(code::EOC), shown_at);
-        self.free = shown_at + DOUBLED;
+        self.erasure = erasure;
+        self.flush_erasure();
+        shown_at
     }
 
     /// Frames at which pairs start that end right before `target`, around an erasure; none if they would have to start too early.

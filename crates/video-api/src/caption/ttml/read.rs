@@ -404,17 +404,18 @@ impl Walk {
             open.text.push_str(&text.replace('\r', "\n"));
             return;
         }
+        let mut is_styled = false;
         for (number, word) in text.split([' ', '\t', '\n', '\r']).enumerate() {
             let so_far = open.text.as_str();
-            let at_start = so_far.is_empty() || so_far.ends_with([' ', '\n']);
-            if number > 0 && !at_start {
+            let parts_words = number > 0 && !so_far.is_empty() && !so_far.ends_with([' ', '\n']);
+            if (parts_words || !word.is_empty()) && !is_styled {
                 open.text.set_style(element.declared.style(), language);
+                is_styled = true;
+            }
+            if parts_words {
                 open.text.push(' ');
             }
-            if !word.is_empty() {
-                open.text.set_style(element.declared.style(), language);
-                open.text.push_str(word);
-            }
+            open.text.push_str(word);
         }
     }
 }
