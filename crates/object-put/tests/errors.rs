@@ -26,6 +26,7 @@ fn request_rows() -> Vec<Row> {
         (Error::HeaderSectionTooLarge { most: 8192 }, 400, "RequestHeaderSectionTooLarge", "Your request header section exceeds the maximum allowed size.", "MaxSizeAllowed=8192"),
         (Error::MethodNotAllowed { method: text("PATCH"), resource: "OBJECT" }, 405, "MethodNotAllowed", "The specified method is not allowed against this resource.", "Method=PATCH ResourceType=OBJECT"),
         (Error::OperationNotImplemented { operation: "CreateSession" }, 501, "NotImplemented", "CreateSession is not implemented", ""),
+        (Error::ParameterNotImplemented { name: text("legal") }, 501, "NotImplemented", "The query parameter legal implies functionality that is not implemented", "Parameter=legal"),
         (Error::Unknown { name: text("x-amz-foo") }, 400, "InvalidRequest", "x-amz-foo is not a known header or parameter of this operation", ""),
         (Error::UnsupportedAuthorization, 400, "InvalidRequest", "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.", ""),
         (Error::SeveralAuthorizations, 400, "InvalidArgument", "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified", ""),

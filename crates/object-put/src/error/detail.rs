@@ -59,6 +59,7 @@ impl Error {
             Self::MethodNotAllowed { method, resource } => {
                 vec![field("Method", method), field("ResourceType", resource)]
             }
+            Self::ParameterNotImplemented { name } => vec![field("Parameter", name)],
             Self::AuthorizationHeaderMalformed { region, .. } => {
                 region.iter().map(|region| field("Region", region)).collect()
             }

@@ -65,6 +65,12 @@ pub enum Error {
         /// The operation's name.
         operation: &'static str,
     },
+    /// A parameter of a request that writes, which has no meaning for its operation.
+    #[error("The query parameter {name} implies functionality that is not implemented")]
+    ParameterNotImplemented {
+        /// The parameter.
+        name: String,
+    },
     /// `--strict` refuses what this service does not know.
     #[error("{name} is not a known header or parameter of this operation")]
     Unknown {

@@ -17,7 +17,9 @@ impl Coded for Error {
             Self::KeyTooLong { .. } => Row::of(400, "KeyTooLongError"),
             Self::HeaderSectionTooLarge { .. } => Row::of(400, "RequestHeaderSectionTooLarge"),
             Self::MethodNotAllowed { .. } => Row::of(405, "MethodNotAllowed"),
-            Self::OperationNotImplemented { .. } => Row::of(501, "NotImplemented"),
+            Self::OperationNotImplemented { .. } | Self::ParameterNotImplemented { .. } => {
+                Row::of(501, "NotImplemented")
+            }
             Self::Unknown { .. } => Row::of(400, "InvalidRequest"), // chosen here
             Self::UnsupportedAuthorization => Row::of(400, "InvalidRequest"),
             Self::SeveralAuthorizations => Row::of(400, "InvalidArgument"),

@@ -8,6 +8,7 @@ pub mod get_object;
 pub mod list_objects;
 pub mod not_configured;
 pub mod object_config;
+pub mod parameters;
 pub mod put_headers;
 pub mod put_object;
 pub mod strict;
@@ -91,7 +92,7 @@ pub struct Operation {
     pub method: &'static str,
     /// The kind of thing that its path names.
     pub target: Target,
-    /// The query parameter, or the header, that tells it from the others of this method and target; empty for none.
+    /// The query parameters and the headers, `&` between, that tell it from the others of this method and target; empty for none.
     pub marker: &'static str,
     /// The permission that a key must hold for it; empty for none.
     pub permission: &'static str,
@@ -99,6 +100,13 @@ pub struct Operation {
     pub needs_bucket: bool,
     /// The way in which it is done.
     pub run: Run,
+}
+
+impl Operation {
+    /// The names that its marker has.
+    pub fn markers(&self) -> impl Iterator<Item = &'static str> {
+        self.marker.split('&').filter(|name| !name.is_empty())
+    }
 }
 
 /// Settings that are the same for all requests.

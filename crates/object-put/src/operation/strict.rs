@@ -91,7 +91,7 @@ pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
         let is_known = name.starts_with(words.query_prefix)
             || name.starts_with("response-")
             || PARAMETERS.contains(&name)
-            || OPERATIONS.iter().any(|row| row.marker == name);
+            || OPERATIONS.iter().any(|row| row.markers().any(|marker| marker == name));
         if !is_known {
             return unknown(name);
         }

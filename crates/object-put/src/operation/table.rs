@@ -61,6 +61,7 @@ const fn without_bucket(operation: Operation) -> Operation {
 pub static OPERATIONS: &[Operation] = &[
     // The service. A zonal host that is not served looks like it.
     service("CreateSession", "GET", "session", "", NotImplemented),
+    service("ListDirectoryBuckets", "GET", "max-directory-buckets", "", NotImplemented),
     service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_objects::buckets)),
     // Buckets: what hangs on them.
     bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location)),
@@ -86,23 +87,38 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("GetPublicAccessBlock", "GET", "publicAccessBlock", "store:GetBucketPublicAccessBlock", Read(bucket_config::get_public_access)),
     bucket("PutPublicAccessBlock", "PUT", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::put_public_access)),
     bucket("DeletePublicAccessBlock", "DELETE", "publicAccessBlock", "store:PutBucketPublicAccessBlock", Write(bucket_config::delete_public_access)),
+    bucket("GetBucketAbac", "GET", "abac", "", NotImplemented),
+    bucket("PutBucketAbac", "PUT", "abac", "", NotImplemented),
     bucket("GetBucketAccelerateConfiguration", "GET", "accelerate", "store:GetAccelerateConfiguration", Read(not_configured::acceleration)),
     bucket("PutBucketAccelerateConfiguration", "PUT", "accelerate", "", NotImplemented),
-    bucket("GetBucketAnalyticsConfiguration", "GET", "analytics", "", NotImplemented),
+    bucket("GetBucketAnalyticsConfiguration", "GET", "analytics&id", "", NotImplemented),
+    bucket("ListBucketAnalyticsConfigurations", "GET", "analytics", "", NotImplemented),
     bucket("PutBucketAnalyticsConfiguration", "PUT", "analytics", "", NotImplemented),
     bucket("DeleteBucketAnalyticsConfiguration", "DELETE", "analytics", "", NotImplemented),
     bucket("GetBucketCors", "GET", "cors", "store:GetBucketCORS", Read(not_configured::cors)),
     bucket("PutBucketCors", "PUT", "cors", "", NotImplemented),
     bucket("DeleteBucketCors", "DELETE", "cors", "store:PutBucketCORS", Write(not_configured::delete)),
-    bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering", "", NotImplemented),
+    bucket("GetBucketIntelligentTieringConfiguration", "GET", "intelligent-tiering&id", "", NotImplemented),
+    bucket("ListBucketIntelligentTieringConfigurations", "GET", "intelligent-tiering", "", NotImplemented),
     bucket("PutBucketIntelligentTieringConfiguration", "PUT", "intelligent-tiering", "", NotImplemented),
     bucket("DeleteBucketIntelligentTieringConfiguration", "DELETE", "intelligent-tiering", "", NotImplemented),
-    bucket("GetBucketInventoryConfiguration", "GET", "inventory", "", NotImplemented),
+    bucket("GetBucketInventoryConfiguration", "GET", "inventory&id", "", NotImplemented),
+    bucket("ListBucketInventoryConfigurations", "GET", "inventory", "", NotImplemented),
     bucket("PutBucketInventoryConfiguration", "PUT", "inventory", "", NotImplemented),
     bucket("DeleteBucketInventoryConfiguration", "DELETE", "inventory", "", NotImplemented),
     bucket("GetBucketLogging", "GET", "logging", "store:GetBucketLogging", Read(not_configured::logging)),
     bucket("PutBucketLogging", "PUT", "logging", "", NotImplemented),
-    bucket("GetBucketMetricsConfiguration", "GET", "metrics", "", NotImplemented),
+    bucket("CreateBucketMetadataConfiguration", "POST", "metadataConfiguration", "", NotImplemented),
+    bucket("GetBucketMetadataConfiguration", "GET", "metadataConfiguration", "", NotImplemented),
+    bucket("DeleteBucketMetadataConfiguration", "DELETE", "metadataConfiguration", "", NotImplemented),
+    bucket("UpdateBucketMetadataAnnotationTableConfiguration", "PUT", "metadataAnnotationTable", "", NotImplemented),
+    bucket("UpdateBucketMetadataInventoryTableConfiguration", "PUT", "metadataInventoryTable", "", NotImplemented),
+    bucket("UpdateBucketMetadataJournalTableConfiguration", "PUT", "metadataJournalTable", "", NotImplemented),
+    bucket("CreateBucketMetadataTableConfiguration", "POST", "metadataTable", "", NotImplemented),
+    bucket("GetBucketMetadataTableConfiguration", "GET", "metadataTable", "", NotImplemented),
+    bucket("DeleteBucketMetadataTableConfiguration", "DELETE", "metadataTable", "", NotImplemented),
+    bucket("GetBucketMetricsConfiguration", "GET", "metrics&id", "", NotImplemented),
+    bucket("ListBucketMetricsConfigurations", "GET", "metrics", "", NotImplemented),
     bucket("PutBucketMetricsConfiguration", "PUT", "metrics", "", NotImplemented),
     bucket("DeleteBucketMetricsConfiguration", "DELETE", "metrics", "", NotImplemented),
     bucket("GetBucketNotificationConfiguration", "GET", "notification", "store:GetBucketNotification", Read(not_configured::notification)),
@@ -124,6 +140,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
     bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2)),
     bucket("DeleteObjects", "POST", "delete", "store:DeleteObject", Steps(delete_object::objects)),
+    bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
     bucket("PostObject", "POST", "", "", NotImplemented),
     // Buckets themselves.
     bucket("ListObjects", "GET", "", "store:ListBucket", Read(list_objects::objects)),
@@ -143,6 +160,11 @@ pub static OPERATIONS: &[Operation] = &[
     object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold)),
     object("GetObjectAttributes", "GET", "attributes", "store:GetObject", Read(get_object::attributes)),
     object("GetObjectTorrent", "GET", "torrent", "", NotImplemented),
+    object("PutObjectAnnotation", "PUT", "annotation", "", NotImplemented),
+    object("GetObjectAnnotation", "GET", "annotation&annotationName", "", NotImplemented),
+    object("ListObjectAnnotations", "GET", "annotation", "", NotImplemented),
+    object("DeleteObjectAnnotation", "DELETE", "annotation", "", NotImplemented),
+    object("UpdateObjectEncryption", "PUT", "encryption", "", NotImplemented),
     object("RestoreObject", "POST", "restore", "", NotImplemented),
     object("SelectObjectContent", "POST", "select", "", NotImplemented),
     object("RenameObject", "PUT", "renameObject", "", NotImplemented),
@@ -150,7 +172,9 @@ pub static OPERATIONS: &[Operation] = &[
     object("CompleteMultipartUpload", "POST", "uploadId", "", NotImplemented),
     object("AbortMultipartUpload", "DELETE", "uploadId", "", NotImplemented),
     object("ListParts", "GET", "uploadId", "", NotImplemented),
+    object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "", NotImplemented),
     object("UploadPart", "PUT", "uploadId", "", NotImplemented),
+    object("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
     // Objects themselves.
     without_bucket(object("Preflight", "OPTIONS", "", "", Read(not_configured::preflight))),
     object("GetObject", "GET", "", "store:GetObject", Read(get_object::get)),
@@ -160,10 +184,11 @@ pub static OPERATIONS: &[Operation] = &[
     object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request)),
 ];
 
-/// The operation that a request means: the first row that fits, and rows with a marker come first.
+/// The operation that a request means: the first row that fits, and rows with a marker come first. One that is not built
+/// has a row too: its run says so.
 ///
 /// # Errors
-/// [`Error::MethodNotAllowed`]; [`Error::OperationNotImplemented`], which names it.
+/// [`Error::MethodNotAllowed`].
 pub fn route(
     method: &str,
     target: Target,
@@ -171,13 +196,10 @@ pub fn route(
     query: &Query,
 ) -> Result<&'static Operation, Error> {
     let found = OPERATIONS.iter().find(|row| is_meant(row, method, target, fields, query));
-    let Some(operation) = found else {
-        return Err(Error::MethodNotAllowed { method: method.to_owned(), resource: target.name() });
-    };
-    match operation.run {
-        NotImplemented => Err(Error::OperationNotImplemented { operation: operation.name }),
-        _ => Ok(operation),
-    }
+    found.ok_or_else(|| Error::MethodNotAllowed {
+        method: method.to_owned(),
+        resource: target.name(),
+    })
 }
 
 /// Tells whether a row is for a request.
@@ -188,10 +210,10 @@ fn is_meant(
     fields: &Fields<'_>,
     query: &Query,
 ) -> bool {
-    let has_marker = || match row.marker {
-        "" => true,
-        header if header.starts_with("x-store-") => fields.has(header),
-        parameter => query.has(parameter),
-    };
-    row.target == target && row.method == method && has_marker()
+    row.target == target
+        && row.method == method
+        && row.markers().all(|marker| match marker.starts_with("x-store-") {
+            true => fields.has(marker),
+            false => query.has(marker),
+        })
 }

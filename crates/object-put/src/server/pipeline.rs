@@ -18,8 +18,8 @@ use crate::auth::credentials::Credentials;
 use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::error::Error;
-use crate::operation::strict;
 use crate::operation::table::route;
+use crate::operation::{parameters, strict};
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
@@ -94,15 +94,11 @@ impl ObjectPut {
         })?;
         let dialect = fields.dialect();
         let refused = |operation, error| Refused { dialect, operation, error };
-        let (location, operation) = self.locate(head, &fields, &query).map_err(|error| {
-            let operation = match &error {
-                Error::OperationNotImplemented { operation } => operation,
-                _ => NO_OPERATION,
-            };
-            refused(operation, error)
-        })?;
-        let (caller, verified) = self
-            .authenticate(head, &location, &fields, &query, now)
+        let (location, operation) = self
+            .locate(head, &fields, &query)
+            .map_err(|error| refused(NO_OPERATION, error))?;
+        let (caller, verified) = check_built(operation, head, &query)
+            .and_then(|()| self.authenticate(head, &location, &fields, &query, now))
             .map_err(|error| refused(operation.name, error))?;
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
@@ -261,6 +257,14 @@ impl ObjectPut {
     ) -> Result<Option<Arc<Bucket>>, Error> {
         request.access().map(|access| authorize::authorize(&access, tx)).transpose()
     }
+}
+
+/// Checks that an operation is there, and that its parameters mean something to it.
+fn check_built(operation: &'static Operation, head: &Head, query: &Query) -> Result<(), Error> {
+    if let Run::NotImplemented = operation.run {
+        return Err(Error::OperationNotImplemented { operation: operation.name });
+    }
+    parameters::check(operation, head.method.as_str(), query)
 }
 
 /// The header fields of a head, in the dialect that it speaks, and its parameters.

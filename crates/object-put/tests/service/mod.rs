@@ -82,6 +82,21 @@ impl World {
     }
 
     pub async fn on(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, now: Timestamp) -> Self {
+        Self::built(store, blobs, now, false).await
+    }
+
+    /// A service that refuses what it does not know.
+    pub async fn strict(now: Timestamp) -> Self {
+        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+        Self::built(Arc::new(Memory::new()), blobs, now, true).await
+    }
+
+    async fn built(
+        store: Arc<dyn KeyValue>,
+        blobs: Arc<dyn Blobs>,
+        now: Timestamp,
+        strict: bool,
+    ) -> Self {
         let clock = Arc::new(ManualClock::default());
         clock.set(now);
         let service = ObjectPut::builder(store, blobs)
@@ -90,6 +105,7 @@ impl World {
             .keyring(object_put::body::encryption::Keyring::new(&[9; 32]))
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
+            .strict(strict)
             .build();
         service.apply_seed().await.unwrap();
         Self { service, clock }

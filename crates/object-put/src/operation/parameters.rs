@@ -1,0 +1,41 @@
+//! Query parameters of requests that write. One that has no meaning for the operation is refused: it may name a part of a bucket or an
+//! object that this service does not know, and without it the request would replace or delete the whole.
+
+use crate::error::Error;
+use crate::operation::{Operation, Run};
+use crate::request::dialect::sigv2;
+use crate::request::query::Query;
+
+/// Parameters of signatures of the older scheme.
+const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
+
+/// Parameters that an operation takes beside its markers.
+#[rustfmt::skip] // A table: one set of operations a line.
+const TAKEN: &[(&[&str], &[&str])] = &[
+    (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold"], &["versionId"]),
+    (&["UploadPart", "UploadPartCopy"], &["partNumber"]),
+];
+
+/// Refuses the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own
+/// or a header's.
+///
+/// # Errors
+/// [`Error::ParameterNotImplemented`], which names it.
+pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), Error> {
+    if !matches!(method, "PUT" | "POST" | "DELETE") || matches!(operation.run, Run::NotImplemented)
+    {
+        return Ok(());
+    }
+    let starts_with_x = |name: &str| matches!(name.as_bytes(), [b'x' | b'X', b'-', ..]);
+    let is_taken = |name: &str| {
+        let mut rows = TAKEN.iter().filter(|(operations, _)| operations.contains(&operation.name));
+        starts_with_x(name)
+            || OF_SIGNATURES.contains(&name)
+            || operation.markers().any(|marker| marker == name)
+            || rows.any(|(_, parameters)| parameters.contains(&name))
+    };
+    match query.names().find(|name| !is_taken(name)) {
+        Some(name) => Err(Error::ParameterNotImplemented { name: name.to_owned() }),
+        None => Ok(()),
+    }
+}
