@@ -399,7 +399,8 @@ fn version_after(
             };
             Ok(match null {
                 Some(version) => StartAfter::Version(key.to_owned(), version.sequence),
-                None => StartAfter::Key(key.to_owned()),
+                // Its place went with it: the key's versions are shown from the first.
+                None => StartAfter::Version(key.to_owned(), u64::MAX),
             })
         }
         (key, Some(version)) => match VersionId::parse(version) {

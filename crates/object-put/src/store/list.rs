@@ -26,7 +26,7 @@ pub enum StartAfter {
     Start,
     /// After this key and all its versions.
     Key(String),
-    /// After this version of this key, given by its sequence.
+    /// After the place of this version of this key, given by its sequence, whether it is still there or not.
     Version(String, u64),
     /// After all keys that start so.
     Prefix(String),
@@ -40,6 +40,14 @@ impl StartAfter {
             Some(group) => Self::Prefix(group.to_owned()),
             None => Self::Key(text),
         }
+    }
+
+    /// Tells whether a version of the key that a version marker names stands before the marker's place.
+    fn is_past(&self, key: &str, version: &ObjectVersion) -> bool {
+        let Self::Version(marker, sequence) = self else {
+            return false;
+        };
+        version.version.sequence >= *sequence && key == marker
     }
 
     /// The token by which a client asks to go on here; empty at the start.
@@ -127,11 +135,16 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
     }
     let mut rows = Rows::new(request);
     let mut newest = match &request.after {
-        StartAfter::Version(key, _) => Some(key.clone()),
+        StartAfter::Version(key, sequence) if has_since(tx, request.bucket, key, *sequence)? => {
+            Some(key.clone())
+        }
         _ => None,
     };
     let mut last = None;
     while let Some((key, version)) = rows.next(tx)? {
+        if request.after.is_past(&key, &version) {
+            continue;
+        }
         if page.entries.len() == request.most {
             page.next = last;
             break;
@@ -152,6 +165,16 @@ pub fn page(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<ListPage, Erro
         page.entries.push(ListEntry::Version { key, version, is_latest });
     }
     Ok(page)
+}
+
+/// Tells whether a key has a version at the place `sequence`, or a newer one.
+fn has_since(tx: &mut Tx<'_>, bucket: u64, key: &str, sequence: u64) -> Result<bool, Error> {
+    let place = (bucket, key.as_bytes().to_vec());
+    if CURRENT.peek(tx, &place)?.is_some_and(|object| object.version.sequence >= sequence) {
+        return Ok(true);
+    }
+    let (rows, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&place), 1)?;
+    Ok(rows.iter().any(|(_, version)| version.version.sequence >= sequence))
 }
 
 /// The rows of a listing in their order: of each key the current object, then the others, newest first.
@@ -227,7 +250,8 @@ impl Cursor {
                 let place = (request.bucket, key.as_bytes().to_vec(), version_place(*sequence));
                 Some(NONCURRENT.key(&place).to_vec())
             }
-            StartAfter::Version(key, _) => Some(cursor.beyond_key(key)),
+            // What follows the marker may have become current since, where what stood before it was deleted.
+            StartAfter::Version(key, _) => Some(cursor.before_key(key)),
         };
         cursor
     }
@@ -236,6 +260,14 @@ impl Cursor {
         let mut bound = self.base.clone();
         text_prefix(group.as_bytes(), &mut bound);
         bound.push(BEYOND);
+        bound
+    }
+
+    fn before_key(&self, key: &str) -> Vec<u8> {
+        let mut bound = self.base.clone();
+        text_prefix(key.as_bytes(), &mut bound);
+        // The start of the end of a key.
+        bound.push(0);
         bound
     }
 
