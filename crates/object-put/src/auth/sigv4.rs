@@ -301,7 +301,7 @@ impl<'r> SigV4Credentials<'r> {
             self.valid_seconds.is_some() && fields.dialect().is_header(name, CONTENT_SHA256)
         };
         let mut unsigned: Vec<&str> = fields
-            .iter()
+            .sent()
             .map(|(name, _)| name)
             .filter(|name| name.starts_with(prefix) || *name == "host")
             .filter(|name| !self.covers(name) && !passed(name))

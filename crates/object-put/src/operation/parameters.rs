@@ -30,6 +30,7 @@ pub fn check(operation: &Operation, method: &str, query: &Query) -> Result<(), E
     let is_taken = |name: &str| {
         let mut rows = TAKEN.iter().filter(|(operations, _)| operations.contains(&operation.name));
         starts_with_x(name)
+            || query.headers().any(|(header, _)| name.eq_ignore_ascii_case(header))
             || OF_SIGNATURES.contains(&name)
             || operation.markers().any(|marker| marker == name)
             || rows.any(|(_, parameters)| parameters.contains(&name))

@@ -89,6 +89,9 @@ pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
     }
     for (name, _) in query.iter() {
         let is_known = name.starts_with(words.query_prefix)
+            || query.headers().any(|(header, _)| name.eq_ignore_ascii_case(header))
+            // Passed over with the checksum of a body that its signer has not seen.
+            || name.starts_with(words.header_prefix)
             || name.starts_with("response-")
             || PARAMETERS.contains(&name)
             || OPERATIONS.iter().any(|row| row.markers().any(|marker| marker == name));

@@ -213,6 +213,17 @@ impl Dialect {
             || (self == Self::Amz && name == sigv2::ACCESS_KEY)
     }
 
+    /// The dialect of a presigned URL with these names of parameters, if they are those of one.
+    pub fn of_presigned<'r>(mut parameters: impl Iterator<Item = &'r str>) -> Option<Self> {
+        parameters.find_map(|name| {
+            let signs = |dialect: &Self| {
+                let own = name.strip_prefix(dialect.words().query_prefix);
+                own == Some("Signature") || (*dialect == Self::Amz && name == sigv2::ACCESS_KEY)
+            };
+            [Self::Store, Self::Amz].into_iter().find(signs)
+        })
+    }
+
     /// The words of this dialect.
     #[must_use]
     pub const fn words(self) -> &'static Vocabulary {

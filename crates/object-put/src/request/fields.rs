@@ -4,18 +4,53 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::request::dialect::Dialect;
+use crate::request::query::Query;
 
 /// The header fields of a request: lower-case names and raw values, in the order they came.
 #[derive(Debug, Clone, Default)]
 pub struct Fields<'r> {
     entries: Vec<(&'r str, &'r [u8])>,
+    /// The number of entries that came as headers; the rest came as parameters of a presigned URL, which its signature covers.
+    sent: usize,
     dialect: Dialect,
 }
 
 impl<'r> Fields<'r> {
     /// The fields with these lower-case names and values, read in the spec's dialect until told otherwise.
     pub fn of(entries: impl IntoIterator<Item = (&'r str, &'r [u8])>) -> Self {
-        Self { entries: entries.into_iter().collect(), dialect: Dialect::Store }
+        let entries: Vec<_> = entries.into_iter().collect();
+        Self { sent: entries.len(), entries, dialect: Dialect::Store }
+    }
+
+    /// The same fields, and the parameters of a presigned URL that count as headers. A header of the same name must say the same.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRequest`], which names the header.
+    pub fn with_parameters(mut self, query: &'r Query) -> Result<Self, Error> {
+        if query.headers().next().is_none() {
+            return Ok(self);
+        }
+        for (name, _) in query.headers() {
+            let sent = self.iter().filter(|(own, _)| *own == name);
+            let sent = joined(sent.map(|(_, value)| value));
+            let meant = query.headers().filter(|(own, _)| *own == name);
+            let meant = joined(meant.map(|(_, value)| value.as_bytes()));
+            if sent.is_some() && sent != meant {
+                return Err(Error::request(format!(
+                    "The header {name} and the query parameter of that name say different things."
+                )));
+            }
+        }
+        let is_sent = |name: &str| !query.headers().any(|(own, _)| own == name);
+        self.entries.retain(|(name, _)| is_sent(name));
+        self.sent = self.entries.len();
+        self.entries.extend(query.headers().map(|(name, value)| (name, value.as_bytes())));
+        Ok(self)
+    }
+
+    /// The fields that came as headers alone.
+    pub fn sent(&self) -> impl Iterator<Item = (&'r str, &'r [u8])> + Clone {
+        self.iter().take(self.sent)
     }
 
     /// The same fields, read in `dialect`.
@@ -77,6 +112,12 @@ impl<'r> Fields<'r> {
         let prefix = self.dialect.header(prefix);
         self.iter().filter_map(move |(sent, value)| Some((sent.strip_prefix(&*prefix)?, value)))
     }
+}
+
+/// Values without outer blanks, commas between; `None` if there is none.
+fn joined<'v>(values: impl Iterator<Item = &'v [u8]>) -> Option<String> {
+    let texts = values.map(|value| String::from_utf8_lossy(value).trim().to_owned());
+    texts.reduce(|joined, next| format!("{joined},{next}"))
 }
 
 #[cfg(test)]

@@ -1,11 +1,45 @@
 //! The query parameters of a request.
 
 use crate::error::Error;
+use crate::request::dialect::Dialect;
 use crate::request::percent::decoded_query;
+
+/// Headers beside the service's own that a presigned URL may carry as parameters.
+const HEADERS: [&str; 11] = [
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-md5",
+    "content-type",
+    "expires",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-unmodified-since",
+];
+/// Parameters of the signature itself, after the dialect's prefix.
+const OF_SIGNATURE: [&str; 8] = [
+    "algorithm",
+    "content-sha256",
+    "credential",
+    "date",
+    "expires",
+    "security-token",
+    "signature",
+    "signedheaders",
+];
+/// Checksums, after the dialect's prefix: they count only where the signature names them, for a signer that has not seen the
+/// body puts in that of none.
+const CHECKSUMS: [&str; 2] = ["checksum-", "sdk-checksum-algorithm"];
 
 /// The query parameters of a request, decoded once, in the order they came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query(Vec<(String, String)>);
+pub struct Query {
+    pairs: Vec<(String, String)>,
+    /// Those of a presigned URL that are names of headers, in lower case.
+    headers: Vec<(String, String)>,
+}
 
 impl Query {
     /// The parameters of a raw query string. A name without `=` has an empty value.
@@ -18,7 +52,14 @@ impl Query {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Ok((decode(name)?, decode(value)?))
         });
-        Ok(Self(pairs.collect::<Result<_, Error>>()?))
+        let pairs = pairs.collect::<Result<Vec<_>, Error>>()?;
+        let headers = headers_of(&pairs);
+        Ok(Self { pairs, headers })
+    }
+
+    /// The parameters of a presigned URL that count as headers: names in lower case, and values.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The value of the first parameter with this name.
@@ -41,7 +82,7 @@ impl Query {
 
     /// All parameters.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The names of all parameters.
@@ -50,9 +91,52 @@ impl Query {
     }
 }
 
+/// The parameters that count as headers: where they are those of a presigned URL, the service's own names, conditions and those
+/// of the content.
+fn headers_of(pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let Some(dialect) = Dialect::of_presigned(pairs.iter().map(|(name, _)| name.as_str())) else {
+        return Vec::new();
+    };
+    let words = dialect.words();
+    let get = |name: &str| {
+        let mut found = pairs.iter().filter(|(own, _)| own.strip_prefix(words.query_prefix) == Some(name));
+        found.next().map(|(_, value)| value.as_str())
+    };
+    // The older scheme signs every parameter of the service, and `Expires` is its own.
+    let (is_older, signed) = (get("Signature").is_none(), get("SignedHeaders").unwrap_or_default());
+    let counts = |name: &str| match name.strip_prefix(words.header_prefix) {
+        Some(own) if OF_SIGNATURE.contains(&own) => false,
+        Some(own) if CHECKSUMS.iter().any(|checksum| own.starts_with(checksum)) => {
+            is_older || signed.split(';').any(|signed| signed == name)
+        }
+        Some(_) => true,
+        None => HEADERS.contains(&name) && !(is_older && name == "expires"),
+    };
+    pairs
+        .iter()
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
+        .filter(|(name, _)| counts(name))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_of_a_presigned_url_that_name_headers_count_as_headers() {
+        let of = |raw: &str| {
+            let query = Query::parse(raw).unwrap();
+            query.headers().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        };
+        let names = "x-amz-acl=private&X-Amz-Meta-A=1&Content-Type=a&x-id=b&X-Amz-Date=1&x-amz-checksum-crc32=2";
+        assert_eq!(of(names), Vec::<String>::new());
+        let counted = ["x-amz-acl=private", "x-amz-meta-a=1", "content-type=a"];
+        assert_eq!(of(&format!("{names}&X-Amz-Signature=1")), counted);
+        let signed = format!("{names}&X-Amz-Signature=1&X-Amz-SignedHeaders=host;x-amz-checksum-crc32");
+        assert_eq!(of(&signed)[3..], ["x-amz-checksum-crc32=2"]);
+        assert_eq!(of("AWSAccessKeyId=1&Expires=5&x-amz-acl=private"), ["x-amz-acl=private"]);
+    }
 
     #[test]
     fn query_parameters_are_decoded_once() {

@@ -58,7 +58,8 @@ impl ObjectPut {
             None => RequestId::from_number(self.ids().next(), 0),
         };
         let now = self.0.clock.now();
-        let answer = match self.parse(&head, now) {
+        let query = Query::parse(head.uri.query().unwrap_or_default());
+        let answer = match self.parse(&head, query.as_ref(), now) {
             Ok(request) => {
                 let (dialect, operation) = (request.fields.dialect(), request.operation.name);
                 match self.dispatch(&request, &mut body).await {
@@ -86,19 +87,24 @@ impl ObjectPut {
     }
 
     /// Reads the head: dialect, place, operation, sender.
-    fn parse<'r>(&self, head: &'r Head, now: Timestamp) -> Result<ParsedRequest<'r>, Refused> {
-        let (fields, query) = read_head(head).map_err(|error| Refused {
-            dialect: Dialect::default(),
-            operation: NO_OPERATION,
-            error,
-        })?;
+    fn parse<'r>(
+        &self,
+        head: &'r Head,
+        query: Result<&'r Query, &Error>,
+        now: Timestamp,
+    ) -> Result<ParsedRequest<'r>, Refused> {
+        let unread = |error| Refused { dialect: Dialect::default(), operation: NO_OPERATION, error };
+        let query = query.map_err(|error| unread(error.clone()))?;
+        let fields = read_head(head, query).map_err(unread)?;
         let dialect = fields.dialect();
         let refused = |operation, error| Refused { dialect, operation, error };
+        let fields =
+            fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
         let (location, operation) = self
-            .locate(head, &fields, &query)
+            .locate(head, &fields, query)
             .map_err(|error| refused(NO_OPERATION, error))?;
-        let (caller, verified) = check_built(operation, head, &query)
-            .and_then(|()| self.authenticate(head, &location, &fields, &query, now))
+        let (caller, verified) = check_built(operation, head, query)
+            .and_then(|()| self.authenticate(head, &location, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
@@ -267,8 +273,8 @@ fn check_built(operation: &'static Operation, head: &Head, query: &Query) -> Res
     parameters::check(operation, head.method.as_str(), query)
 }
 
-/// The header fields of a head, in the dialect that it speaks, and its parameters.
-fn read_head(head: &Head) -> Result<(Fields<'_>, Query), Error> {
+/// The header fields of a head, in the dialect that it speaks.
+fn read_head<'r>(head: &'r Head, query: &Query) -> Result<Fields<'r>, Error> {
     let mut entries: Vec<(&str, &[u8])> =
         head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
     // HTTP/2 carries the host in the target.
@@ -276,9 +282,8 @@ fn read_head(head: &Head) -> Result<(Fields<'_>, Query), Error> {
         entries.push(("host", authority.as_str().as_bytes()));
     }
     let fields = Fields::of(entries);
-    let query = Query::parse(head.uri.query().unwrap_or_default())?;
     let dialect = Dialect::of(fields.iter(), query.names())?;
-    Ok((fields.in_dialect(dialect), query))
+    Ok(fields.in_dialect(dialect))
 }
 
 /// The body of an operation that takes a document.

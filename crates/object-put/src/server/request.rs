@@ -17,7 +17,7 @@ pub(super) struct ParsedRequest<'r> {
     pub(super) operation: &'static Operation,
     pub(super) location: Location,
     pub(super) fields: Fields<'r>,
-    pub(super) query: Query,
+    pub(super) query: &'r Query,
     pub(super) caller: Caller,
     pub(super) verified: Verified,
     pub(super) now: Timestamp,
@@ -35,7 +35,7 @@ impl ParsedRequest<'_> {
             bucket,
             key: self.location.key.as_ref(),
             fields: &self.fields,
-            query: &self.query,
+            query: self.query,
             caller: &self.caller,
             secure: self.secure,
         })
@@ -50,7 +50,7 @@ impl ParsedRequest<'_> {
         ReadCall {
             operation: self.operation,
             fields: &self.fields,
-            query: &self.query,
+            query: self.query,
             caller: &self.caller,
             bucket_name: self.location.bucket.as_deref().unwrap_or_default(),
             bucket,

@@ -1,0 +1,186 @@
+//! Presigned URLs whose query carries headers: each counts as the header, or the request is refused.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use object_put::auth::canonical;
+use object_put::request::fields::Fields;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use service::{Answer, NOW, OWNER, World};
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.update(text);
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// A URL of version 4 with these parameters, which signs the host and the headers of `signed`.
+fn version_4(method: &str, path: &str, carried: &[(&str, &str)], signed: &[(&str, &str)]) -> String {
+    let time = "20261121T190626Z";
+    let scope = format!("{}/us-east-1/s3/aws4_request", &time[..8]);
+    let mut headers = vec![("host", "localhost")];
+    headers.extend_from_slice(signed);
+    headers.sort_unstable();
+    let names = headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";");
+    let credential = format!("{}/{scope}", OWNER.0);
+    let own = [
+        ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
+        ("X-Amz-Credential", credential.as_str()),
+        ("X-Amz-Date", time),
+        ("X-Amz-Expires", "900"),
+        ("X-Amz-SignedHeaders", names.as_str()),
+    ];
+    let pairs = own.iter().chain(carried);
+    let pairs: Vec<_> =
+        pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
+    let query = pairs.join("&");
+    let fields = Fields::of(headers.iter().map(|(name, value)| (*name, value.as_bytes())));
+    let canonical = canonical::request(
+        method,
+        path,
+        &canonical::query(&query, ""),
+        &fields,
+        &names,
+        "UNSIGNED-PAYLOAD",
+    );
+    let digest = hex::encode(Sha256::digest(canonical.as_bytes()));
+    let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
+    let secret = format!("AWS4{}", OWNER.1).into_bytes();
+    let key = scope.split('/').fold(secret, |key, part| mac(&key, part.as_bytes()));
+    format!("{path}?{query}&X-Amz-Signature={}", hex::encode(mac(&key, text.as_bytes())))
+}
+
+/// A URL of version 2, as stock clients make it: parameters of the service are signed like headers.
+fn version_2(method: &str, path: &str, carried: &[(&str, &str)]) -> String {
+    let expires = NOW.seconds() + 900;
+    let value = |wanted| {
+        let found = carried.iter().find(|(name, _)| *name == wanted);
+        found.map_or("", |(_, value)| *value)
+    };
+    let mut text = format!("{method}\n{}\n{}\n{expires}\n", value("content-md5"), value("content-type"));
+    let mut own: Vec<_> = carried.iter().filter(|(name, _)| name.starts_with("x-amz-")).collect();
+    own.sort_unstable();
+    own.iter().for_each(|(name, value)| writeln!(text, "{name}:{value}").unwrap());
+    text.push_str(path);
+    let mut mac = Hmac::<Sha1>::new_from_slice(OWNER.1.as_bytes()).unwrap();
+    mac.update(text.as_bytes());
+    let signature = encoded(&STANDARD.encode(mac.finalize().into_bytes()));
+    let mut target =
+        format!("{path}?AWSAccessKeyId={}&Signature={signature}&Expires={expires}", OWNER.0);
+    carried
+        .iter()
+        .for_each(|(name, value)| write!(target, "&{}={}", encoded(name), encoded(value)).unwrap());
+    target
+}
+
+async fn send(world: &World, method: &str, target: &str, headers: &str, body: &str) -> Answer {
+    let length = body.len();
+    let request = format!(
+        "{method} {target} HTTP/1.1\r\nhost: localhost\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    );
+    world.exchange(request.as_bytes()).await
+}
+
+async fn put(world: &World, carried: &[(&str, &str)]) -> Answer {
+    send(world, "PUT", &version_4("PUT", "/bkt/key", carried, &[]), "", "body").await
+}
+
+const CARRIED: [(&str, &str); 5] = [
+    ("content-type", "text/x-own"),
+    ("x-amz-acl", "public-read"),
+    ("x-amz-meta-colour", "deep blue"),
+    ("x-amz-storage-class", "STANDARD_IA"),
+    ("x-amz-tagging", "a=1&b=2"),
+];
+
+async fn check_carried(world: &World) {
+    let head = world.send(&service::Draft::new("HEAD", "/bkt/key", b"")).await;
+    assert_eq!(head.header("content-type"), Some("text/x-own"));
+    assert_eq!(head.header("x-amz-meta-colour"), Some("deep blue"));
+    assert_eq!(head.header("x-amz-storage-class"), Some("STANDARD_IA"));
+    assert_eq!(world.fetch("/bkt/key").await.header("x-amz-tagging-count"), Some("2"));
+    let acl = world.fetch("/bkt/key?acl").await.text();
+    assert!(acl.contains("AllUsers"), "{acl}");
+}
+
+#[tokio::test]
+async fn headers_in_the_query_of_a_presigned_url_are_those_of_the_request_in_both_versions() {
+    for strict in [false, true] {
+        for version in [2, 4] {
+            let world = if strict { World::strict(NOW).await } else { World::new(NOW).await };
+            let target = match version {
+                2 => version_2("PUT", "/bkt/key", &CARRIED),
+                _ => version_4("PUT", "/bkt/key", &CARRIED, &[]),
+            };
+            let answer = send(&world, "PUT", &target, "", "body").await;
+            assert_eq!(answer.status, 200, "version {version}: {}", answer.text());
+            check_carried(&world).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn conditions_owners_and_modes_in_the_query_of_a_presigned_url_count() {
+    let world = World::new(NOW).await;
+    assert_eq!(put(&world, &[("if-none-match", "*")]).await.status, 200);
+    assert_eq!(put(&world, &[("if-none-match", "*")]).await.status, 412);
+    assert_eq!(put(&world, &[("If-Match", "\"0\"")]).await.status, 412);
+    assert_eq!(put(&world, &[("x-amz-expected-bucket-owner", "999999999999")]).await.status, 403);
+    let kms = [("x-amz-server-side-encryption", "aws:kms:dsse")];
+    assert_ne!(put(&world, &kms).await.header("x-amz-server-side-encryption"), Some("AES256"));
+    assert_eq!(put(&world, &[("x-amz-object-lock-legal-hold", "ON")]).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_copy_whose_source_is_in_the_query_copies() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/source", b"bytes").await;
+    let target = version_4("PUT", "/bkt/copy", &[("x-amz-copy-source", "bkt/source")], &[]);
+    let answer = send(&world, "PUT", &target, "", "").await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(world.fetch("/bkt/copy").await.body, b"bytes");
+}
+
+#[tokio::test]
+async fn a_parameter_that_the_signature_names_as_a_header_stands_among_the_signed_headers() {
+    let world = World::new(NOW).await;
+    let own = ("x-amz-meta-a", "1");
+    let target = version_4("PUT", "/bkt/key", &[own], &[own]);
+    let answer = send(&world, "PUT", &target, "", "body").await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let other = version_4("PUT", "/bkt/key", &[own], &[("x-amz-meta-a", "2")]);
+    assert_eq!(send(&world, "PUT", &other, "", "body").await.status, 403);
+}
+
+#[tokio::test]
+async fn only_a_checksum_that_the_signature_does_not_name_is_passed_over() {
+    let world = World::new(NOW).await;
+    let empty = ("x-amz-checksum-crc32", "AAAAAA==");
+    let answer = put(&world, &[empty, ("x-amz-sdk-checksum-algorithm", "CRC32")]).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let target = version_4("PUT", "/bkt/key", &[empty], &[empty]);
+    let answer = send(&world, "PUT", &target, "", "body").await;
+    assert_eq!(answer.element("Code").as_deref(), Some("BadDigest"), "{}", answer.text());
+}
+
+#[tokio::test]
+async fn a_header_beside_a_parameter_of_its_name_must_say_the_same() {
+    let world = World::new(NOW).await;
+    let target = version_4("PUT", "/bkt/key", &[("x-amz-meta-a", "1")], &[]);
+    for (header, status) in [("x-amz-meta-a: 1\r\n", 200), ("x-amz-meta-a: 2\r\n", 400)] {
+        let answer = send(&world, "PUT", &target, header, "body").await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+}
