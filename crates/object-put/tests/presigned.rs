@@ -28,7 +28,7 @@ fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
 
 /// A URL of version 4 with these parameters, which signs the host and the headers of `signed`.
 fn version_4(method: &str, path: &str, carried: &[(&str, &str)], signed: &[(&str, &str)]) -> String {
-    let time = "20261121T190626Z";
+    let time = "20261121T070626Z";
     let scope = format!("{}/us-east-1/s3/aws4_request", &time[..8]);
     let mut headers = vec![("host", "localhost")];
     headers.extend_from_slice(signed);

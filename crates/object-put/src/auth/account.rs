@@ -47,6 +47,12 @@ impl AccountDirectory {
         self.0.iter().find(|account| account.id == id)
     }
 
+    /// Tells whether an account has this id, or this canonical id.
+    #[must_use]
+    pub fn knows(&self, id: &str) -> bool {
+        self.0.iter().any(|account| account.id == id || account.canonical_id == id)
+    }
+
     /// The canonical id of the account with this id; the id itself for one that is no more.
     #[must_use]
     pub fn canonical<'a>(&'a self, id: &'a str) -> &'a str {
@@ -163,6 +169,16 @@ pub fn key_id(secret: &str) -> String {
 /// Tells whether `text` is one that `pattern` describes, where `*` stands for any run of characters and `?` for one.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {
+    matches_by(pattern, text, |one, other| one == other)
+}
+
+/// The same for names of actions, whose letters may be of either case.
+#[must_use]
+pub fn matches_action(pattern: &str, action: &str) -> bool {
+    matches_by(pattern, action, |one, other| one.eq_ignore_ascii_case(&other))
+}
+
+fn matches_by(pattern: &str, text: &str, same: impl Fn(u8, u8) -> bool) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut here) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
@@ -172,7 +188,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
                 star = Some((at, here));
                 at += 1;
             }
-            Some(byte) if *byte == b'?' || text.get(here) == Some(byte) => {
+            Some(byte) if *byte == b'?' || text.get(here).is_some_and(|own| same(*own, *byte)) => {
                 at += 1;
                 here += 1;
             }

@@ -15,7 +15,7 @@ use crate::request::query::Query;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
-use crate::store::tables::{ACCOUNTS, BUCKETS};
+use crate::store::tables::{ACCOUNTS, BUCKETS, SETTINGS};
 use crate::store::version::ObjectVersion;
 
 /// A request on its way to a bucket.
@@ -35,6 +35,8 @@ pub struct AccessRequest<'a> {
     pub fields: &'a Fields<'a>,
     /// Query parameters.
     pub query: &'a Query,
+    /// The id of the version that it is about, where it names one.
+    pub version: Option<&'a str>,
     /// The sender.
     pub caller: &'a Caller,
     /// True if it came over TLS.
@@ -48,7 +50,7 @@ pub struct AccessRequest<'a> {
 pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
     let bucket = existing_bucket(access, tx)?;
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
-    check_permission(access, access.permission, &bucket, tx)?;
+    check_target(access, &bucket, tx)?;
     check_payer(access, &bucket)?;
     if access.writes_object {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
@@ -75,8 +77,68 @@ pub fn authorize_source(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<A
     let bucket = existing_bucket(access, tx)?;
     let expected = "x-store-source-expected-bucket-owner";
     check_expected_owner(access.fields, expected, &bucket.owner)?;
-    check_permission(access, access.permission, &bucket, tx)?;
+    check_target(access, &bucket, tx)?;
     Ok(bucket)
+}
+
+/// Checks all that the operation itself needs: its permission, in the form for versions where one is named, and to learn that a key is
+/// absent that to list.
+fn check_target(access: &AccessRequest<'_>, bucket: &Bucket, tx: &mut Tx<'_>) -> Result<(), Error> {
+    check_permission(access, of_version(access, access.permission), bucket, tx)?;
+    if access.permission == "store:GetObjectAttributes" {
+        check_permission(access, of_version(access, "store:GetObject"), bucket, tx)?;
+    }
+    if access.target == Target::Object && access.permission.starts_with("store:GetObject") {
+        return check_absent(access, bucket, tx);
+    }
+    Ok(())
+}
+
+/// The permission for a version where the request names one.
+fn of_version(access: &AccessRequest<'_>, permission: &'static str) -> &'static str {
+    if access.version.is_none() || access.target != Target::Object {
+        return permission;
+    }
+    match permission {
+        "store:GetObject" => "store:GetObjectVersion",
+        "store:GetObjectAcl" => "store:GetObjectVersionAcl",
+        "store:GetObjectAttributes" => "store:GetObjectVersionAttributes",
+        "store:GetObjectTagging" => "store:GetObjectVersionTagging",
+        "store:PutObjectAcl" => "store:PutObjectVersionAcl",
+        "store:PutObjectTagging" => "store:PutObjectVersionTagging",
+        "store:DeleteObject" => "store:DeleteObjectVersion",
+        "store:DeleteObjectTagging" => "store:DeleteObjectVersionTagging",
+        other => other,
+    }
+}
+
+/// Checks that who may not list is not told that a key is absent.
+fn check_absent(access: &AccessRequest<'_>, bucket: &Bucket, tx: &mut Tx<'_>) -> Result<(), Error> {
+    let lists = "store:ListBucket";
+    let owner_lists = owns(access.caller, bucket) && access.caller.has_permission(lists);
+    if owner_lists && SETTINGS.peek(tx, &(bucket.id, policy::SETTING.to_owned()))?.is_none() {
+        return Ok(());
+    }
+    if let Some(key) = access.key
+        && let Some(object) = object(access, bucket, key, tx)?
+        && (object.data.is_some() || access.version.is_some())
+    {
+        return Ok(());
+    }
+    let listing = AccessRequest { target: Target::Bucket, key: None, version: None, ..*access };
+    check_permission(&listing, lists, bucket, tx)
+}
+
+/// Checks that the caller of a request on many keys may delete one of them.
+///
+/// # Errors
+/// [`Error::AccessDenied`]; those of the store.
+pub fn check_delete(
+    access: &AccessRequest<'_>,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    check_permission(access, of_version(access, "store:DeleteObject"), bucket, tx)
 }
 
 fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
@@ -127,6 +189,7 @@ fn evaluate_policy(
         resource: &resource,
         fields: access.fields,
         query: access.query,
+        version: access.version,
         secure: access.secure,
         tags: data.map(|data| &data.tags),
     });
@@ -186,9 +249,12 @@ fn acl_permission(permission: &str) -> Option<(bool, Permission)> {
         "store:PutObject" | "store:DeleteObject" => (false, Permission::Write),
         "store:GetBucketAcl" => (false, Permission::ReadAcp),
         "store:PutBucketAcl" => (false, Permission::WriteAcp),
-        "store:GetObject" => (true, Permission::Read),
-        "store:GetObjectAcl" => (true, Permission::ReadAcp),
-        "store:PutObjectAcl" => (true, Permission::WriteAcp),
+        "store:GetObject"
+        | "store:GetObjectVersion"
+        | "store:GetObjectAttributes"
+        | "store:GetObjectVersionAttributes" => (true, Permission::Read),
+        "store:GetObjectAcl" | "store:GetObjectVersionAcl" => (true, Permission::ReadAcp),
+        "store:PutObjectAcl" | "store:PutObjectVersionAcl" => (true, Permission::WriteAcp),
         _ => return None,
     })
 }
@@ -249,7 +315,7 @@ fn object(
     key: &Key,
     tx: &mut Tx<'_>,
 ) -> Result<Option<Arc<ObjectVersion>>, Error> {
-    match locate(tx, bucket.id, key, access.query.get("versionId")) {
+    match locate(tx, bucket.id, key, access.version) {
         Ok(found) => Ok(Some(found.version)),
         Err(
             Error::NoSuchKey { .. } | Error::NoSuchVersion { .. } | Error::InvalidArgument { .. },
@@ -279,28 +345,15 @@ pub fn check_expected_owner(
     Ok(())
 }
 
-/// Tells whether the key of the bucket's owner has a permission that no list and no policy gives.
-///
-/// # Errors
-/// [`Error::AccessDenied`].
-pub fn check_owner_permission(
-    permission: &str,
-    caller: &Caller,
-    bucket: &Bucket,
-) -> Result<(), Error> {
-    if permission.is_empty() {
-        return Ok(());
-    }
-    let owns = caller.account().is_some_and(|account| account.id == bucket.owner);
-    if (owns && caller.has_permission(permission)) || is_public(permission, bucket.public) {
-        return Ok(());
-    }
-    Err(Error::AccessDenied)
-}
-
 fn is_public(permission: &str, public: Public) -> bool {
-    let reads = ["store:GetObject", "store:ListBucket", "store:GetObjectVersion"];
-    let writes = ["store:PutObject", "store:DeleteObject"];
+    let reads = [
+        "store:GetObject",
+        "store:GetObjectAttributes",
+        "store:GetObjectVersion",
+        "store:GetObjectVersionAttributes",
+        "store:ListBucket",
+    ];
+    let writes = ["store:PutObject", "store:DeleteObject", "store:DeleteObjectVersion"];
     match public {
         Public::None => false,
         Public::Read => reads.contains(&permission),

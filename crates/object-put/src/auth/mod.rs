@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod acl;
+pub mod action;
 pub mod authorize;
 pub mod canonical;
 pub mod chunk_signature;

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use triptych_core::kv::Tx;
 
-use crate::auth::account::{Caller, matches};
+use crate::auth::account::{AccountDirectory, Caller, matches, matches_action};
 use crate::auth::acl::Acl;
+use crate::auth::action::ActionTargets;
 use crate::error::Error;
 use crate::request::dialect::{
-    ACCOUNT_PRINCIPALS, global_condition_key, without_action_prefix, without_header_prefix,
+    ACCOUNT_PRINCIPALS, global_condition_key, without_action_prefix, without_arn_prefix,
+    without_header_prefix,
 };
 use crate::request::fields::Fields;
 use crate::request::query::Query;
@@ -72,6 +74,8 @@ enum ConditionKey {
     UserAgent,
     /// A query parameter of a listing.
     Parameter(&'static str),
+    /// The id of the version that the request is about.
+    Version,
     /// A header of the service, by the spec's name.
     Header(String),
     /// A tag of the object that is there, by its key.
@@ -110,6 +114,8 @@ pub struct PolicyRequest<'a> {
     pub fields: &'a Fields<'a>,
     /// Parameters of the request.
     pub query: &'a Query,
+    /// The id of the version that it is about, where it names one.
+    pub version: Option<&'a str>,
     /// True if it came over TLS.
     pub secure: bool,
     /// The tags of the object that is there, where [`Policy::looks_at_tags`].
@@ -132,16 +138,22 @@ impl Policy {
         let text = std::str::from_utf8(document)
             .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
         let policy = Self::read(text)?;
-        let fits = |resource: &String| {
-            let name = resource.split('/').next().unwrap_or_default();
-            matches(name, bucket)
-        };
-        for statement in &policy.statements {
-            if !statement.resource.values.iter().all(fits) {
-                return Err(malformed("Policy has invalid resource"));
-            }
-        }
+        check_document(text)?;
+        policy.statements.iter().try_for_each(|statement| statement.check(bucket))?;
         Ok(policy)
+    }
+
+    /// Checks that everybody whom it names is there.
+    ///
+    /// # Errors
+    /// [`Error::MalformedPolicy`].
+    pub fn check_principals(&self, accounts: &AccountDirectory) -> Result<(), Error> {
+        let mut named = self.statements.iter().flat_map(|own| &own.principal.values);
+        let is_known = |name: &String| name == "*" || accounts.knows(account_of(name));
+        match named.all(is_known) {
+            true => Ok(()),
+            false => Err(malformed("Invalid principal in policy")),
+        }
     }
 
     fn read(text: &str) -> Result<Self, Error> {
@@ -185,10 +197,32 @@ impl Policy {
 }
 
 impl Statement {
+    /// Checks that each of its names is one that can count: actions that are known and can be done to a resource of it, and resources
+    /// in `bucket`.
+    fn check(&self, bucket: &str) -> Result<(), Error> {
+        let is_here = |resource: &String| {
+            let name = resource.split('/').next().unwrap_or_default();
+            matches(name, bucket)
+        };
+        if !self.resource.values.iter().all(is_here) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+        for action in &self.action.values {
+            let targets = ActionTargets::of(action);
+            let targets = targets.ok_or_else(|| malformed("Policy has invalid action"))?;
+            let fits = self.resource.values.iter().any(|resource| targets.fit(resource));
+            // What is not named may be of either kind.
+            if !fits && !self.action.is_not && !self.resource.is_not {
+                return Err(malformed("Action does not apply to any resource(s) in statement"));
+            }
+        }
+        Ok(())
+    }
+
     fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
         let permission = neutral_action(request.permission);
         self.principal.takes(|value| is_meant(value, request.caller))
-            && self.action.takes(|value| matches(value, permission))
+            && self.action.takes(|value| matches_action(value, permission))
             && self.resource.takes(|value| matches(value, request.resource))
             && self.tests.iter().all(|test| test.holds(request))
     }
@@ -197,11 +231,40 @@ impl Statement {
 fn is_meant(principal: &str, caller: &Caller) -> bool {
     principal == "*"
         || caller.account().is_some_and(|account| {
-            principal == account.id
-                || principal == account.canonical_id
-                // An account, or its root user: arn:aws:iam::111122223333:root.
-                || principal.split(':').nth(4) == Some(&account.id)
+            let named = account_of(principal);
+            named == account.id || named == account.canonical_id
         })
+}
+
+/// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root.
+fn account_of(principal: &str) -> &str {
+    principal.split(':').nth(4).unwrap_or(principal)
+}
+
+/// Checks what a document says beside its statements, and that its resources are named in full.
+fn check_document(text: &str) -> Result<(), Error> {
+    let json: Value = serde_json::from_str(text).map_err(|_| Error::Internal)?;
+    for (name, value) in json.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "Id" | "Statement" => {}
+            "Version" if matches!(value.as_str(), Some("2012-10-17" | "2008-10-17")) => {}
+            "Version" => return Err(malformed("The policy must contain a valid version string")),
+            _ => return Err(malformed(format!("Unknown field {name}"))),
+        }
+    }
+    let statements = match json.get("Statement") {
+        Some(Value::Array(list)) => list.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    for statement in statements {
+        let named = ["Resource", "NotResource"].iter().filter_map(|name| statement.get(name));
+        let mut named = named.filter_map(strings).flatten();
+        if !named.all(|resource| without_arn_prefix(&resource).is_some()) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+    }
+    Ok(())
 }
 
 impl Test {
@@ -241,7 +304,7 @@ impl ConditionKey {
                     "prefix" => Self::Parameter("prefix"),
                     "delimiter" => Self::Parameter("delimiter"),
                     "max-keys" => Self::Parameter("max-keys"),
-                    "VersionId" => Self::Parameter("versionId"),
+                    "VersionId" => Self::Version,
                     _ => {
                         match own.split_once('/') {
                             Some(("ExistingObjectTag", key)) => {
@@ -267,6 +330,7 @@ impl ConditionKey {
             Self::Referer => header("referer").map(Into::into),
             Self::UserAgent => header("user-agent").map(Into::into),
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
+            Self::Version => request.version.map(str::to_owned),
             Self::Header(name) => header(name).map(Into::into),
             Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
             Self::RequestTag(key) => {
@@ -370,7 +434,8 @@ fn principal(json: &Value) -> Result<Choice, Error> {
                 if kind != "CanonicalUser" && !ACCOUNT_PRINCIPALS.contains(&kind.as_str()) {
                     return Err(invalid());
                 }
-                values.extend(strings(names).ok_or_else(invalid)?);
+                let names = strings(names).filter(|names| !names.is_empty());
+                values.extend(names.ok_or_else(invalid)?);
             }
             values
         }
@@ -515,6 +580,7 @@ mod tests {
             resource,
             fields: &Fields::default(),
             query: &Query::parse(query).unwrap(),
+            version: None,
             secure: false,
             tags: Some(&Tags::from_header("kind=open").unwrap()),
         })

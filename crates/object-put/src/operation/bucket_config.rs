@@ -488,6 +488,7 @@ pub fn get_policy(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
 /// `MalformedPolicy`; `AccessDenied` for a public one where the bucket blocks those.
 pub fn put_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let policy = Policy::parse(call.body, call.bucket_name)?;
+    policy.check_principals(&account_directory(tx)?)?;
     let block = PublicAccessBlock::of_bucket(tx, call.bucket()?.id)?;
     if policy.is_public() && block.block_public_policy {
         return Err(Error::AccessDenied);

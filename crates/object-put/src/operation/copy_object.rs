@@ -193,6 +193,7 @@ fn authorize_source(
         key: Some(&source.key),
         fields: call.fields,
         query: &source.query,
+        version: source.query.get("versionId"),
         caller: call.caller,
         secure: call.secure,
     };

@@ -4,6 +4,7 @@ use triptych_core::error::Coded as _;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
+use crate::auth::authorize::{AccessRequest, check_delete, check_permission};
 use crate::error::Error;
 use crate::operation::{Call, Progress, Reply, StepOutcome};
 use crate::request::xml::{Element, XmlWriter};
@@ -19,18 +20,18 @@ const KEYS_PER_STEP: usize = 50;
 /// Tells whether the request lifts governance retention. In a bucket without object lock there is none to lift.
 ///
 /// # Errors
-/// `AccessDenied` for a key that may not.
-pub fn bypass(call: &Call<'_>) -> Result<bool, Error> {
+/// `AccessDenied` for who may not.
+pub fn bypass(
+    call: &Call<'_>,
+    access: &AccessRequest<'_>,
+    tx: &mut Tx<'_>,
+) -> Result<bool, Error> {
     let value = call.fields.get(BYPASS)?;
     let bucket = call.bucket()?;
     if !bucket.object_lock || !value.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         return Ok(false);
     }
-    crate::auth::authorize::check_owner_permission(
-        "store:BypassGovernanceRetention",
-        call.caller,
-        bucket,
-    )?;
+    check_permission(access, "store:BypassGovernanceRetention", bucket, tx)?;
     Ok(true)
 }
 
@@ -59,14 +60,16 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     check_bypass(call)?;
     let tag = call.fields.get("if-match")?;
+    let version = call.query.get("versionId");
+    let bypass = bypass(call, &call.access(call.key()?, version), tx)?;
     let outcome = delete(
         tx,
         &DeleteRequest {
             bucket: call.bucket()?,
             key: call.key()?,
-            version: call.query.get("versionId"),
+            version,
             tag: tag.as_deref(),
-            bypass: bypass(call)?,
+            bypass,
             now: call.now,
         },
         ids,
@@ -87,7 +90,7 @@ struct Wanted<'d> {
 /// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
 ///
 /// # Errors
-/// `InvalidRequest` for a body without a digest; `MalformedXml`; `AccessDenied` for a bypass.
+/// `InvalidRequest` for a body without a digest; `MalformedXml`.
 pub fn objects(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -115,10 +118,9 @@ pub fn objects(
     if wanted.is_empty() || wanted.len() > KEYS_MAX {
         return Err(Error::MalformedXml);
     }
-    let bypass = bypass(call)?;
     let mut text = progress.text.clone();
     for wanted in wanted.iter().skip(progress.done).take(KEYS_PER_STEP) {
-        let deleted = one(call, tx, ids, wanted, bypass);
+        let deleted = one(call, tx, ids, wanted);
         text.push_str(&element_of(call, wanted, deleted, quiet)?);
     }
     let done = progress.done + KEYS_PER_STEP;
@@ -135,13 +137,16 @@ fn one(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
     wanted: &Wanted<'_>,
-    bypass: bool,
 ) -> Result<DeleteOutcome, Error> {
+    let key = Key::new(wanted.key.to_owned())?;
+    let access = call.access(&key, wanted.version);
+    check_delete(&access, call.bucket()?, tx)?;
+    let bypass = bypass(call, &access, tx)?;
     let outcome = delete(
         tx,
         &DeleteRequest {
             bucket: call.bucket()?,
-            key: &Key::new(wanted.key.to_owned())?,
+            key: &key,
             version: wanted.version,
             tag: wanted.tag,
             bypass,

@@ -23,6 +23,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
+use crate::auth::authorize::AccessRequest;
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
@@ -176,6 +177,24 @@ pub struct Call<'r> {
     pub now: Timestamp,
     /// True if it came over TLS.
     pub secure: bool,
+}
+
+impl<'r> Call<'r> {
+    /// The access to one key of the bucket, to be looked at beside that of the operation.
+    pub fn access<'a>(&'a self, key: &'a Key, version: Option<&'a str>) -> AccessRequest<'a> {
+        AccessRequest {
+            permission: "",
+            target: Target::Object,
+            writes_object: false,
+            bucket: self.bucket_name,
+            key: Some(key),
+            fields: self.fields,
+            query: self.query,
+            version,
+            caller: self.caller,
+            secure: self.secure,
+        }
+    }
 }
 
 impl<'r> Deref for Call<'r> {

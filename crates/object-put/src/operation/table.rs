@@ -139,7 +139,8 @@ pub static OPERATIONS: &[Operation] = &[
     // Buckets: what is in them.
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
     bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2)),
-    bucket("DeleteObjects", "POST", "delete", "store:DeleteObject", Steps(delete_object::objects)),
+    // Each key is looked at by itself.
+    bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects)),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
     bucket("PostObject", "POST", "", "", NotImplemented),
     // Buckets themselves.
@@ -158,7 +159,7 @@ pub static OPERATIONS: &[Operation] = &[
     object("PutObjectRetention", "PUT", "retention", "store:PutObjectRetention", Write(object_config::put_retention)),
     object("GetObjectLegalHold", "GET", "legal-hold", "store:GetObjectLegalHold", Read(object_config::get_hold)),
     object("PutObjectLegalHold", "PUT", "legal-hold", "store:PutObjectLegalHold", Write(object_config::put_hold)),
-    object("GetObjectAttributes", "GET", "attributes", "store:GetObject", Read(get_object::attributes)),
+    object("GetObjectAttributes", "GET", "attributes", "store:GetObjectAttributes", Read(get_object::attributes)),
     object("GetObjectTorrent", "GET", "torrent", "", NotImplemented),
     object("PutObjectAnnotation", "PUT", "annotation", "", NotImplemented),
     object("GetObjectAnnotation", "GET", "annotation&annotationName", "", NotImplemented),

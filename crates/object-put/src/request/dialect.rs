@@ -162,6 +162,12 @@ pub fn without_action_prefix(name: &str) -> Option<&str> {
     [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.action_prefix))
 }
 
+/// The name of a bucket or an object in a policy without the prefix of this service's resources in either vocabulary.
+#[must_use]
+pub fn without_arn_prefix(name: &str) -> Option<&str> {
+    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.arn_prefix))
+}
+
 /// The name of a header in a policy without the service's prefix in either vocabulary.
 #[must_use]
 pub fn without_header_prefix(name: &str) -> Option<&str> {

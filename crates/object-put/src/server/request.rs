@@ -36,6 +36,7 @@ impl ParsedRequest<'_> {
             key: self.location.key.as_ref(),
             fields: &self.fields,
             query: self.query,
+            version: self.query.get("versionId"),
             caller: &self.caller,
             secure: self.secure,
         })

@@ -1,0 +1,183 @@
+//! Permissions of versions, and policies that could not count.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use service::{Answer, Draft, NOW, World};
+
+const OTHER: (&str, &str) = ("OTHER", "other");
+const READER: (&str, &str) = ("READER", "reader");
+
+async fn put_policy(world: &World, bucket: &str, document: &str) -> Answer {
+    world.send(&Draft::put(&format!("/{bucket}?policy"), document.as_bytes())).await
+}
+
+/// A policy of one statement on the objects of `bucket`, for everybody.
+fn statement(effect: &str, action: &str, bucket: &str) -> String {
+    format!(
+        r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "{effect}", "Principal": "*",
+            "Action": "{action}", "Resource": "arn:aws:s3:::{bucket}/*"}}]}}"#
+    )
+}
+
+async fn world_of(effect: &str, action: &str, bucket: &str) -> World {
+    let world = World::new(NOW).await;
+    let answer = put_policy(&world, bucket, &statement(effect, action, bucket)).await;
+    assert_eq!(answer.status, 204, "{action}: {}", answer.text());
+    world
+}
+
+async fn version_of(world: &World, target: &str) -> String {
+    world.store(target, b"old").await.header("x-amz-version-id").unwrap().to_owned()
+}
+
+/// The operations on a version: what a policy must name for each, and what the plain form of it is called.
+const OF_VERSIONS: [(&str, &str, &str, &str); 9] = [
+    ("GET", "", "GetObjectVersion", "GetObject"),
+    ("HEAD", "", "GetObjectVersion", "GetObject"),
+    ("GET", "acl&", "GetObjectVersionAcl", "GetObjectAcl"),
+    ("GET", "tagging&", "GetObjectVersionTagging", "GetObjectTagging"),
+    ("PUT", "tagging&", "PutObjectVersionTagging", "PutObjectTagging"),
+    ("DELETE", "tagging&", "DeleteObjectVersionTagging", "DeleteObjectTagging"),
+    ("GET", "attributes&", "GetObjectVersionAttributes", "GetObjectAttributes"),
+    ("GET", "attributes&", "GetObjectVersion", "GetObject"),
+    ("DELETE", "", "DeleteObjectVersion", "DeleteObject"),
+];
+
+#[tokio::test]
+async fn a_denied_permission_of_versions_denies_and_that_of_objects_does_not() {
+    for (method, query, of_version, of_object) in OF_VERSIONS {
+        for (action, is_denied) in [(of_version, true), (of_object, false)] {
+            let world = world_of("Deny", &format!("s3:{action}"), "versioned").await;
+            let id = version_of(&world, "/versioned/k").await;
+            let body = b"<Tagging><TagSet></TagSet></Tagging>";
+            let body = if method == "PUT" { &body[..] } else { b"" };
+            let draft = Draft::new(method, &format!("/versioned/k?{query}versionId={id}"), body)
+                .with("x-store-object-attributes", "ETag");
+            let answer = world.send(&draft).await;
+            let seen = format!("{method} {query} {action}: {}", answer.text());
+            assert_eq!(answer.status == 403, is_denied, "{seen}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_may_get_objects_alone_reads_no_old_version() {
+    for (action, of_current, of_version) in
+        [("s3:GetObject", 200, 403), ("s3:getobjectversion", 403, 200)]
+    {
+        let world = world_of("Allow", action, "versioned").await;
+        let id = version_of(&world, "/versioned/k").await;
+        let get = |target: &str| Draft { key: OTHER, ..Draft::new("GET", target, b"") };
+        assert_eq!(world.send(&get("/versioned/k")).await.status, of_current, "{action}");
+        let old = get(&format!("/versioned/k?versionId={id}"));
+        assert_eq!(world.send(&old).await.status, of_version, "{action}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_holds_for_each_key_of_many() {
+    let world = world_of("Deny", "s3:DeleteObjectVersion", "versioned").await;
+    let id = version_of(&world, "/versioned/k").await;
+    let body = format!(
+        "<Delete><Object><Key>k</Key><VersionId>{id}</VersionId></Object><Object><Key>k</Key></Object></Delete>"
+    );
+    let draft = Draft::new("POST", "/versioned?delete", body.as_bytes())
+        .with("x-store-checksum-crc32", crc32(body.as_bytes()));
+    let answer = world.send(&draft).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.element("Code").as_deref(), Some("AccessDenied"), "{}", answer.text());
+    assert_eq!(answer.element("DeleteMarker").as_deref(), Some("true"), "{}", answer.text());
+    assert_eq!(world.fetch(&format!("/versioned/k?versionId={id}")).await.body, b"old");
+}
+
+fn crc32(body: &[u8]) -> String {
+    use base64::Engine as _;
+    let sum = crc32fast::hash(body).to_be_bytes();
+    base64::engine::general_purpose::STANDARD.encode(sum)
+}
+
+#[tokio::test]
+async fn a_denied_bypass_of_governance_is_denied() {
+    for (effect, status) in [("Deny", 403), ("Allow", 204)] {
+        let world = world_of(effect, "s3:BypassGovernanceRetention", "locked").await;
+        let put = Draft::put("/locked/k", b"held")
+            .with("x-store-object-lock-mode", "GOVERNANCE")
+            .with("x-store-object-lock-retain-until-date", "2027-01-01T00:00:00Z")
+            .with("x-store-sdk-checksum-algorithm", "CRC32")
+            .with("x-store-checksum-crc32", crc32(b"held"));
+        let answer = world.send(&put).await;
+        let id = answer.header("x-amz-version-id").unwrap().to_owned();
+        let delete = Draft::new("DELETE", &format!("/locked/k?versionId={id}"), b"")
+            .with("x-store-bypass-governance-retention", "true");
+        assert_eq!(world.send(&delete).await.status, status, "{effect}");
+    }
+}
+
+#[tokio::test]
+async fn a_policy_that_could_not_count_is_malformed() {
+    let world = World::new(NOW).await;
+    let with = |version: &str, principal: &str, action: &str, resource: &str| {
+        format!(
+            r#"{{"Version": "{version}", "Statement": [{{"Effect": "Allow", "Principal": {principal},
+                "Action": {action}, "Resource": "{resource}"}}]}}"#
+        )
+    };
+    let (version, everybody) = ("2012-10-17", r#""*""#);
+    let (action, object) = (r#""s3:GetObject""#, "arn:aws:s3:::enforced/*");
+    for good in [
+        with(version, everybody, action, object),
+        with("2008-10-17", r#"{"AWS": "444455556666"}"#, r#""s3:*""#, "arn:aws:s3:::enforced"),
+        with(version, r#"{"AWS": ["arn:aws:iam::444455556666:root"]}"#, r#""s3:Get*""#, object),
+    ] {
+        assert_eq!(put_policy(&world, "enforced", &good).await.status, 204, "{good}");
+    }
+    for bad in [
+        with("2012-10-18", everybody, action, object),
+        with(version, everybody, r#""s3:GetObjekt""#, object),
+        with(version, everybody, r#""s3:Frob*""#, object),
+        with(version, everybody, r#""ec2:RunInstances""#, object),
+        with(version, everybody, r#""s3:ListBucket""#, object),
+        with(version, everybody, r#"["s3:GetObject", "s3:ListBucket"]"#, object),
+        with(version, everybody, action, "arn:aws:s3:::enforced"),
+        with(version, everybody, action, "arn:aws:s3:::other/*"),
+        with(version, everybody, action, "arn:aws:sqs:::enforced/*"),
+        with(version, everybody, action, "enforced/*"),
+        with(version, everybody, action, "*"),
+        with(version, r#""""#, action, object),
+        with(version, r#"{"AWS": []}"#, action, object),
+        with(version, r#"{"AWS": ""}"#, action, object),
+        with(version, r#"{"AWS": "999999999999"}"#, action, object),
+        with(version, r#"{"AWS": "arn:aws:iam::999999999999:root"}"#, action, object),
+        with(version, r#"{"CanonicalUser": "abc"}"#, action, object),
+    ] {
+        let answer = put_policy(&world, "enforced", &bad).await;
+        assert_eq!(answer.element("Code").as_deref(), Some("MalformedPolicy"), "{bad}");
+        assert_eq!(answer.status, 400, "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn who_may_read_but_not_list_is_not_told_that_a_key_is_absent() {
+    let world = world_of("Allow", "s3:GetObject*", "enforced").await;
+    for (key, status) in [(OTHER, 403), (READER, 403), (service::OWNER, 404)] {
+        for method in ["GET", "HEAD"] {
+            let draft = Draft { key, ..Draft::new(method, "/enforced/absent", b"") };
+            assert_eq!(world.send(&draft).await.status, status, "{method} {key:?}");
+        }
+    }
+    world.store("/enforced/there", b"1").await;
+    let draft = Draft { key: OTHER, ..Draft::new("GET", "/enforced/there", b"") };
+    assert_eq!(world.send(&draft).await.status, 200);
+    // Whom the policy lets list is told.
+    let lists = r#"{"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::enforced/*"},
+        {"Effect": "Allow", "Principal": "*", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::enforced"}]}"#;
+    assert_eq!(put_policy(&world, "enforced", lists).await.status, 204);
+    let draft = Draft { key: OTHER, ..Draft::new("GET", "/enforced/absent", b"") };
+    assert_eq!(world.send(&draft).await.status, 404);
+    // A key's own list counts where no policy does.
+    let draft = Draft { key: READER, ..Draft::new("GET", "/versioned/absent", b"") };
+    assert_eq!(world.send(&draft).await.status, 403);
+}
