@@ -8,6 +8,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use hex::FromHex as _;
 use object_put::auth::account::Secret;
 use object_put::body::encryption::Keyring;
+use object_put::maintenance::root_keys;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
 use object_put::server::ObjectPut;
@@ -136,6 +137,23 @@ fn flags(command: Command) -> Command {
             .hide_env_values(true)
             .conflicts_with("root-key-file"),
         )
+        .arg(
+            switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
+        )
+        .arg(
+            switch("sweep-orphans", "OBJECT_PUT_SWEEP_ORPHANS", "Delete bodies that no record names, however many they are"),
+        )
+}
+
+/// A flag without a value.
+fn switch(name: &'static str, variable: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .env(variable)
+        .action(clap::ArgAction::SetTrue)
+        .value_parser(clap::builder::BoolishValueParser::new())
+        .help(help)
+        .global(true)
 }
 
 /// Builds the service; what it awaits holds nothing of the command line.
@@ -163,7 +181,8 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
-        .keyring(keyring(&start.storage, matches)?)
+        .keyring(needed_keyring(&start.storage, matches)?)
+        .sweeps_all(matches.get_flag("sweep-orphans"))
         .clock(start.clock.clone())
         .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
         .strict(start.flags.strict)
@@ -236,6 +255,29 @@ fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), Launch
         seed.add_key(id, secret);
     }
     Ok((seed, given))
+}
+
+/// The root keys, with every one among them that the bodies of the store need.
+fn needed_keyring(stores: &Storage, matches: &ArgMatches) -> Result<Keyring, LaunchError> {
+    let needed = root_keys::needed(&*stores.kv);
+    let needed = needed.map_err(|error| LaunchError::Service(error.to_string()))?;
+    let goes_on = matches.get_flag("without-lost-root-keys");
+    let refused = |missing: &str| {
+        LaunchError::Service(format!(
+            "the bodies of this store need the root key {missing}, which is not there: put the file root-key back into the data directory, or give the key with --root-key-file. To go on, with every body that needs it lost: --without-lost-root-keys"
+        ))
+    };
+    let is_given = matches.contains_id("root-key") || matches.contains_id("root-key-file");
+    let is_kept = stores.directory.as_ref().is_some_and(|data| data.join("root-key").exists());
+    // Before a new key is drawn and kept.
+    if let Some(first) = needed.first().filter(|_| !goes_on && !is_given && !is_kept) {
+        return Err(refused(first));
+    }
+    let ring = keyring(stores, matches)?;
+    match needed.iter().find(|id| !ring.has(id)) {
+        Some(missing) if !goes_on => Err(refused(missing)),
+        _ => Ok(ring),
+    }
 }
 
 /// The root keys: of the file, of the flag, or one that the data directory keeps.

@@ -71,6 +71,18 @@ impl Keyring {
         id
     }
 
+    /// The id of the key that wraps new data keys.
+    #[must_use]
+    pub fn current_id(&self) -> &str {
+        &self.current
+    }
+
+    /// Tells whether the key with this id is in it.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.roots.contains_key(id)
+    }
+
     /// A new data key for a body that is bound to `context`, and how it is kept.
     pub fn new_data_key(&self, context: &[u8], ids: &mut dyn Ids) -> (DataKey, WrappedKey) {
         let mut key = Zeroizing::new([0; KEY_BYTES]);

@@ -19,6 +19,10 @@ use crate::store::version::{ObjectVersion, Part, Parts};
 const GRACE: Duration = Duration::from_secs(60);
 /// Age at which a body without a record counts as left over.
 const ORPHAN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bodies without a record that a sweep takes whatever their share is.
+const ORPHANS_MAX: u64 = 16;
+/// Of so many bodies one may be without a record, where they are more.
+const ORPHANS_SHARE: u64 = 20;
 /// Rows of one step.
 const STEP: usize = 200;
 
@@ -110,7 +114,23 @@ fn collect_lists(
     }
 }
 
+/// The outcome of a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepOutcome {
+    /// It went through.
+    Done(Swept),
+    /// It would take more than a small share of the bodies, so it took none: that is how lost records look.
+    Waits {
+        /// Bodies that no record names.
+        orphans: u64,
+        /// Bodies of that age.
+        bodies: u64,
+    },
+}
+
 /// Deletes bodies that are a day old at `start` and that no record names: what uploads left that were cut off.
+///
+/// Where they are more than a small share of all bodies of that age, it takes none unless `takes_all`.
 ///
 /// Called with the moment at which the process began, it never meets an upload that is under way. It blocks.
 ///
@@ -120,14 +140,46 @@ pub fn sweep_orphans(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     start: Timestamp,
-) -> Result<Swept, GarbageError> {
+    takes_all: bool,
+) -> Result<SweepOutcome, GarbageError> {
     let before = start.minus(ORPHAN_AFTER);
     // Most starts find nothing that old, and then no record is read.
     if blobs.list(None, 1)?.first().is_none_or(|oldest| oldest.id.created() >= before) {
-        return Ok(Swept::default());
+        return Ok(SweepOutcome::Done(Swept::default()));
     }
     let referenced_blobs = referenced_blobs(store)?;
-    Ok(sweep(blobs, before, |id| referenced_blobs.contains(id))?)
+    if !takes_all {
+        let (orphans, bodies) = count_orphans(blobs, before, &referenced_blobs)?;
+        if orphans > ORPHANS_MAX.max(bodies / ORPHANS_SHARE) {
+            return Ok(SweepOutcome::Waits { orphans, bodies });
+        }
+    }
+    Ok(SweepOutcome::Done(sweep(blobs, before, |id| referenced_blobs.contains(id))?))
+}
+
+/// The number of bodies made before `before` that no record names, and of all.
+fn count_orphans(
+    blobs: &dyn Blobs,
+    before: Timestamp,
+    referenced_blobs: &ReferencedBlobs,
+) -> Result<(u64, u64), BlobError> {
+    let (mut orphans, mut bodies) = (0, 0);
+    let mut after = None;
+    loop {
+        let page = blobs.list(after, 1_000)?;
+        let Some(last) = page.last() else {
+            return Ok((orphans, bodies));
+        };
+        after = Some(last.id);
+        for stat in &page {
+            // Names sort by age.
+            if stat.id.created() >= before {
+                return Ok((orphans, bodies));
+            }
+            bodies += 1;
+            orphans += u64::from(!referenced_blobs.contains(stat.id));
+        }
+    }
 }
 
 /// Names of bodies by eight of their random bytes, so that a million of them take 16 MiB. Two names that are alike in those
@@ -341,9 +393,25 @@ mod tests {
         let put = |when| blobs.put_small(when, Bytes::from_static(b"body")).wait().unwrap();
         let (orphan, waiting, young) = (put(old), put(old), put(START));
         garbage(&store, START, waiting.id);
-        let swept = sweep_orphans(&store, &blobs, START).unwrap();
+        let swept = sweep_orphans(&store, &blobs, START, false).unwrap();
+        let SweepOutcome::Done(swept) = swept else { panic!("{swept:?}") };
         assert_eq!((swept.orphans, swept.bytes), (1, orphan.bytes));
         let left: Vec<_> = blobs.list(None, 9).unwrap().iter().map(|stat| stat.id).collect();
         assert_eq!(left, [waiting.id, young.id]);
+    }
+
+    #[test]
+    fn a_sweep_that_would_take_most_bodies_takes_none_until_it_is_told_to() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let old = START.minus(ORPHAN_AFTER).minus(Duration::from_secs(1));
+        let put = || blobs.put_small(old, Bytes::from_static(b"body")).wait().unwrap();
+        garbage(&store, START, put().id);
+        (0..40).for_each(|_| drop(put()));
+        let waits = SweepOutcome::Waits { orphans: 40, bodies: 41 };
+        assert_eq!(sweep_orphans(&store, &blobs, START, false).unwrap(), waits);
+        assert_eq!(blobs.list(None, 99).unwrap().len(), 41);
+        let swept = sweep_orphans(&store, &blobs, START, true).unwrap();
+        assert!(matches!(swept, SweepOutcome::Done(Swept { orphans: 40, .. })), "{swept:?}");
+        assert_eq!(blobs.list(None, 99).unwrap().len(), 1);
     }
 }

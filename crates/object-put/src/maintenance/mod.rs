@@ -2,5 +2,6 @@
 
 pub mod garbage;
 pub mod lifecycle_worker;
+pub mod root_keys;
 pub mod seed;
 pub mod verify;

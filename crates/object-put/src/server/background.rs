@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use triptych_core::time::{Clock, Timestamp};
 
-use crate::maintenance::garbage::{self, GarbageError};
+use crate::maintenance::garbage::{self, GarbageError, SweepOutcome};
 use crate::maintenance::lifecycle_worker::{ExpiredCounts, LifecycleWorker};
 use crate::server::state::ObjectPut;
 use crate::store::lifecycle::DAY_SECONDS;
@@ -70,8 +70,17 @@ impl ObjectPut {
     fn collect_garbage(&self, sweep_from: Option<Timestamp>) -> Result<(), GarbageError> {
         let (store, blobs) = (&*self.0.store, &*self.0.bodies.blobs);
         if let Some(start) = sweep_from {
-            let swept = garbage::sweep_orphans(store, blobs, start)?;
-            if swept.orphans > 0 {
+            let swept = garbage::sweep_orphans(store, blobs, start, self.0.sweeps_all)?;
+            if let SweepOutcome::Waits { orphans, bodies } = swept {
+                tracing::error!(
+                    orphans,
+                    bodies,
+                    "bodies without a record are kept, for they are many: if the records are whole, start with --sweep-orphans"
+                );
+            }
+            if let SweepOutcome::Done(swept) = swept
+                && swept.orphans > 0
+            {
                 tracing::info!(
                     orphans = swept.orphans,
                     bytes = swept.bytes,

@@ -50,12 +50,20 @@ impl ResponseBody {
         }
     }
 
-    /// The bytes, to be read as the client takes them.
-    pub(super) fn open(self, bodies: &Arc<BodyStore>) -> HostBody {
+    /// The bytes, to be read as the client takes them. The first piece is read here: where it does not open, no byte was sent yet.
+    ///
+    /// # Errors
+    /// As reads of bodies; `Damaged`.
+    pub(super) async fn open(self, bodies: &Arc<BodyStore>) -> Result<HostBody, Error> {
         match self {
-            Self::Whole(bytes) => HostBody::whole(bytes),
-            Self::Object(object) if object.range.bytes.is_empty() => HostBody::empty(),
-            Self::Object(object) => HostBody::stream(Download::new(bodies.clone(), object)),
+            Self::Whole(bytes) => Ok(HostBody::whole(bytes)),
+            Self::Object(object) if object.range.bytes.is_empty() => Ok(HostBody::empty()),
+            Self::Object(object) => {
+                let mut download = Download::new(bodies.clone(), object);
+                let first = std::future::poll_fn(|context| download.poll_piece(context)).await;
+                download.first = first.inspect_err(note_unreadable)?;
+                Ok(HostBody::stream(download))
+            }
         }
     }
 }
@@ -78,8 +86,14 @@ impl ObjectBytes {
     }
 }
 
+fn note_unreadable(error: &Error) {
+    tracing::error!(error = %error, source = ?std::error::Error::source(error), "a stored body cannot be read");
+}
+
 /// Reads the bytes of an object, part by part.
 pub(super) struct Download {
+    /// The first piece, where it was read before the answer began.
+    first: Option<Bytes>,
     bodies: Arc<BodyStore>,
     object: Arc<ObjectBytes>,
     /// The next part, and its start in the whole body.
@@ -94,6 +108,7 @@ impl Download {
     pub(super) fn new(bodies: Arc<BodyStore>, object: Arc<ObjectBytes>) -> Self {
         let range = &object.range.bytes;
         Self {
+            first: None,
             bodies,
             left: range.end - range.start,
             object,
@@ -166,20 +181,23 @@ impl http_body::Body for Download {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        if let Some(bytes) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
         self.poll_piece(context).map(|piece| match piece {
             Ok(bytes) => bytes.map(|bytes| Ok(Frame::data(bytes))),
             Err(error) => {
-                tracing::error!(error = %error, source = ?std::error::Error::source(&error), "a stored body cannot be read");
+                note_unreadable(&error);
                 Some(Err(error.into()))
             }
         })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0
+        self.left == 0 && self.first.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        SizeHint::with_exact(self.left + self.first.as_ref().map_or(0, |bytes| bytes.len() as u64))
     }
 }

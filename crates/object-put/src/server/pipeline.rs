@@ -62,17 +62,19 @@ impl ObjectPut {
         let answer = match self.parse(&head, query.as_ref(), now) {
             Ok(request) => {
                 let (dialect, operation) = (request.fields.dialect(), request.operation.name);
-                match self.dispatch(&request, &mut body).await {
-                    Ok(reply) => Ok((reply, dialect, operation)),
+                let answered = match self.dispatch(&request, &mut body).await {
+                    Ok(reply) => self.open(reply).await,
+                    Err(error) => Err(error),
+                };
+                match answered {
+                    Ok(response) => Ok((response, dialect, operation)),
                     Err(error) => Err(Refused { dialect, operation, error }),
                 }
             }
             Err(refused) => Err(refused),
         };
         let (mut response, dialect, operation) = match answer {
-            Ok((reply, dialect, operation)) => {
-                (reply.map(|content| content.open(&self.0.bodies)), dialect, operation)
-            }
+            Ok(answered) => answered,
             Err(Refused { dialect, operation, error }) => {
                 // One that waits for 100 Continue has sent nothing.
                 if !head.headers.contains_key(http::header::EXPECT) {
@@ -84,6 +86,12 @@ impl ObjectPut {
         render::identify(&mut response, dialect, &id, now);
         response.extensions_mut().insert(OperationName(operation));
         response
+    }
+
+    /// Opens the body of an answer.
+    async fn open(&self, reply: Response<ResponseBody>) -> Result<Response<ReplyBody>, Error> {
+        let (head, content) = reply.into_parts();
+        Ok(Response::from_parts(head, content.open(&self.0.bodies).await?))
     }
 
     /// Reads the head: dialect, place, operation, sender.

@@ -6,6 +6,7 @@ use triptych_core::error::Coded;
 use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{self, StoreError, run};
 
+use crate::maintenance::root_keys;
 use crate::maintenance::seed::SeedError;
 use crate::operation::bucket::reopen;
 use crate::request::dialect::{Dialect, SECRET_PARAMETERS};
@@ -46,7 +47,7 @@ impl Hosted for ObjectPut {
 
 impl ObjectPut {
     /// Applies the seed: accounts and keys that are new, buckets if there is none. Gives how many accounts and keys came.
-    /// To be run before the first request: buckets whose deletion a stop cut short are opened again.
+    /// To be run before the first request: the root key is remembered, and buckets whose deletion a stop cut short are opened again.
     ///
     /// # Errors
     /// [`SeedError::Store`].
@@ -55,6 +56,7 @@ impl ObjectPut {
         let mut ids = self.ids();
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reopen(tx)?;
+            root_keys::remember(tx, &self.0.bodies.keyring)?;
             self.0.seed.apply(tx, ids, now)
         })
         .await

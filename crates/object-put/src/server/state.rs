@@ -33,6 +33,7 @@ pub(super) struct Inner {
     pub(super) settings: Settings,
     pub(super) base_hosts: Vec<String>,
     pub(super) seed: Seed,
+    pub(super) sweeps_all: bool,
 }
 
 /// The parts that an [`ObjectPut`] is built from.
@@ -45,6 +46,7 @@ pub struct Builder {
     settings: Settings,
     base_hosts: Vec<String>,
     seed: Seed,
+    sweeps_all: bool,
 }
 
 impl ObjectPut {
@@ -64,6 +66,7 @@ impl ObjectPut {
             },
             base_hosts: Vec::new(),
             seed: Seed::default(),
+            sweeps_all: false,
         }
     }
 }
@@ -119,6 +122,13 @@ impl Builder {
         self
     }
 
+    /// Deletes bodies that no record names, however many of all bodies they are.
+    #[must_use]
+    pub const fn sweeps_all(mut self, sweeps_all: bool) -> Self {
+        self.sweeps_all = sweeps_all;
+        self
+    }
+
     /// The service.
     #[must_use]
     pub fn build(mut self) -> ObjectPut {
@@ -135,6 +145,7 @@ impl Builder {
             settings: self.settings,
             base_hosts: self.base_hosts,
             seed: self.seed,
+            sweeps_all: self.sweeps_all,
         }))
     }
 }

@@ -43,6 +43,8 @@ pub const SETTINGS: Table<(u64, String), Bytes> = Table::new(10);
 /// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
 /// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.
 pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
+/// Ids of the root keys that bodies of the store are sealed with.
+pub const ROOT_KEYS: Table<String, ()> = Table::new(24);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]

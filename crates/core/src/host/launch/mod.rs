@@ -1,6 +1,8 @@
 //! The steps that every service shares: from flags to `<name> is ready`, and from a signal to the exit code.
 
 pub mod flags;
+#[cfg(feature = "sled")]
+mod identity;
 mod log;
 pub mod storage;
 #[cfg(feature = "tls")]

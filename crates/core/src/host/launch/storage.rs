@@ -38,6 +38,30 @@ pub enum StorageError {
         /// The cause.
         reason: String,
     },
+    /// Bodies without records.
+    #[error(
+        "the data directory {path} has bodies in blobs/ and no records in kv/, and was not changed: put the records back, from the same backup as the bodies. To begin anew, name an empty directory, or move the whole directory away"
+    )]
+    RecordsMissing {
+        /// Its path.
+        path: String,
+    },
+    /// Records without bodies.
+    #[error(
+        "the data directory {path} has records in kv/ and not their bodies in blobs/, and was not changed: put the bodies back, from the same backup as the records. To begin anew, name an empty directory, or move the whole directory away"
+    )]
+    BodiesMissing {
+        /// Its path.
+        path: String,
+    },
+    /// Records of one store, and bodies of another.
+    #[error(
+        "the records in {path}/kv and the bodies in {path}/blobs belong to different stores (their files named identity differ), and were not changed: put back the ones that belong together"
+    )]
+    Mismatch {
+        /// Its path.
+        path: String,
+    },
     /// The key-value store cannot be opened.
     #[cfg(feature = "sled")]
     #[error(transparent)]
@@ -73,6 +97,7 @@ pub fn memory() -> Storage {
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
+    use super::identity::Sides;
     use crate::blobs::Directory;
     use crate::disk::SystemDisk;
     use crate::kv::{Sled, SledConfig};
@@ -81,7 +106,9 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         record_bytes_max: flags.record_bytes_max,
         ..SledConfig::new(directory.join("kv"))
     };
+    let sides = Sides::look(directory)?;
     let kv = Sled::open(&settings)?;
+    sides.check_records(&kv)?;
     if let Some(lost) = kv.lost_frames() {
         tracing::warn!(
             kept = lost.kept.0,
@@ -95,6 +122,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
             path: directory.join("blobs").display().to_string(),
             reason: error.to_string(),
         })?;
+    sides.mark()?;
     let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
     Ok(Storage {
         metrics: Some(StoreMetrics { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
@@ -152,7 +180,7 @@ pub fn random_hex() -> String {
 }
 
 /// Writes a file that only its owner can read, whole or not at all.
-fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
     let beside = path.with_extension("new");
     let mut options = std::fs::OpenOptions::new();

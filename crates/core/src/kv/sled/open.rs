@@ -24,6 +24,8 @@ const SEGMENT_BYTES: usize = 8 * 1024 * 1024;
 const MARK: &str = "format";
 /// Its content: 1 was a tree alone, 2 has a write-ahead log before it.
 const FORMAT: &str = "2\n";
+/// The most characters of a mark that is not known which are shown.
+const FORMAT_SHOWN_MAX: usize = 32;
 /// Share of the cache that is kept for rows that were read lately; sled has the rest for its pages.
 const ROWS_SHARE: usize = 16;
 /// The directory of the value log.
@@ -85,6 +87,8 @@ impl Sled {
         if has_files(&config.directory.join("blobs")).map_err(unusable)? {
             return Err(OpenError::Foreign { path });
         }
+        let mark = config.directory.join(MARK);
+        check_mark(&mark, &path)?;
         preflight::check(&*disk, &config.directory)?;
         let settings = sled::Config::new()
             .path(&config.directory)
@@ -103,7 +107,6 @@ impl Sled {
             }
         };
         let file = disk.open(&config.directory.join(TREE)).map_err(unusable)?;
-        let mark = config.directory.join(MARK);
         let last = match tree.get(VERSION_KEY) {
             // A damaged log can look like an empty one to sled; the mark tells that there was a store.
             Ok(None) if mark.exists() => {
@@ -216,6 +219,22 @@ fn refused(path: &str, error: &sled::Error) -> OpenError {
         sled::Error::Io(_) => OpenError::Directory { path, reason },
         _ => OpenError::Corrupt { path, reason },
     }
+}
+
+/// Refuses a store of a later version. An empty mark is one that a stop cut short.
+fn check_mark(mark: &Path, path: &str) -> Result<(), OpenError> {
+    let format = match std::fs::read_to_string(mark) {
+        Ok(format) => format,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => {
+            return Err(OpenError::Directory { path: path.to_owned(), reason: error.to_string() });
+        }
+    };
+    if matches!(format.trim(), "" | "1") || format == FORMAT {
+        return Ok(());
+    }
+    let format = format.trim().chars().take(FORMAT_SHOWN_MAX).collect();
+    Err(OpenError::Later { path: path.to_owned(), format })
 }
 
 fn has_files(directory: &Path) -> std::io::Result<bool> {

@@ -39,9 +39,19 @@ pub enum OpenError {
         /// Its path.
         path: String,
     },
+    /// A later version of this program wrote it.
+    #[error(
+        "the store in {path} has the format {format}, which this version does not know, and was not changed: start the version that wrote it"
+    )]
+    Later {
+        /// Its path.
+        path: String,
+        /// The format, as its mark has it.
+        format: String,
+    },
     /// Its files are damaged.
     #[error(
-        "the store in {path} is damaged and was not changed: {reason}. Restore a backup, or move the directory away and import an export"
+        "the store in {path} is damaged and was not changed: {reason}. Restore records and bodies from one backup, or move the whole data directory away, its bodies with it, and import an export"
     )]
     Corrupt {
         /// Its path.

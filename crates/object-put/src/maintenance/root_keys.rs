@@ -1,0 +1,60 @@
+//! The root keys that the bodies of a store need, by their ids: a store remembers them, so that it is not opened without one of them.
+
+use std::collections::BTreeSet;
+
+use triptych_core::kv::{KeyValue, StoreError, Tx};
+
+use crate::body::encryption::Keyring;
+use crate::maintenance::garbage::for_each_row;
+use crate::store::tables::{CURRENT, NONCURRENT, PARTS, ROOT_KEYS};
+use crate::store::version::{ObjectVersion, Part, Parts};
+
+/// The most root keys that a store remembers.
+const ROOT_KEYS_MAX: usize = 10_000;
+
+/// Remembers that bodies are sealed with the current key of `keyring` from now on.
+///
+/// # Errors
+/// As reads of the store.
+pub fn remember(tx: &mut Tx<'_>, keyring: &Keyring) -> Result<(), StoreError> {
+    let id = keyring.current_id().to_owned();
+    if ROOT_KEYS.peek(tx, &id)?.is_none() {
+        ROOT_KEYS.put(tx, &id, &());
+    }
+    Ok(())
+}
+
+/// The ids of the root keys that bodies need. A store of an older release remembers none: its records are read.
+///
+/// # Errors
+/// As reads of the store.
+pub fn needed(store: &dyn KeyValue) -> Result<BTreeSet<String>, StoreError> {
+    let remembered = ROOT_KEYS.all(&mut Tx::new(store), &(), ROOT_KEYS_MAX)?;
+    if !remembered.is_empty() {
+        return Ok(remembered.into_iter().map(|(id, ())| id).collect());
+    }
+    let mut named = BTreeSet::new();
+    let mut note = |part: &Part| {
+        if !named.contains(&part.wrapped_key.root_id) {
+            named.insert(part.wrapped_key.root_id.clone());
+        }
+    };
+    let mut of_version = |version: &ObjectVersion| {
+        if let Some(Parts::One(part)) = version.data.as_deref().map(|data| &data.parts) {
+            note(part);
+        }
+    };
+    for_each_row(store, CURRENT.span(&()), |_, value| {
+        of_version(&CURRENT.decode(value)?);
+        Ok(())
+    })?;
+    for_each_row(store, NONCURRENT.span(&()), |_, value| {
+        of_version(&NONCURRENT.decode(value)?);
+        Ok(())
+    })?;
+    for_each_row(store, PARTS.span(&()), |_, value| {
+        PARTS.decode(value)?.0.iter().for_each(&mut note);
+        Ok(())
+    })?;
+    Ok(named)
+}

@@ -1,0 +1,174 @@
+//! Starts on data directories that are not whole: each is refused and says so, and nothing in it is changed.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use object_put::body::encryption::Keyring;
+use object_put::maintenance::root_keys;
+use service::{NOW, World};
+use triptych_core::blobs::{Blobs as _, MemoryBlobs};
+use triptych_core::host::flags::{Flags, Product};
+use triptych_core::host::launch;
+use triptych_core::host::storage::{self, Storage, StorageError};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::Memory;
+
+const PRODUCT: Product = Product {
+    name: "object-put",
+    version: "0",
+    prefix: "OBJECT_PUT_TEST",
+    port: 0,
+    record_bytes_max: 65_536,
+};
+
+fn open(data: &Path) -> Result<Storage, StorageError> {
+    let command = launch::command(&PRODUCT, "", |command| command);
+    let data = data.display().to_string();
+    let matches = command.get_matches_from(["object-put", "--data", data.as_str()]);
+    storage::open(&Flags::from_matches(&matches))
+}
+
+/// Fills a data directory, and closes it.
+async fn filled(data: &Path) {
+    let stores = open(data).unwrap();
+    let world = World::on(stores.kv.clone(), stores.blobs.clone(), NOW).await;
+    world.store("/bkt/key", b"body").await;
+}
+
+fn refusal(data: &Path) -> String {
+    open(data).unwrap_err().to_string()
+}
+
+/// The names of all files under a directory.
+fn files(directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(next) = left.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { left.push(path.clone()) }
+            found.push(path.display().to_string());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn records_without_their_bodies_and_bodies_without_their_records_are_refused() {
+    for (lost, said) in [("kv", "no records"), ("blobs", "not their bodies")] {
+        for leaves_directory in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let data = directory.path().join("data");
+            filled(&data).await;
+            let away = directory.path().join("away");
+            std::fs::rename(data.join(lost), &away).unwrap();
+            if leaves_directory {
+                // The mount point of a disk that is not there.
+                std::fs::create_dir(data.join(lost)).unwrap();
+            }
+            let before = files(&data);
+            let refused = refusal(&data);
+            assert!(refused.contains(said), "{refused}");
+            assert_eq!(files(&data), before, "{lost}");
+            if leaves_directory {
+                std::fs::remove_dir(data.join(lost)).unwrap();
+            }
+            std::fs::rename(&away, data.join(lost)).unwrap();
+            let stores = open(&data).unwrap();
+            let world = World::on(stores.kv.clone(), stores.blobs.clone(), NOW).await;
+            assert_eq!(world.fetch("/bkt/key").await.body, b"body");
+        }
+    }
+}
+
+#[tokio::test]
+async fn records_and_bodies_of_different_stores_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (one, other) = (directory.path().join("one"), directory.path().join("other"));
+    filled(&one).await;
+    filled(&other).await;
+    std::fs::remove_dir_all(one.join("kv")).unwrap();
+    std::fs::rename(other.join("kv"), one.join("kv")).unwrap();
+    let refused = refusal(&one);
+    assert!(refused.contains("different stores"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_directory_of_an_older_release_gets_its_marks_if_it_is_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    filled(&data).await;
+    let unmark = || {
+        for side in ["kv", "blobs"] {
+            std::fs::remove_file(data.join(side).join("identity")).unwrap();
+        }
+    };
+    let identity = |side: &str| std::fs::read_to_string(data.join(side).join("identity")).unwrap();
+    unmark();
+    drop(open(&data).unwrap());
+    assert_eq!(identity("kv"), identity("blobs"));
+    unmark();
+    std::fs::rename(data.join("blobs"), directory.path().join("away")).unwrap();
+    let refused = refusal(&data);
+    assert!(refused.contains("not their bodies"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_format_of_a_later_version_is_refused_and_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    filled(&data).await;
+    let mark = data.join("kv/format");
+    for later in ["3\n", "2.1\n", "something\n"] {
+        std::fs::write(&mark, later).unwrap();
+        let refused = refusal(&data);
+        assert!(refused.contains("which this version does not know"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&mark).unwrap(), later);
+    }
+}
+
+#[tokio::test]
+async fn a_store_remembers_the_root_keys_that_its_bodies_need() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let own = Keyring::new(&[9; 32]).current_id().to_owned();
+    filled(&data).await;
+    let stores = open(&data).unwrap();
+    assert_eq!(root_keys::needed(&*stores.kv).unwrap().into_iter().collect::<Vec<_>>(), [own]);
+}
+
+#[tokio::test]
+async fn a_lost_root_key_is_not_replaced_in_silence() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    filled(&data).await;
+    let other = "11".repeat(32);
+    for flags in [&[][..], &["--root-key", other.as_str()]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_object-put"));
+        command.arg("--port").arg("0").arg("--data").arg(&data).args(flags);
+        let done = command.output().unwrap();
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert!(!done.status.success(), "{text}");
+        assert!(text.contains(Keyring::new(&[9; 32]).current_id()), "{text}");
+        assert!(text.contains("--root-key-file"), "{text}");
+        assert!(!data.join("root-key").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_opened_is_an_error_and_no_broken_answer() {
+    let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+    let world = World::on(Arc::new(Memory::new()), blobs.clone(), NOW).await;
+    world.store("/bkt/key", b"body").await;
+    for stat in blobs.list(None, 9).unwrap() {
+        blobs.delete(stat.id).wait().unwrap();
+    }
+    let answer = world.fetch("/bkt/key").await;
+    assert_eq!(answer.status, 500);
+    assert_eq!(answer.element("Code").as_deref(), Some("InternalError"), "{}", answer.text());
+}
