@@ -1,6 +1,10 @@
 //! Loops of "list a page, delete it, go on": nothing stays behind.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 mod service;
 
@@ -23,7 +27,8 @@ async fn empty(world: &World, bucket: &str, most: usize) -> usize {
         for kind in ["Version", "DeleteMarker"] {
             for version in elements(&page, kind) {
                 let (key, id) = (elements(version, "Key"), elements(version, "VersionId"));
-                let target = format!("/{bucket}/{}?versionId={}", key[0].replace(' ', "%20"), id[0]);
+                let target =
+                    format!("/{bucket}/{}?versionId={}", key[0].replace(' ', "%20"), id[0]);
                 let answer = world.send(&Draft::new("DELETE", &target, b"")).await;
                 assert_eq!(answer.status, 204, "{}", answer.text());
                 deleted += 1;

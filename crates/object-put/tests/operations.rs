@@ -22,7 +22,8 @@ async fn every_operation_of_the_service_model_is_answered_under_its_name() {
             panic!("{line}");
         };
         let target = if *query == "-" { (*path).to_owned() } else { format!("{path}?{query}") };
-        let mut request = Request::builder().method(*method).uri(target).header("host", "localhost");
+        let mut request =
+            Request::builder().method(*method).uri(target).header("host", "localhost");
         // Without one the request says nothing of its dialect.
         request = request.header("amz-sdk-request", "attempt=1");
         for header in headers.split(',').filter(|header| *header != "-") {

@@ -1,6 +1,10 @@
 //! Presigned URLs whose query carries headers: each counts as the header, or the request is refused.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that meets the unexpected fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected fails"
+)]
 
 mod service;
 
@@ -27,7 +31,12 @@ fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 /// A URL of version 4 with these parameters, which signs the host and the headers of `signed`.
-fn version_4(method: &str, path: &str, carried: &[(&str, &str)], signed: &[(&str, &str)]) -> String {
+fn version_4(
+    method: &str,
+    path: &str,
+    carried: &[(&str, &str)],
+    signed: &[(&str, &str)],
+) -> String {
     let time = "20261121T070626Z";
     let scope = format!("{}/us-east-1/s3/aws4_request", &time[..8]);
     let mut headers = vec![("host", "localhost")];
@@ -69,7 +78,8 @@ fn version_2(method: &str, path: &str, carried: &[(&str, &str)]) -> String {
         let found = carried.iter().find(|(name, _)| *name == wanted);
         found.map_or("", |(_, value)| *value)
     };
-    let mut text = format!("{method}\n{}\n{}\n{expires}\n", value("content-md5"), value("content-type"));
+    let mut text =
+        format!("{method}\n{}\n{}\n{expires}\n", value("content-md5"), value("content-type"));
     let mut own: Vec<_> = carried.iter().filter(|(name, _)| name.starts_with("x-amz-")).collect();
     own.sort_unstable();
     own.iter().for_each(|(name, value)| writeln!(text, "{name}:{value}").unwrap());

@@ -50,7 +50,9 @@ fn files(directory: &Path) -> Vec<String> {
     while let Some(next) = left.pop() {
         for entry in std::fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { left.push(path.clone()) }
+            if path.is_dir() {
+                left.push(path.clone())
+            }
             found.push(path.display().to_string());
         }
     }

@@ -21,11 +21,7 @@ const KEYS_PER_STEP: usize = 50;
 ///
 /// # Errors
 /// `AccessDenied` for who may not.
-pub fn bypass(
-    call: &Call<'_>,
-    access: &AccessRequest<'_>,
-    tx: &mut Tx<'_>,
-) -> Result<bool, Error> {
+pub fn bypass(call: &Call<'_>, access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<bool, Error> {
     let value = call.fields.get(BYPASS)?;
     let bucket = call.bucket()?;
     if !bucket.object_lock || !value.is_some_and(|value| value.eq_ignore_ascii_case("true")) {

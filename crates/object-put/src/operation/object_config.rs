@@ -143,7 +143,11 @@ pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     find_unhidden(call, tx)?;
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
-    let bypass = super::delete_object::bypass(call, &call.access(call.key()?, call.query.get("versionId")), tx)?;
+    let bypass = super::delete_object::bypass(
+        call,
+        &call.access(call.key()?, call.query.get("versionId")),
+        tx,
+    )?;
     change(call, tx, 200, |data| {
         let current = data.lock.retention;
         if current.is_some_and(|own| !own.may_become(next.as_ref(), call.now, bypass)) {

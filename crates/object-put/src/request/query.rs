@@ -99,7 +99,8 @@ fn headers_of(pairs: &[(String, String)]) -> Vec<(String, String)> {
     };
     let words = dialect.words();
     let get = |name: &str| {
-        let mut found = pairs.iter().filter(|(own, _)| own.strip_prefix(words.query_prefix) == Some(name));
+        let mut found =
+            pairs.iter().filter(|(own, _)| own.strip_prefix(words.query_prefix) == Some(name));
         found.next().map(|(_, value)| value.as_str())
     };
     // The older scheme signs every parameter of the service, and `Expires` is its own.
@@ -133,7 +134,8 @@ mod tests {
         assert_eq!(of(names), Vec::<String>::new());
         let counted = ["x-amz-acl=private", "x-amz-meta-a=1", "content-type=a"];
         assert_eq!(of(&format!("{names}&X-Amz-Signature=1")), counted);
-        let signed = format!("{names}&X-Amz-Signature=1&X-Amz-SignedHeaders=host;x-amz-checksum-crc32");
+        let signed =
+            format!("{names}&X-Amz-Signature=1&X-Amz-SignedHeaders=host;x-amz-checksum-crc32");
         assert_eq!(of(&signed)[3..], ["x-amz-checksum-crc32=2"]);
         assert_eq!(of("AWSAccessKeyId=1&Expires=5&x-amz-acl=private"), ["x-amz-acl=private"]);
     }

@@ -19,8 +19,8 @@ use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::error::Error;
 use crate::operation::table::route;
-use crate::operation::{parameters, strict};
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
+use crate::operation::{parameters, strict};
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::location::Location;
@@ -101,16 +101,15 @@ impl ObjectPut {
         query: Result<&'r Query, &Error>,
         now: Timestamp,
     ) -> Result<ParsedRequest<'r>, Refused> {
-        let unread = |error| Refused { dialect: Dialect::default(), operation: NO_OPERATION, error };
+        let unread =
+            |error| Refused { dialect: Dialect::default(), operation: NO_OPERATION, error };
         let query = query.map_err(|error| unread(error.clone()))?;
         let fields = read_head(head, query).map_err(unread)?;
         let dialect = fields.dialect();
         let refused = |operation, error| Refused { dialect, operation, error };
-        let fields =
-            fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
-        let (location, operation) = self
-            .locate(head, &fields, query)
-            .map_err(|error| refused(NO_OPERATION, error))?;
+        let fields = fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
+        let (location, operation) =
+            self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
         let (caller, verified) = check_built(operation, head, query)
             .and_then(|()| self.authenticate(head, &location, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;

@@ -77,7 +77,10 @@ impl Sides {
         for (side, _) in sides.iter().filter(|(_, is_unmarked)| *is_unmarked) {
             let path = self.directory.join(side).join(FILE);
             write_private(&path, format!("{identity}\n").as_bytes()).map_err(|error| {
-                StorageError::Directory { path: path.display().to_string(), reason: error.to_string() }
+                StorageError::Directory {
+                    path: path.display().to_string(),
+                    reason: error.to_string(),
+                }
             })?;
         }
         Ok(())
