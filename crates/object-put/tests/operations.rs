@@ -27,7 +27,7 @@ async fn every_operation_of_the_service_model_is_answered_under_its_name() {
         // Without one the request says nothing of its dialect.
         request = request.header("amz-sdk-request", "attempt=1");
         for header in headers.split(',').filter(|header| *header != "-") {
-            request = request.header(*header, "1");
+            request = request.header(header, "1");
         }
         let answer = world.service.answer(request.body(Full::<Bytes>::default()).unwrap()).await;
         let Operation(answered) = answer.extensions().get().unwrap();

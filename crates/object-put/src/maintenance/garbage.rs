@@ -406,7 +406,9 @@ mod tests {
         let old = START.minus(ORPHAN_AFTER).minus(Duration::from_secs(1));
         let put = || blobs.put_small(old, Bytes::from_static(b"body")).wait().unwrap();
         garbage(&store, START, put().id);
-        (0..40).for_each(|_| drop(put()));
+        for _ in 0..40 {
+            put();
+        }
         let waits = SweepOutcome::Waits { orphans: 40, bodies: 41 };
         assert_eq!(sweep_orphans(&store, &blobs, START, false).unwrap(), waits);
         assert_eq!(blobs.list(None, 99).unwrap().len(), 41);

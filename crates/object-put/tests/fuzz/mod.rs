@@ -168,6 +168,7 @@ pub fn policy(data: &[u8]) {
             resource,
             fields: &fields,
             query: &query,
+            version: None,
             secure: true,
             tags: None,
         });

@@ -100,8 +100,11 @@ fn read(path: &Path) -> Result<Option<String>, StorageError> {
 fn has_files(blobs: &Path) -> Result<bool, StorageError> {
     for directory in [blobs.join("packs"), blobs.join("large")] {
         match std::fs::read_dir(&directory) {
-            Ok(mut entries) if entries.next().is_some() => return Ok(true),
-            Ok(_) => {}
+            Ok(entries) => {
+                if entries.count() > 0 {
+                    return Ok(true);
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(unreadable(&directory, &error)),
         }
