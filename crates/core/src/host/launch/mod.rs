@@ -4,6 +4,7 @@ pub mod flags;
 #[cfg(feature = "sled")]
 mod identity;
 mod log;
+mod private_file;
 pub mod storage;
 #[cfg(feature = "tls")]
 mod tls;

@@ -4,6 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::flags::Flags;
+#[cfg(feature = "sled")]
+pub use super::identity::IdentityError;
+#[cfg(feature = "sled")]
+use super::identity::Sides;
+pub use super::private_file::random_hex;
+use super::private_file::write_private;
 use crate::blobs::{Blobs, MemoryBlobs};
 #[cfg(feature = "sled")]
 use crate::host::ops::store_metrics::StoreMetrics;
@@ -38,30 +44,10 @@ pub enum StorageError {
         /// The cause.
         reason: String,
     },
-    /// Bodies without records.
-    #[error(
-        "the data directory {path} has bodies in blobs/ and no records in kv/, and was not changed: put the records back, from the same backup as the bodies. To begin anew, name an empty directory, or move the whole directory away"
-    )]
-    RecordsMissing {
-        /// Its path.
-        path: String,
-    },
-    /// Records without bodies.
-    #[error(
-        "the data directory {path} has records in kv/ and not their bodies in blobs/, and was not changed: put the bodies back, from the same backup as the records. To begin anew, name an empty directory, or move the whole directory away"
-    )]
-    BodiesMissing {
-        /// Its path.
-        path: String,
-    },
-    /// Records of one store, and bodies of another.
-    #[error(
-        "the records in {path}/kv and the bodies in {path}/blobs belong to different stores (their files named identity differ), and were not changed: put back the ones that belong together"
-    )]
-    Mismatch {
-        /// Its path.
-        path: String,
-    },
+    /// Records and bodies do not belong together.
+    #[cfg(feature = "sled")]
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// The key-value store cannot be opened.
     #[cfg(feature = "sled")]
     #[error(transparent)]
@@ -97,7 +83,6 @@ pub fn memory() -> Storage {
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
-    use super::identity::Sides;
     use crate::blobs::Directory;
     use crate::disk::SystemDisk;
     use crate::kv::{Sled, SledConfig};
@@ -169,35 +154,6 @@ pub fn secret(directory: &Path, name: &str) -> Result<String, StorageError> {
     let text = random_hex();
     write_private(&path, text.as_bytes()).map_err(failed)?;
     Ok(text)
-}
-
-/// 32 bytes of the operating system as 64 hex digits.
-#[must_use]
-pub fn random_hex() -> String {
-    let mut bytes = [0; 32];
-    SystemIds.fill(&mut bytes);
-    hex::encode(bytes)
-}
-
-/// Writes a file that only its owner can read, whole or not at all.
-pub(super) fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-    let beside = path.with_extension("new");
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)?;
-    if let Some(directory) = path.parent() {
-        std::fs::File::open(directory)?.sync_all()?;
-    }
-    Ok(())
 }
 
 impl std::fmt::Debug for Storage {
