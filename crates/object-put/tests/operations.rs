@@ -1,7 +1,5 @@
 //! The table of operations against the service model of stock clients, and requests that write with a parameter that nobody knows.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
-
 mod service;
 
 use bytes::Bytes;

@@ -1,10 +1,6 @@
 //! Presigned URLs whose query carries headers: each counts as the header, or the request is refused.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that meets the unexpected fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 
