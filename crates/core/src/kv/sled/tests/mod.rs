@@ -173,6 +173,7 @@ fn the_operators_page_has_the_words_of_every_refusal() {
         OpenError::Locked { path: path.clone() },
         OpenError::Unreadable { path: path.clone(), file, reason: reason.clone() },
         OpenError::Foreign { path: path.clone() },
+        OpenError::Later { path: path.clone(), format: "FORMAT".to_owned() },
         OpenError::Corrupt { path, reason },
     ] {
         assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
