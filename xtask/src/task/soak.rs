@@ -32,12 +32,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     steps::run(&steps()?, arguments.step.as_deref())
 }
 
-/// The steps with their seconds on two cores: kills and power cuts first, then each fuzz target, whose build the first of them makes.
+/// Fuzz targets that run at once, each on a core of its own.
+const FUZZED_AT_ONCE: usize = 2;
+
+/// The steps with their seconds on two cores: kills and power cuts first, then the fuzz targets, whose build the first of them makes.
 fn steps() -> Result<Vec<Step>> {
     let mut steps =
         vec![Step::new("crash", 25 * 60, crash_full), Step::new("fuzz build", 9 * 60, fuzz_build)];
-    for name in targets()? {
-        steps.push(Step::new(format!("fuzz {name}"), FUZZ_SECONDS + 15, move || fuzz(&name)));
+    for names in targets()?.chunks(FUZZED_AT_ONCE) {
+        let names = names.to_vec();
+        let name = format!("fuzz {}", names.join(" "));
+        steps.push(Step::new(name, FUZZ_SECONDS + 15, move || fuzz_at_once(&names)));
     }
     Ok(steps)
 }
@@ -57,6 +62,18 @@ fn targets() -> Result<Vec<String>> {
 fn fuzz_build() -> Result<String> {
     fuzzer(&["build"], "fuzz-build")?;
     Ok(format!("{} targets", targets()?.len()))
+}
+
+/// Runs these targets side by side.
+fn fuzz_at_once(names: &[String]) -> Result<String> {
+    let said = std::thread::scope(|scope| {
+        let running: Vec<_> = names.iter().map(|name| scope.spawn(|| fuzz(name))).collect();
+        let ended = running.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(anyhow!("a fuzzing thread panicked")))
+        });
+        ended.collect::<Result<Vec<_>>>()
+    })?;
+    Ok(said.join("; "))
 }
 
 /// Runs a target on its committed corpus; what it finds new is kept out of that, under the target directory.

@@ -38,7 +38,7 @@ const fn one() -> u64 {
 /// Counts plays, and gives what is counted of the video then.
 ///
 /// # Errors
-/// [`rules::NOT_FOUND`], [`channels::rules::NOT_FOUND`] for an account that is none, [`Error::NoChannel`].
+/// [`rules::NOT_FOUND`], [`NOT_FOUND`](crate::resource::channels::rules::NOT_FOUND) for an account that is none, [`Error::NoChannel`].
 pub fn record(
     tx: &mut Tx<'_>,
     ids: &mut dyn Ids,
