@@ -39,7 +39,6 @@ export class Chromium {
   #folder = mkdtempSync(join(tmpdir(), 'tabs-record-'));
   #child;
   #extensions = new Map();
-  #seesIncognito = false;
 
   /** Starts a browser on a display, with the pages on a port. */
   static async start({ display, pages }) {
@@ -54,7 +53,9 @@ export class Chromium {
     });
     browser.devtools = new DevTools(browser.#child.stdio[3], browser.#child.stdio[4]);
     await Promise.race([browser.devtools.send('Browser.getVersion'), failed]);
-    browser.harness = await browser.#load('harness', HARNESS);
+    const harness = await browser.#load('harness', HARNESS);
+    // What closes the windows of a scenario has to see them all.
+    browser.harness = await browser.#allowIncognito('harness', harness);
     return browser;
   }
 
@@ -65,12 +66,7 @@ export class Chromium {
     const folder = join(this.#folder, 'extensions', variant);
     writeExtension(variant, folder);
     let worker = await this.#load(variant, folder);
-    if (isAllowedIncognito(variant)) {
-      // What closes the windows of a scenario has to see them all.
-      if (!this.#seesIncognito) this.harness = await this.#allowIncognito('harness', this.harness);
-      this.#seesIncognito = true;
-      worker = await this.#allowIncognito(variant, worker);
-    }
+    if (isAllowedIncognito(variant)) worker = await this.#allowIncognito(variant, worker);
     this.#extensions.set(variant, worker);
     return worker;
   }
