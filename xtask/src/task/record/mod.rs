@@ -23,7 +23,7 @@ mod trace;
 mod wrong;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -88,9 +88,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let out = arguments.out.clone().unwrap_or_else(|| target().join("tabs-record"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
-    let recordings = record(scenarios)?;
+    let recordings = record(scenarios, &out)?;
     for recording in &recordings {
-        recording.write(&out)?;
         if let Some(run) = recording.runs.first().filter(|_| arguments.show) {
             println!("{}\n{}\n", recording.scenario.name, show::trace(&recording.scenario, run));
         }
@@ -136,8 +135,8 @@ fn generated(arguments: &Arguments, engine: &Contract) -> Result<Vec<Scenario>> 
     Ok(themes.into_iter().flat_map(of).collect())
 }
 
-/// Records every scenario, in another order and by another browser each time.
-fn record(scenarios: Vec<Scenario>) -> Result<Vec<Recording>> {
+/// Records every scenario, in another order and by another browser each time. What is recorded is written at once, so that it is kept where this is interrupted.
+fn record(scenarios: Vec<Scenario>, out: &Path) -> Result<Vec<Recording>> {
     let new = |scenario| Recording { scenario, runs: Vec::new() };
     let mut recordings: Vec<_> = scenarios.into_iter().map(new).collect();
     let progress = Progress::begin("recording");
@@ -159,7 +158,10 @@ fn record(scenarios: Vec<Scenario>) -> Result<Vec<Recording>> {
             let taken = Trace::take(&browser.contract, &recording.scenario)
                 .or_else(|_| Trace::take(&browser.contract, &recording.scenario));
             match taken {
-                Ok(trace) => recording.runs.push(trace),
+                Ok(trace) => {
+                    recording.runs.push(trace);
+                    recording.write(out)?;
+                }
                 Err(error) => println!("{} was not recorded: {error:#}", recording.scenario.name),
             }
         }
