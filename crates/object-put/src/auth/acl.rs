@@ -41,13 +41,13 @@ impl Group {
     /// Its URI in the words of `dialect`.
     #[must_use]
     pub fn uri(self, dialect: Dialect) -> String {
-        let words = dialect.words();
+        let names = dialect.names();
         let name = match self {
             Self::AllUsers => "global/AllUsers",
             Self::AuthenticatedUsers => "global/AuthenticatedUsers",
-            Self::LogDelivery => words.log_group,
+            Self::LogDelivery => names.log_group,
         };
-        format!("{}{name}", words.group_prefix)
+        format!("{}{name}", names.group_prefix)
     }
 
     fn parse(uri: &str, dialect: Dialect) -> Option<Self> {
@@ -271,7 +271,7 @@ impl Acl {
     /// The `AccessControlPolicy` document of a list whose owner has this canonical id.
     #[must_use]
     pub fn document(&self, dialect: Dialect, owner: &str, directory: &AccountDirectory) -> String {
-        let namespace = dialect.words().namespace;
+        let namespace = dialect.names().namespace;
         XmlWriter::document("AccessControlPolicy", namespace, |writer| {
             writer.element("Owner", |writer| user_fields(writer, owner, directory));
             writer.element("AccessControlList", |writer| {

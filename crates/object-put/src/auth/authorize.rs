@@ -15,7 +15,7 @@ use crate::request::query::Query;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
-use crate::store::tables::{ACCOUNTS, BUCKETS, SETTINGS};
+use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
 use crate::store::version::ObjectVersion;
 
 /// A request on its way to a bucket.
@@ -116,7 +116,9 @@ fn of_version(access: &AccessRequest<'_>, permission: &'static str) -> &'static 
 fn check_absent(access: &AccessRequest<'_>, bucket: &Bucket, tx: &mut Tx<'_>) -> Result<(), Error> {
     let lists = "store:ListBucket";
     let owner_lists = owns(access.caller, bucket) && access.caller.has_permission(lists);
-    if owner_lists && SETTINGS.peek(tx, &(bucket.id, policy::SETTING.to_owned()))?.is_none() {
+    if owner_lists
+        && BUCKET_CONFIGS.peek(tx, &(bucket.id, policy::CONFIG_NAME.to_owned()))?.is_none()
+    {
         return Ok(());
     }
     if let Some(key) = access.key

@@ -43,7 +43,7 @@ impl ChunkSigner {
     /// [`Error::SignatureDoesNotMatch`].
     pub fn chunk(&mut self, hash: Sha256, signature: &str) -> Result<(), Error> {
         let hash = hex::encode(hash.finalize());
-        let algorithm = self.dialect.words().chunk_algorithm;
+        let algorithm = self.dialect.names().chunk_algorithm;
         let text = format!("{algorithm}\n{}\n{}\n{EMPTY_HASH}\n{hash}", self.scope, self.previous);
         self.check(text, signature)
     }
@@ -54,7 +54,7 @@ impl ChunkSigner {
     /// [`Error::SignatureDoesNotMatch`].
     pub fn trailer(&mut self, lines: &str, signature: &str) -> Result<(), Error> {
         let hash = hex::encode(Sha256::digest(lines.as_bytes()));
-        let algorithm = self.dialect.words().trailer_algorithm;
+        let algorithm = self.dialect.names().trailer_algorithm;
         let text = format!("{algorithm}\n{}\n{}\n{hash}", self.scope, self.previous);
         self.check(text, signature)
     }

@@ -41,8 +41,8 @@ impl<'r> Credentials<'r> {
         region: &str,
     ) -> Result<Self, Error> {
         let dialect = fields.dialect();
-        let words = dialect.words();
-        let parameter = |name| query.get_prefixed(words.query_prefix, name);
+        let names = dialect.names();
+        let parameter = |name| query.get_prefixed(names.query_prefix, name);
         // One that is empty is as good as none.
         let header = authorization.filter(|header| !header.trim().is_empty());
         let in_query = parameter("Algorithm").is_some()

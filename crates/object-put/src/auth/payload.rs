@@ -48,7 +48,7 @@ impl Payload {
         let Some(text) = fields.get(CONTENT_SHA256)? else {
             return Ok(None);
         };
-        match Self::read(&text, fields.dialect().words().streaming_signed) {
+        match Self::read(&text, fields.dialect().names().streaming_signed) {
             Some(payload) => Ok(Some((payload, text))),
             None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
         }

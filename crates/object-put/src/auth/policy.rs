@@ -17,11 +17,11 @@ use crate::request::dialect::{
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::request::xml::Element;
-use crate::store::tables::SETTINGS;
+use crate::store::tables::BUCKET_CONFIGS;
 use crate::store::tagging::Tags;
 
 /// The name under which the policy of a bucket is kept.
-pub const SETTING: &str = "policy";
+pub const CONFIG_NAME: &str = "policy";
 /// The most bytes of a policy document.
 const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
 
@@ -488,7 +488,7 @@ fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
 /// # Errors
 /// As reads of the store; [`Error::Damaged`] for one that cannot be read.
 pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Policy>, Error> {
-    let row = SETTINGS.peek(tx, &(bucket, SETTING.to_owned()))?;
+    let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
     let Some(bytes) = row else {
         return Ok(None);
     };
@@ -512,14 +512,14 @@ pub struct PublicAccessBlock {
 
 impl PublicAccessBlock {
     /// The name under which the block of a bucket is kept.
-    pub const SETTING: &'static str = "public-access-block";
+    pub const CONFIG_NAME: &'static str = "public-access-block";
 
     /// The block of a bucket; one that was never put blocks nothing.
     ///
     /// # Errors
     /// As reads of the store; [`Error::Damaged`] for one that cannot be read.
     pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Self, Error> {
-        let row = SETTINGS.peek(tx, &(bucket, Self::SETTING.to_owned()))?;
+        let row = BUCKET_CONFIGS.peek(tx, &(bucket, Self::CONFIG_NAME.to_owned()))?;
         let block = row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged));
         Ok(block.transpose()?.unwrap_or_default())
     }

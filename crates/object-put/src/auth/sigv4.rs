@@ -88,9 +88,9 @@ impl<'r> SigV4Credentials<'r> {
         fields: &Fields<'r>,
         region: &str,
     ) -> Result<Self, Error> {
-        let words = fields.dialect().words();
+        let names = fields.dialect().names();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
-        if algorithm != words.algorithm {
+        if algorithm != names.algorithm {
             return Err(Error::UnsupportedAuthorization);
         }
         let (mut credential, mut signed, mut signature) = (None, None, None);
@@ -142,9 +142,9 @@ impl<'r> SigV4Credentials<'r> {
         region: &str,
     ) -> Result<Self, Error> {
         let dialect = fields.dialect();
-        let words = dialect.words();
+        let names = dialect.names();
         let get = |name: &str| {
-            let value = query.get_prefixed(words.query_prefix, name);
+            let value = query.get_prefixed(names.query_prefix, name);
             value.filter(|value| !value.is_empty())
         };
         let need = |name: &str| {
@@ -157,7 +157,7 @@ impl<'r> SigV4Credentials<'r> {
         let (algorithm, credential) = (need("Algorithm")?, need("Credential")?);
         let (date, signed) = (need("Date")?, need("SignedHeaders")?);
         let (expires, signature) = (need("Expires")?, need("Signature")?);
-        if algorithm != words.algorithm {
+        if algorithm != names.algorithm {
             return Err(parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\""));
         }
         let (access_key, scope) =
@@ -179,7 +179,7 @@ impl<'r> SigV4Credentials<'r> {
         let valid_seconds = read_expires(expires)?;
         let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
-            Some(text) => Payload::read(text, words.streaming_signed)
+            Some(text) => Payload::read(text, names.streaming_signed)
                 .map(|payload| Some((payload, text.into())))
                 .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
             // What a URL does not sign says nothing about the body.
@@ -213,15 +213,15 @@ impl<'r> SigV4Credentials<'r> {
         check_token(key, self.token.as_deref())?;
         self.check_time(now)?;
         self.check_coverage(fields)?;
-        let words = fields.dialect().words();
-        let prefix = words.key_prefix;
+        let names = fields.dialect().names();
+        let prefix = names.key_prefix;
         let signing = match signing {
             // The end of a scope tells the dialect, and so the prefix.
             Some(known) if known.scope == self.scope => known,
             signing => signing.insert(Arc::new(SigningKey::derive(prefix, self.scope, key))),
         };
         let without = match self.valid_seconds {
-            Some(_) => format!("{}Signature", words.query_prefix),
+            Some(_) => format!("{}Signature", names.query_prefix),
             None => String::new(),
         };
         let query = canonical::query(line.query, &without);
@@ -230,7 +230,7 @@ impl<'r> SigV4Credentials<'r> {
         };
         let hashed = |request: &str| hex::encode(sha256(request.as_bytes()));
         // Hashed in pieces: only who is refused is shown the text.
-        let start = [words.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
+        let start = [names.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
         let matches = |request: &str| {
             let hash = hashed(request);
             let text = start.iter().copied().chain([hash.as_str()]);
@@ -295,7 +295,7 @@ impl<'r> SigV4Credentials<'r> {
 
     /// Every header of the service must be signed, and the host.
     fn check_coverage(&self, fields: &Fields<'_>) -> Result<(), Error> {
-        let prefix = fields.dialect().words().header_prefix;
+        let prefix = fields.dialect().names().header_prefix;
         // A URL signs for any body unless it says otherwise: a hash beside it means nothing.
         let passed = |name: &str| {
             self.valid_seconds.is_some() && fields.dialect().is_header(name, CONTENT_SHA256)
@@ -352,14 +352,14 @@ fn read_credential<'r>(
     dialect: Dialect,
     region: &str,
 ) -> Result<(&'r str, &'r str), Error> {
-    let words = dialect.words();
+    let names = dialect.names();
     let mut parts = text.rsplitn(5, '/');
     let [Some(end), Some(service), Some(of_region), Some(date), Some(access_key)] =
         [(); 5].map(|()| parts.next())
     else {
         return Err(malformed(format!(
             "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/{}\".",
-            words.scope_end
+            names.scope_end
         )));
     };
     if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -373,16 +373,16 @@ fn read_credential<'r>(
             region: Some(region.to_owned()),
         });
     }
-    if !words.scope_services.contains(&service) {
+    if !names.scope_services.contains(&service) {
         return Err(malformed(format!(
             "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
-            words.scope_services.first().copied().unwrap_or_default()
+            names.scope_services.first().copied().unwrap_or_default()
         )));
     }
-    if end != words.scope_end {
+    if end != names.scope_end {
         return Err(malformed(format!(
             "incorrect terminal \"{end}\". This endpoint uses \"{}\".",
-            words.scope_end
+            names.scope_end
         )));
     }
     let scope = text.get(access_key.len() + 1..).unwrap_or_default();

@@ -227,7 +227,7 @@ fn check_named_algorithm(
     }
     match plan.algorithm() == named {
         true => Ok(()),
-        false if fields.dialect().words().other_algorithm_is_bad_digest => {
+        false if fields.dialect().names().other_algorithm_is_bad_digest => {
             Err(Error::ChecksumOfAnotherAlgorithm)
         }
         false => Err(invalid(ALGORITHM)),

@@ -49,7 +49,7 @@ impl Error {
 
     /// Those of the request line and of the one who sends it.
     fn details_of_sender(&self, dialect: Dialect) -> Vec<Detail> {
-        let words = dialect.words();
+        let names = dialect.names();
         let header = |name: &str| dialect.header(name).into_owned();
         match self {
             Self::KeyTooLong { size, most } => {
@@ -64,7 +64,7 @@ impl Error {
                 region.iter().map(|region| field("Region", region)).collect()
             }
             Self::InvalidAccessKeyId { access_key } => {
-                vec![field(words.access_key_element, access_key)]
+                vec![field(names.access_key_element, access_key)]
             }
             Self::RequestTimeTooSkewed { request_time, server_time, most_millis } => vec![
                 field("RequestTime", request_time),
@@ -73,7 +73,7 @@ impl Error {
             ],
             Self::RequestExpired { valid_seconds, expires, server_time } => valid_seconds
                 .iter()
-                .map(|seconds| field(words.expires_element, seconds))
+                .map(|seconds| field(names.expires_element, seconds))
                 .chain([field("Expires", expires), field("ServerTime", server_time)])
                 .collect(),
             Self::HeadersNotSigned { names } => vec![field("HeadersNotSigned", names)],
@@ -83,7 +83,7 @@ impl Error {
             ],
             Self::SignatureDoesNotMatch(mismatch) => {
                 let mut fields = vec![
-                    field(words.access_key_element, &mismatch.access_key),
+                    field(names.access_key_element, &mismatch.access_key),
                     field("StringToSign", &mismatch.string_to_sign),
                     field("SignatureProvided", &mismatch.provided),
                     field("StringToSignBytes", &hex_bytes(&mismatch.string_to_sign)),

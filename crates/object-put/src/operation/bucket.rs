@@ -10,13 +10,13 @@ use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};
 use crate::store::lookup::account_directory;
-use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT, SETTINGS};
+use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT};
 use crate::store::tagging::Tags;
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
 const OLDEST_REGION: &str = "us-east-1";
-/// The most long settings that a bucket has.
-const SETTINGS_MAX: usize = 100;
+/// The most configurations that a bucket has.
+const BUCKET_CONFIGS_MAX: usize = 100;
 
 /// `CreateBucket`.
 ///
@@ -54,7 +54,7 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     BUCKETS.put(tx, &bucket.name, &bucket);
     if let Some(tags) = tags {
         let text = serde_json::to_vec(&tags).map_err(|_| Error::Internal)?;
-        SETTINGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
+        BUCKET_CONFIGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
     }
     Ok(created)
 }
@@ -153,8 +153,8 @@ pub fn delete(
         BUCKETS.put(tx, &bucket.name, &bucket);
         return step(2);
     }
-    for (key, _) in SETTINGS.all(tx, &bucket.id, SETTINGS_MAX)? {
-        SETTINGS.delete(tx, &key);
+    for (key, _) in BUCKET_CONFIGS.all(tx, &bucket.id, BUCKET_CONFIGS_MAX)? {
+        BUCKET_CONFIGS.delete(tx, &key);
     }
     BUCKETS.delete(tx, &bucket.name);
     Ok(StepOutcome::Done(Reply::empty(204)))

@@ -13,10 +13,10 @@ use crate::store::bucket::{Bucket, Ownership, RequestPayment, Versioning};
 use crate::store::lifecycle::{self, Lifecycle};
 use crate::store::lock::{self, DefaultRetention};
 use crate::store::lookup::account_directory;
-use crate::store::tables::{BUCKETS, SETTINGS};
+use crate::store::tables::{BUCKET_CONFIGS, BUCKETS};
 use crate::store::tagging::{TagTarget, Tags};
 
-/// The most bytes that a long setting is kept in.
+/// The most bytes of a stored configuration.
 const SETTING_BYTES_MAX: usize = 60 * 1024;
 
 pub(super) fn xml_reply(
@@ -24,7 +24,7 @@ pub(super) fn xml_reply(
     root: &str,
     fill: impl FnOnce(&mut XmlWriter),
 ) -> Reply {
-    let namespace = call.dialect().words().namespace;
+    let namespace = call.dialect().names().namespace;
     Reply::xml(XmlWriter::document(root, namespace, fill))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn not_configured(
     Error::NotConfigured { code, bucket: Some(call.bucket_name.to_owned()), reason }
 }
 
-fn put_setting(
+fn put_config(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     name: &str,
@@ -46,13 +46,13 @@ fn put_setting(
     if bytes.len() > SETTING_BYTES_MAX {
         return Err(Error::request("The configuration is longer than 60 KiB."));
     }
-    // The bucket's row is read by this transaction: a bucket that is being deleted gets no new setting.
-    SETTINGS.put(tx, &(call.bucket()?.id, name.to_owned()), &bytes.into());
+    // The bucket's row is read by this transaction: a bucket that is being deleted gets no new configuration.
+    BUCKET_CONFIGS.put(tx, &(call.bucket()?.id, name.to_owned()), &bytes.into());
     Ok(())
 }
 
-fn delete_setting(call: &Call<'_>, tx: &mut Tx<'_>, name: &str) -> Result<Reply, Error> {
-    SETTINGS.delete(tx, &(call.bucket()?.id, name.to_owned()));
+fn delete_config(call: &Call<'_>, tx: &mut Tx<'_>, name: &str) -> Result<Reply, Error> {
+    BUCKET_CONFIGS.delete(tx, &(call.bucket()?.id, name.to_owned()));
     Ok(Reply::empty(204))
 }
 
@@ -248,7 +248,7 @@ pub fn get_lock(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     }
     Ok(Reply::xml(lock::configuration_document(
         bucket.default_retention.as_ref(),
-        call.dialect().words().namespace,
+        call.dialect().names().namespace,
     )))
 }
 
@@ -287,7 +287,7 @@ pub fn get_lifecycle(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Erro
         )
     };
     let rules = lifecycle::of_bucket(tx, call.bucket()?.id)?.ok_or_else(missing)?;
-    let shown = rules.shown(call.dialect().words().namespace);
+    let shown = rules.shown(call.dialect().names().namespace);
     Ok(Reply::xml(shown).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
 }
 
@@ -305,7 +305,7 @@ pub fn put_lifecycle(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Res
     let rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
-    put_setting(call, tx, lifecycle::SETTING, &rules)?;
+    put_config(call, tx, lifecycle::CONFIG_NAME, &rules)?;
     Ok(Reply::empty(200).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
 }
 
@@ -318,7 +318,7 @@ pub fn delete_lifecycle(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    delete_setting(call, tx, lifecycle::SETTING)
+    delete_config(call, tx, lifecycle::CONFIG_NAME)
 }
 
 /// The name under which it is kept that a bucket was given an encryption, and whether with a bucket key.
@@ -329,7 +329,7 @@ const ENCRYPTION: &str = "encryption";
 /// # Errors
 /// As reads of the store.
 pub fn has_encryption(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
-    let row = SETTINGS.peek(tx, &(bucket, ENCRYPTION.to_owned()))?;
+    let row = BUCKET_CONFIGS.peek(tx, &(bucket, ENCRYPTION.to_owned()))?;
     Ok(row.is_some())
 }
 
@@ -338,7 +338,7 @@ pub fn has_encryption(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
 /// # Errors
 /// As [`location`].
 pub fn get_encryption(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let row = SETTINGS.peek(tx, &(call.bucket()?.id, ENCRYPTION.to_owned()))?;
+    let row = BUCKET_CONFIGS.peek(tx, &(call.bucket()?.id, ENCRYPTION.to_owned()))?;
     let bucket_key: bool = match row {
         Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
         None => false,
@@ -374,7 +374,7 @@ pub fn put_encryption(
         Some(_) => return Err(Error::MalformedXml),
     };
     let default = rule.child(ELEMENT).ok_or(Error::MalformedXml)?;
-    let words = call.dialect().words();
+    let names = call.dialect().names();
     match default.required("SSEAlgorithm")? {
         SERVICE_MANAGED if default.child("KMSMasterKeyID").is_some() => Err(Error::argument(
             ELEMENT,
@@ -382,10 +382,10 @@ pub fn put_encryption(
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not store:kms or store:kms:dsse",
         )),
         SERVICE_MANAGED => {
-            put_setting(call, tx, ENCRYPTION, &bucket_key)?;
+            put_config(call, tx, ENCRYPTION, &bucket_key)?;
             Ok(Reply::empty(200))
         }
-        mode if mode == words.kms || mode == words.kms_dual => {
+        mode if mode == names.kms || mode == names.kms_dual => {
             Err(Error::OperationNotImplemented { operation: "Encryption with key-management keys" })
         }
         _ => Err(Error::MalformedXml),
@@ -401,7 +401,7 @@ pub fn delete_encryption(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    delete_setting(call, tx, ENCRYPTION)
+    delete_config(call, tx, ENCRYPTION)
 }
 
 /// The name under which the tags of a bucket are kept.
@@ -413,11 +413,11 @@ pub(super) const TAGS: &str = "tagging";
 /// `NotConfigured`.
 pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let key = (call.bucket()?.id, TAGS.to_owned());
-    let row = SETTINGS
+    let row = BUCKET_CONFIGS
         .peek(tx, &key)?
         .ok_or_else(|| not_configured(call, "NoSuchTagSet", "The TagSet does not exist"))?;
     let tags: Tags = serde_json::from_slice(&row).map_err(|_| Error::Damaged)?;
-    Ok(Reply::xml(tags.document(call.dialect().words().namespace)))
+    Ok(Reply::xml(tags.document(call.dialect().names().namespace)))
 }
 
 /// `PutBucketTagging`: no tags are as good as none ever put.
@@ -427,9 +427,9 @@ pub fn get_tagging(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error>
 pub fn put_tagging(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let tags = Tags::from_xml(call.body, TagTarget::Bucket)?;
     if tags.0.is_empty() {
-        return delete_setting(call, tx, TAGS);
+        return delete_config(call, tx, TAGS);
     }
-    put_setting(call, tx, TAGS, &tags)?;
+    put_config(call, tx, TAGS, &tags)?;
     Ok(Reply::empty(204))
 }
 
@@ -442,7 +442,7 @@ pub fn delete_tagging(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    delete_setting(call, tx, TAGS)
+    delete_config(call, tx, TAGS)
 }
 
 /// `GetBucketRequestPayment`.
@@ -493,7 +493,7 @@ pub fn put_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
     if policy.is_public() && block.block_public_policy {
         return Err(Error::AccessDenied);
     }
-    put_setting(call, tx, policy::SETTING, &policy.document)?;
+    put_config(call, tx, policy::CONFIG_NAME, &policy.document)?;
     Ok(Reply::empty(204))
 }
 
@@ -502,7 +502,7 @@ pub fn put_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Resul
 /// # Errors
 /// As [`location`].
 pub fn delete_policy(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    delete_setting(call, tx, policy::SETTING)
+    delete_config(call, tx, policy::CONFIG_NAME)
 }
 
 /// `GetBucketPolicyStatus`.
@@ -521,8 +521,8 @@ pub fn get_policy_status(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, 
 /// # Errors
 /// `NotConfigured`.
 pub fn get_public_access(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let key = (call.bucket()?.id, PublicAccessBlock::SETTING.to_owned());
-    if SETTINGS.peek(tx, &key)?.is_none() {
+    let key = (call.bucket()?.id, PublicAccessBlock::CONFIG_NAME.to_owned());
+    if BUCKET_CONFIGS.peek(tx, &key)?.is_none() {
         return Err(not_configured(
             call,
             "NoSuchPublicAccessBlockConfiguration",
@@ -547,7 +547,7 @@ pub fn put_public_access(
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
     let block = PublicAccessBlock::from_xml(call.body)?;
-    put_setting(call, tx, PublicAccessBlock::SETTING, &block)?;
+    put_config(call, tx, PublicAccessBlock::CONFIG_NAME, &block)?;
     Ok(Reply::empty(200))
 }
 
@@ -560,5 +560,5 @@ pub fn delete_public_access(
     tx: &mut Tx<'_>,
     _ids: &mut dyn Ids,
 ) -> Result<Reply, Error> {
-    delete_setting(call, tx, PublicAccessBlock::SETTING)
+    delete_config(call, tx, PublicAccessBlock::CONFIG_NAME)
 }

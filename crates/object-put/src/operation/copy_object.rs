@@ -153,7 +153,7 @@ impl CopyAdmission {
     /// The answer to a copy whose PUT was answered with `put`.
     #[must_use]
     pub fn reply(&self, call: &Call<'_>, object: &ObjectVersion, put: Reply) -> Reply {
-        let namespace = call.dialect().words().namespace;
+        let namespace = call.dialect().names().namespace;
         let text = XmlWriter::document("CopyObjectResult", namespace, |writer| {
             writer.text("LastModified", object.written());
             if let Some(data) = &object.data {

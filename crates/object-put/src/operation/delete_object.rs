@@ -123,7 +123,7 @@ pub fn objects(
     if done < wanted.len() {
         return Ok(StepOutcome::Continue(Progress { done, text }));
     }
-    let namespace = call.dialect().words().namespace;
+    let namespace = call.dialect().names().namespace;
     let whole = XmlWriter::document("DeleteResult", namespace, |writer| writer.raw(&text));
     Ok(StepOutcome::Done(Reply::xml(whole)))
 }

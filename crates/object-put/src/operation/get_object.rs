@@ -346,7 +346,7 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
     let wants = |name| version_named.contains(&name);
-    let namespace = call.dialect().words().namespace;
+    let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {
         writer.text_if("ETag", wants("ETag").then_some(&data.etag));
         if wants("Checksum") {

@@ -94,7 +94,7 @@ pub fn buckets(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         }
     }
     let directory = account_directory(tx)?;
-    let namespace = call.dialect().words().namespace;
+    let namespace = call.dialect().names().namespace;
     Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", namespace, |writer| {
         writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
         writer.element("Buckets", |writer| {
@@ -235,7 +235,7 @@ impl<'c> Listing<'c> {
     }
 
     fn answer(&self, root: &str, fill: impl FnOnce(&mut XmlWriter)) -> Reply {
-        let namespace = self.call.dialect().words().namespace;
+        let namespace = self.call.dialect().names().namespace;
         let reply = Reply::xml(XmlWriter::document(root, namespace, fill));
         let region = self.call.bucket.map(|bucket| bucket.region.clone());
         reply.with_some("x-store-bucket-region", region)

@@ -37,7 +37,7 @@ fn versioned(call: &ReadCall<'_>, reply: Reply, found: &FoundVersion) -> Result<
 }
 
 fn namespace(call: &ReadCall<'_>) -> &'static str {
-    call.dialect().words().namespace
+    call.dialect().names().namespace
 }
 
 /// `GetObjectTagging`.

@@ -204,10 +204,10 @@ const fn not_implemented(header: &'static str) -> Error {
 }
 
 fn encryption(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let words = header.fields.dialect().words();
+    let names = header.fields.dialect().names();
     match header.value {
         crate::body::encryption::SERVICE_MANAGED => Ok(()),
-        mode if mode == words.kms || mode == words.kms_dual => Err(not_implemented(header.name)),
+        mode if mode == names.kms || mode == names.kms_dual => Err(not_implemented(header.name)),
         mode => {
             let reason = "The encryption method specified is not supported";
             Err(Error::argument(header.name, Some(mode), reason))

@@ -74,10 +74,10 @@ const PARAMETERS: [&str; 21] = [
 /// # Errors
 /// [`Error::Unknown`], which names it as it was sent.
 pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
-    let words = fields.dialect().words();
+    let names = fields.dialect().names();
     let unknown = |name: &str| Err(Error::Unknown { name: name.to_owned() });
     let own = fields.iter().map(|(name, _)| name);
-    for name in own.filter(|name| name.starts_with(words.header_prefix)) {
+    for name in own.filter(|name| name.starts_with(names.header_prefix)) {
         let is_known = |known: &str| {
             let known = fields.dialect().header(known);
             name == known || (known.ends_with('-') && name.starts_with(&*known))
@@ -88,10 +88,10 @@ pub fn check(fields: &Fields<'_>, query: &Query) -> Result<(), Error> {
         }
     }
     for (name, _) in query.iter() {
-        let is_known = name.starts_with(words.query_prefix)
+        let is_known = name.starts_with(names.query_prefix)
             || query.headers().any(|(header, _)| name.eq_ignore_ascii_case(header))
             // Passed over with the checksum of a body that its signer has not seen.
-            || name.starts_with(words.header_prefix)
+            || name.starts_with(names.header_prefix)
             || name.starts_with("response-")
             || PARAMETERS.contains(&name)
             || OPERATIONS.iter().any(|row| row.markers().any(|marker| marker == name));

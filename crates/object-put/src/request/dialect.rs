@@ -31,7 +31,7 @@ pub enum Dialect {
 
 /// The words of one dialect, and the answers in which the two differ.
 #[derive(Debug)]
-pub struct Vocabulary {
+pub struct DialectNames {
     /// Start of the service's own header names.
     pub header_prefix: &'static str,
     /// Start of the query parameters of a presigned URL.
@@ -60,7 +60,7 @@ pub struct Vocabulary {
     pub arn_prefix: &'static str,
     /// Start of the URI of a group of grantees.
     pub group_prefix: &'static str,
-    /// The group of log writers, after [`Vocabulary::group_prefix`].
+    /// The group of log writers, after [`DialectNames::group_prefix`].
     pub log_group: &'static str,
     /// End of the name of a directory bucket.
     pub directory_suffix: &'static str,
@@ -80,7 +80,7 @@ pub struct Vocabulary {
     pub other_algorithm_is_bad_digest: bool,
 }
 
-const STORE: Vocabulary = Vocabulary {
+const STORE: DialectNames = DialectNames {
     header_prefix: "x-store-",
     query_prefix: "X-Store-",
     algorithm: "STORE4-HMAC-SHA256",
@@ -106,7 +106,7 @@ const STORE: Vocabulary = Vocabulary {
     other_algorithm_is_bad_digest: true,
 };
 
-const AMZ: Vocabulary = Vocabulary {
+const AMZ: DialectNames = DialectNames {
     header_prefix: "x-amz-",
     query_prefix: "X-Amz-",
     algorithm: "AWS4-HMAC-SHA256",
@@ -159,19 +159,19 @@ pub fn global_condition_key(key: &str) -> Option<&str> {
 /// A name in a policy without the prefix of this service's actions in either vocabulary.
 #[must_use]
 pub fn without_action_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.action_prefix))
+    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.action_prefix))
 }
 
 /// The name of a bucket or an object in a policy without the prefix of this service's resources in either vocabulary.
 #[must_use]
 pub fn without_arn_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.arn_prefix))
+    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.arn_prefix))
 }
 
 /// The name of a header in a policy without the service's prefix in either vocabulary.
 #[must_use]
 pub fn without_header_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|words| name.strip_prefix(words.header_prefix))
+    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.header_prefix))
 }
 
 /// Tells whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.
@@ -207,14 +207,14 @@ impl Dialect {
             // `AWS key:signature` is the older scheme of the same clients.
             Self::Amz => value.starts_with("AWS4-") || value.starts_with("AWS "),
         };
-        name.starts_with(self.words().header_prefix)
+        name.starts_with(self.names().header_prefix)
             // Stock clients say so even where they sign nothing.
             || (self == Self::Amz && is_client_header(name))
             || (name == "authorization" && std::str::from_utf8(value).is_ok_and(scheme))
     }
 
     fn has_parameter(self, name: &str) -> bool {
-        let prefix = self.words().query_prefix;
+        let prefix = self.names().query_prefix;
         name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
             || (self == Self::Amz && name == sigv2::ACCESS_KEY)
     }
@@ -223,7 +223,7 @@ impl Dialect {
     pub fn of_presigned<'r>(mut parameters: impl Iterator<Item = &'r str>) -> Option<Self> {
         parameters.find_map(|name| {
             let signs = |dialect: &Self| {
-                let own = name.strip_prefix(dialect.words().query_prefix);
+                let own = name.strip_prefix(dialect.names().query_prefix);
                 own == Some("Signature") || (*dialect == Self::Amz && name == sigv2::ACCESS_KEY)
             };
             [Self::Store, Self::Amz].into_iter().find(signs)
@@ -232,7 +232,7 @@ impl Dialect {
 
     /// The words of this dialect.
     #[must_use]
-    pub const fn words(self) -> &'static Vocabulary {
+    pub const fn names(self) -> &'static DialectNames {
         match self {
             Self::Store => &STORE,
             Self::Amz => &AMZ,

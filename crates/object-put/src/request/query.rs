@@ -97,15 +97,15 @@ fn headers_of(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let Some(dialect) = Dialect::of_presigned(pairs.iter().map(|(name, _)| name.as_str())) else {
         return Vec::new();
     };
-    let words = dialect.words();
+    let names = dialect.names();
     let get = |name: &str| {
         let mut found =
-            pairs.iter().filter(|(own, _)| own.strip_prefix(words.query_prefix) == Some(name));
+            pairs.iter().filter(|(own, _)| own.strip_prefix(names.query_prefix) == Some(name));
         found.next().map(|(_, value)| value.as_str())
     };
     // The older scheme signs every parameter of the service, and `Expires` is its own.
     let (is_older, signed) = (get("Signature").is_none(), get("SignedHeaders").unwrap_or_default());
-    let counts = |name: &str| match name.strip_prefix(words.header_prefix) {
+    let counts = |name: &str| match name.strip_prefix(names.header_prefix) {
         Some(own) if OF_SIGNATURE.contains(&own) => false,
         Some(own) if CHECKSUMS.iter().any(|checksum| own.starts_with(checksum)) => {
             is_older || signed.split(';').any(|signed| signed == name)

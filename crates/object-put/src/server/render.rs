@@ -125,11 +125,11 @@ pub(super) fn identify<B>(
     id: &RequestId,
     now: Timestamp,
 ) {
-    let words = dialect.words();
+    let names = dialect.names();
     let headers = response.headers_mut();
     let texts = [
-        (words.request_id_header, id.0.as_ref().to_owned()),
-        (words.second_id_header, second_id(id)),
+        (names.request_id_header, id.0.as_ref().to_owned()),
+        (names.second_id_header, second_id(id)),
     ];
     for (name, text) in texts {
         if let Ok(value) = HeaderValue::try_from(text) {

@@ -76,7 +76,7 @@ impl ResponseCache {
 /// turns. A read handler is given neither ids nor a clock, so nothing else can enter an answer.
 pub(super) fn key(request: &ParsedRequest<'_>) -> Vec<u8> {
     let (fields, location) = (&request.fields, &request.location);
-    let prefix = fields.dialect().words().header_prefix;
+    let prefix = fields.dialect().names().header_prefix;
     let account = request.caller.account().map(|account| account.id.as_str());
     let mut key = Vec::with_capacity(KEY_BYTES);
     let mut push = |text: &[u8]| {

@@ -10,12 +10,12 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::request::xml::{Element, XmlWriter};
 use crate::store::key::Key;
-use crate::store::tables::SETTINGS;
+use crate::store::tables::BUCKET_CONFIGS;
 use crate::store::tagging::{TagTarget, Tags};
 use crate::store::version::{ObjectData, ObjectVersion};
 
 /// The name under which the rules of a bucket are kept.
-pub const SETTING: &str = "lifecycle";
+pub const CONFIG_NAME: &str = "lifecycle";
 /// The most rules of a bucket.
 const RULES_MAX: usize = 1000;
 /// Seconds of a day.
@@ -254,7 +254,7 @@ fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
 /// # Errors
 /// As reads of the store; [`Error::Damaged`] for rules that cannot be read.
 pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Lifecycle>, Error> {
-    let row = SETTINGS.peek(tx, &(bucket, SETTING.to_owned()))?;
+    let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
     row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
 }
 

@@ -187,8 +187,10 @@ impl Rows {
     fn new(request: &PageRequest<'_>) -> Self {
         let step = if request.delimiter.is_empty() { request.most + 1 } else { GROUPED_ROWS };
         Self {
-            current: Cursor::new(request, Side::Current, step),
-            noncurrent: request.versions.then(|| Cursor::new(request, Side::Noncurrent, step)),
+            current: Cursor::new(request, VersionTable::Current, step),
+            noncurrent: request
+                .versions
+                .then(|| Cursor::new(request, VersionTable::Noncurrent, step)),
         }
     }
 
@@ -216,14 +218,14 @@ impl Rows {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum VersionTable {
     Current,
     Noncurrent,
 }
 
 /// Rows of one table, read some at a time.
 struct Cursor {
-    side: Side,
+    table: VersionTable,
     /// The start of the bucket's rows.
     base: Vec<u8>,
     span: Span,
@@ -233,20 +235,20 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn new(request: &PageRequest<'_>, side: Side, step: usize) -> Self {
-        let base = match side {
-            Side::Current => CURRENT.span(&request.bucket).prefix,
-            Side::Noncurrent => NONCURRENT.span(&request.bucket).prefix,
+    fn new(request: &PageRequest<'_>, table: VersionTable, step: usize) -> Self {
+        let base = match table {
+            VersionTable::Current => CURRENT.span(&request.bucket).prefix,
+            VersionTable::Noncurrent => NONCURRENT.span(&request.bucket).prefix,
         };
         let mut prefix = base.clone();
         text_prefix(request.prefix.as_bytes(), &mut prefix);
         let mut cursor =
-            Self { side, base, span: Span::of(prefix), rows: VecDeque::new(), step, more: true };
+            Self { table, base, span: Span::of(prefix), rows: VecDeque::new(), step, more: true };
         cursor.span.from = match &request.after {
             StartAfter::Start => None,
             StartAfter::Prefix(group) => Some(cursor.beyond(group)),
             StartAfter::Key(key) => Some(cursor.beyond_key(key)),
-            StartAfter::Version(key, sequence) if side == Side::Noncurrent => {
+            StartAfter::Version(key, sequence) if table == VersionTable::Noncurrent => {
                 let place = (request.bucket, key.as_bytes().to_vec(), version_place(*sequence));
                 Some(NONCURRENT.key(&place).to_vec())
             }
@@ -288,9 +290,11 @@ impl Cursor {
         self.more = page.more;
         self.step = (self.step * 2).min(PAGE_MAX + 1);
         for (raw, value) in page.rows {
-            let (key, version) = match self.side {
-                Side::Current => (CURRENT.read_key(&raw)?.1, CURRENT.decode(value)?),
-                Side::Noncurrent => (NONCURRENT.read_key(&raw)?.1, NONCURRENT.decode(value)?),
+            let (key, version) = match self.table {
+                VersionTable::Current => (CURRENT.read_key(&raw)?.1, CURRENT.decode(value)?),
+                VersionTable::Noncurrent => {
+                    (NONCURRENT.read_key(&raw)?.1, NONCURRENT.decode(value)?)
+                }
             };
             let key = String::from_utf8(key).map_err(|_| Error::Damaged)?;
             self.span.from = Some(raw.to_vec());

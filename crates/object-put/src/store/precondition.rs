@@ -72,7 +72,7 @@ impl Precondition {
         match (self, tag_of(current)) {
             (Self::None, _) | (Self::Absent, None) => Ok(()),
             (Self::Absent, Some(_)) => Err(Error::PreconditionFailed { condition: IF_NONE_MATCH }),
-            (Self::Matches(_), None) if dialect.words().absent_match_is_not_found => {
+            (Self::Matches(_), None) if dialect.names().absent_match_is_not_found => {
                 Err(Error::NoSuchKey { key: key.to_string() })
             }
             (Self::Matches(wanted), Some(tag)) if wanted == tag => Ok(()),

@@ -37,8 +37,8 @@ pub const GARBAGE: Table<(u64, [u8; 32]), ()> = Table::new(7);
 pub const ACCOUNTS: Table<String, Account> = Table::new(8);
 /// Access keys by id.
 pub const ACCESS_KEYS: Table<String, AccessKey> = Table::new(9);
-/// Long settings of a bucket (lifecycle, policy, ...) by bucket number and name of the setting, as they were put.
-pub const SETTINGS: Table<(u64, String), Bytes> = Table::new(10);
+/// Configurations of a bucket (lifecycle, policy, ...) by bucket number and name, as they were put.
+pub const BUCKET_CONFIGS: Table<(u64, String), Bytes> = Table::new(10);
 
 /// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
 /// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.

@@ -216,12 +216,12 @@ impl Draft {
 
     /// The bytes of the request, signed with its key.
     pub fn bytes(&self) -> Vec<u8> {
-        let words = self.dialect.words();
+        let dialect = self.dialect.names();
         let time = self.time_text();
         let mut headers = self.headers.clone();
         headers.push(("host".to_owned(), "localhost".to_owned()));
-        headers.push((format!("{}date", words.header_prefix), time.clone()));
-        let hash = format!("{}content-sha256", words.header_prefix);
+        headers.push((format!("{}date", dialect.header_prefix), time.clone()));
+        let hash = format!("{}content-sha256", dialect.header_prefix);
         let payload = match headers.iter().find(|(name, _)| *name == hash) {
             Some((_, value)) => value.clone(),
             None => {
@@ -243,10 +243,10 @@ impl Draft {
             &names.join(";"),
             &payload,
         );
-        let scope = format!("{}/us-east-1/s3/{}", &time[..8], words.scope_end);
+        let scope = format!("{}/us-east-1/s3/{}", &time[..8], dialect.scope_end);
         let digest = hex(Sha256::digest(request.as_bytes()));
-        let text = format!("{}\n{time}\n{scope}\n{digest}", words.algorithm);
-        let mut signing = format!("{}{}", words.key_prefix, self.key.1).into_bytes();
+        let text = format!("{}\n{time}\n{scope}\n{digest}", dialect.algorithm);
+        let mut signing = format!("{}{}", dialect.key_prefix, self.key.1).into_bytes();
         for part in scope.split('/') {
             signing = mac(&signing, part.as_bytes());
         }
@@ -262,7 +262,7 @@ impl Draft {
         }
         out.push_str(&format!(
             "authorization: {} Credential={}/{scope}, SignedHeaders={}, Signature={signature}\r\n\r\n",
-            words.algorithm,
+            dialect.algorithm,
             self.key.0,
             names.join(";")
         ));

@@ -118,31 +118,31 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         page.iter().for_each(|item| list.push(item));
         return Ok(list.end(Some(&paging)));
     }
-    let home = OpenPlaylist::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
+    let opened = OpenPlaylist::open(call, tx, call.params.get("playlistId").unwrap_or_default())?;
     let video = call.params.get("videoId");
-    let binding = Binding::of(&[call.operation.name, &home.id, video.unwrap_or_default()]);
+    let binding = Binding::of(&[call.operation.name, &opened.id, video.unwrap_or_default()]);
     let token = call.page_token(binding)?;
-    let paging = match (&home.place, video) {
+    let paging = match (&opened.place, video) {
         (Place::Ordered, None) => {
-            pages::ordered(call, tx, &home, token.as_ref(), binding, &mut list)?
+            pages::ordered(call, tx, &opened, token.as_ref(), binding, &mut list)?
         }
         (Place::Ordered, Some(video)) => {
-            pages::of_video(call, tx, &home, video, token.as_ref(), binding, &mut list)?
+            pages::of_video(call, tx, &opened, video, token.as_ref(), binding, &mut list)?
         }
         (Place::Timed(special), None) => {
-            let page = home.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
+            let page = opened.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 let number = Number::Timed(&entry.number);
-                list.push(&home.show(call, tx, number, position, &entry.item)?);
+                list.push(&opened.show(call, tx, number, position, &entry.item)?);
             }
             Paging { next: page.next, previous: page.previous, total: page.total, size }
         }
         (Place::Timed(special), Some(video)) => {
-            let found = home.timed(call, *special).of_video(tx, video)?;
+            let found = opened.timed(call, *special).of_video(tx, video)?;
             let (page, paging) = id_list::slice(call, found, size, binding)?;
             for (position, entry) in &page {
                 let number = Number::Timed(&entry.number);
-                list.push(&home.show(call, tx, number, *position, &entry.item)?);
+                list.push(&opened.show(call, tx, number, *position, &entry.item)?);
             }
             paging
         }
@@ -170,22 +170,22 @@ fn find(
     let Some((playlist, number)) = id::parse_item(id) else {
         return Ok(None);
     };
-    let home = match open(call, tx, &playlist) {
+    let opened = match open(call, tx, &playlist) {
         Err(Error::Rule(rule)) if *rule == rules::PLAYLIST_NOT_FOUND => return Ok(None),
-        home => home?,
+        opened => opened?,
     };
-    let named = match home.place {
+    let named = match opened.place {
         Place::Timed(special) => {
-            home.timed(call, special).find(tx, &number)?.map(|entry| Named::Timed(special, entry))
+            opened.timed(call, special).find(tx, &number)?.map(|entry| Named::Timed(special, entry))
         }
         Place::Ordered => match u64::from_str_radix(&number, 16) {
             Err(_) => None,
-            Ok(number) => {
-                ITEMS.get(tx, &(home.id.clone(), number))?.map(|item| Named::Ordered(number, item))
-            }
+            Ok(number) => ITEMS
+                .get(tx, &(opened.id.clone(), number))?
+                .map(|item| Named::Ordered(number, item)),
         },
     };
-    Ok(named.map(|named| (home, named)))
+    Ok(named.map(|named| (opened, named)))
 }
 
 fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Error> {
@@ -193,17 +193,17 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, Err
         Err(Error::Rule(rule)) if rule.status == 403 => None,
         found => found?,
     };
-    let Some((home, named)) = found else {
+    let Some((opened, named)) = found else {
         return Ok(None);
     };
     let item = match &named {
         Named::Timed(special, entry) => {
-            let position = home.timed(call, *special).position(tx, &entry.number)?;
-            home.show(call, tx, Number::Timed(&entry.number), position, &entry.item)?
+            let position = opened.timed(call, *special).position(tx, &entry.number)?;
+            opened.show(call, tx, Number::Timed(&entry.number), position, &entry.item)?
         }
         Named::Ordered(number, item) => {
-            let position = Order::load(tx, &home.id)?.position(tx, *number, item)?;
-            home.show(call, tx, Number::Ordered(*number), position.unwrap_or_default(), item)?
+            let position = Order::load(tx, &opened.id)?.position(tx, *number, item)?;
+            opened.show(call, tx, Number::Ordered(*number), position.unwrap_or_default(), item)?
         }
     };
     Ok(Some(item))
@@ -213,23 +213,23 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let written = ItemPatch::read(call)?;
     let playlist = written.playlist.as_deref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
     let video = written.video.ok_or(&rules::RESOURCE_ID_REQUIRED)?;
-    let home = OpenPlaylist::open_own(call, tx, playlist)?;
+    let opened = OpenPlaylist::open_own(call, tx, playlist)?;
     let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
     if found.is_none() {
         return Err(Error::Rule(&rules::VIDEO_NOT_FOUND));
     }
-    if let Place::Timed(special) = home.place {
+    if let Place::Timed(special) = opened.place {
         if written.position.is_some_and(|position| position != 0) {
             return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
         }
         let channel = call.caller.channel()?;
         let entry = if special == SystemPlaylist::Likes {
             ratings::set(tx, channel, &video, Some(true), call.now)?;
-            home.timed(call, special).find(tx, &video)?.ok_or(&rules::NOT_FOUND)?
+            opened.timed(call, special).find(tx, &video)?.ok_or(&rules::NOT_FOUND)?
         } else {
             watch(tx, ids, channel, &video, call.now)?
         };
-        return Ok(Reply::resource(&home.show(
+        return Ok(Reply::resource(&opened.show(
             call,
             tx,
             Number::Timed(&entry.number),
@@ -237,7 +237,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
             &entry.item,
         )?));
     }
-    let mut order = Order::load(tx, &home.id)?;
+    let mut order = Order::load(tx, &opened.id)?;
     let mut item = PlaylistItem {
         video,
         added: call.now,
@@ -247,8 +247,8 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         end_at: written.end_at,
     };
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
-    item = ITEMS.get(tx, &(home.id.clone(), number))?.unwrap_or(item);
-    Ok(Reply::resource(&home.show(call, tx, Number::Ordered(number), position, &item)?))
+    item = ITEMS.get(tx, &(opened.id.clone(), number))?.unwrap_or(item);
+    Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -258,29 +258,29 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         written.playlist.as_ref().ok_or(&rules::PLAYLIST_ID_REQUIRED)?;
         written.video.as_ref().ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     }
-    let (home, named) = find(call, tx, &id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
+    let (opened, named) = find(call, tx, &id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
     let Named::Ordered(number, mut item) = named else {
         return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
     };
-    let mut order = Order::load(tx, &home.id)?;
+    let mut order = Order::load(tx, &opened.id)?;
     let mut position = order.position(tx, number, &item)?.ok_or(&rules::NOT_FOUND)?;
-    call.expect(&home.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
+    call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
     let names_other = written
         .playlist
         .as_ref()
-        .is_some_and(|playlist| *playlist != home.id && !is_alias(playlist, &home.id))
+        .is_some_and(|playlist| *playlist != opened.id && !is_alias(playlist, &opened.id))
         || written.video.as_ref().is_some_and(|video| *video != item.video);
     if names_other {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     if call.wants("contentDetails") {
         (item.note, item.start_at, item.end_at) = (written.note, written.start_at, written.end_at);
-        ITEMS.put(tx, &(home.id.clone(), number), &item);
+        ITEMS.put(tx, &(opened.id.clone(), number), &item);
     }
     if let Some(wanted) = written.position.filter(|_| call.wants("snippet")) {
         position = order.shift(tx, number, &mut item, wanted)?;
     }
-    Ok(Reply::resource(&home.show(call, tx, Number::Ordered(number), position, &item)?))
+    Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
 }
 
 /// Returns whether a short name stands for the playlist: `WL` for the caller's own.
@@ -290,22 +290,22 @@ fn is_alias(short: &str, id: &str) -> bool {
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let id = call.params.get("id").unwrap_or_default();
-    let (home, named) = find(call, tx, id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
+    let (opened, named) = find(call, tx, id, OpenPlaylist::open_own)?.ok_or(&rules::NOT_FOUND)?;
     match named {
         Named::Timed(special, entry) => {
-            let timed = home.timed(call, special);
+            let timed = opened.timed(call, special);
             if call.if_match.is_some() {
                 // Its place in the list is part of its etag, and counted for nobody else.
                 let position = timed.position(tx, &entry.number)?;
                 let number = Number::Timed(&entry.number);
-                call.expect(&home.show(call, tx, number, position, &entry.item)?.etag)?;
+                call.expect(&opened.show(call, tx, number, position, &entry.item)?.etag)?;
             }
             timed.remove(tx, &entry, call.now)?;
         }
         Named::Ordered(number, item) => {
-            let mut order = Order::load(tx, &home.id)?;
+            let mut order = Order::load(tx, &opened.id)?;
             let position = order.position(tx, number, &item)?.unwrap_or_default();
-            call.expect(&home.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
+            call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
             order.remove(tx, number, &item)?;
         }
     }

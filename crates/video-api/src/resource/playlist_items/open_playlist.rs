@@ -20,7 +20,7 @@ use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::record::Video;
 use crate::resource::videos::render::LISTED_VIDEOS;
 
-/// The home of items: in an order of their own, or in a list by time.
+/// A playlist whose items are read or written: in an order of their own, or in a list by time.
 pub(super) enum Place {
     Ordered,
     Timed(SystemPlaylist),
@@ -66,14 +66,14 @@ impl OpenPlaylist {
 
     /// The same, if the caller may change its items.
     pub(super) fn open_own(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Self, Error> {
-        let home = Self::open(call, tx, id)?;
-        if !call.caller.owns(&home.owner) {
+        let opened = Self::open(call, tx, id)?;
+        if !call.caller.owns(&opened.owner) {
             return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
         }
-        if matches!(home.place, Place::Timed(SystemPlaylist::Uploads)) {
+        if matches!(opened.place, Place::Timed(SystemPlaylist::Uploads)) {
             return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
         }
-        Ok(home)
+        Ok(opened)
     }
 
     pub(super) fn timed(

@@ -15,28 +15,28 @@ use crate::resource::playlist_items::render::{LISTED_ITEMS, Number};
 pub(super) fn ordered(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
-    home: &OpenPlaylist,
+    opened: &OpenPlaylist,
     token: Option<&PageToken>,
     binding: Binding,
     list: &mut List,
 ) -> Result<Paging, Error> {
     let size = call.page_size(5);
-    let order = Order::load(tx, &home.id)?;
+    let order = Order::load(tx, &opened.id)?;
     let mut start = 0;
     if let Some(token) = token {
         start =
-            start_of(token, size, |number| match ITEMS.get(tx, &(home.id.clone(), number))? {
+            start_of(token, size, |number| match ITEMS.get(tx, &(opened.id.clone(), number))? {
                 Some(item) => order.position(tx, number, &item),
                 None => Ok(None),
             })?;
     }
     // One more: where the next page begins.
     let numbers = order.slice(tx, start, size.saturating_add(1))?;
-    let mut key = (home.id.clone(), 0);
+    let mut key = (opened.id.clone(), 0);
     for (number, position) in numbers.iter().take(size as usize).zip(start..) {
         key.1 = *number;
         if let Some(listed) = LISTED_ITEMS.peek_shared(tx, &key)? {
-            list.push(&*home.list(call, tx, *number, position, &listed)?);
+            list.push(&*opened.list(call, tx, *number, position, &listed)?);
         }
     }
     Ok(paging(&numbers, start, order.total(), size, binding))
@@ -87,19 +87,19 @@ fn paging(numbers: &[u64], start: u32, total: u32, size: u32, binding: Binding) 
 pub(super) fn of_video(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
-    home: &OpenPlaylist,
+    opened: &OpenPlaylist,
     video: &str,
     token: Option<&PageToken>,
     binding: Binding,
     list: &mut List,
 ) -> Result<Paging, Error> {
     let size = call.page_size(5);
-    let order = Order::load(tx, &home.id)?;
-    let span = ITEMS_OF_VIDEO.span(&(home.id.clone(), video.to_owned()));
+    let order = Order::load(tx, &opened.id)?;
+    let span = ITEMS_OF_VIDEO.span(&(opened.id.clone(), video.to_owned()));
     let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, ITEMS_MAX as usize)?;
     let mut found = Vec::new();
     for ((_, _, number), ()) in rows {
-        if let Some(item) = ITEMS.get(tx, &(home.id.clone(), number))? {
+        if let Some(item) = ITEMS.get(tx, &(opened.id.clone(), number))? {
             let position = order.position(tx, number, &item)?.unwrap_or_default();
             found.push((position, number, item));
         }
@@ -115,7 +115,7 @@ pub(super) fn of_video(
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let page: Vec<_> = found.into_iter().skip(start as usize).take(size as usize + 1).collect();
     for (position, number, item) in page.iter().take(size as usize) {
-        list.push(&home.show(call, tx, Number::Ordered(*number), *position, item)?);
+        list.push(&opened.show(call, tx, Number::Ordered(*number), *position, item)?);
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
     Ok(paging(&numbers, start, total, size, binding))
