@@ -5,7 +5,7 @@ use triptych_core::kv::{StoreError, Tx};
 
 use crate::auth::acl::{Acl, AclContext};
 use crate::error::Error;
-use crate::operation::bucket_config::TAGS;
+use crate::operation::bucket_config::tagging::TAGS;
 use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};

@@ -11,7 +11,7 @@ use crate::auth::payload::Payload;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Algorithm;
 use crate::error::Error;
-use crate::operation::bucket_config::has_encryption;
+use crate::operation::bucket_config::encryption;
 use crate::operation::get_object::refuse_customer_key;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
@@ -118,7 +118,7 @@ impl CopyAdmission {
         ];
         let changes = replaces_metadata
             || changes.iter().any(|name| call.fields.has(name))
-            || has_encryption(tx, call.bucket()?.id)?;
+            || encryption::is_set(tx, call.bucket()?.id)?;
         if onto_itself && named.is_none() && !changes {
             return Err(Error::request(
                 "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",

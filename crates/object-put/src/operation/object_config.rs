@@ -95,7 +95,7 @@ pub fn get_acl(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `PutObjectAcl`.
 ///
 /// # Errors
-/// Those of [`find_unhidden`]; those of [`super::bucket_config::acl_of_put`].
+/// Those of [`find_unhidden`]; those of [`super::bucket_config::acl::of_put`].
 pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let found = find_unhidden(call, tx)?;
     let directory = account_directory(tx)?;
@@ -105,7 +105,7 @@ pub fn put_acl(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<R
         bucket_owner: directory.canonical(&call.bucket()?.owner),
         is_bucket: false,
     };
-    let acl = super::bucket_config::acl_of_put(call, tx, &context)?;
+    let acl = super::bucket_config::acl::of_put(call, tx, &context)?;
     change(call, tx, 200, |data| {
         data.acl = acl;
         Ok(())

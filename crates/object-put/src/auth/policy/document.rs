@@ -1,0 +1,194 @@
+//! The document of a policy: read, and checked when it is put.
+
+use serde_json::Value;
+
+use crate::auth::account::{AccountDirectory, matches};
+use crate::auth::action::ActionTargets;
+use crate::auth::policy::{
+    Choice, Effect, Policy, Statement, account_of, condition, malformed, neutral_action, strings,
+};
+use crate::error::Error;
+use crate::request::dialect::{ACCOUNT_PRINCIPALS, without_arn_prefix};
+
+/// The most bytes of a policy document.
+const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
+
+impl Policy {
+    /// The policy of a JSON document for `bucket`.
+    ///
+    /// # Errors
+    /// [`Error::MalformedPolicy`], which says what is wrong.
+    pub fn parse(document: &[u8], bucket: &str) -> Result<Self, Error> {
+        if document.len() > DOCUMENT_BYTES_MAX {
+            return Err(malformed("Policies must be at most 20 KiB"));
+        }
+        let text = std::str::from_utf8(document)
+            .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
+        let policy = Self::read(text)?;
+        check_document(text)?;
+        policy.statements.iter().try_for_each(|statement| statement.check(bucket))?;
+        Ok(policy)
+    }
+
+    /// Checks that everybody whom it names is there.
+    ///
+    /// # Errors
+    /// [`Error::MalformedPolicy`].
+    pub fn check_principals(&self, accounts: &AccountDirectory) -> Result<(), Error> {
+        let mut named = self.statements.iter().flat_map(|own| &own.principal.values);
+        let is_known = |name: &String| name == "*" || accounts.knows(account_of(name));
+        match named.all(is_known) {
+            true => Ok(()),
+            false => Err(malformed("Invalid principal in policy")),
+        }
+    }
+
+    pub(super) fn read(text: &str) -> Result<Self, Error> {
+        let json: Value = serde_json::from_str(text)
+            .map_err(|_| malformed("Policies must be valid JSON and the first byte must be '{'"))?;
+        let statements = match json.get("Statement") {
+            Some(Value::Array(list)) if !list.is_empty() => list.iter().map(statement).collect(),
+            Some(one @ Value::Object(_)) => statement(one).map(|one| vec![one]),
+            _ => Err(malformed("Missing required field Statement")),
+        };
+        Ok(Self { document: text.to_owned(), statements: statements? })
+    }
+}
+
+impl Statement {
+    /// Checks that each of its names is one that can count: actions that are known and can be done to a resource of it, and resources
+    /// in `bucket`.
+    fn check(&self, bucket: &str) -> Result<(), Error> {
+        let is_here = |resource: &String| {
+            let name = resource.split('/').next().unwrap_or_default();
+            matches(name, bucket)
+        };
+        if !self.resource.values.iter().all(is_here) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+        for action in &self.action.values {
+            let targets = ActionTargets::of(action);
+            let targets = targets.ok_or_else(|| malformed("Policy has invalid action"))?;
+            let fits = self.resource.values.iter().any(|resource| targets.fit(resource));
+            // What is not named may be of either kind.
+            if !fits && !self.action.is_not && !self.resource.is_not {
+                return Err(malformed("Action does not apply to any resource(s) in statement"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks what a document says beside its statements, and that its resources are named in full.
+fn check_document(text: &str) -> Result<(), Error> {
+    let json: Value = serde_json::from_str(text).map_err(|_| Error::Internal)?;
+    for (name, value) in json.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "Id" | "Statement" => {}
+            "Version" if matches!(value.as_str(), Some("2012-10-17" | "2008-10-17")) => {}
+            "Version" => return Err(malformed("The policy must contain a valid version string")),
+            _ => return Err(malformed(format!("Unknown field {name}"))),
+        }
+    }
+    let statements = match json.get("Statement") {
+        Some(Value::Array(list)) => list.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    for statement in statements {
+        let named = ["Resource", "NotResource"].iter().filter_map(|name| statement.get(name));
+        let mut named = named.filter_map(strings).flatten();
+        if !named.all(|resource| without_arn_prefix(&resource).is_some()) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+    }
+    Ok(())
+}
+
+fn statement(json: &Value) -> Result<Statement, Error> {
+    let effect = match json.get("Effect").and_then(Value::as_str) {
+        Some("Allow") => Effect::Allow,
+        Some("Deny") => Effect::Deny,
+        Some(other) => return Err(malformed(format!("Invalid effect: {other}"))),
+        None => return Err(malformed("Missing required field Effect")),
+    };
+    let known = [
+        "Sid",
+        "Effect",
+        "Principal",
+        "NotPrincipal",
+        "Action",
+        "NotAction",
+        "Resource",
+        "NotResource",
+        "Condition",
+    ];
+    let fields = json.as_object().into_iter().flatten();
+    for (name, _) in fields {
+        if !known.contains(&name.as_str()) {
+            return Err(malformed(format!("Unknown field {name}")));
+        }
+    }
+    let mut action = choice(json, "Action")?;
+    for value in &mut action.values {
+        if !value.contains(':') && value != "*" {
+            return Err(malformed("Policy has invalid action"));
+        }
+        *value = neutral_action(value).to_owned();
+    }
+    let mut resource = choice(json, "Resource")?;
+    for value in &mut resource.values {
+        let name = match value.as_str() {
+            "*" => Some("*"),
+            arn => arn.splitn(6, ':').nth(5),
+        };
+        *value = name.ok_or_else(|| malformed("Policy has invalid resource"))?.to_owned();
+    }
+    Ok(Statement {
+        effect,
+        principal: principal(json)?,
+        action,
+        resource,
+        tests: condition::tests(json.get("Condition"))?,
+    })
+}
+
+fn choice(json: &Value, name: &str) -> Result<Choice, Error> {
+    let (value, is_not) = match (json.get(name), json.get(format!("Not{name}"))) {
+        (Some(value), None) => (value, false),
+        (None, Some(value)) => (value, true),
+        _ => return Err(malformed(format!("Missing required field {name}"))),
+    };
+    let values = strings(value)
+        .filter(|values| !values.is_empty())
+        .ok_or_else(|| malformed(format!("Policy has invalid {}", name.to_lowercase())))?;
+    Ok(Choice { values, is_not })
+}
+
+fn principal(json: &Value) -> Result<Choice, Error> {
+    let invalid = || malformed("Invalid principal in policy");
+    let (value, is_not) = match (json.get("Principal"), json.get("NotPrincipal")) {
+        (Some(value), None) => (value, false),
+        (None, Some(value)) => (value, true),
+        _ => return Err(malformed("Missing required field Principal")),
+    };
+    let values = match value {
+        Value::String(text) if text == "*" => vec![text.clone()],
+        Value::Object(kinds) => {
+            let mut values = Vec::new();
+            for (kind, names) in kinds {
+                if kind != "CanonicalUser" && !ACCOUNT_PRINCIPALS.contains(&kind.as_str()) {
+                    return Err(invalid());
+                }
+                let names = strings(names).filter(|names| !names.is_empty());
+                values.extend(names.ok_or_else(invalid)?);
+            }
+            values
+        }
+        _ => return Err(invalid()),
+    };
+    if values.is_empty() {
+        return Err(invalid());
+    }
+    Ok(Choice { values, is_not })
+}

@@ -1,0 +1,251 @@
+//! Bucket policies and the public access block: what a bucket lets others do, beside its ACLs.
+//!
+//! A name that this service does not know is refused when the policy is put: a rule that is kept counts.
+
+mod condition;
+mod document;
+mod public_access;
+
+pub use public_access::PublicAccessBlock;
+
+use serde_json::Value;
+use triptych_core::kv::Tx;
+
+use crate::auth::account::{Caller, matches, matches_action};
+use crate::auth::policy::condition::{ConditionKey, Test};
+use crate::error::Error;
+use crate::request::dialect::without_action_prefix;
+use crate::request::fields::Fields;
+use crate::request::query::Query;
+use crate::store::tables::BUCKET_CONFIGS;
+use crate::store::tagging::Tags;
+
+/// The name under which the policy of a bucket is kept.
+pub const CONFIG_NAME: &str = "policy";
+
+/// The effect of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It may be done.
+    Allow,
+    /// It may not, whatever else says so.
+    Deny,
+}
+
+/// Values, or all but these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    values: Vec<String>,
+    is_not: bool,
+}
+
+impl Choice {
+    fn takes(&self, fits: impl Fn(&str) -> bool) -> bool {
+        self.values.iter().any(|value| fits(value)) != self.is_not
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Statement {
+    effect: Effect,
+    principal: Choice,
+    action: Choice,
+    resource: Choice,
+    tests: Vec<Test>,
+}
+
+/// A bucket policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// The document as it was put.
+    pub document: String,
+    statements: Vec<Statement>,
+}
+
+/// A request as policies see it.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyRequest<'a> {
+    /// The sender.
+    pub caller: &'a Caller,
+    /// The permission, by the spec's name: `store:GetObject`.
+    pub permission: &'a str,
+    /// The bucket, and the key after a slash if there is one.
+    pub resource: &'a str,
+    /// Headers of the request.
+    pub fields: &'a Fields<'a>,
+    /// Parameters of the request.
+    pub query: &'a Query,
+    /// The id of the version that it is about, where it names one.
+    pub version: Option<&'a str>,
+    /// True if it came over TLS.
+    pub secure: bool,
+    /// The tags of the object that is there, where [`Policy::looks_at_tags`].
+    pub tags: Option<&'a Tags>,
+}
+
+impl Policy {
+    /// Evaluates the policy for a request; `None` if it says nothing. A denial counts before any allowance.
+    #[must_use]
+    pub fn evaluate(&self, request: &PolicyRequest<'_>) -> Option<Effect> {
+        let said = |effect| {
+            self.statements.iter().any(|own| own.effect == effect && own.applies_to(request))
+        };
+        if said(Effect::Deny) {
+            return Some(Effect::Deny);
+        }
+        said(Effect::Allow).then_some(Effect::Allow)
+    }
+
+    /// Tells whether a condition of it looks at the tags of the object that is there.
+    #[must_use]
+    pub fn looks_at_tags(&self) -> bool {
+        let mut tests = self.statements.iter().flat_map(|own| &own.tests);
+        tests.any(|test| matches!(test.subject, ConditionKey::ExistingTag(_)))
+    }
+
+    /// Tells whether it allows anything to anyone, without a condition.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.statements.iter().any(|own| {
+            let anyone = own.principal.values.iter().any(|value| value == "*");
+            own.effect == Effect::Allow && own.tests.is_empty() && anyone != own.principal.is_not
+        })
+    }
+}
+
+impl Statement {
+    fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
+        let permission = neutral_action(request.permission);
+        self.principal.takes(|value| is_meant(value, request.caller))
+            && self.action.takes(|value| matches_action(value, permission))
+            && self.resource.takes(|value| matches(value, request.resource))
+            && self.tests.iter().all(|test| test.holds(request))
+    }
+}
+
+fn is_meant(principal: &str, caller: &Caller) -> bool {
+    principal == "*"
+        || caller.account().is_some_and(|account| {
+            let named = account_of(principal);
+            named == account.id || named == account.canonical_id
+        })
+}
+
+/// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root.
+fn account_of(principal: &str) -> &str {
+    principal.split(':').nth(4).unwrap_or(principal)
+}
+
+/// An action without the prefix of either dialect.
+fn neutral_action(action: &str) -> &str {
+    without_action_prefix(action).unwrap_or(action)
+}
+
+fn malformed(reason: impl Into<String>) -> Error {
+    Error::MalformedPolicy { reason: reason.into() }
+}
+
+fn strings(json: &Value) -> Option<Vec<String>> {
+    match json {
+        Value::String(text) => Some(vec![text.clone()]),
+        Value::Bool(value) => Some(vec![value.to_string()]),
+        Value::Number(value) => Some(vec![value.to_string()]),
+        Value::Array(list) => {
+            let texts = list.iter().map(strings);
+            Some(texts.collect::<Option<Vec<_>>>()?.concat())
+        }
+        _ => None,
+    }
+}
+
+/// The policy of a bucket, if it has one.
+///
+/// # Errors
+/// As reads of the store; [`Error::Damaged`] for one that cannot be read.
+pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Policy>, Error> {
+    let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
+    let Some(bytes) = row else {
+        return Ok(None);
+    };
+    let text: String = serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)?;
+    Policy::read(&text).map(Some).map_err(|_| Error::Damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluate(statements: &str, permission: &str, resource: &str, query: &str) -> Option<Effect> {
+        let document = format!("{{\"Version\": \"2012-10-17\", \"Statement\": {statements}}}");
+        let policy = Policy::parse(document.as_bytes(), "b").unwrap();
+        policy.evaluate(&PolicyRequest {
+            caller: &Caller::Anonymous,
+            permission,
+            resource,
+            fields: &Fields::default(),
+            query: &Query::parse(query).unwrap(),
+            version: None,
+            secure: false,
+            tags: Some(&Tags::from_header("kind=open").unwrap()),
+        })
+    }
+
+    #[test]
+    fn a_denial_counts_before_any_allowance() {
+        let allow = r#"{"Effect": "Allow", "Principal": "*", "Action": "s3:Get*", "Resource": "arn:aws:s3:::b/*"}"#;
+        let deny = r#"{"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::b/x*"]}"#;
+        let both = format!("[{allow}, {deny}]");
+        let read = |key| evaluate(&both, "store:GetObject", key, "");
+        assert_eq!(read("b/a"), Some(Effect::Allow));
+        assert_eq!(read("b/xa"), Some(Effect::Deny));
+        assert_eq!(read("b"), None);
+        assert_eq!(evaluate(&both, "store:PutObject", "b/a", ""), None);
+    }
+
+    #[test]
+    fn conditions_look_at_the_request() {
+        let statement = r#"[{"Effect": "Allow", "Principal": "*", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::b",
+            "Condition": {"StringLike": {"s3:prefix": "open/*"}, "Bool": {"aws:SecureTransport": "false"}}}]"#;
+        let list = |query| evaluate(statement, "store:ListBucket", "b", query);
+        assert_eq!(list("prefix=open/x"), Some(Effect::Allow));
+        assert_eq!(list("prefix=shut"), None);
+        assert_eq!(list(""), None);
+    }
+
+    #[test]
+    fn conditions_look_at_the_tags_of_the_object() {
+        let with = |kind: &str| {
+            let statement = format!(
+                r#"[{{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*",
+                "Condition": {{"StringEquals": {{"s3:ExistingObjectTag/kind": "{kind}"}}}}}}]"#
+            );
+            evaluate(&statement, "store:GetObject", "b/k", "")
+        };
+        assert_eq!(with("open"), Some(Effect::Allow));
+        assert_eq!(with("shut"), None);
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        let with = |field: &str| {
+            let text = format!(
+                r#"{{"Statement": [{{"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::b/*"{field}}}]}}"#
+            );
+            Policy::parse(text.as_bytes(), "b")
+        };
+        assert!(with("").unwrap().is_public());
+        for field in [
+            r#", "Conditon": {}"#,
+            r#", "Condition": {"IpAddress": {"aws:SourceIp": "10.0.0.0/8"}}"#,
+            r#", "Condition": {"StringEquals": {"aws:Own": "1"}}"#,
+            r#", "NotPrincipal": "*""#,
+        ] {
+            assert!(with(field).is_err(), "{field}");
+        }
+        for text in ["", "{}", "[]", r#"{"Statement": []}"#] {
+            assert!(Policy::parse(text.as_bytes(), "b").is_err(), "{text}");
+        }
+        let other = r#"{"Statement": {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::c/*"}}"#;
+        assert!(Policy::parse(other.as_bytes(), "b").is_err());
+    }
+}

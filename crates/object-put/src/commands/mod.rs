@@ -1,0 +1,89 @@
+//! The command line: flags, and sub-commands that work on a data directory whose server is stopped.
+
+mod root_keys;
+pub(crate) mod serve;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+/// Adds the flags and the sub-commands.
+pub(crate) fn augment(command: Command) -> Command {
+    let command = command.subcommand(
+        Command::new("verify")
+            .about("Check records against bodies; exits 0 if all is well, 1 if not, 2 if it cannot tell")
+            .arg(
+                Arg::new("deep")
+                    .long("deep")
+                    .action(clap::ArgAction::SetTrue)
+                    .help("Read and decrypt every body, and compare its digests"),
+            ),
+    );
+    let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
+        Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
+    };
+    command
+        .arg(
+            flag("region", "REGION", "OBJECT_PUT_REGION", "Region that signatures must name")
+                .long_help("Region that signatures must name; a seed file's own comes first"),
+        )
+        .arg(
+            flag("access-key", "ID", "OBJECT_PUT_ACCESS_KEY", "Access key of the first account")
+                .requires("secret-key"),
+        )
+        .arg(
+            flag("secret-key", "SECRET", "OBJECT_PUT_SECRET_KEY", "Secret of --access-key")
+                .hide_env_values(true)
+                .requires("access-key"),
+        )
+        .arg(
+            flag(
+                "root-key-file",
+                "FILE",
+                "OBJECT_PUT_ROOT_KEY_FILE",
+                "Root keys of encryption at rest: 64 hexadecimal digits a line, the first for new objects",
+            )
+            .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            flag(
+                "root-key",
+                "HEX",
+                "OBJECT_PUT_ROOT_KEY",
+                "Root key of encryption at rest; made and kept in the data directory unless given",
+            )
+            .hide_env_values(true)
+            .conflicts_with("root-key-file"),
+        )
+        .arg(
+            switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
+        )
+        .arg(
+            switch("sweep-orphans", "OBJECT_PUT_SWEEP_ORPHANS", "Delete bodies that no record names, however many they are"),
+        )
+}
+
+/// A flag without a value.
+fn switch(name: &'static str, variable: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .env(variable)
+        .action(clap::ArgAction::SetTrue)
+        .value_parser(clap::builder::BoolishValueParser::new())
+        .help(help)
+        .global(true)
+}
+
+/// Runs the sub-command of this name; `None` if it is none of these.
+pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
+    match name {
+        "verify" => Some(verify::run(matches)),
+        _ => None,
+    }
+}
+
+fn text(matches: &ArgMatches, id: &str) -> Option<String> {
+    matches.get_one::<String>(id).cloned()
+}

@@ -1,0 +1,108 @@
+//! The service itself: its builder filled from flags and the seed file.
+
+use clap::ArgMatches;
+use object_put::auth::account::Secret;
+use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
+use object_put::server::ObjectPut;
+use triptych_core::host::launch::{BuiltService, LaunchError, Start};
+use triptych_core::host::storage;
+
+use super::root_keys::needed_keyring;
+use super::text;
+
+/// Builds the service; what it awaits holds nothing of the command line.
+pub(crate) fn make(
+    start: Start,
+    matches: &ArgMatches,
+) -> impl Future<Output = Result<BuiltService<ObjectPut>, LaunchError>> + use<> {
+    let made = build(&start, matches);
+    async move {
+        let mut made = made?;
+        let filled = made.service.apply_seed().await;
+        let new = filled.map_err(|error| LaunchError::Service(error.to_string()))?;
+        made.service.start_background_tasks();
+        if start.flags.seed.is_some() && new > 0 {
+            made.banner.push(("seed", format!("{new} new accounts and keys")));
+        }
+        Ok(made)
+    }
+}
+
+fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>, LaunchError> {
+    let credentials = credentials(start, matches)?;
+    let (seed, given) = seed(start, &credentials)?;
+    let region = seed.region.clone().or_else(|| text(matches, "region"));
+    let unserved = seed.unserved();
+    let external = start.flags.external_url.as_deref().and_then(host_of);
+    let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
+        .keyring(needed_keyring(&start.storage, matches)?)
+        .sweeps_all(matches.get_flag("sweep-orphans"))
+        .clock(start.clock.clone())
+        .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
+        .strict(start.flags.strict)
+        .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
+        .seed(seed)
+        .build();
+    let mut banner = Vec::new();
+    if let Some(named) = unserved {
+        banner.push(("not yet", format!("{named} of the seed file are not served")));
+    }
+    let mut secrets = Vec::new();
+    if let Some(key) = credentials.shown.filter(|_| !given) {
+        let (id, secret) = (&key.0, key.1.reveal());
+        secrets.push(("key", format!("{id}   secret {secret}")));
+        let url = &start.url;
+        let line = format!("aws --endpoint-url {url} s3 cp README.md s3://{FIRST_BUCKET}/");
+        banner.push(("try", line));
+    }
+    Ok(BuiltService { service, banner, secrets, has_own_credentials: credentials.own || given })
+}
+
+fn host_of(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split('/').next().map(str::to_owned)
+}
+
+/// The key of the first account, and where it is from.
+struct Credentials {
+    key: (String, Secret),
+    /// The key, if it was made here: a terminal may show it.
+    shown: Option<(String, Secret)>,
+    /// True if it was given by flag, or kept from an earlier start.
+    own: bool,
+}
+
+/// The key that flags give; else the one that the data directory keeps, made at the first start.
+fn credentials(start: &Start, matches: &ArgMatches) -> Result<Credentials, LaunchError> {
+    if let (Some(id), Some(secret)) = (text(matches, "access-key"), text(matches, "secret-key")) {
+        return Ok(Credentials { key: (id, Secret::new(secret)), shown: None, own: true });
+    }
+    let (secret, own) = match &start.storage.directory {
+        Some(directory) => {
+            let kept = directory.join("secret-key").exists();
+            (storage::secret(directory, "secret-key")?, kept)
+        }
+        None => (storage::random_hex(), false),
+    };
+    // The id goes with the secret, so that one file keeps both; it tells nothing about it.
+    let id: String = object_put::auth::account::key_id(&secret);
+    let key = (id, Secret::new(secret));
+    Ok(Credentials { shown: Some(key.clone()), key, own })
+}
+
+/// The seed file, or a first account and bucket; and whether it was a file with keys.
+fn seed(start: &Start, credentials: &Credentials) -> Result<(Seed, bool), LaunchError> {
+    let (id, secret) = credentials.key.clone();
+    let Some(path) = &start.flags.seed else {
+        return Ok((Seed::of_key(id, secret), false));
+    };
+    let failed = |error: String| LaunchError::Service(format!("{}: {error}", path.display()));
+    let file = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let mut seed = Seed::parse(&file).map_err(|error| failed(error.to_string()))?;
+    let given = seed.has_keys();
+    // A key that a flag gives is good beside those of the file; one that was made here only where the file has none.
+    if credentials.shown.is_none() || !given {
+        seed.add_key(id, secret);
+    }
+    Ok((seed, given))
+}

@@ -1,0 +1,67 @@
+//! `verify`: records of a data directory against its bodies.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use object_put::maintenance::verify::{VerifyEvent, VerifyReport, verify};
+use triptych_core::host::flags::Flags;
+use triptych_core::host::storage;
+
+use super::root_keys::keyring;
+
+/// Gives 0 if all is well, 1 if something is damaged, 2 if the check could not be made.
+#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
+pub(super) fn run(matches: &ArgMatches) -> ExitCode {
+    match findings(matches) {
+        Err(why) => {
+            println!("object-put verify: {why}");
+            ExitCode::from(2)
+        }
+        Ok(VerifyReport { versions, bytes, faults }) => {
+            println!("{versions} versions of {bytes} bytes, {faults} faults");
+            ExitCode::from(u8::from(faults > 0))
+        }
+    }
+}
+
+/// Checks the store of `--data`, which must be there: nothing is made, neither a directory nor a key.
+#[expect(clippy::print_stdout, reason = "the findings are the program's output")]
+fn findings(matches: &ArgMatches) -> Result<VerifyReport, String> {
+    let flags = Flags::from_matches(matches);
+    let data = flags
+        .data
+        .as_deref()
+        .ok_or("memory holds nothing to verify: name a directory with --data")?;
+    if !data.join("kv").is_dir() {
+        let data = data.display();
+        return Err(format!("{data} keeps no store: name the directory of one with --data"));
+    }
+    let deep = matches.get_flag("deep");
+    let has_key = data.join("root-key").is_file()
+        || matches.contains_id("root-key")
+        || matches.contains_id("root-key-file");
+    if deep && !has_key {
+        return Err("without its root-key no body can be opened: give --root-key-file, or check without --deep".to_owned());
+    }
+    let stores = storage::open(&flags).map_err(|error| error.to_string())?;
+    let ring = if deep {
+        Some(keyring(&stores, matches).map_err(|error| error.to_string())?)
+    } else {
+        None
+    };
+    let shows = std::io::stderr().is_terminal();
+    verify(&*stores.kv, &*stores.blobs, ring.as_ref(), &mut |note| match note {
+        VerifyEvent::Fault(fault) => println!("{fault}"),
+        VerifyEvent::Progress(so_far) if shows => {
+            eprint!("\r{} versions, {} faults so far ", so_far.versions, so_far.faults)
+        }
+        VerifyEvent::Progress(_) => {}
+    })
+    .inspect(|_| {
+        if shows {
+            eprintln!();
+        }
+    })
+    .map_err(|error| error.to_string())
+}
