@@ -24,12 +24,15 @@ pub(crate) fn python() -> PathBuf {
 }
 
 /// Programs that pip and npm do not install, with the Debian package of each.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("python3", "python3 python3-venv"),
     ("node", "nodejs"),
     ("npm", "npm"),
     ("curl", "curl"),
     ("kill", "procps"),
+    ("go", "golang-go golang-google-api-dev"),
+    ("javac", "default-jdk-headless libgoogle-api-client-java"),
+    ("ruby", "ruby-google-api-client"),
 ];
 
 /// Installs what is missing or pinned anew, and says what there is.

@@ -40,7 +40,7 @@ fn steps() -> Vec<Step> {
         Step::command("unit", 330, || cargo(UNIT), cargo_tests),
         Step::command("outside", 60, outside, said("a crate outside the workspace builds")),
         Step::command("build", 90, || cargo(BUILD), said("binaries and examples")),
-        Step::new("clients", 210, || e2e::drive(&e2e::Arguments::default())),
+        Step::new("clients", 230, || e2e::drive(&e2e::Arguments::default())),
         Step::new("rust-clients", 180, e2e::drive_rust),
         Step::new("crash", 90, crash::short),
         Step::new("demo", 60, || {

@@ -11,9 +11,10 @@ use triptych_core::host::{BoxError, ReplyBody};
 use triptych_core::id::Ids;
 
 use crate::api::error::Error;
+use crate::http::content_encoding::unpacked;
 use crate::http::request::{ALLOW_POSTS, ApiRequest, read_whole_body};
 use crate::http::response::{ApiResponse, Body};
-use crate::http::{VideoApi, router};
+use crate::http::{JSON_BYTES_MAX, VideoApi, router};
 use crate::upload::related;
 
 /// Requests of one batch (facts: clients send up to 1,000).
@@ -231,7 +232,8 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
     // The line break before the delimiter is the delimiter's.
     let body = body.strip_suffix(b"\n").unwrap_or(body);
     let body = body.strip_suffix(b"\r").unwrap_or(body);
-    Ok(inner.with_body(Bytes::copy_from_slice(body)))
+    let body = unpacked(&inner.headers, Bytes::copy_from_slice(body), JSON_BYTES_MAX)?;
+    Ok(inner.with_body(body))
 }
 
 fn write(out: &mut Vec<u8>, boundary: &str, content_id: Option<&str>, response: ApiResponse) {

@@ -9,6 +9,7 @@ use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{self, StoreError, Tx, run};
 
+use super::content_encoding::DecodedBody;
 use super::request::read_whole_body;
 use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
 use crate::api::error::{Error, Place};
@@ -65,7 +66,8 @@ impl Hosted for VideoApi {
             _ => return Err(request),
         };
         let (head, mut body) = request.into_parts();
-        let request = ApiRequest::read(head, self.0.external_url.as_deref());
+        let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
+        let mut body = DecodedBody::new(&mut body, &mut request.headers);
         let outcome = match wanted {
             "plays" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,

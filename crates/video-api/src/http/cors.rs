@@ -10,8 +10,8 @@ use crate::http::response::{ApiResponse, Body};
 use crate::http::{ApiRequest, oauth, router};
 
 /// Headers of responses that scripts may read beside those that they always may.
-const EXPOSED: &str =
-    "Date, ETag, Location, Range, WWW-Authenticate, X-GUploader-UploadID, X-Request-ID";
+const EXPOSED: &str = "Date, ETag, Location, Range, WWW-Authenticate, X-Goog-Upload-Chunk-Granularity, \
+    X-Goog-Upload-Size-Received, X-Goog-Upload-Status, X-Goog-Upload-URL, X-GUploader-UploadID, X-Request-ID";
 /// Seconds for which a browser may remember a preflight.
 const MAX_AGE_SECONDS: &str = "3600";
 

@@ -2,6 +2,7 @@
 
 mod background;
 mod batch;
+mod content_encoding;
 mod control;
 mod cors;
 mod oauth;
@@ -16,6 +17,7 @@ mod service;
 pub mod testing;
 mod upload;
 mod upload_body;
+mod upload_command;
 mod upload_session;
 
 pub use request::ApiRequest;
@@ -40,6 +42,7 @@ use crate::api::validate;
 use crate::index::indexer;
 use crate::media::Media;
 use crate::resource::videos::store as videos;
+use content_encoding::DecodedBody;
 use request::read_whole_body;
 use response::RenderedReply;
 use response_cache::cache_key;
@@ -79,9 +82,10 @@ impl VideoApi {
         };
         // A client that waits for 100 Continue has sent nothing that would have to be read.
         let waits = head.headers.contains_key(http::header::EXPECT);
-        let request = ApiRequest::read(head, self.0.external_url.as_deref());
+        let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
         let (gzip, cross_origin) = (request.gzip, cors::CrossOrigin::of(&request));
-        let response = self.route(request, &mut body).await;
+        let mut decoded = DecodedBody::new(&mut body, &mut request.headers);
+        let response = self.route(request, &mut decoded).await;
         if response.status >= 400 && !waits {
             drain_refused(&mut body).await;
         }

@@ -9,6 +9,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use triptych_core::host::{BoxError, RequestContext};
 
+use super::content_encoding::EncodingError;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
@@ -269,8 +270,13 @@ where
         Err(error) if error.is::<http_body_util::LengthLimitError>() => {
             Err(Error::UploadTooLarge(bytes_max as u64))
         }
-        Err(_) => Err(Error::BodyBroken),
+        Err(error) => Err(broken_body(&*error)),
     }
+}
+
+/// Why a body could not be read to its end.
+pub(super) fn broken_body(error: &(dyn std::error::Error + 'static)) -> Error {
+    error.downcast_ref::<EncodingError>().map_or(Error::BodyBroken, Error::from)
 }
 
 #[cfg(test)]

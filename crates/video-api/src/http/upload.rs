@@ -6,6 +6,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 
 use super::request::ApiRequest;
+use super::upload_command::{self, Declared};
 use super::{CheckedRequest, VideoApi};
 use crate::api::error::Error;
 use crate::api::operation::{Operation, Upload};
@@ -38,10 +39,12 @@ impl VideoApi {
             },
         };
         self.sweep_soon();
-        match response {
-            (_, Ok(response)) => response,
-            (name, Err(error)) => request.refuse(&error, name),
-        }
+        let (mut response, refusal) = match response {
+            (_, Ok(response)) => (response, None),
+            (name, Err(error)) => (request.refuse(&error, name), Some(error)),
+        };
+        upload_command::complete(request, &mut response.headers, refusal.as_ref());
+        response
     }
 
     /// A request that begins an upload: the whole of it, or a session.
@@ -57,7 +60,9 @@ impl VideoApi {
     {
         let upload = operation.upload.ok_or(Error::NotUpload)?;
         let checked = self.check_request(request, operation).await?;
-        let named = request.value("uploadType").or_else(|| request.value("upload_protocol"));
+        let named = upload_command::protocol(request)
+            .or_else(|| request.value("uploadType"))
+            .or_else(|| request.value("upload_protocol"));
         let named =
             named.or_else(|| request.path.starts_with("/resumable/").then_some("resumable"));
         let protocol = Protocol::of(named, request.content_type.as_deref());
@@ -66,10 +71,12 @@ impl VideoApi {
         let received = match protocol {
             Protocol::Resumable => return self.open_session(request, &checked, upload, body).await,
             Protocol::Media => {
-                check_type(upload, request.content_type.as_deref())?;
+                let declared = upload_command::declared(request, Declared::ContentType);
+                let content_type = declared.or(request.content_type.as_deref());
+                check_type(upload, content_type)?;
                 self.dry_run(request, &checked, &Bytes::new())?;
                 let length = content_length(request);
-                let content_type = request.content_type.clone();
+                let content_type = content_type.map(str::to_owned);
                 let piece = self.store_body(body, upload.bytes_max, length).await?;
                 ReceivedBody { metadata: Bytes::new(), media: Some((piece, content_type)) }
             }

@@ -7,6 +7,7 @@ use triptych_core::host::BoxError;
 use triptych_core::kv::StoreError;
 
 use super::VideoApi;
+use super::request::broken_body;
 use crate::api::error::Error;
 use crate::media::{self, Processed, Processing};
 use crate::picture::{Picture, PictureError, Size};
@@ -43,7 +44,7 @@ where
 {
     while let Some(frame) = body.frame().await {
         // Trailers carry nothing that an upload needs.
-        if let Ok(bytes) = frame.map_err(|_| Error::BodyBroken)?.into_data() {
+        if let Ok(bytes) = frame.map_err(|error| broken_body(&*error.into()))?.into_data() {
             return Ok(Some(bytes));
         }
     }

@@ -10,6 +10,7 @@ use triptych_core::kv::{Tx, run};
 
 use super::request::{ALLOW_UPLOADS, ApiRequest, read_whole_body};
 use super::upload::{check_type, content_length};
+use super::upload_command::{self, Declared};
 use super::{ATTEMPTS_MAX, CheckedRequest, VideoApi};
 use crate::account::{Account, Caller, Scopes};
 use crate::api::error::Error;
@@ -25,11 +26,15 @@ use crate::upload::media;
 use crate::upload::range::received_range;
 use crate::upload::related::METADATA_BYTES_MAX;
 use crate::upload::session::{
-    self, Decision, ExpectedBody, NewSession, Session, SessionError, SessionText,
+    self, Command, Decision, ExpectedBody, NewSession, Session, SessionError, SessionText,
 };
 
 /// The header by which clients and logs know a session.
 const UPLOAD_ID: HeaderName = HeaderName::from_static("x-guploader-uploadid");
+/// The header by which a client asks for 200 in the place of 308, which its transport takes for a redirection.
+const NO_308: &str = "x-guploader-no-308";
+/// The header that says what status that 200 stands for.
+const STATUS_OVERRIDE: HeaderName = HeaderName::from_static("x-http-status-code-override");
 /// Expired sessions that opening a new one clears away.
 const EXPIRED_MAX: usize = 4;
 
@@ -55,9 +60,10 @@ impl VideoApi {
         B::Error: Into<BoxError>,
     {
         let metadata = read_whole_body(body, METADATA_BYTES_MAX).await?;
-        let media_type = request.header("x-upload-content-type");
+        let media_type = upload_command::declared(request, Declared::ContentType);
         check_type(upload, media_type)?;
-        let total = request.header("x-upload-content-length").map(str::parse::<u64>).transpose();
+        let total = upload_command::declared(request, Declared::ContentLength);
+        let total = total.map(str::parse::<u64>).transpose();
         let total = total.map_err(|_| SessionError::DeclaredLength)?;
         self.dry_run(request, checked, &metadata)?;
         let caller = &checked.caller;
@@ -85,12 +91,14 @@ impl VideoApi {
         .await?;
         let location =
             format!("{}{}", request.base, session_target(&request.path, Some(&request.query), &id));
-        Ok(ApiResponse {
-            status: 200,
-            headers: vec![(header::LOCATION, location.into()), (UPLOAD_ID, id.into())],
-            body: Body::Empty,
-            operation: checked.operation.name,
-        })
+        let mut headers = vec![(UPLOAD_ID, id.into())];
+        if upload_command::is_spoken(request) {
+            headers.extend(upload_command::opened(location));
+        } else {
+            headers.push((header::LOCATION, location.into()));
+        }
+        let operation = checked.operation.name;
+        Ok(ApiResponse { status: 200, headers, body: Body::Empty, operation })
     }
 
     /// A request to a session: bytes, a question how many there are, or its end. Its id is its authorization.
@@ -115,14 +123,21 @@ impl VideoApi {
         let upload = operation.upload.ok_or(Error::NotUpload)?;
         match request.method.as_str() {
             "PUT" | "POST" => {}
-            "DELETE" => return self.cancel_session(id, &session).await,
+            "DELETE" => return self.cancel_session(request, id, &session).await,
             _ => return Err(request.not_allowed(ALLOW_UPLOADS)),
         }
-        let decision = session.decide(
-            request.header("content-range"),
-            content_length(request),
-            upload.bytes_max,
-        )?;
+        let command = upload_command::read(request)?;
+        let decision = match command {
+            Some(Command::Cancel) => return self.cancel_session(request, id, &session).await,
+            Some(command) => {
+                session.decide_command(command, content_length(request), upload.bytes_max)?
+            }
+            None => session.decide(
+                request.header("content-range"),
+                content_length(request),
+                upload.bytes_max,
+            )?,
+        };
         let received = match decision {
             Decision::Replay { status } => {
                 return self.replay(request, operation, id, &session, status);
@@ -130,17 +145,21 @@ impl VideoApi {
             Decision::Progress { received } => {
                 // What was sent with it is thrown away, and read so far that the client gets to read the answer.
                 upload_body::discard(body, upload.bytes_max.min(session::STEP_BYTES)).await;
-                return Ok(progress(id, received, operation.name));
+                return Ok(progress(request, id, received, operation.name));
             }
             Decision::Finish => session.received,
             Decision::Receive(expected) => self.receive(id, &session, expected, body).await?,
         };
         let session = session::load(&mut Tx::new(&*self.0.store), id, now)?;
-        if session.total.is_some_and(|total| received < total)
-            || session.total.is_none()
-                && matches!(decision, Decision::Receive(ExpectedBody { exact: true, .. }))
-        {
-            return Ok(progress(id, received, operation.name));
+        let is_over = match command {
+            Some(command) => matches!(command, Command::Upload { finalize: true, .. }),
+            None => {
+                session.total.is_some()
+                    || !matches!(decision, Decision::Receive(ExpectedBody { exact: true, .. }))
+            }
+        };
+        if !is_over || session.total.is_some_and(|total| received < total) {
+            return Ok(progress(request, id, received, operation.name));
         }
         self.finish_session(request, operation, upload, id, session).await
     }
@@ -283,20 +302,42 @@ impl VideoApi {
         Ok(opened.respond(reply, operation.name))
     }
 
-    async fn cancel_session(&self, id: &str, session: &Session) -> Result<ApiResponse, Error> {
+    async fn cancel_session(
+        &self,
+        request: &ApiRequest,
+        id: &str,
+        session: &Session,
+    ) -> Result<ApiResponse, Error> {
         run(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
             Ok::<_, Error>(session::cancel(tx, id, session)?)
         })
         .await?;
-        Ok(ApiResponse { status: 204, headers: Vec::new(), body: Body::Empty, operation: "upload" })
+        let (status, headers) = if upload_command::is_spoken(request) {
+            (200, upload_command::cancelled())
+        } else {
+            (204, Vec::new())
+        };
+        Ok(ApiResponse { status, headers, body: Body::Empty, operation: "upload" })
     }
 }
 
-/// 308 with what has arrived.
-fn progress(id: &str, received: u64, operation: &'static str) -> ApiResponse {
+/// What has arrived, in the words of the request: 308 with `Range`, the same as 200 for a client that reads 308 as a redirection, or the
+/// headers of commands.
+fn progress(request: &ApiRequest, id: &str, received: u64, operation: &'static str) -> ApiResponse {
     let mut headers = vec![(UPLOAD_ID, id.to_owned().into())];
-    headers.extend(received_range(received).map(|range| (header::RANGE, range.into())));
-    ApiResponse { status: 308, headers, body: Body::Raw(ReplyBody::empty()), operation }
+    let status = if upload_command::is_spoken(request) {
+        headers.extend(upload_command::active(received));
+        200
+    } else {
+        headers.extend(received_range(received).map(|range| (header::RANGE, range.into())));
+        if request.header(NO_308).is_some_and(|wish| wish.eq_ignore_ascii_case("yes")) {
+            headers.push((STATUS_OVERRIDE, "308".into()));
+            200
+        } else {
+            308
+        }
+    };
+    ApiResponse { status, headers, body: Body::Raw(ReplyBody::empty()), operation }
 }
 
 /// A reply as a session keeps it: its etag, a line break, its text.

@@ -13,3 +13,4 @@ mod resources;
 mod rules;
 mod schema;
 mod service;
+mod upload;

@@ -177,6 +177,9 @@ pub enum Error {
     UnsupportedRegion(String),
 
     // The body.
+    /// The body is packed in a way that is not taken.
+    #[error("A body with Content-Encoding {0} is not supported; send it as it is, or as gzip.")]
+    UnsupportedEncoding(String),
     /// The body is no JSON.
     #[error("Parse Error: {0}")]
     ParseError(String),
@@ -337,6 +340,9 @@ impl Error {
                 "unsupportedRegionCode",
                 Place::parameter("regionCode"),
             ),
+            Self::UnsupportedEncoding(_) => {
+                of(415, "global", "unsupportedMediaType", Place::Header("Content-Encoding"))
+            }
             Self::ParseError(_) => of(400, "global", "parseError", Place::None),
             Self::InvalidField { path, .. } => {
                 of(400, "global", "invalid", Place::Body(path.clone().into()))
@@ -397,6 +403,7 @@ impl Error {
             410 => "deleted",
             412 => "conditionNotMet",
             413 => "uploadTooLarge",
+            415 => "unsupportedMediaType",
             416 => "requestedRangeNotSatisfiable",
             417 => "expectationFailed",
             428 => "preconditionRequired",

@@ -8,7 +8,6 @@ use triptych_core::kv::Table;
 
 use crate::api::response::{Item, Object, etag, string};
 use crate::record::id;
-use crate::record::privacy::Privacy;
 use crate::record::render_cache::RenderCache;
 use crate::record::stored::Stored;
 use crate::resource::playlist_items::record::PlaylistItem;
@@ -174,7 +173,7 @@ fn content_details(shown: &Shown<'_>) -> Bytes {
     let item = shown.item;
     let published = shown
         .video
-        .filter(|video| shown.visible && video.head.privacy != Privacy::Private)
+        .filter(|video| shown.visible && video.head.is_shared())
         .map(|video| video.head.published.rfc3339());
     let mut out = Object::new();
     for (name, value) in [

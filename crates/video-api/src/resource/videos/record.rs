@@ -108,10 +108,16 @@ impl Regions {
 pub const PROCESSING_MILLIS: i64 = 2_000;
 
 impl Video {
-    /// Returns whether the caller may see it by its id.
+    /// Returns whether the caller may see it by its id. A file that is no video is its owner's alone, from the upload on.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
-        self.privacy != Privacy::Private || caller.owns(&self.channel)
+        self.is_shared() || caller.owns(&self.channel)
+    }
+
+    /// Returns whether others than its owner may see it by its id.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        !matches!(self.privacy, Privacy::Private) && self.failure.is_none()
     }
 
     /// Returns whether it is for adults alone.
@@ -123,7 +129,7 @@ impl Video {
     /// Returns whether it counts for everyone: in charts, in uploads and in search.
     #[must_use]
     pub const fn is_listed(&self) -> bool {
-        matches!(self.privacy, Privacy::Public)
+        matches!(self.privacy, Privacy::Public) && self.failure.is_none()
     }
 
     /// Returns whether processing is over.

@@ -29,7 +29,7 @@ pub fn put(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error
             .collect(),
         facets: Facets {
             published: head.published.micros(),
-            public: head.is_listed() && head.failure.is_none(),
+            public: head.is_listed(),
             views: counts.views,
             likes: counts.likes,
             dislikes: counts.dislikes,

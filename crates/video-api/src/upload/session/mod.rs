@@ -1,13 +1,18 @@
 //! Resumable sessions: opened with the metadata, filled piece by piece, finished once. All of it is rows, so a restart loses nothing
 //! that was acknowledged.
 
+mod command;
+mod error;
+
+pub use command::Command;
+pub use error::SessionError;
+
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use triptych_core::error::{Coded, Row};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+use triptych_core::kv::{JsonRecord, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use super::PIECE_BYTES_MULTIPLE;
@@ -22,69 +27,6 @@ pub const STEP_BYTES: u64 = 8 * 1024 * 1024;
 const SLICE_BYTES: usize = 48 * 1024;
 /// More slices than this make no text.
 const SLICES_MAX: usize = 64;
-
-/// A refusal of a request to a session. In the order of the checks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SessionError {
-    /// There is no such session, or its week is over. The client has to start again.
-    #[error("there is no upload session with this id; it may have expired")]
-    Absent,
-    /// The `Content-Range` header is none.
-    #[error("Content-Range is not of the form `bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`")]
-    ContentRange,
-    /// `X-Upload-Content-Length` is no number.
-    #[error("X-Upload-Content-Length is not a number of bytes")]
-    DeclaredLength,
-    /// The total differs from the one that was said before.
-    #[error(
-        "the upload was {before} bytes long in an earlier request and is {now} bytes long in this one"
-    )]
-    TotalChanged {
-        /// As it was said before.
-        before: u64,
-        /// As this request says.
-        now: u64,
-    },
-    /// Longer than the operation takes.
-    #[error("the upload is longer than the {bytes_max} bytes that this operation takes")]
-    TooLarge {
-        /// The operation's limit.
-        bytes_max: u64,
-    },
-    /// The body is not as long as its range says.
-    #[error("a body of {range} bytes was announced, and {body} came")]
-    LengthMismatch {
-        /// Length that the range says.
-        range: u64,
-        /// Length of the body.
-        body: u64,
-    },
-    /// A piece that is not the last has a length that is no multiple of 256 KiB.
-    #[error(
-        "a piece that is not the last must be a multiple of {PIECE_BYTES_MULTIPLE} bytes long, and this one has {bytes}"
-    )]
-    NotAMultiple {
-        /// Its length.
-        bytes: u64,
-    },
-    /// The store failed.
-    #[error("the upload could not be recorded")]
-    Store(#[from] StoreError),
-}
-
-impl Coded for SessionError {
-    fn row(&self) -> Row {
-        match self {
-            Self::Absent => Row::of(404, "notFound"),
-            Self::ContentRange | Self::DeclaredLength => Row::of(400, "invalidHeader"),
-            Self::TotalChanged { .. } | Self::LengthMismatch { .. } | Self::NotAMultiple { .. } => {
-                Row::of(400, "badContent")
-            }
-            Self::TooLarge { .. } => Row::of(413, "uploadTooLarge"),
-            Self::Store(_) => Row::of(503, "backendError"),
-        }
-    }
-}
 
 /// A session as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

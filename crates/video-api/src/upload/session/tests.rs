@@ -2,6 +2,7 @@
 
 use super::*;
 use triptych_core::blobs::BlobId;
+use triptych_core::error::{Coded, Row};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, KeyValue, Memory, Span};
 

@@ -1,0 +1,250 @@
+//! How bodies arrive: packed, and in each vocabulary of uploads in pieces.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::service::{Answer, Service};
+
+const PIECE: usize = 256 * 1024;
+const START: &str = "/upload/youtube/v3/videos?part=snippet,status";
+const METADATA: &[u8] = br#"{"snippet": {"title": "In pieces", "categoryId": "22"}}"#;
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn header(answer: &Answer, name: &str) -> String {
+    answer.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+/// The target of an address that the service gave.
+fn target(address: &str) -> String {
+    let (_, rest) = address.split_once("://").unwrap();
+    rest[rest.find('/').unwrap()..].to_owned()
+}
+
+#[tokio::test]
+async fn every_kind_of_body_may_be_packed() {
+    let service = Service::new().await;
+    let gzip = ("content-encoding", "gzip");
+    let playlist = json!({"snippet": {"title": "Packed"}}).to_string();
+    let insert = "/youtube/v3/playlists?part=snippet";
+    let made =
+        service.ask_with("POST", insert, "ALICE", &[gzip], &packed(playlist.as_bytes())).await;
+    assert_eq!((made.status, &made.json()["snippet"]["title"]), (200, &json!("Packed")));
+
+    let form = [
+        gzip,
+        ("x-http-method-override", "GET"),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    let query = packed(b"part=id&id=v,w");
+    let listed = service.ask_with("POST", "/youtube/v3/videos", "ALICE", &form, &query).await;
+    assert_eq!(listed.json()["items"].as_array().map(Vec::len), Some(2));
+
+    let kind = ("content-type", "multipart/mixed; boundary=B");
+    let inner = packed(playlist.as_bytes());
+    let mut batch = b"--B\r\nContent-Type: application/http\r\n\r\nGET /youtube/v3/videos?part=id&id=v HTTP/1.1\r\n\r\n\r\n\
+        --B\r\nContent-Type: application/http\r\n\r\nPOST /youtube/v3/playlists?part=snippet HTTP/1.1\r\n\
+        Content-Encoding: gzip\r\n\r\n".to_vec();
+    batch.extend_from_slice(&inner);
+    batch.extend_from_slice(b"\r\n--B--");
+    let answer = service.ask_with("POST", "/batch", "ALICE", &[gzip, kind], &packed(&batch)).await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
+
+    let related = ("content-type", "multipart/related; boundary=B");
+    let body = [
+        b"--B\r\nContent-Type: application/json\r\n\r\n",
+        METADATA,
+        b"\r\n--B\r\nContent-Type: video/mp4\r\n\r\nbytes\r\n--B--",
+    ]
+    .concat();
+    let upload = format!("{START}&uploadType=multipart");
+    let sent = service.ask_with("POST", &upload, "ALICE", &[gzip, related], &packed(&body)).await;
+    assert_eq!((sent.status, &sent.json()["snippet"]["title"]), (200, &json!("In pieces")));
+}
+
+#[tokio::test]
+async fn what_comes_out_of_a_packed_body_is_limited_and_what_is_no_gzip_is_refused() {
+    let service = Service::new().await;
+    let insert = "/youtube/v3/playlists?part=snippet";
+    let ask = async |encoding: &str, body: &[u8]| {
+        let headers = [("content-encoding", encoding)];
+        let answer = service.ask_with("POST", insert, "ALICE", &headers, body).await;
+        (answer.status, answer.reason())
+    };
+    let bomb = packed(&vec![b' '; 8 * 1024 * 1024]);
+    assert!(bomb.len() < 10_000);
+    assert_eq!(ask("gzip", &bomb).await, (413, "uploadTooLarge".into()));
+    assert_eq!(ask("gzip", b"{}").await, (400, "parseError".into()));
+    let whole = packed(br#"{"snippet": {"title": "x"}}"#);
+    assert_eq!(ask("gzip", &whole[..whole.len() - 4]).await, (400, "parseError".into()));
+    for encoding in ["br", "deflate", "gzip, gzip", "zstd"] {
+        let refused = ask(encoding, &whole).await;
+        assert_eq!(refused, (415, "unsupportedMediaType".into()), "{encoding}");
+    }
+    assert_eq!(ask("identity", br#"{"snippet": {"title": "x"}}"#).await.0, 200);
+    let read = [("content-encoding", "br")];
+    let list = "/youtube/v3/videos?part=id&id=v";
+    assert_eq!(service.ask_with("GET", list, "ALICE", &read, b"").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_take_308_is_told_it_in_a_header() {
+    let service = Service::new().await;
+    let start = format!("{START}&uploadType=resumable");
+    let headers = [("x-upload-content-type", "video/mp4")];
+    let opened = service.ask_with("POST", &start, "ALICE", &headers, METADATA).await;
+    let session = target(&header(&opened, "location"));
+    let no_308 = ("x-guploader-no-308", "yes");
+    let first = [no_308, ("content-range", "bytes 0-262143/*")];
+    let answer = service.ask_with("POST", &session, "", &first, &vec![0; PIECE]).await;
+    assert_eq!((answer.status, answer.body.len()), (200, 0));
+    assert_eq!(header(&answer, "x-http-status-code-override"), "308");
+    assert_eq!(header(&answer, "range"), "bytes=0-262143");
+    let probe = [("content-range", "bytes */*")];
+    let plain = service.ask_with("PUT", &session, "", &probe, b"").await;
+    assert_eq!((plain.status, header(&plain, "x-http-status-code-override")), (308, "".into()));
+    let last = [no_308, ("content-range", "bytes 262144-262148/262149")];
+    let done = service.ask_with("POST", &session, "", &last, b"bytes").await;
+    assert_eq!((done.status, &done.json()["kind"]), (200, &json!("youtube#video")));
+    assert_eq!(header(&done, "x-http-status-code-override"), "");
+}
+
+/// A session of the protocol that speaks in headers, and its answers.
+struct Spoken<'s> {
+    service: &'s Service,
+    session: String,
+}
+
+impl Spoken<'_> {
+    async fn ask(&self, command: &str, offset: usize, body: &[u8]) -> (u16, String, String, Value) {
+        let (offset, length) = (offset.to_string(), body.len().to_string());
+        let headers = [
+            ("x-goog-upload-command", command),
+            ("x-goog-upload-offset", &offset),
+            ("content-length", &length),
+            ("content-type", "video/mp4"),
+        ];
+        let answer = self.service.ask_with("POST", &self.session, "", &headers, body).await;
+        let status = header(&answer, "x-goog-upload-status");
+        (answer.status, status, header(&answer, "x-goog-upload-size-received"), answer.json())
+    }
+}
+
+async fn start(service: &Service) -> Spoken<'_> {
+    let headers = [
+        ("x-goog-upload-protocol", "resumable"),
+        ("x-goog-upload-command", "start"),
+        ("x-goog-upload-header-content-type", "video/mp4"),
+    ];
+    let opened = service.ask_with("POST", START, "ALICE", &headers, METADATA).await;
+    assert_eq!((opened.status, header(&opened, "x-goog-upload-status")), (200, "active".into()));
+    assert_eq!(header(&opened, "x-goog-upload-chunk-granularity"), "262144");
+    Spoken { service, session: target(&header(&opened, "x-goog-upload-url")) }
+}
+
+#[tokio::test]
+async fn an_upload_that_speaks_in_headers_goes_from_start_to_final() {
+    let service = Service::new().await;
+    let session = start(&service).await;
+    let told = |answer: (u16, String, String, Value)| (answer.0, answer.1, answer.2);
+    let active = |received: usize| (200, "active".to_owned(), received.to_string());
+    assert_eq!(told(session.ask("query", 0, b"").await), active(0));
+    let piece = vec![0; PIECE];
+    assert_eq!(told(session.ask("upload", 0, &piece).await), active(PIECE));
+    let gap = session.ask("upload", 0, &piece).await;
+    assert_eq!((gap.0, gap.1.as_str(), gap.2), (400, "active", PIECE.to_string()));
+    let odd = session.ask("upload", PIECE, b"odd").await;
+    assert_eq!((odd.0, odd.1.as_str()), (400, "active"));
+    assert_eq!(told(session.ask("query", 0, b"").await), active(PIECE));
+    let other = session.ask("dance", 0, b"").await;
+    assert_eq!((other.0, other.1.as_str()), (400, "active"));
+    let (status, word, _, video) = session.ask("upload, finalize", PIECE, b"end").await;
+    assert_eq!((status, word.as_str()), (200, "final"));
+    assert_eq!(video["snippet"]["title"], "In pieces");
+    // The end is told again to a client that did not hear it.
+    for command in ["query", "upload, finalize"] {
+        let (status, word, _, again) = session.ask(command, PIECE, b"").await;
+        assert_eq!((status, word.as_str(), &again["id"]), (200, "final", &video["id"]));
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_is_cancelled_or_refused_says_so_in_its_status() {
+    let service = Service::new().await;
+    let session = start(&service).await;
+    session.ask("upload", 0, &vec![0; PIECE]).await;
+    let (status, word, ..) = session.ask("cancel", 0, b"").await;
+    assert_eq!((status, word.as_str()), (200, "cancelled"));
+    let (status, word, ..) = session.ask("query", 0, b"").await;
+    assert_eq!((status, word.as_str()), (404, "final"));
+    let headers = [("x-goog-upload-protocol", "resumable"), ("x-goog-upload-command", "start")];
+    let refused = service.ask_with("POST", START, "nobody", &headers, METADATA).await;
+    assert_eq!((refused.status, header(&refused, "x-goog-upload-status")), (401, "final".into()));
+    let raw =
+        [("x-goog-upload-protocol", "raw"), ("x-goog-upload-header-content-type", "video/mp4")];
+    let sent = service.ask_with("POST", START, "ALICE", &raw, b"bytes").await;
+    assert_eq!((sent.status, header(&sent, "x-goog-upload-status")), (200, "final".into()));
+    let other = [("x-goog-upload-protocol", "pigeon")];
+    let refused = service.ask_with("POST", START, "ALICE", &other, b"").await;
+    assert_eq!(refused.reason(), "unsupportedMediaProtocol");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_video_is_its_owners_alone() {
+    let service = Service::new().await;
+    let upload = format!("{START}&uploadType=media");
+    let kind = [("content-type", "video/mp4")];
+    let channel = "/youtube/v3/channels?part=statistics&id=UCx";
+    let counted = service.ask("GET", &format!("{channel}&key=KEY"), "", "").await.json();
+    let sent = service.ask_with("POST", &upload, "ALICE", &kind, b"no video").await;
+    let id = sent.json()["id"].as_str().unwrap().to_owned();
+    // Before its processing is over, and after it.
+    for _ in 0..2 {
+        let named = |list: &str| format!("/youtube/v3/{list}&maxResults=50&key=KEY");
+        let lists = [
+            format!("videos?part=id&id={id}"),
+            "videos?part=id&chart=mostPopular".into(),
+            "videos?part=id&chart=mostPopular&videoCategoryId=22".into(),
+            "playlistItems?part=contentDetails&playlistId=UUx".into(),
+            "search?part=id&q=unknown".into(),
+            "search?part=id&channelId=UCx&type=video".into(),
+        ];
+        for list in lists {
+            let shown = service.ask("GET", &named(&list), "", "").await;
+            assert_eq!(shown.status, 200, "{list}");
+            assert!(!shown.json().to_string().contains(&id), "{list}");
+        }
+        let now = service.ask("GET", &format!("{channel}&key=KEY"), "", "").await.json();
+        assert_eq!(now["items"], counted["items"]);
+        let own = service.list(&format!("/videos?part=status&id={id}")).await;
+        assert_eq!(own["items"].as_array().map(Vec::len), Some(1));
+        let uploads = service.list("/playlistItems?part=contentDetails&playlistId=UUx").await;
+        assert!(uploads.to_string().contains(&id));
+        service.later(3);
+    }
+    let rate = format!("/youtube/v3/videos/rate?id={id}&rating=like");
+    let rated = service.ask("POST", &rate, "BOB", "").await;
+    assert_eq!((rated.status, rated.reason().as_str()), (404, "videoNotFound"));
+    let list = json!({"snippet": {"title": "Bob's"}}).to_string();
+    let list = service.ask("POST", "/youtube/v3/playlists?part=snippet", "BOB", &list).await.json();
+    let item = |playlist: &Value| {
+        json!({"snippet": {"playlistId": playlist, "resourceId": {"kind": "youtube#video", "videoId": id}}}).to_string()
+    };
+    let insert = "/youtube/v3/playlistItems?part=snippet";
+    let added = service.ask("POST", insert, "BOB", &item(&list["id"])).await;
+    assert_eq!((added.status, added.reason().as_str()), (404, "videoNotFound"));
+    // Its owner may, and what others see of it there is that it is private.
+    assert_eq!(service.ask("POST", insert, "ALICE", &item(&json!("PLx"))).await.status, 200);
+    let shown = "/youtube/v3/playlistItems?part=snippet,contentDetails&playlistId=PLx&key=KEY";
+    let shown = service.ask("GET", shown, "", "").await.json();
+    assert_eq!(shown["items"][2]["snippet"]["title"], "Private video");
+    assert_eq!(shown["items"][2]["contentDetails"]["videoPublishedAt"], Value::Null);
+}
