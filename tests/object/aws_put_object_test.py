@@ -94,10 +94,5 @@ class PutObject(CommandLine):
             ("--write-offset-bytes", "0"),
         ):
             self.refused("NotImplemented", *start, *options)
-        key = self.file(b"k" * 32, "key.bin")
-        self.refused(
-            "NotImplemented", *start, "--sse-customer-algorithm", "AES256", "--sse-customer-key", f"fileb://{key}",
-            service=HTTPS,
-        )  # fmt: skip
         self.refused("InvalidStorageClass", *start, "--storage-class", "OUTPOSTS")
         self.refused("AccessDenied", *start, "--expected-bucket-owner", "444455556666")

@@ -361,8 +361,6 @@ class Settings(Suite):
         for mode in ("aes256", "other", ""):
             answer = request("PUT", f"/{name}/k", {"-server-side-encryption": mode}, BODY)
             self.is_refused(answer, 400, "InvalidArgument", ArgumentName="x-amz-server-side-encryption", ArgumentValue=mode)
-        answer = request("PUT", f"/{name}/k", {"-server-side-encryption-customer-algorithm": "AES256"}, BODY)
-        self.is_refused(answer, 501, "NotImplemented", Header="x-amz-server-side-encryption-customer-algorithm")
 
     def test_an_append_is_for_directory_buckets(self):
         name = self.bucket()

@@ -93,9 +93,7 @@ impl Recorded {
             () if of("put-ifmatch") || of("put-update") => (404, "NoSuchKey"),
             () if of("put-lock") => (400, "InvalidRequest"),
             () if of("put-grants") => (400, "InvalidArgument"),
-            () if of("ssekms") || of("ssec") || of("http/boto3-put-writeoffset") => {
-                (501, "NotImplemented")
-            }
+            () if of("ssekms") || of("http/boto3-put-writeoffset") => (501, "NotImplemented"),
             () if of("accesspoint") || of("alias") || of("dirbucket") => (404, "NoSuchBucket"),
             () if of("outposts") => (400, "InvalidRequest"),
             () => (200, ""),
@@ -118,7 +116,7 @@ async fn recorded_puts_get_the_answers_of_the_real_service() {
         if answer.status == 200 {
             let hash = request.header("x-amz-content-sha256").unwrap_or_default();
             let small = request.bytes.len() < 10_000;
-            if small && hash.starts_with("a948904f") {
+            if small && hash.starts_with("a948904f") && !request.name.contains("ssec") {
                 assert_eq!(answer.header("etag"), Some("\"6f5902ac237024bdd0c176cb93063dc4\""));
             }
             let expects = request.header("expect").is_some();

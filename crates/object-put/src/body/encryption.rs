@@ -2,10 +2,13 @@
 //!
 //! Each record is bound to its place, to whether it is the last, and to the key and version it was written for: any
 //! flipped bit, any record moved, cut off or put under another key is found. Ranges are read record by record.
+//!
+//! A body may have two layers: each has a key, nonces and tags of its own, and either finds a flipped bit by itself.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use aes_gcm::aead::consts::U12;
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use aes_gcm::{Aes256Gcm, Nonce, Tag};
 use bytes::{Bytes, BytesMut};
@@ -20,7 +23,8 @@ pub const SERVICE_MANAGED: &str = "AES256";
 pub const RECORD_BYTES: usize = 64 * 1024;
 /// Bytes that encryption adds to a record.
 pub const TAG_BYTES: usize = 16;
-const KEY_BYTES: usize = 32;
+/// Bytes of a key of any kind.
+pub const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 12;
 /// Sealed records leave in pieces of about this many bytes.
 const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
@@ -30,13 +34,13 @@ const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
 #[error("a sealed body does not open: it is damaged, or its root key is missing")]
 pub struct DecryptError;
 
-/// The data key of a body, wrapped.
+/// The data key of a body as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrappedKey {
-    /// The id of the root key that wraps it.
+    /// The id of the root key that wraps it; empty where it is derived from the object's own key.
     #[serde(rename = "root")]
     pub root_id: String,
-    /// Nonce, wrapped key and tag.
+    /// Nonce, wrapped key and tag; the salt, where it is derived.
     #[serde(rename = "key", with = "crate::body::base64_array")]
     pub wrapped: Vec<u8>,
 }
@@ -87,18 +91,23 @@ impl Keyring {
     pub fn new_data_key(&self, context: &[u8], ids: &mut dyn Ids) -> (DataKey, WrappedKey) {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
         ids.fill(&mut *key);
+        let wrapped = self.wrap(&key, context, ids);
+        (DataKey::new(&key, None, context), wrapped)
+    }
+
+    /// A key as it is kept, bound to `context`.
+    pub fn wrap(&self, key: &[u8; KEY_BYTES], context: &[u8], ids: &mut dyn Ids) -> WrappedKey {
         let mut nonce = [0; NONCE_BYTES];
         ids.fill(&mut nonce);
         let mut wrapped = nonce.to_vec();
-        wrapped.extend_from_slice(&*key);
+        wrapped.extend_from_slice(key);
         if let Some(root) = self.roots.get(&self.current)
             && let Some(body) = wrapped.get_mut(NONCE_BYTES..)
             && let Ok(tag) = root.encrypt_inout_detached(&Nonce::from(nonce), context, body.into())
         {
             wrapped.extend_from_slice(&tag);
         }
-        let wrapped_key = WrappedKey { root_id: self.current.clone(), wrapped };
-        (DataKey::new(&key, context), wrapped_key)
+        WrappedKey { root_id: self.current.clone(), wrapped }
     }
 
     /// The data key that `wrapped_key` holds, for a body that is bound to `context`.
@@ -110,6 +119,18 @@ impl Keyring {
         wrapped_key: &WrappedKey,
         context: &[u8],
     ) -> Result<DataKey, DecryptError> {
+        Ok(DataKey::new(&*self.unwrap(wrapped_key, context)?, None, context))
+    }
+
+    /// The key that `wrapped_key` holds, bound to `context`.
+    ///
+    /// # Errors
+    /// As [`Keyring::unwrap_data_key`].
+    pub fn unwrap(
+        &self,
+        wrapped_key: &WrappedKey,
+        context: &[u8],
+    ) -> Result<Zeroizing<[u8; KEY_BYTES]>, DecryptError> {
         let root = self.roots.get(&wrapped_key.root_id).ok_or(DecryptError)?;
         let (nonce, rest) =
             wrapped_key.wrapped.split_first_chunk::<NONCE_BYTES>().ok_or(DecryptError)?;
@@ -123,33 +144,47 @@ impl Keyring {
             &Tag::from(tag),
         )
         .map_err(|_| DecryptError)?;
-        Ok(DataKey::new(&key, context))
+        Ok(key)
     }
 }
 
-/// The data key of one body, ready to encrypt or decrypt its records.
+/// The data key of one body, ready to encrypt or decrypt its records: a cipher, and that of a second layer around it.
 #[derive(Clone)]
 pub struct DataKey {
     cipher: Aes256Gcm,
+    outer: Option<Aes256Gcm>,
     context: [u8; 32],
 }
 
 impl std::fmt::Debug for DataKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BodyKey").finish_non_exhaustive()
+        f.debug_struct("DataKey").field("layers", &self.layers()).finish_non_exhaustive()
     }
 }
 
 impl DataKey {
-    fn new(key: &[u8; KEY_BYTES], context: &[u8]) -> Self {
-        Self { cipher: Aes256Gcm::new(key.into()), context: Sha256::digest(context).into() }
+    /// The data key of a body that is bound to `context`; `outer` is the key of its second layer.
+    #[must_use]
+    pub fn new(key: &[u8; KEY_BYTES], outer: Option<&[u8; KEY_BYTES]>, context: &[u8]) -> Self {
+        Self {
+            cipher: Aes256Gcm::new(key.into()),
+            outer: outer.map(|outer| Aes256Gcm::new(outer.into())),
+            context: Sha256::digest(context).into(),
+        }
     }
 
-    /// The nonce and the bound data of record `index`. A data key encrypts one body, so the place is nonce enough.
-    fn binding(&self, index: u64, last: bool) -> (Nonce<aes_gcm::aead::consts::U12>, [u8; 41]) {
+    /// The number of its layers.
+    #[must_use]
+    pub fn layers(&self) -> usize {
+        1 + usize::from(self.outer.is_some())
+    }
+
+    /// The nonce and the bound data of record `index` in a layer. A data key encrypts one body, so the place is nonce enough.
+    fn binding(&self, layer: u8, index: u64, last: bool) -> (Nonce<U12>, [u8; 41]) {
         let mut nonce = [0; NONCE_BYTES];
         let mut bound = [u8::from(last); 41];
-        let (_, number) = nonce.split_at_mut(4);
+        let (start, number) = nonce.split_at_mut(4);
+        start.fill(layer);
         number.copy_from_slice(&index.to_be_bytes());
         let (context, rest) = bound.split_at_mut(32);
         context.copy_from_slice(&self.context);
@@ -158,28 +193,45 @@ impl DataKey {
         (Nonce::from(nonce), bound)
     }
 
-    fn encrypt(&self, index: u64, last: bool, record: &mut [u8]) -> [u8; TAG_BYTES] {
-        let (nonce, bound) = self.binding(index, last);
-        // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES.
-        let tag = self.cipher.encrypt_inout_detached(&nonce, &bound, record.into());
-        tag.map_or([0; TAG_BYTES], Into::into)
+    /// Encrypts the record at the end of `out`, from `start` on, and appends the tag of each layer.
+    fn encrypt(&self, index: u64, last: bool, out: &mut BytesMut, start: usize) {
+        for (layer, cipher) in (0..).zip([Some(&self.cipher), self.outer.as_ref()]) {
+            let Some((cipher, record)) = cipher.zip(out.get_mut(start..)) else {
+                continue;
+            };
+            let (nonce, bound) = self.binding(layer, index, last);
+            // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES and a tag.
+            let tag = cipher.encrypt_inout_detached(&nonce, &bound, record.into());
+            let tag: [u8; TAG_BYTES] = tag.map_or([0; TAG_BYTES], Into::into);
+            out.extend_from_slice(&tag);
+        }
     }
 
     fn decrypt(&self, index: u64, last: bool, record: &mut BytesMut) -> Result<(), DecryptError> {
-        let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(DecryptError)?;
-        let tag = Tag::from(*tag);
-        record.truncate(record.len() - TAG_BYTES);
-        let (nonce, bound) = self.binding(index, last);
-        self.cipher
-            .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
-            .map_err(|_| DecryptError)
+        for (layer, cipher) in [(1, self.outer.as_ref()), (0, Some(&self.cipher))] {
+            let Some(cipher) = cipher else {
+                continue;
+            };
+            let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(DecryptError)?;
+            let tag = Tag::from(*tag);
+            record.truncate(record.len() - TAG_BYTES);
+            let (nonce, bound) = self.binding(layer, index, last);
+            cipher
+                .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
+                .map_err(|_| DecryptError)?;
+        }
+        Ok(())
     }
 }
 
-/// Bytes of an encrypted body of `size` bytes. An empty one has a record too, so that its absence shows.
+/// Bytes of an encrypted body of `size` bytes in `layers` layers. An empty one has a record too, so that its absence shows.
 #[must_use]
-pub const fn encrypted_size(size: u64) -> u64 {
-    size + records(size) * TAG_BYTES as u64
+pub const fn encrypted_size(size: u64, layers: usize) -> u64 {
+    size + records(size) * tag_bytes(layers) as u64
+}
+
+const fn tag_bytes(layers: usize) -> usize {
+    layers * TAG_BYTES
 }
 
 const fn records(size: u64) -> u64 {
@@ -203,7 +255,8 @@ impl Encryptor {
     /// A sealer with `key` for a body of about `size_hint` bytes.
     #[must_use]
     pub fn new(key: DataKey, size_hint: Option<u64>) -> Self {
-        let expected = size_hint.map_or(PIECE_BYTES as u64, encrypted_size);
+        let layers = key.layers();
+        let expected = size_hint.map_or(PIECE_BYTES as u64, |size| encrypted_size(size, layers));
         let capacity = usize::try_from(expected).unwrap_or(PIECE_BYTES).min(PIECE_BYTES);
         Self { key, index: 0, start: 0, out: BytesMut::with_capacity(capacity), capacity }
     }
@@ -245,10 +298,7 @@ impl Encryptor {
     }
 
     fn encrypt_record(&mut self, last: bool) {
-        if let Some(record) = self.out.get_mut(self.start..) {
-            let tag = self.key.encrypt(self.index, last, record);
-            self.out.extend_from_slice(&tag);
-        }
+        self.key.encrypt(self.index, last, &mut self.out, self.start);
         self.index += 1;
         self.start = self.out.len();
     }
@@ -266,15 +316,15 @@ pub struct EncryptedRange {
 }
 
 impl EncryptedRange {
-    /// The encrypted bytes that hold `range` of a body of `size` bytes; the range lies within the body.
+    /// The encrypted bytes that hold `range` of a body of `size` bytes in `layers` layers; the range lies within the body.
     #[must_use]
-    pub fn of(range: &Range<u64>, size: u64) -> Self {
+    pub fn of(range: &Range<u64>, size: u64, layers: usize) -> Self {
         let record = RECORD_BYTES as u64;
-        let encrypted = record + TAG_BYTES as u64;
+        let encrypted = record + tag_bytes(layers) as u64;
         let first = range.start / record;
         let end = if range.end == 0 { 1 } else { range.end.div_ceil(record) };
-        let bytes = (first * encrypted).min(encrypted_size(size))
-            ..(end * encrypted).min(encrypted_size(size));
+        let whole = encrypted_size(size, layers);
+        let bytes = (first * encrypted).min(whole)..(end * encrypted).min(whole);
         Self {
             bytes,
             first,
@@ -329,7 +379,8 @@ impl Decryptor {
         let last = self.index == self.last;
         let bytes =
             if last { self.size - self.last * RECORD_BYTES as u64 } else { RECORD_BYTES as u64 };
-        let encrypted = usize::try_from(bytes).map_err(|_| DecryptError)? + TAG_BYTES;
+        let tags = tag_bytes(self.key.layers());
+        let encrypted = usize::try_from(bytes).map_err(|_| DecryptError)? + tags;
         if self.index > self.last || self.buffer.len() < encrypted {
             return Ok(None);
         }
@@ -388,7 +439,7 @@ mod tests {
         size: usize,
         range: Range<usize>,
     ) -> Result<Vec<u8>, DecryptError> {
-        let range = EncryptedRange::of(&(range.start as u64..range.end as u64), size as u64);
+        let range = EncryptedRange::of(&(range.start as u64..range.end as u64), size as u64, 1);
         let key = ring().unwrap_data_key(encrypted, b"here")?;
         let mut decryptor = Decryptor::new(key, &range);
         let (start, end) = (range.bytes.start as usize, range.bytes.end as usize);
@@ -411,7 +462,7 @@ mod tests {
         for size in [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000, 700_001] {
             let body = body(size);
             let (encrypted, bytes) = encrypt(&body, 10_000);
-            assert_eq!(bytes.len() as u64, encrypted_size(size as u64));
+            assert_eq!(bytes.len() as u64, encrypted_size(size as u64, 1));
             assert_eq!(open(&encrypted, &bytes, size, 0..size).unwrap(), body, "{size}");
             if size > 16 {
                 assert!(!bytes.windows(16).any(|window| window == &body[..16]), "in clear");

@@ -4,6 +4,8 @@ pub mod aws_chunked;
 pub(crate) mod base64_array;
 pub mod body_headers;
 pub mod checksum;
+pub mod customer_key;
 pub mod encryption;
 pub mod md5_lanes;
+pub mod object_key;
 pub mod verifier;

@@ -18,8 +18,12 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
             println!("object-put verify: {why}");
             ExitCode::from(2)
         }
-        Ok(VerifyReport { versions, bytes, faults }) => {
-            println!("{versions} versions of {bytes} bytes, {faults} faults");
+        Ok(VerifyReport { versions, bytes, faults, customer_keys }) => {
+            let unopened = match customer_keys {
+                0 => String::new(),
+                some => format!(", {some} that need a customer's key"),
+            };
+            println!("{versions} versions of {bytes} bytes, {faults} faults{unopened}");
             ExitCode::from(u8::from(faults > 0))
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::request::dialect::Dialect;
+use crate::request::dialect::{CUSTOMER_KEY, Dialect};
 
 /// A field of an error body: element name and text.
 pub type Detail = (Cow<'static, str>, String);
@@ -82,16 +82,17 @@ impl Error {
                 field("ArgumentValue", value),
             ],
             Self::SignatureDoesNotMatch(mismatch) => {
+                let signed = without_customer_keys(&mismatch.string_to_sign);
+                let canonical = without_customer_keys(&mismatch.canonical_request);
                 let mut fields = vec![
                     field(names.access_key_element, &mismatch.access_key),
-                    field("StringToSign", &mismatch.string_to_sign),
+                    field("StringToSign", &signed),
                     field("SignatureProvided", &mismatch.provided),
-                    field("StringToSignBytes", &hex_bytes(&mismatch.string_to_sign)),
+                    field("StringToSignBytes", &hex_bytes(&signed)),
                 ];
-                if !mismatch.canonical_request.is_empty() {
-                    fields.push(field("CanonicalRequest", &mismatch.canonical_request));
-                    let bytes = hex_bytes(&mismatch.canonical_request);
-                    fields.push(field("CanonicalRequestBytes", &bytes));
+                if !canonical.is_empty() {
+                    fields.push(field("CanonicalRequest", &canonical));
+                    fields.push(field("CanonicalRequestBytes", &hex_bytes(&canonical)));
                 }
                 fields
             }
@@ -130,6 +131,10 @@ impl Error {
                     .chain(value.iter().map(|value| field("ArgumentValue", value)))
                     .collect()
             }
+            Self::InvalidEncryptionAlgorithm { value } => vec![
+                field("ArgumentName", &header("x-store-server-side-encryption")),
+                field("ArgumentValue", value),
+            ],
             Self::MissingSecurityHeader { header: name } => {
                 vec![field("MissingHeaderName", &header(name))]
             }
@@ -186,7 +191,40 @@ impl Error {
     }
 }
 
+/// A text that was signed, with dots for the values of headers and parameters that hold a customer's key.
+fn without_customer_keys(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for piece in text.split_inclusive(['\n', '&']) {
+        let (line, end) = match piece.strip_suffix(['\n', '&']) {
+            Some(line) => (line, piece.get(line.len()..).unwrap_or_default()),
+            None => (piece, ""),
+        };
+        let name = line.split([':', '=']).next().unwrap_or_default();
+        let plain = name.strip_suffix("-md5").unwrap_or(name);
+        if plain.ends_with(CUSTOMER_KEY) && line.len() > name.len() {
+            let sign = line.get(name.len()..=name.len()).unwrap_or_default();
+            shown.extend([name, sign, "...", end]);
+        } else {
+            shown.push_str(piece);
+        }
+    }
+    shown
+}
+
 fn hex_bytes(text: &str) -> String {
     let pairs: Vec<_> = text.bytes().map(|byte| hex::encode([byte])).collect();
     pairs.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_body_shows_a_customers_key_that_was_signed() {
+        let text = "PUT\n/b/k\nx-amz-server-side-encryption-customer-key=c2VjcmV0&x-id=Put\nhost:a\nx-amz-server-side-encryption-customer-key:c2VjcmV0\nx-amz-copy-source-server-side-encryption-customer-key-md5:c2VjcmV0\n\nhost;x-amz-server-side-encryption-customer-key;x-amz-date\nhash";
+        let shown = without_customer_keys(text);
+        assert_eq!(shown, text.replace("c2VjcmV0", "..."));
+        assert_eq!(without_customer_keys(""), "");
+    }
 }

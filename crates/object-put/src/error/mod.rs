@@ -268,6 +268,12 @@ pub enum Error {
         /// The fault.
         reason: Cow<'static, str>,
     },
+    /// An algorithm of a customer's key that is not there.
+    #[error("The Encryption request you specified is not valid. Supported value: AES256.")]
+    InvalidEncryptionAlgorithm {
+        /// The value that was sent.
+        value: String,
+    },
     /// Parts of the request contradict each other or are not what the operation takes.
     #[error("{reason}")]
     InvalidRequest {
@@ -393,6 +399,11 @@ pub enum Error {
         /// The header that holds the condition.
         condition: &'static str,
     },
+    /// A customer's key that is not the object's.
+    #[error(
+        "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key."
+    )]
+    WrongCustomerKey,
     /// A range that lies outside the object.
     #[error("The requested range is not satisfiable")]
     InvalidRange {

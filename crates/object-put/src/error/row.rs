@@ -53,6 +53,9 @@ impl Coded for Error {
             Self::BucketAclWithOwnership => Row::of(400, "InvalidBucketAclWithObjectOwnership"),
             Self::InvalidLocationConstraint { .. } => Row::of(400, "InvalidLocationConstraint"),
             Self::InvalidArgument { .. } => Row::of(400, "InvalidArgument"),
+            Self::InvalidEncryptionAlgorithm { .. } => {
+                Row::of(400, "InvalidEncryptionAlgorithmError")
+            }
             Self::InvalidRequest { .. } => Row::of(400, "InvalidRequest"),
             Self::UnresolvableGrantByEmailAddress { .. } => {
                 Row::of(400, "UnresolvableGrantByEmailAddress")
@@ -72,6 +75,7 @@ impl Coded for Error {
             Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
             Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
+            Self::WrongCustomerKey => Row::of(403, "AccessDenied"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
             Self::InvalidObjectState { .. } => Row::of(403, "InvalidObjectState"),

@@ -363,6 +363,7 @@ mod tests {
             wrapped_key: crate::body::encryption::Keyring::new(&[9; 32])
                 .new_data_key(b"", &mut ids)
                 .1,
+            number: 1,
         };
         let count = crate::store::version::PARTS_MAX;
         let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();

@@ -35,7 +35,8 @@ pub fn needed(store: &dyn KeyValue) -> Result<BTreeSet<String>, StoreError> {
     }
     let mut named = BTreeSet::new();
     let mut note = |part: &Part| {
-        if !named.contains(&part.wrapped_key.root_id) {
+        // A part with the key of a customer or a key service names none.
+        if !part.wrapped_key.root_id.is_empty() && !named.contains(&part.wrapped_key.root_id) {
             named.insert(part.wrapped_key.root_id.clone());
         }
     };

@@ -4,12 +4,14 @@ use triptych_core::blobs::{BlobError, Blobs};
 use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::body::checksum::Digests;
-use crate::body::encryption::{Decryptor, EncryptedRange, Keyring, encrypted_size};
+use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring, encrypted_size};
+use crate::body::object_key::BodyKey;
 use crate::maintenance::garbage::for_each_row;
 use crate::store::key::Key;
 use crate::store::lookup::parts;
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::tables::{CURRENT, NONCURRENT};
-use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context};
+use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context, part_context};
 
 /// Versions that are checked between two reports of progress.
 const NOTED_EVERY: u64 = 1_000;
@@ -23,6 +25,8 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// The number of those that are not as they should be.
     pub faults: u64,
+    /// The number of those whose bytes only their customer's key opens: they are there, and as long as they should be.
+    pub customer_keys: u64,
 }
 
 /// An event of a check that goes on.
@@ -96,7 +100,7 @@ impl Check<'_> {
     }
 
     fn check_data(
-        &self,
+        &mut self,
         bucket: u64,
         key: &str,
         version: &ObjectVersion,
@@ -107,11 +111,12 @@ impl Check<'_> {
         if parts.iter().map(|part| part.bytes).sum::<u64>() != data.size {
             return Err("its parts are not as long as it is".to_owned());
         }
+        let layers = data.encryption.layers();
         for part in &parts {
             match self.blobs.stat(part.blob) {
                 Err(BlobError::Absent) => return Err("its body is missing".to_owned()),
                 Err(error) => return Err(format!("its body cannot be read: {error}")),
-                Ok(stat) if stat.bytes != encrypted_size(part.bytes) => {
+                Ok(stat) if stat.bytes != encrypted_size(part.bytes, layers) => {
                     return Err("its body has another length".to_owned());
                 }
                 Ok(_) => {}
@@ -120,15 +125,25 @@ impl Check<'_> {
         let Some(keyring) = self.deep else {
             return Ok(());
         };
+        let body_key = match &data.encryption {
+            ObjectEncryption::ServiceManaged => BodyKey::Service,
+            ObjectEncryption::Customer(_) => {
+                self.findings.customer_keys += 1;
+                return Ok(());
+            }
+        };
         let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
         let context = encryption_context(bucket, &key, version.version.random);
         let mut digests = Digests::new(data.checksum.algorithm, false);
         for part in &parts {
-            self.read(part, keyring, &context, &mut digests)?;
+            let bound = part_context(&context, part.number);
+            let data_key = body_key.data_key(keyring, &part.wrapped_key, &bound);
+            self.read(part, data_key.map_err(|error| error.to_string())?, &mut digests)?;
         }
         let digested = digests.finish();
+        let is_whole = matches!(&*parts, [part] if part.number == 0);
         // The entity tag of several parts is no digest of the whole.
-        if parts.len() == 1 && hex::encode(digested.md5) != data.etag {
+        if is_whole && body_key.entity_tag(&context, digested.md5) != data.etag {
             return Err("its bytes do not have its entity tag".to_owned());
         }
         if digested.checksum != data.checksum {
@@ -137,17 +152,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn read(
-        &self,
-        part: &Part,
-        keyring: &Keyring,
-        context: &[u8],
-        digests: &mut Digests,
-    ) -> Result<(), String> {
-        let key = keyring
-            .unwrap_data_key(&part.wrapped_key, context)
-            .map_err(|error| error.to_string())?;
-        let range = EncryptedRange::of(&(0..part.bytes), part.bytes);
+    fn read(&self, part: &Part, key: DataKey, digests: &mut Digests) -> Result<(), String> {
+        let range = EncryptedRange::of(&(0..part.bytes), part.bytes, key.layers());
         let unread = |error: BlobError| format!("its body cannot be read: {error}");
         let mut reader = self.blobs.open(part.blob, range.bytes.clone()).map_err(unread)?;
         let mut decryptor = Decryptor::new(key, &range);

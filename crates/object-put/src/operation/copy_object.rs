@@ -10,9 +10,10 @@ use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::payload::Payload;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Algorithm;
+use crate::body::object_key::BodyKey;
 use crate::error::Error;
-use crate::operation::bucket_config::encryption;
-use crate::operation::get_object::refuse_customer_key;
+use crate::operation::bucket_config;
+use crate::operation::encryption;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
 use crate::operation::{Call, Reply};
@@ -41,6 +42,8 @@ pub struct CopyAdmission {
     pub key: Key,
     /// The source's record.
     pub object: Arc<ObjectVersion>,
+    /// The key that opens it.
+    pub source_key: BodyKey,
     /// Its parts.
     pub parts: Vec<Part>,
     source_version: Option<String>,
@@ -101,7 +104,7 @@ impl CopyAdmission {
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
             ));
         };
-        refuse_customer_key(call, "x-store-copy-source-server-side-encryption-customer-algorithm")?;
+        let source_key = encryption::open_source(call, &data.encryption)?;
         check_source_preconditions(call, &object, &data)?;
         if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
             return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
@@ -115,10 +118,12 @@ impl CopyAdmission {
             "x-store-storage-class",
             "x-store-website-redirect-location",
             "x-store-server-side-encryption",
+            "x-store-server-side-encryption-customer-algorithm",
+            "x-store-copy-source-server-side-encryption-customer-algorithm",
         ];
         let changes = replaces_metadata
             || changes.iter().any(|name| call.fields.has(name))
-            || encryption::is_set(tx, call.bucket()?.id)?;
+            || bucket_config::encryption::is_set(tx, call.bucket()?.id)?;
         if onto_itself && named.is_none() && !changes {
             return Err(Error::request(
                 "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
@@ -138,6 +143,7 @@ impl CopyAdmission {
             admission,
             bucket: from.id,
             key: source.key,
+            source_key,
             parts: parts(tx, &data.parts)?,
             source_version: (!object.version.null).then(|| object.version.to_string()),
             object,

@@ -6,8 +6,9 @@ use std::ops::Range;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::encryption::SERVICE_MANAGED;
+use crate::body::object_key::BodyKey;
 use crate::error::Error;
+use crate::operation::encryption;
 use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::etag::{self, quoted};
 use crate::request::range;
@@ -167,7 +168,7 @@ fn range_of(
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
-    let mut reply = answer(call, tx, object, data)?;
+    let (mut reply, key) = answer(call, tx, object, data)?;
     if reply.status == 304 {
         return Ok(reply);
     }
@@ -178,6 +179,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
     reply.body = ReplyBody::Object(Box::new(ObjectRange {
         context,
+        key,
         parts: parts(tx, &data.parts)?,
         bytes: range,
     }));
@@ -190,10 +192,10 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// Those of [`find`] and of the conditions.
 pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
-    answer(call, tx, &found.version, found.data()?)
+    answer(call, tx, &found.version, found.data()?).map(|(reply, _)| reply)
 }
 
-/// Refuses the headers that tell how an object is to be encrypted: a read cannot choose, and no object has a customer's key.
+/// Refuses the header that tells how an object is to be encrypted: a read cannot choose.
 fn refuse_encryption(call: &ReadCall<'_>) -> Result<(), Error> {
     const MODE: &str = "x-store-server-side-encryption";
     if let Some(mode) = call.fields.get(MODE)? {
@@ -203,37 +205,28 @@ fn refuse_encryption(call: &ReadCall<'_>) -> Result<(), Error> {
             "x-store-server-side-encryption header is not supported for this operation.",
         ));
     }
-    refuse_customer_key(call, "x-store-server-side-encryption-customer-algorithm")
-}
-
-/// Refuses a customer's key for an object that has none, as no object does.
-///
-/// # Errors
-/// `InvalidRequest`.
-pub fn refuse_customer_key(call: &ReadCall<'_>, header: &str) -> Result<(), Error> {
-    if call.fields.has(header) {
-        return Err(Error::request("The encryption parameters are not applicable to this object."));
-    }
     Ok(())
 }
 
-/// The head of the answer to a GET or HEAD.
+/// The head of the answer to a GET or HEAD, and the key that opens the body.
 fn answer(
     call: &ReadCall<'_>,
     tx: &mut Tx<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
-) -> Result<Reply, Error> {
+) -> Result<(Reply, BodyKey), Error> {
     let bucket = call.bucket()?;
     refuse_encryption(call)?;
+    let key = encryption::open(call, &data.encryption)?;
     let overrides = overrides(call)?;
     if let Freshness::NotModified = check_preconditions(call, object, data)? {
-        return Ok(Reply::empty(304)
+        let reply = Reply::empty(304)
             .with("etag", quoted(&data.etag))
             .with("last-modified", object.modified.http_date())
             .with_some("cache-control", data.content.cache_control.clone())
             .with_some("expires", data.content.expires.clone())
-            .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version)));
+            .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version));
+        return Ok((reply, key));
     }
     // Who names a version asks for what never ends that way, as in the real service.
     let expiration = match call.query.has("versionId") {
@@ -245,7 +238,8 @@ fn answer(
         None => (200, data.size),
         Some(range) => (206, range.end - range.start),
     };
-    let mut reply = describe(Reply::empty(status), object, data)
+    let reply = describe(Reply::empty(status), object, data);
+    let mut reply = encryption::describe(reply, call.fields, &data.encryption)?
         .with("accept-ranges", "bytes")
         .with("content-length", length.to_string())
         .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
@@ -268,7 +262,7 @@ fn answer(
         reply.headers.retain(|(own, _)| own != name);
         reply = reply.with(name, value);
     }
-    Ok(reply)
+    Ok((reply, key))
 }
 
 /// The headers that query parameters replace, and their values.
@@ -295,7 +289,7 @@ fn overrides(call: &ReadCall<'_>) -> Result<Vec<(&'static str, String)>, Error> 
     Ok(replaced)
 }
 
-/// Adds the headers that describe an object.
+/// Adds the headers that describe an object, but those of its encryption.
 #[must_use]
 pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Reply {
     let content = &data.content;
@@ -313,7 +307,6 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
         .with_some("expires", content.expires.clone())
         .with_some("x-store-storage-class", class)
         .with_some("x-store-website-redirect-location", data.redirect.clone())
-        .with("x-store-server-side-encryption", SERVICE_MANAGED)
         .with_some("x-store-tagging-count", tags);
     if let Some(retention) = data.lock.retention {
         reply = reply
@@ -332,7 +325,7 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 /// `GetObjectAttributes`.
 ///
 /// # Errors
-/// `InvalidArgument` for attributes that are none; those of [`find`].
+/// `InvalidArgument` for attributes that are none; those of [`find`] and of [`encryption::open`].
 pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
@@ -345,6 +338,7 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     }
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
+    encryption::open(call, &data.encryption)?;
     let wants = |name| version_named.contains(&name);
     let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {

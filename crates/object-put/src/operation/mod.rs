@@ -4,6 +4,7 @@ pub mod bucket;
 pub mod bucket_config;
 pub mod copy_object;
 pub mod delete_object;
+pub mod encryption;
 pub mod get_object;
 pub mod list_objects;
 pub mod not_configured;

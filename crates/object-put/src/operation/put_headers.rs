@@ -9,6 +9,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::payload::Payload;
 use crate::body::body_headers::{self, BodyHeaders, BodyValues, ChecksumPlan, number};
 use crate::error::Error;
+use crate::operation::encryption::EncryptionChoice;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::lock::ObjectLock;
@@ -61,6 +62,7 @@ struct Values {
     body: BodyValues,
     content: ContentHeaders,
     precondition: Precondition,
+    encryption: EncryptionChoice,
     class: Option<StorageClass>,
     redirect: Option<String>,
     tags: Tags,
@@ -111,9 +113,9 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, key_management),
     rule("x-store-server-side-encryption-context", AppliesTo::All, key_management),
     rule("x-store-server-side-encryption-bucket-key-enabled", AppliesTo::All, boolean),
-    rule("x-store-server-side-encryption-customer-algorithm", AppliesTo::GeneralPurpose, customer_key),
-    rule("x-store-server-side-encryption-customer-key", AppliesTo::GeneralPurpose, customer_key),
-    rule("x-store-server-side-encryption-customer-key-md5", AppliesTo::GeneralPurpose, customer_key),
+    rule("x-store-server-side-encryption-customer-algorithm", AppliesTo::GeneralPurpose, encryption),
+    rule("x-store-server-side-encryption-customer-key", AppliesTo::GeneralPurpose, encryption),
+    rule("x-store-server-side-encryption-customer-key-md5", AppliesTo::GeneralPurpose, encryption),
     rule("x-store-storage-class", AppliesTo::All, class),
     rule("x-store-website-redirect-location", AppliesTo::GeneralPurpose, redirect),
     rule("x-store-request-payer", AppliesTo::GeneralPurpose, payer),
@@ -203,26 +205,16 @@ const fn not_implemented(header: &'static str) -> Error {
     Error::HeaderNotImplemented { header, reason: None }
 }
 
-fn encryption(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let names = header.fields.dialect().names();
-    match header.value {
-        crate::body::encryption::SERVICE_MANAGED => Ok(()),
-        mode if mode == names.kms || mode == names.kms_dual => Err(not_implemented(header.name)),
-        mode => {
-            let reason = "The encryption method specified is not supported";
-            Err(Error::argument(header.name, Some(mode), reason))
-        }
-    }
+/// Encryption: its headers belong together, so the first reads all.
+fn encryption(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
+    values.encryption = EncryptionChoice::read(header.fields)?;
+    Ok(())
 }
 
 /// Refuses headers of key-management keys: they mean nothing without that mode, which is refused by its own row.
 fn key_management(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
     let reason = "The header is only valid with key-management encryption.";
     Err(Error::argument(header.name, Some(header.value), reason))
-}
-
-fn customer_key(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    Err(not_implemented(header.name))
 }
 
 fn boolean(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
@@ -274,6 +266,8 @@ pub struct PutHeaders {
     pub metadata: Vec<(String, String)>,
     /// The condition that the key must meet.
     pub precondition: Precondition,
+    /// The encryption that the object gets.
+    pub encryption: EncryptionChoice,
     /// Storage class.
     pub class: StorageClass,
     /// Website redirect.
@@ -320,8 +314,8 @@ impl PutHeaders {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
             }
         }
-        let Values { content, precondition, redirect, tags, .. } = values;
-        Ok(Self { body, content, metadata, precondition, class, redirect, tags, lock })
+        let Values { content, precondition, encryption, redirect, tags, .. } = values;
+        Ok(Self { body, content, metadata, precondition, encryption, class, redirect, tags, lock })
     }
 }
 

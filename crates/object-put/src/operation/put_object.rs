@@ -8,11 +8,12 @@ use crate::auth::acl::Acl;
 use crate::auth::object_owner;
 use crate::auth::payload::Payload;
 use crate::body::checksum::Digested;
-use crate::body::encryption::{DataKey, Keyring, SERVICE_MANAGED, WrappedKey};
 use crate::error::Error;
+use crate::operation::encryption::{self, NewObjectKey};
 use crate::operation::put_headers::PutHeaders;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
+use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
@@ -86,14 +87,15 @@ impl Admission {
         })
     }
 
-    /// The record of a body that was checked and lies in `parts`.
+    /// The record of a body that was checked, lies in `parts`, and was encrypted with `key`.
     #[must_use]
-    pub fn object_data(&self, digested: &Digested, parts: Parts) -> ObjectData {
+    pub fn object_data(&self, digested: &Digested, parts: Parts, key: &NewObjectKey) -> ObjectData {
         ObjectData {
             size: digested.size,
-            etag: hex::encode(digested.md5),
+            etag: key.key.entity_tag(&self.encryption_context(), digested.md5),
             checksum: digested.checksum.clone(),
             parts,
+            encryption: key.encryption.clone(),
             content: self.headers.content.clone(),
             metadata: self.headers.metadata.clone(),
             class: self.headers.class,
@@ -104,28 +106,31 @@ impl Admission {
         }
     }
 
-    /// The answer to a PUT that was committed as `object`.
-    #[must_use]
-    pub fn reply(&self, object: &ObjectVersion) -> Reply {
+    /// The answer to a PUT with these header fields that was committed as `object`.
+    ///
+    /// # Errors
+    /// Those of [`encryption::describe`].
+    pub fn reply(&self, fields: &Fields<'_>, object: &ObjectVersion) -> Result<Reply, Error> {
         let Some(data) = object.data.as_deref() else {
-            return Reply::empty(200);
+            return Ok(Reply::empty(200));
         };
         let version = (!object.version.null).then(|| object.version.to_string());
         let rules = self.lifecycle.as_ref();
         let expiration = rules.and_then(|rules| rules.header(&self.key, object, data));
-        Reply::empty(200)
+        let reply = Reply::empty(200)
             .with("etag", quoted(&data.etag))
             .with(data.checksum.algorithm.row().header, data.checksum.base64())
-            .with("x-store-checksum-type", "FULL_OBJECT")
-            .with("x-store-server-side-encryption", SERVICE_MANAGED)
+            .with("x-store-checksum-type", "FULL_OBJECT");
+        Ok(encryption::describe(reply, fields, &data.encryption)?
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
-            .with_some("x-store-request-charged", self.charged.then_some("requester"))
+            .with_some("x-store-request-charged", self.charged.then_some("requester")))
     }
 
-    /// A new data key for the body.
-    pub fn new_data_key(&self, keyring: &Keyring, ids: &mut dyn Ids) -> (DataKey, WrappedKey) {
-        keyring.new_data_key(&encryption_context(self.bucket.id, &self.key, self.random), ids)
+    /// The context that the body is bound to.
+    #[must_use]
+    pub fn encryption_context(&self) -> Vec<u8> {
+        encryption_context(self.bucket.id, &self.key, self.random)
     }
 }
 

@@ -136,8 +136,11 @@ const AMZ: DialectNames = DialectNames {
 const HEADER_PAIRS: [(&str, &str); 1] =
     [("x-store-server-side-encryption-kms-key-id", "x-amz-server-side-encryption-aws-kms-key-id")];
 
+/// The end of the names of headers that hold a customer's key, or with `-md5` its digest: no answer shows their values.
+pub const CUSTOMER_KEY: &str = "-server-side-encryption-customer-key";
+
 /// Query parameters of presigned URLs that nobody but the holder of the URL is to see, in lower case.
-pub const SECRET_PARAMETERS: [&str; 7] = [
+pub const SECRET_PARAMETERS: [&str; 15] = [
     "x-amz-signature",
     "x-amz-security-token",
     "x-amz-credential",
@@ -145,6 +148,14 @@ pub const SECRET_PARAMETERS: [&str; 7] = [
     "x-store-security-token",
     "x-store-credential",
     "awsaccesskeyid",
+    "x-amz-server-side-encryption-customer-key",
+    "x-amz-server-side-encryption-customer-key-md5",
+    "x-amz-copy-source-server-side-encryption-customer-key",
+    "x-amz-copy-source-server-side-encryption-customer-key-md5",
+    "x-store-server-side-encryption-customer-key",
+    "x-store-server-side-encryption-customer-key-md5",
+    "x-store-copy-source-server-side-encryption-customer-key",
+    "x-store-copy-source-server-side-encryption-customer-key-md5",
 ];
 
 /// The names of accounts as principals of policies. A policy may be written in either vocabulary, whatever its request speaks.

@@ -15,7 +15,7 @@ use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring};
 use crate::error::Error;
 use crate::operation::ReplyBody;
 use crate::server::body_store::BodyStore;
-use crate::store::version::{ObjectRange, Part};
+use crate::store::version::{ObjectRange, Part, part_context};
 
 /// The body of an answer that is still to be read. Clones are the same bytes.
 #[derive(Debug, Clone)]
@@ -77,8 +77,9 @@ impl ObjectBytes {
         if let Some(key) = self.key.get() {
             return Ok(key.clone());
         }
-        let unwrapped = keyring.unwrap_data_key(&part.wrapped_key, &self.range.context);
-        let key = unwrapped.map_err(|_| Error::Damaged)?;
+        let context = part_context(&self.range.context, part.number);
+        let opened = self.range.key.data_key(keyring, &part.wrapped_key, &context);
+        let key = opened.map_err(|_| Error::Damaged)?;
         if self.range.parts.len() == 1 {
             let _ = self.key.set(key.clone());
         }
@@ -131,7 +132,8 @@ impl Download {
                 continue;
             }
             let key = self.object.key_of(part, &self.bodies.keyring)?;
-            let encrypted = EncryptedRange::of(&(from - begin..to - begin), part.bytes);
+            let within = from - begin..to - begin;
+            let encrypted = EncryptedRange::of(&within, part.bytes, key.layers());
             let reader = self.bodies.blobs.open(part.blob, encrypted.bytes.clone())?;
             self.open = Some((reader, Decryptor::new(key, &encrypted)));
             return Ok(true);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::request::Parts as Head;
 use http::{Request, Response};
 use triptych_core::host::{
-    BoxError, Operation as OperationName, ReplyBody, RequestContext, RequestId, drain_refused,
+    BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
 };
 use triptych_core::id::Ids as _;
 use triptych_core::kv::{self, Tx, run};
@@ -17,6 +17,7 @@ use crate::auth::authorize;
 use crate::auth::credentials::Credentials;
 use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
+use crate::body::customer_key;
 use crate::error::Error;
 use crate::operation::table::route;
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
@@ -115,6 +116,10 @@ impl ObjectPut {
             .map_err(|error| refused(operation.name, error))?;
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
+        // Who mounts the service without its host answers for the way to it, as this machine does for its own.
+        let is_own = received.is_none_or(|received| is_loopback(&received.peer));
+        customer_key::check_transport(&fields, secure || (is_own && !self.0.settings.strict))
+            .map_err(|error| refused(operation.name, error))?;
         Ok(ParsedRequest { operation, location, query, caller, verified, now, secure, fields })
     }
 
@@ -211,7 +216,9 @@ impl ObjectPut {
     ) -> Result<Response<ResponseBody>, Error> {
         let store = &*self.0.store;
         let key = response_cache::key(request);
-        if let Some(response) = self.0.responses.get(&key, &request.caller, store) {
+        if let Some(key) = &key
+            && let Some(response) = self.0.responses.get(key, &request.caller, store)
+        {
             return Ok(response);
         }
         let ((reply, has_policy), read_set) = kv::read(store, |tx| {
@@ -223,7 +230,7 @@ impl ObjectPut {
         .await?;
         let dialect = request.fields.dialect();
         let response = render::reply(reply, dialect);
-        if let Some(read_set) = read_set.filter(|_| !has_policy) {
+        if let Some((read_set, key)) = read_set.filter(|_| !has_policy).zip(key) {
             self.0.responses.insert(key, &request.caller, read_set, &response, |kept| {
                 // With the headers that each answer has of its own, so that their places are there.
                 render::identify(kept, dialect, &RequestId("".into()), request.now);
@@ -270,6 +277,10 @@ impl ObjectPut {
     ) -> Result<Option<Arc<Bucket>>, Error> {
         request.access().map(|access| authorize::authorize(&access, tx)).transpose()
     }
+}
+
+fn is_loopback(peer: &Peer) -> bool {
+    peer.address.ip().to_canonical().is_loopback()
 }
 
 /// Checks that an operation is there, and that its parameters mean something to it.

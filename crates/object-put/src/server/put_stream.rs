@@ -51,7 +51,7 @@ impl ObjectPut {
         })
         .await?;
         let object = self.store(request, &admission, &request.verified, body, ids).await?;
-        Ok(admission.reply(&object))
+        admission.reply(&request.fields, &object)
     }
 
     /// CopyObject: a PUT whose body is another object's.
@@ -65,12 +65,13 @@ impl ObjectPut {
         })
         .await?;
         let context = encryption_context(copy.bucket, &copy.key, copy.object.version.random);
-        let range = ObjectRange { context, parts: copy.parts.clone(), bytes: 0..copy.size() };
+        let (key, parts) = (copy.source_key.clone(), copy.parts.clone());
+        let range = ObjectRange { context, key, parts, bytes: 0..copy.size() };
         let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(range));
         let unsigned = Verified { payload: copy.admission.headers.body.payload, chunks: None };
         let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
-        Ok(copy.reply(&call, &object, copy.admission.reply(&object)))
+        Ok(copy.reply(&call, &object, copy.admission.reply(&request.fields, &object)?))
     }
 
     /// Takes the body of an admitted PUT, decides again and commits.
@@ -87,12 +88,14 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let bodies = &self.0.bodies;
-        let (key, wrapped_key) = admission.new_data_key(&bodies.keyring, &mut ids);
+        let object_key = admission.headers.encryption.new_key(&mut ids);
+        let context = admission.encryption_context();
+        let (key, wrapped_key) = object_key.key.new_data_key(&bodies.keyring, &context, &mut ids);
         let headers = &admission.headers.body;
         let verifier = Verifier::new(request.fields.dialect(), headers, verified);
         let (digested, blob) =
             upload::receive(bodies, body, headers, verifier, key, request.now).await?;
-        let part = Part { blob: blob.id, bytes: digested.size, wrapped_key };
+        let part = Part { blob: blob.id, bytes: digested.size, wrapped_key, number: 0 };
         let now = self.0.clock.now();
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let new = NewVersion {
@@ -104,7 +107,8 @@ impl ObjectPut {
                 snapshot: &admission.snapshot,
                 now,
             };
-            commit(tx, &new, admission.object_data(&digested, Parts::One(part.clone())))
+            let parts = Parts::One(part.clone());
+            commit(tx, &new, admission.object_data(&digested, parts, &object_key))
         })
         .await;
         // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.

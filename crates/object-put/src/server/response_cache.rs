@@ -8,6 +8,7 @@ use http::{HeaderValue, Response};
 use triptych_core::kv::{KeyValue, MemoCache, ReadSet};
 
 use crate::auth::account::Caller;
+use crate::body::customer_key;
 use crate::request::dialect::is_client_header;
 use crate::server::download::ResponseBody;
 use crate::server::request::ParsedRequest;
@@ -73,9 +74,13 @@ impl ResponseCache {
 }
 
 /// The key of a request: all that an answer follows from beside the store and the caller, whose account it has so that callers do not take
-/// turns. A read handler is given neither ids nor a clock, so nothing else can enter an answer.
-pub(super) fn key(request: &ParsedRequest<'_>) -> Vec<u8> {
+/// turns. A read handler is given neither ids nor a clock, so nothing else can enter an answer. `None` for one that brings a customer's
+/// key, which must not outlive its request.
+pub(super) fn key(request: &ParsedRequest<'_>) -> Option<Vec<u8>> {
     let (fields, location) = (&request.fields, &request.location);
+    if customer_key::OWN.are_named(fields) {
+        return None;
+    }
     let prefix = fields.dialect().names().header_prefix;
     let account = request.caller.account().map(|account| account.id.as_str());
     let mut key = Vec::with_capacity(KEY_BYTES);
@@ -104,5 +109,5 @@ pub(super) fn key(request: &ParsedRequest<'_>) -> Vec<u8> {
             push(value);
         }
     }
-    key
+    Some(key)
 }

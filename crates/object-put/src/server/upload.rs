@@ -15,7 +15,7 @@ use crate::auth::signature::Verified;
 use crate::body::aws_chunked::{Decoder, Frame};
 use crate::body::body_headers::BodyHeaders;
 use crate::body::checksum::Digested;
-use crate::body::encryption::{DataKey, Encryptor, RECORD_BYTES};
+use crate::body::encryption::{DataKey, Encryptor, RECORD_BYTES, encrypted_size};
 use crate::body::verifier::Verifier;
 use crate::error::Error;
 use crate::request::fields::Fields;
@@ -46,7 +46,7 @@ where
 {
     let size = head.length;
     let reader = FrameReader::new(body, head.payload);
-    let writer = bodies.blobs.create(now, size.map(crate::body::encryption::encrypted_size));
+    let writer = bodies.blobs.create(now, size.map(|size| encrypted_size(size, key.layers())));
     let encryptor = Encryptor::new(key, size);
     let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
         receive_small(reader, verifier, encryptor, writer).await?

@@ -8,6 +8,7 @@ pub mod lifecycle;
 pub mod list;
 pub mod lock;
 pub mod lookup;
+pub mod object_encryption;
 pub mod precondition;
 pub mod tables;
 pub mod tagging;

@@ -15,8 +15,10 @@ use triptych_core::time::Timestamp;
 use crate::auth::acl::Acl;
 use crate::body::checksum::Checksum;
 use crate::body::encryption::WrappedKey;
+use crate::body::object_key::BodyKey;
 use crate::store::key::Key;
 use crate::store::lock::ObjectLock;
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::tagging::Tags;
 
 /// The most parts that an object has (spec §8).
@@ -115,6 +117,14 @@ pub struct Part {
     /// Its data key, wrapped.
     #[serde(rename = "sealed")]
     pub wrapped_key: WrappedKey,
+    /// Its number in its upload, which it is bound to; 0 for a body that was put whole.
+    #[serde(default, skip_serializing_if = "is_whole")]
+    pub number: u16,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_whole(number: &u16) -> bool {
+    *number == 0
 }
 
 /// The place of a body: a part that stands in the record, or chunks of a part list that the record names.
@@ -144,6 +154,9 @@ pub struct ObjectData {
     pub checksum: Checksum,
     /// The place of the body.
     pub parts: Parts,
+    /// Its encryption.
+    #[serde(default, skip_serializing_if = "ObjectEncryption::is_service_managed")]
+    pub encryption: ObjectEncryption,
     /// The HTTP headers that it came with.
     #[serde(default)]
     pub content: ContentHeaders,
@@ -206,6 +219,7 @@ impl Record for PartListChunk {
         for part in &self.0 {
             out.extend_from_slice(&part.blob.0);
             out.extend_from_slice(&part.bytes.to_be_bytes());
+            out.extend_from_slice(&part.number.to_be_bytes());
             for field in [part.wrapped_key.root_id.as_bytes(), &part.wrapped_key.wrapped] {
                 // Both are short by how they are made: the name of a root key, and one wrapped key.
                 out.push(u8::try_from(field.len()).unwrap_or(u8::MAX));
@@ -217,7 +231,8 @@ impl Record for PartListChunk {
     fn decode(format: u8, bytes: Bytes) -> Option<Self> {
         fn part(rest: &mut &[u8]) -> Option<Part> {
             let (blob, after) = rest.split_first_chunk()?;
-            let (bytes, mut after) = after.split_first_chunk()?;
+            let (bytes, after) = after.split_first_chunk()?;
+            let (number, mut after) = after.split_first_chunk()?;
             let mut field = || {
                 let (length, fields) = after.split_first()?;
                 let (field, behind) = fields.split_at_checked(usize::from(*length))?;
@@ -230,6 +245,7 @@ impl Record for PartListChunk {
                 blob: BlobId(*blob),
                 bytes: u64::from_be_bytes(*bytes),
                 wrapped_key: WrappedKey { root_id, wrapped },
+                number: u16::from_be_bytes(*number),
             })
         }
         (format == Self::FORMAT).then_some(())?;
@@ -300,11 +316,25 @@ pub fn encryption_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     context
 }
 
-/// Bytes of an object: which, of which parts, and their encryption context.
+/// The context that binds one part of an upload to its number, within that of its object: parts cannot change places.
+#[must_use]
+pub fn part_context(context: &[u8], number: u16) -> Vec<u8> {
+    let mut bound = context.to_vec();
+    // An object that was put whole has no numbers. No key has this byte, so no other context ends so.
+    if number > 0 {
+        bound.push(0xFF);
+        bound.extend_from_slice(&number.to_be_bytes());
+    }
+    bound
+}
+
+/// Bytes of an object: which, of which parts, their encryption context, and the key that opens them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectRange {
     /// The [`encryption_context`] of the parts.
     pub context: Vec<u8>,
+    /// The key that opens them.
+    pub key: BodyKey,
     /// The parts of the whole body, in order.
     pub parts: Vec<Part>,
     /// The bytes of the body that are wanted.
@@ -347,6 +377,7 @@ mod tests {
             blob: BlobId([7; BlobId::BYTES]),
             bytes: number,
             wrapped_key: ring.new_data_key(b"context", &mut ids).1,
+            number: 7,
         };
         let chunk = PartListChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
         let mut bytes = Vec::new();
