@@ -61,7 +61,12 @@ fn build(start: &Start) -> Result<BuiltService<VideoApi>, LaunchError> {
             let failed =
                 |error: String| LaunchError::Service(format!("{}: {error}", path.display()));
             let file = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-            Seed::parse(&file).map_err(|error| failed(error.to_string()))?
+            let folder = path.parent().map(std::path::Path::to_path_buf).unwrap_or_default();
+            let beside = |name: &str| {
+                let path = folder.join(name);
+                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+            };
+            Seed::parse_beside(&file, &beside).map_err(|error| failed(error.to_string()))?
         }
         None => {
             let kept = start.storage.directory.as_ref();

@@ -1,5 +1,6 @@
 //! The interface: rows of operations, the checks of a request by its row, and the form of replies.
 
+pub mod byte_range;
 pub mod discovery;
 pub mod error;
 pub mod fields;

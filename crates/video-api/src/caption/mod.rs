@@ -18,6 +18,7 @@ pub mod cue;
 pub mod detect;
 pub mod encoding;
 pub mod error;
+pub mod form;
 pub mod layout;
 pub mod limits;
 mod lines;
@@ -33,10 +34,14 @@ pub mod vtt;
 pub use cue::{Cue, Track};
 pub use detect::Detected;
 pub use error::{Error, Problem};
+pub use form::FileForm;
 pub use time::MediaTime;
 
 /// A format of caption files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "camelCase")]
 pub enum Format {
     /// SubRip.
     SubRip,

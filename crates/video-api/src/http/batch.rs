@@ -226,7 +226,10 @@ fn read_request(outer: &ApiRequest, text: &[u8]) -> Result<ApiRequest, Error> {
         (inner.key, inner.token) = (outer.key.clone(), outer.token.clone());
     }
     inner.apply_method_override();
-    if router::BATCH_PATHS.contains(&&*inner.path) || router::under_upload(&inner.path).is_some() {
+    let is_download = router::operation_at(&inner.method, &inner.path)
+        .is_ok_and(|(operation, _)| operation.download);
+    let is_batch = router::BATCH_PATHS.contains(&&*inner.path);
+    if is_batch || is_download || router::under_upload(&inner.path).is_some() {
         return Err(Error::NotInBatch);
     }
     // The line break before the delimiter is the delimiter's.

@@ -5,6 +5,8 @@ mod batch;
 mod content_encoding;
 mod control;
 mod cors;
+mod download;
+mod file_body;
 mod oauth;
 mod pictures;
 mod publish_schedule;
@@ -41,6 +43,7 @@ use crate::api::response::Reply;
 use crate::api::validate;
 use crate::index::indexer;
 use crate::media::Media;
+use crate::resource::captions::store as captions;
 use crate::resource::videos::store as videos;
 use content_encoding::DecodedBody;
 use request::read_whole_body;
@@ -157,8 +160,11 @@ impl VideoApi {
         }
         let checked = self.check_parameters(request, operation, identity)?;
         let json = request.body.clone();
-        let reply = self.execute(request, checked, None, json, |_, _| Ok(()));
-        Ok(request.respond(reply.await?, operation.name))
+        let mut reply = self.execute(request, checked, None, json, |_, _| Ok(())).await?;
+        match reply.download.take() {
+            Some(file) => self.download(request, file, operation.name).await,
+            None => Ok(request.respond(reply, operation.name)),
+        }
     }
 
     /// Authenticates a request, counts it, and checks its parameters.
@@ -319,7 +325,10 @@ impl VideoApi {
 
     /// Tells whether the operation's requests go through the cache: it only reads, and quickly.
     fn is_cacheable(&self, operation: &Operation) -> bool {
-        operation.method == Method::Get && !operation.heavy && self.0.store.is_local()
+        operation.method == Method::Get
+            && !operation.heavy
+            && !operation.download
+            && self.0.store.is_local()
     }
 
     /// Answers a request that only reads.
@@ -371,13 +380,20 @@ impl VideoApi {
         Ok(())
     }
 
-    /// Videos whose time has come are public before anyone looks.
+    /// Videos whose time has come are public before anyone looks, and captions serve whose times are worked out.
     async fn publish_due(&self, now: Timestamp) -> Result<(), Error> {
-        let next = || videos::next_due(&mut Tx::new(&*self.0.store));
+        let next = || {
+            let mut tx = Tx::new(&*self.0.store);
+            let due = [videos::next_due(&mut tx)?, captions::next_due(&mut tx)?];
+            Ok::<_, Error>(due.into_iter().flatten().min())
+        };
         while self.0.schedule.is_due(now, next)? {
             let mut ids = self.ids();
-            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| videos::publish_due(tx, now))
-                .await?;
+            run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+                videos::publish_due(tx, now)?;
+                captions::end_syncs(tx, now)
+            })
+            .await?;
         }
         Ok(())
     }

@@ -82,7 +82,7 @@ impl RenderedReply {
         };
         if let Some(etag) = &self.etag {
             response.headers.push((header::ETAG, format!("\"{etag}\"").into()));
-            if request.method == "GET" && has(request.if_none_match.as_deref(), etag) {
+            if request.method == "GET" && has_etag(request.if_none_match.as_deref(), etag) {
                 response.status = 304;
                 return response;
             }
@@ -177,7 +177,7 @@ impl ApiRequest {
 }
 
 /// Tells whether a list of etags names this one.
-fn has(list: Option<&str>, etag: &str) -> bool {
+pub(super) fn has_etag(list: Option<&str>, etag: &str) -> bool {
     let one = |text: &str| text.trim().trim_start_matches("W/").trim_matches('"') == etag;
     list.is_some_and(|list| list.trim() == "*" || list.split(',').any(one))
 }
@@ -260,7 +260,11 @@ mod tests {
 
     #[test]
     fn a_list_of_etags_is_searched() {
-        assert!(has(Some("\"a\", W/\"b\""), "b") && has(Some("*"), "x") && has(Some("b"), "b"));
-        assert!(!has(Some("\"a\""), "b") && !has(None, "b"));
+        assert!(
+            has_etag(Some("\"a\", W/\"b\""), "b")
+                && has_etag(Some("*"), "x")
+                && has_etag(Some("b"), "b")
+        );
+        assert!(!has_etag(Some("\"a\""), "b") && !has_etag(None, "b"));
     }
 }

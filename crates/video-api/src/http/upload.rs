@@ -10,6 +10,7 @@ use super::upload_command::{self, Declared};
 use super::{CheckedRequest, VideoApi};
 use crate::api::error::Error;
 use crate::api::operation::{Operation, Upload};
+use crate::caption::FileForm;
 use crate::http::response::ApiResponse;
 use crate::http::router::upload_at;
 use crate::http::upload_body::{self, ReceivedBody};
@@ -101,11 +102,16 @@ impl VideoApi {
         received: ReceivedBody,
     ) -> Result<ApiResponse, Error> {
         let name = checked.operation.name;
-        let Some((piece, content_type)) =
-            received.media.filter(|(piece, _)| piece.bytes > 0 || !upload.required)
-        else {
-            return Err(Error::MediaBodyRequired);
+        let Some((piece, content_type)) = received.media else {
+            if upload.required {
+                return Err(Error::MediaBodyRequired);
+            }
+            let reply = self.execute(request, checked, None, received.metadata, |_, _| Ok(()));
+            return Ok(request.respond(reply.await?, name));
         };
+        if piece.bytes == 0 && upload.required {
+            return Err(Error::MediaBodyRequired);
+        }
         let mut id: MediaId = [0; 16];
         self.ids().fill(&mut id);
         let processed =
@@ -136,6 +142,7 @@ impl VideoApi {
         let processed = match processing {
             Processing::Keep => Processed::Nothing,
             Processing::Probe => Processed::Info(Err(ProbeFailure::InvalidFile)),
+            Processing::Captions => Processed::Captions(FileForm::Unknown),
             Processing::Render { .. } => Processed::Pictures(Ok(Vec::new())),
         };
         let sent = Media { id: [0; 16], bytes: 1, content_type: None, processed };

@@ -9,6 +9,7 @@ use triptych_core::kv::StoreError;
 use super::VideoApi;
 use super::request::broken_body;
 use crate::api::error::Error;
+use crate::caption::FileForm;
 use crate::media::{self, Processed, Processing};
 use crate::picture::{Picture, PictureError, Size};
 use crate::upload::media::{MediaError, Piece, Reader};
@@ -185,6 +186,10 @@ impl VideoApi {
                     media::probe(length, |offset, most| source.read_at(&service, offset, most));
                 found.map(Processed::Info)
             }
+            Processing::Captions => {
+                let bytes = source.read_whole(&service)?;
+                Ok(Processed::Captions(FileForm::of(&bytes)))
+            }
             Processing::Render { sizes, least } => {
                 service.render(&source, sizes, least).map(Processed::Pictures)
             }
@@ -198,14 +203,7 @@ impl VideoApi {
         sizes: &'static [Size],
         least: (u32, u32),
     ) -> Result<Result<Vec<(Size, Piece)>, PictureError>, Error> {
-        let mut bytes = BytesMut::new();
-        while (bytes.len() as u64) < source.bytes() {
-            let more = source.read_at(self, bytes.len() as u64, 1024 * 1024)?;
-            if more.is_empty() {
-                break;
-            }
-            bytes.extend_from_slice(&more);
-        }
+        let bytes = source.read_whole(self)?;
         let picture =
             match Picture::decode(&bytes).and_then(|picture| picture.at_least(least.0, least.1)) {
                 Ok(picture) => picture,
@@ -229,6 +227,19 @@ impl UploadSource {
             Self::Blob(piece) => piece.bytes,
             Self::Session(_, bytes) => *bytes,
         }
+    }
+
+    /// The whole, for what has to be in memory at once. Blocks.
+    fn read_whole(&self, service: &VideoApi) -> Result<BytesMut, Error> {
+        let mut bytes = BytesMut::new();
+        while (bytes.len() as u64) < self.bytes() {
+            let more = self.read_at(service, bytes.len() as u64, 1024 * 1024)?;
+            if more.is_empty() {
+                break;
+            }
+            bytes.extend_from_slice(&more);
+        }
+        Ok(bytes)
     }
 
     /// Blocks.

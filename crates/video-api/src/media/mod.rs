@@ -11,6 +11,7 @@ mod window;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::caption::FileForm;
 use crate::picture::{PictureError, Size};
 use crate::upload::media::{MediaId, Piece};
 use window::{Stop, Window};
@@ -35,6 +36,8 @@ pub enum Processing {
     Keep,
     /// Read its metadata.
     Probe,
+    /// Read it as captions.
+    Captions,
     /// Decode it as a picture of at least this width and height, and render it in these sizes.
     Render {
         /// The sizes.
@@ -51,6 +54,8 @@ pub enum Processed {
     Nothing,
     /// Metadata from its headers.
     Info(Result<MediaInfo, ProbeFailure>),
+    /// The captions that it holds.
+    Captions(FileForm),
     /// Its renderings, each on disk.
     Pictures(Result<Vec<(Size, Piece)>, PictureError>),
 }

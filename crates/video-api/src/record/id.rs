@@ -28,6 +28,12 @@ pub fn playlist(ids: &mut dyn Ids) -> String {
     format!("PL{}", random::<24>(ids))
 }
 
+/// A caption track: `AUieDa` and 40 characters, as the real service begins them.
+#[must_use]
+pub fn caption(ids: &mut dyn Ids) -> String {
+    format!("AUieDa{}", random::<30>(ids))
+}
+
 /// A banner or another picture: 22 characters.
 #[must_use]
 pub fn picture(ids: &mut dyn Ids) -> String {

@@ -10,7 +10,7 @@ pub use error::SeedError;
 use crate::api::operation::Run;
 use crate::resource::{OPERATIONS, RESOURCES};
 use names::Names;
-use section::{SectionReader, SeedSection, Step};
+use section::{ReadFile, SectionReader, SeedSection, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -71,6 +71,16 @@ impl Seed {
     /// # Errors
     /// [`SeedError::Unreadable`].
     pub fn parse(text: &str) -> Result<Self, SeedError> {
+        Self::parse_beside(text, &|path| {
+            Err(format!("{path} cannot be read: this seed is no file that others stand beside"))
+        })
+    }
+
+    /// The same of a seed file that other files stand beside, which `files` reads.
+    ///
+    /// # Errors
+    /// [`SeedError::Unreadable`].
+    pub fn parse_beside(text: &str, files: &ReadFile<'_>) -> Result<Self, SeedError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| SeedError::Unreadable(error.to_string()))?;
         let map = value
@@ -98,6 +108,7 @@ impl Seed {
                 has_credentials: &mut seed.has_credentials,
                 digest: seed.digest,
                 steps: &mut seed.steps,
+                files,
             })?;
         }
         Ok(seed)

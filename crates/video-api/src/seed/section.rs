@@ -57,7 +57,11 @@ pub struct SectionReader<'f> {
     /// The digest of the file.
     pub digest: [u8; 32],
     pub(super) steps: &'f mut Vec<Step>,
+    pub(super) files: &'f ReadFile<'f>,
 }
+
+/// Reads a file that a seed file names, by its path beside it; the refusal is a sentence.
+pub type ReadFile<'f> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'f;
 
 impl SectionReader<'_> {
     /// Reads the things of the section, each with its place in the file.
@@ -78,6 +82,14 @@ impl SectionReader<'_> {
             Ok((place, item))
         });
         read.collect()
+    }
+
+    /// A file that stands beside the seed file.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be read.
+    pub fn beside(&self, path: &str) -> Result<Vec<u8>, String> {
+        (self.files)(path)
     }
 
     /// Adds a step.

@@ -28,7 +28,7 @@ use crate::resource::playlist_items::record::PlaylistItem;
 use crate::resource::playlists::record::PLAYLIST_COUNT;
 use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATED_COUNT;
-use crate::resource::{channels, playlists, videos};
+use crate::resource::{captions, channels, playlists, videos};
 
 /// The plan of what is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub const SERIES_VIDEOS: u64 = 20;
 const PLAYLIST_VIDEOS: u64 = 100;
 /// Categories of generated videos.
 const CATEGORIES: [&str; 8] = ["22", "10", "20", "24", "27", "28", "26", "17"];
+/// Languages of captions: a quarter of the videos has some, in the first, the first two or all of these.
+const LANGUAGES: [&str; 3] = ["en", "es", "de"];
 /// Width and height of generated videos.
 const SIZES: [(u32, u32); 4] = [(1920, 1080), (1280, 720), (640, 360), (3840, 2160)];
 
@@ -283,7 +285,16 @@ fn make_video(
         is_new: true,
     }
     .apply(&id, channel_title, &mut made)?;
+    let languages = below(ids, 12).checked_sub(9).map_or(&[][..], |more| {
+        LANGUAGES.get(..usize::try_from(more).unwrap_or(0) + 1).unwrap_or_default()
+    });
+    made.head.has_captions = !languages.is_empty();
     videos::store::insert(tx, &id, &made)?;
+    let length = made.head.facts.as_ref().map_or(0, |facts| facts.duration_ms);
+    for language in languages {
+        let text = caption_text(length, ids);
+        captions::seed::generated(tx, ids, &id, language, &text, published)?;
+    }
     // Each step more is ten times as rare.
     let magnitude = (ids.next().trailing_zeros() / 3).min(6);
     let views = below(ids, 10_u64.pow(magnitude + 1));
@@ -292,6 +303,22 @@ fn make_video(
         videos::rating::set(tx, owner, &id, Some(true), published)?;
     }
     Ok(id)
+}
+
+/// A file of a few lines, spread over the length of a video.
+fn caption_text(length: u64, ids: &mut SeededIds) -> String {
+    let lines = 3 + below(ids, 5);
+    let clock = |millis: u64| {
+        let (seconds, millis) = (millis / 1_000, millis % 1_000);
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        format!("{hours:02}:{minutes:02}:{seconds:02}.{millis:03}")
+    };
+    let mut out = String::from("WEBVTT\n");
+    for line in 0..lines {
+        let (start, end) = (length * line / lines, length * (line + 1) / lines);
+        out.push_str(&format!("\n{} --> {}\n{}\n", clock(start), clock(end), phrase(ids)));
+    }
+    out
 }
 
 fn facts(ids: &mut SeededIds) -> MediaInfo {

@@ -3,12 +3,23 @@
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use triptych_core::blobs::{BlobError, BlobId, Blobs};
+use serde::{Deserialize, Serialize};
+use triptych_core::blobs::{BlobError, BlobId, BlobReader, Blobs};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, Order, Record, Span, StoreError, Table, Tx};
 
 /// The name of an uploaded body: 16 random bytes.
 pub type MediaId = [u8; 16];
+
+/// The place of a stored file's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    /// Blobs that [`PIECES`] names.
+    Pieces(MediaId),
+    /// Rows of a table of its own: a file that came with the records.
+    Rows(MediaId),
+}
 
 /// A piece of an uploaded body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +49,50 @@ impl Record for Piece {
 pub const PIECES: Table<(MediaId, u64), Piece> = Table::new(0x83);
 /// Bodies that no record names any more.
 pub const GARBAGE: Table<MediaId, ()> = Table::new(0x84);
+
+/// Bytes of files that came with the records, by their name and the number of the slice.
+pub const SLICES: Table<(MediaId, u32), Bytes> = Table::new(0x87);
+/// Bytes of a slice.
+const SLICE_BYTES: usize = 48 * 1024;
+/// Slices that a file has at most, so that a transaction takes it.
+const SLICES_MAX: usize = 16;
+/// Bytes that a file in slices has at most.
+pub const SLICED_BYTES_MAX: usize = SLICES_MAX * SLICE_BYTES;
+
+/// Stores a file of at most [`SLICED_BYTES_MAX`] bytes as rows; what is longer is cut off.
+pub fn put_slices(tx: &mut Tx<'_>, media: MediaId, bytes: &[u8]) {
+    for (number, slice) in (0_u32..).zip(bytes.chunks(SLICE_BYTES)).take(SLICES_MAX) {
+        SLICES.put(tx, &(media, number), &Bytes::copy_from_slice(slice));
+    }
+}
+
+/// A file that [`put_slices`] stored.
+///
+/// # Errors
+/// As the store.
+pub fn read_slices(tx: &mut Tx<'_>, media: MediaId) -> Result<Bytes, StoreError> {
+    let mut out = BytesMut::new();
+    for (_, slice) in SLICES.all(tx, &media, SLICES_MAX)? {
+        out.extend_from_slice(&slice);
+    }
+    Ok(out.freeze())
+}
+
+/// Says that a file is no longer named: rows go at once, pieces are freed by [`sweep`].
+///
+/// # Errors
+/// As the store.
+pub fn discard_content(tx: &mut Tx<'_>, content: Content) -> Result<(), StoreError> {
+    match content {
+        Content::Pieces(media) => discard(tx, media),
+        Content::Rows(media) => {
+            for (key, _) in SLICES.all(tx, &media, SLICES_MAX)? {
+                SLICES.delete(tx, &key);
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Pieces that one step of [`sweep`] deletes.
 const SWEEP_STEP: usize = 200;
@@ -111,6 +166,23 @@ impl Reader {
     #[must_use]
     pub fn new(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, media: MediaId) -> Self {
         Self { store, blobs, media }
+    }
+
+    /// A reader of a part of one piece, from `offset` on and at most `bytes_max` long; `None` at the end of the body.
+    ///
+    /// # Errors
+    /// `Store`, `Blob`.
+    pub(crate) fn open_at(
+        &self,
+        offset: u64,
+        bytes_max: u64,
+    ) -> Result<Option<Box<dyn BlobReader>>, MediaError> {
+        let Some((start, piece)) = self.piece_at(offset)? else {
+            return Ok(None);
+        };
+        let from = offset - start;
+        let end = piece.bytes.min(from.saturating_add(bytes_max));
+        Ok(Some(self.blobs.open(piece.blob, from..end)?))
     }
 
     /// At most `bytes_max` bytes from `offset` on; fewer only at the end of the body.

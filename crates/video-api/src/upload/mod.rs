@@ -25,6 +25,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("uploadAges", &session::AGES, Form::Bytes),
     TableEntry::new("mediaPieces", &media::PIECES, Form::Body),
     TableEntry::new("mediaGarbage", &media::GARBAGE, Form::Bytes),
+    TableEntry::new("fileSlices", &media::SLICES, Form::Bytes),
 ];
 
 /// Pieces of a resumable upload are multiples of this, the last one excepted (facts of the protocol: 256 KiB).

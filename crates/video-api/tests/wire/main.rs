@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod authority;
+mod captions;
 mod http;
 mod model;
 mod pages;

@@ -79,6 +79,7 @@ fn operation(name: &str) -> &'static Operation {
 
 /// Reads, as the query after the parts.
 const LISTS: &[(&str, &[&str])] = &[
+    ("captions.list", &["videoId=v", "videoId=v&id=c", "videoId=w"]),
     ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
     ("guideCategories.list", &["regionCode=US", "id=GCTXVzaWM"]),
     ("i18nLanguages.list", &["hl=de"]),
@@ -107,6 +108,7 @@ const LISTS: &[(&str, &[&str])] = &[
 
 /// Writes, in an order in which each makes something that the lists then show.
 const WRITES: &[(&str, &str)] = &[
+    ("captions.update", r#"{"id": "c", "snippet": {"isDraft": true}}"#),
     (
         "videos.update",
         r#"{"id": "v", "snippet": {"title": "A", "categoryId": "22", "tags": ["t"], "defaultLanguage": "en", "defaultAudioLanguage": "en"},
@@ -191,7 +193,8 @@ async fn every_answer_has_the_form_of_its_schema() {
 fn every_list_that_is_built_is_checked() {
     let built = OPERATIONS
         .iter()
-        .filter(|row| row.method == Method::Get && matches!(row.run, Run::Call(_)));
+        .filter(|row| row.method == Method::Get && matches!(row.run, Run::Call(_)))
+        .filter(|row| !row.download);
     let built: Vec<_> = built.map(|row| row.name).collect();
     assert!(built.iter().all(|name| LISTS.iter().any(|row| row.0 == *name)), "{built:?}");
     assert_eq!(built.len(), LISTS.len());

@@ -32,7 +32,8 @@ pub(crate) const SEED: &str = r#"{
         {"id": "p", "owner": "alice", "snippet": {"title": "Private", "categoryId": "22"}, "status": {"privacyStatus": "private"}}],
     "playlists": [
         {"id": "PLx", "owner": "alice", "snippet": {"title": "List"}, "items": ["v", "w"]},
-        {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}]
+        {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}],
+    "captions": [{"id": "c", "video": "v", "language": "en", "name": "Seeded", "text": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n"}]
 }"#;
 
 /// A service and its clock.

@@ -212,8 +212,10 @@ pub enum Error {
     /// The body broke off or came too slowly.
     #[error("The request body ended early.")]
     BodyBroken,
-    /// A batch within a batch, or an upload.
-    #[error("A batch takes neither batches nor uploads; send this request by itself.")]
+    /// A batch within a batch, an upload, or a download.
+    #[error(
+        "A batch takes neither batches nor uploads nor downloads; send this request by itself."
+    )]
     NotInBatch,
     /// A batch holds too many requests.
     #[error("The batch holds more than {0} requests.")]

@@ -2,8 +2,10 @@
 //!
 //! Text is compact JSON, and the byte [`BASE`] stands where the address of the service goes: the shell knows it.
 
+pub mod download;
 mod print;
 
+use download::Download;
 pub use print::{filled, indented, pretty, with_base};
 
 use base64::Engine;
@@ -32,6 +34,8 @@ pub struct Reply {
     pub splices: Vec<Splice>,
     /// True if it will be another later, though nothing is written.
     pub is_time_dependent: bool,
+    /// A file in the place of all that.
+    pub download: Option<Download>,
 }
 
 /// A place in a text for whole values or members that were written before: they are copied once, in the form that is asked for.
@@ -54,7 +58,13 @@ impl Reply {
     /// 204: done, and nothing to say.
     #[must_use]
     pub const fn empty() -> Self {
-        Self { json: None, etag: None, splices: Vec::new(), is_time_dependent: false }
+        Self {
+            json: None,
+            etag: None,
+            splices: Vec::new(),
+            is_time_dependent: false,
+            download: None,
+        }
     }
 
     /// One resource.
@@ -66,6 +76,7 @@ impl Reply {
             etag: Some(item.etag.clone()),
             splices: Vec::new(),
             is_time_dependent: item.is_time_dependent,
+            download: None,
         }
     }
 }
@@ -379,6 +390,7 @@ impl List {
             etag: Some(etag),
             splices,
             is_time_dependent: self.is_time_dependent,
+            download: None,
         }
     }
 }

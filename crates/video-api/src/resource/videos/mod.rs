@@ -196,7 +196,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     match &sent.processed {
         Processed::Info(Ok(facts)) => video.head.facts = Some(facts.clone()),
         Processed::Info(Err(reason)) => video.head.failure = Some(*reason),
-        Processed::Nothing | Processed::Pictures(_) => {}
+        Processed::Nothing | Processed::Captions(_) | Processed::Pictures(_) => {}
     }
     // A part that is named but not sent is as good as not named: the upload has defaults for it.
     let parts: Vec<_> =

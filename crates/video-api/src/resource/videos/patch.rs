@@ -268,6 +268,7 @@ impl Stored<Video> {
             file_name: None,
             media: None,
             has_thumbnail: false,
+            has_captions: false,
             regions: None,
             rating: Map::new(),
         });

@@ -66,6 +66,9 @@ pub struct Video {
     pub media: Option<MediaId>,
     /// True if it has a picture of its own.
     pub has_thumbnail: bool,
+    /// True if it has captions that everyone is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_captions: bool,
     /// The regions where it can be viewed; nothing means everywhere. The seed file says it, as no operation does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,

@@ -191,7 +191,7 @@ fn content_details(head: &Video, owner: bool) -> Bytes {
     out.text("duration", &duration(length));
     out.text("dimension", "2d");
     out.text("definition", facts.map_or("sd", MediaInfo::definition));
-    out.text("caption", "false");
+    out.text("caption", if head.has_captions { "true" } else { "false" });
     out.flag("licensedContent", false);
     out.value("contentRating", &head.rating);
     out.text("projection", "rectangular");

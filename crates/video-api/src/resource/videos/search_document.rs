@@ -37,6 +37,7 @@ pub fn put(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error
             duration_ms: head.facts.as_ref().map_or(0, |facts| facts.duration_ms),
             high_definition: head.facts.as_ref().is_some_and(|facts| facts.definition() == "hd"),
             creative_commons: head.license == "creativeCommon",
+            captions: head.has_captions,
             embeddable: head.embeddable,
             syndicated: true,
             sponsored: is_sponsored(video),

@@ -1,0 +1,158 @@
+//! Downloads: a file that was stored, or captions that are made of one, whole or in part.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header;
+use triptych_core::host::ReplyBody;
+use triptych_core::kv::{StoreError, Tx};
+
+use super::file_body::FileBody;
+use super::response::{Body, has_etag};
+use super::{ApiRequest, ApiResponse, VideoApi};
+use crate::api::byte_range::RequestedRange;
+use crate::api::error::Error;
+use crate::api::response::download::{Conversion, Download};
+use crate::caption::Track;
+use crate::resource::captions::{download as captions, rules};
+use crate::upload::media::{self, Content, MediaError, Reader};
+
+/// Bytes of a file that one read gives.
+const READ_BYTES: usize = 1024 * 1024;
+
+/// Bytes that are there, or will be read when they are sent.
+enum Source {
+    Ready(Bytes),
+    Stored(Reader, u64),
+}
+
+impl VideoApi {
+    /// Answers with a file, or the part of it that `Range` asks for.
+    ///
+    /// # Errors
+    /// The refusal of a conversion; `Backend`.
+    pub(super) async fn download(
+        &self,
+        request: &ApiRequest,
+        file: Download,
+        operation: &'static str,
+    ) -> Result<ApiResponse, Error> {
+        let mut headers = vec![
+            (header::ETAG, format!("\"{}\"", file.etag).into()),
+            (header::ACCEPT_RANGES, "bytes".into()),
+        ];
+        if has_etag(request.if_none_match.as_deref(), &file.etag) {
+            return Ok(ApiResponse { status: 304, headers, body: Body::Empty, operation });
+        }
+        let media_type = file.conversion.as_ref().map(|conversion| conversion.to.media_type());
+        headers
+            .push((header::CONTENT_TYPE, media_type.unwrap_or("application/octet-stream").into()));
+        let source = match file.conversion {
+            None => self.stored(file.content, file.bytes)?,
+            Some(conversion) => {
+                let content = (file.content, file.bytes);
+                Source::Ready(self.convert(content, conversion).await?)
+            }
+        };
+        let length = match &source {
+            Source::Ready(bytes) => bytes.len() as u64,
+            Source::Stored(_, bytes) => *bytes,
+        };
+        let (status, range) = match RequestedRange::of(request.header("range"), length) {
+            RequestedRange::Whole => (200, 0..length),
+            RequestedRange::Part(range) => {
+                let (first, last) = (range.start, range.end - 1);
+                let place = format!("bytes {first}-{last}/{length}");
+                headers.push((header::CONTENT_RANGE, place.into()));
+                (206, range)
+            }
+            RequestedRange::Unsatisfiable => {
+                headers.push((header::CONTENT_RANGE, format!("bytes */{length}").into()));
+                (416, 0..0)
+            }
+        };
+        Ok(ApiResponse { status, headers, body: Body::Raw(source.body(range)), operation })
+    }
+
+    fn stored(&self, content: Content, bytes: u64) -> Result<Source, Error> {
+        match content {
+            Content::Pieces(_) => Ok(Source::Stored(self.reader(content), bytes)),
+            Content::Rows(media) => {
+                Ok(Source::Ready(media::read_slices(&mut Tx::new(&*self.0.store), media)?))
+            }
+        }
+    }
+
+    fn reader(&self, content: Content) -> Reader {
+        let (Content::Pieces(media) | Content::Rows(media)) = content;
+        Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), media)
+    }
+
+    /// Captions made of a file. It is in memory meanwhile: a few at once, on threads that may block.
+    async fn convert(
+        &self,
+        (content, bytes): (Content, u64),
+        conversion: Conversion,
+    ) -> Result<Bytes, Error> {
+        let service = self.clone();
+        let translation = conversion.translation.clone();
+        let to = conversion.to;
+        let refusal: Error = match translation {
+            None => (&rules::FORMAT_NOT_CONVERTED).into(),
+            Some(_) => (&rules::LANGUAGE_NOT_CONVERTED).into(),
+        };
+        let track = self.run_blocking_bounded(move || {
+            let file = service.read_whole(content, bytes)?;
+            captions::read(&file, &conversion).map_err(|_| refusal)
+        });
+        let track = track.await?;
+        if translation.is_some() {
+            return Err(Error::Rule(&rules::LANGUAGE_NOT_CONVERTED));
+        }
+        self.write_captions(track, to).await
+    }
+
+    async fn write_captions(
+        &self,
+        track: Track,
+        to: crate::caption::Format,
+    ) -> Result<Bytes, Error> {
+        self.run_blocking_bounded(move || Ok(to.write(&track).into())).await
+    }
+
+    /// A whole file. Blocks.
+    fn read_whole(&self, content: Content, bytes: u64) -> Result<Bytes, Error> {
+        let source = self.stored(content, bytes)?;
+        let Source::Stored(reader, bytes) = source else {
+            let Source::Ready(bytes) = source else { return Ok(Bytes::new()) };
+            return Ok(bytes);
+        };
+        let mut out = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
+        while (out.len() as u64) < bytes {
+            let more = reader.read_at(out.len() as u64, READ_BYTES).map_err(|error| {
+                Error::from(match error {
+                    MediaError::Store(error) => error,
+                    MediaError::Blob(error) => StoreError::Unavailable(error.to_string()),
+                })
+            })?;
+            if more.is_empty() {
+                break;
+            }
+            out.extend_from_slice(&more);
+        }
+        Ok(out.into())
+    }
+}
+
+impl Source {
+    fn body(self, range: Range<u64>) -> ReplyBody {
+        match self {
+            Self::Stored(reader, _) => ReplyBody::stream(FileBody::new(reader, range)),
+            Self::Ready(bytes) => {
+                let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                ReplyBody::whole(bytes.slice(place(range.start)..place(range.end)))
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A stored file as a body: its pieces are read one after the other, each when the one before was taken.
+
+use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use triptych_core::blobs::{BlobError, BlobReader};
+use triptych_core::host::BoxError;
+use triptych_core::pending::Pending;
+
+use crate::upload::media::Reader;
+
+/// The bytes of `range` of a file in pieces.
+pub(super) struct FileBody {
+    reader: Reader,
+    range: Range<u64>,
+    open: Option<Box<dyn BlobReader>>,
+    next: Option<Pending<Result<Option<Bytes>, BlobError>>>,
+}
+
+impl FileBody {
+    /// A body of the bytes of `range`, which are there.
+    pub(super) const fn new(reader: Reader, range: Range<u64>) -> Self {
+        Self { reader, range, open: None, next: None }
+    }
+
+    const fn left(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+}
+
+impl http_body::Body for FileBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            if self.left() == 0 {
+                return Poll::Ready(None);
+            }
+            if let Some(mut pending) = self.next.take() {
+                let Poll::Ready(read) = Pin::new(&mut pending).poll(context) else {
+                    self.next = Some(pending);
+                    return Poll::Pending;
+                };
+                match read {
+                    Ok(Some(bytes)) => {
+                        self.range.start += bytes.len() as u64;
+                        return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                    }
+                    Ok(None) => self.open = None,
+                    Err(error) => return Poll::Ready(Some(Err(error.into()))),
+                }
+            }
+            if self.open.is_none() {
+                match self.reader.open_at(self.range.start, self.left()) {
+                    Ok(Some(open)) => self.open = Some(open),
+                    // The length was promised: a file that was deleted meanwhile breaks the answer off.
+                    Ok(None) => return Poll::Ready(Some(Err(BlobError::Absent.into()))),
+                    Err(error) => return Poll::Ready(Some(Err(error.into()))),
+                }
+            }
+            self.next = self.open.as_mut().map(|open| open.next());
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left())
+    }
+}

@@ -1,0 +1,174 @@
+//! Putting and removing tracks with all that follows from them: index rows, counts, and what their video says of its captions.
+
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use super::record::{
+    CAPTION_COUNTS, CAPTION_NAMES, CAPTIONS, Caption, CaptionCounts, SYNCS, VIDEO_CAPTIONS,
+};
+use super::rules;
+use crate::api::error::Error;
+use crate::record::key_order::{latest_first, moment_of};
+use crate::resource::channels::record::Id;
+use crate::resource::videos;
+use crate::resource::videos::record::VIDEOS;
+use crate::upload::media;
+
+/// Tracks that a video has at most.
+pub const TRACKS_MAX: u32 = 500;
+/// Tracks whose synchronization one transaction ends.
+const SYNCS_PER_STEP: usize = 50;
+
+/// Stores a new track and its indexes.
+///
+/// # Errors
+/// [`rules::EXISTS`], [`rules::TOO_MANY`]; else as the store.
+pub fn insert(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
+    let name = caption.name_key();
+    if CAPTION_NAMES.get(tx, &name)?.is_some() {
+        return Err(Error::Rule(&rules::EXISTS));
+    }
+    CAPTION_NAMES.put(tx, &name, &Id(id.to_owned()));
+    VIDEO_CAPTIONS.put(tx, &video_key(id, caption), &());
+    put(tx, id, caption);
+    let counts = count(tx, &caption.video, |counts| {
+        counts.tracks += 1;
+        counts.serving += u32::from(caption.is_serving());
+    })?;
+    if counts.tracks > TRACKS_MAX {
+        return Err(Error::Rule(&rules::TOO_MANY));
+    }
+    Ok(())
+}
+
+/// Replaces a track; video, language and name stay. The bytes of the old one are freed where the new one has others.
+///
+/// # Errors
+/// As the store.
+pub fn replace(tx: &mut Tx<'_>, id: &str, old: &Caption, new: &Caption) -> Result<(), Error> {
+    if let Some(until) = old.syncs_until {
+        SYNCS.delete(tx, &sync_key(id, until));
+    }
+    put(tx, id, new);
+    if old.content != new.content {
+        media::discard_content(tx, old.content)?;
+    }
+    if old.is_serving() != new.is_serving() {
+        count(tx, &new.video, |counts| {
+            counts.serving = counts.serving.saturating_sub(u32::from(old.is_serving()))
+                + u32::from(new.is_serving());
+        })?;
+    }
+    Ok(())
+}
+
+/// Removes a track, and frees its bytes.
+///
+/// # Errors
+/// As the store.
+pub fn remove(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
+    remove_rows(tx, id, caption)?;
+    count(tx, &caption.video, |counts| {
+        counts.tracks = counts.tracks.saturating_sub(1);
+        counts.serving = counts.serving.saturating_sub(u32::from(caption.is_serving()));
+    })?;
+    Ok(())
+}
+
+/// Removes at most `most` tracks of a video that is gone, and says whether there are more.
+///
+/// # Errors
+/// As the store.
+pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool, Error> {
+    let span = VIDEO_CAPTIONS.span(&video.to_owned());
+    let (rows, more) = VIDEO_CAPTIONS.scan(tx, &span, most)?;
+    for (key, ()) in rows {
+        match CAPTIONS.get(tx, &key.2)? {
+            Some(caption) => remove_rows(tx, &key.2, &caption)?,
+            None => VIDEO_CAPTIONS.delete(tx, &key),
+        }
+    }
+    if !more {
+        CAPTION_COUNTS.delete(tx, &video.to_owned());
+    }
+    Ok(more)
+}
+
+fn put(tx: &mut Tx<'_>, id: &str, caption: &Caption) {
+    CAPTIONS.put(tx, &id.to_owned(), caption);
+    if let Some(until) = caption.syncs_until {
+        SYNCS.put(tx, &sync_key(id, until), &());
+    }
+}
+
+fn remove_rows(tx: &mut Tx<'_>, id: &str, caption: &Caption) -> Result<(), Error> {
+    CAPTION_NAMES.delete(tx, &caption.name_key());
+    VIDEO_CAPTIONS.delete(tx, &video_key(id, caption));
+    CAPTIONS.delete(tx, &id.to_owned());
+    if let Some(until) = caption.syncs_until {
+        SYNCS.delete(tx, &sync_key(id, until));
+    }
+    Ok(media::discard_content(tx, caption.content)?)
+}
+
+fn video_key(id: &str, caption: &Caption) -> (String, u64, String) {
+    (caption.video.clone(), !latest_first(caption.made.micros()), id.to_owned())
+}
+
+fn sync_key(id: &str, until: Timestamp) -> (u64, String) {
+    (!latest_first(until.micros()), id.to_owned())
+}
+
+/// Changes the counts of a video, and what it says of its captions where that follows.
+fn count(
+    tx: &mut Tx<'_>,
+    video: &str,
+    change: impl FnOnce(&mut CaptionCounts),
+) -> Result<CaptionCounts, Error> {
+    let key = video.to_owned();
+    let mut counts = CAPTION_COUNTS.get(tx, &key)?.unwrap_or_default();
+    change(&mut counts);
+    if counts.tracks == 0 {
+        CAPTION_COUNTS.delete(tx, &key);
+    } else {
+        CAPTION_COUNTS.put(tx, &key, &counts);
+    }
+    let has_captions = counts.serving > 0;
+    if let Some(old) = VIDEOS.get(tx, &key)?
+        && old.head.has_captions != has_captions
+    {
+        let mut new = old.clone();
+        new.head.has_captions = has_captions;
+        videos::store::replace(tx, video, &old, &new)?;
+    }
+    Ok(counts)
+}
+
+/// When the times of the next track are worked out.
+///
+/// # Errors
+/// As the store.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, Error> {
+    let (rows, _) = SYNCS.scan(tx, &SYNCS.span(&()), 1)?;
+    Ok(rows.first().map(|((at, _), ())| Timestamp::from_micros(moment_of(!*at))))
+}
+
+/// Lets tracks serve whose times are worked out, at most 50 of them.
+///
+/// # Errors
+/// As the store.
+pub fn end_syncs(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
+    let (rows, _) = SYNCS.scan(tx, &SYNCS.span(&()), SYNCS_PER_STEP)?;
+    for ((at, id), ()) in rows {
+        if at > !latest_first(now.micros()) {
+            break;
+        }
+        let Some(old) = CAPTIONS.get(tx, &id)? else {
+            SYNCS.delete(tx, &(at, id));
+            continue;
+        };
+        let new = Caption { syncs_until: None, ..old.clone() };
+        replace(tx, &id, &old, &new)?;
+    }
+    Ok(())
+}
