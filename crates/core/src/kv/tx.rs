@@ -18,6 +18,8 @@ pub struct Tx<'s> {
     durability: Durability,
     /// The read set, where that is tracked and known.
     read_set: Option<ReadSet>,
+    /// True while scans rest on rows that were read by their keys.
+    guarded: bool,
 }
 
 impl<'s> Tx<'s> {
@@ -31,6 +33,7 @@ impl<'s> Tx<'s> {
             seen: Version::ABSENT,
             durability: Durability::Disk,
             read_set: None,
+            guarded: false,
         }
     }
 
@@ -89,7 +92,9 @@ impl<'s> Tx<'s> {
     /// As [`KeyValue::scan`].
     pub fn scan(&mut self, span: &Span, limit: usize) -> Result<Page, StoreError> {
         // The rows that are not there are not tracked.
-        self.read_set = None;
+        if !self.guarded {
+            self.read_set = None;
+        }
         let own: Vec<_> = self.writes.iter().filter(|(key, _)| span.holds(key)).collect();
         let hidden = own.iter().filter(|(_, value)| value.is_none()).count();
         let page = self.store.scan(span, limit.saturating_add(hidden))?;
@@ -123,6 +128,15 @@ impl<'s> Tx<'s> {
         }
         rows.truncate(limit);
         Ok(Page { rows, more, seen: page.seen })
+    }
+
+    /// Runs `read`, whose scans keep [`Tx::read_set`]: every transaction that changes a row of their spans also writes a row that this
+    /// one reads by its key, as a counter of the span's rows is. Whoever says so wrongly is shown what was there before.
+    pub fn guarded<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.guarded, true);
+        let found = read(self);
+        self.guarded = outer;
+        found
     }
 
     /// The cache of decoded records, where the engine has one.
@@ -268,7 +282,17 @@ mod tests {
         tx.delete("a");
         store.commit(tx.into_batch([0; 16])).wait().unwrap();
         assert!(!a.is_current(&store), "a row that went");
-        let scanned = read_set(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
+        let scan = |tx: &mut Tx<'_>| drop(tx.scan(&Span::default(), 1).unwrap());
+        let guarded = read_set(|tx| {
+            tx.peek(b"count").unwrap();
+            tx.guarded(|tx| drop(tx.scan(&Span::default(), 1).unwrap()));
+        });
+        let guarded = guarded.unwrap();
+        put(&store, "other", "2");
+        assert!(guarded.is_current(&store), "the guard was not written");
+        put(&store, "count", "1");
+        assert!(!guarded.is_current(&store), "the guard was written");
+        let scanned = read_set(scan);
         let written = read_set(|tx| tx.put("c", "2"));
         assert_eq!((scanned, written, Tx::new(&store).read_set()), (None, None, None));
     }
