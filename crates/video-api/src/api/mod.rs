@@ -6,6 +6,7 @@ pub mod error;
 pub mod fields;
 pub mod id_list;
 pub mod language;
+pub mod merge;
 pub mod operation;
 pub mod page_token;
 pub mod paginate;

@@ -7,6 +7,7 @@ use triptych_core::kv::run_blocking;
 
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::api::error::Error;
+use crate::resource::comments::cascade;
 use crate::resource::playlist_items::garbage;
 use crate::upload::{media, orphan, session};
 
@@ -85,18 +86,19 @@ impl VideoApi {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
         let swept = media::sweep(store, blobs, &mut self.ids())
             .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids()));
-        if let Err(error) = self.sweep_playlists() {
-            tracing::warn!(%error, "rows of deleted playlists are swept again later");
+        if let Err(error) = self.sweep_rows() {
+            tracing::warn!(%error, "rows of what was deleted are swept again later");
         }
         if let Err(error) = swept {
             tracing::warn!(%error, "space could not be freed and is swept again later");
         }
     }
 
-    /// Removes the rows of playlists that are gone, in steps that a restart continues.
-    fn sweep_playlists(&self) -> Result<(), Error> {
+    /// Removes the rows of what is gone, in steps that a restart continues.
+    fn sweep_rows(&self) -> Result<(), Error> {
         let store = &*self.0.store;
         while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| garbage::sweep(tx))? {}
+        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))? {}
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! The service as its host sees it: refusals in the interface's error body, reset, and control paths of its own:
-//! `/_ops/plays` and `/_ops/quota`.
+//! `/_ops/plays`, `/_ops/comments` and `/_ops/quota`.
 
 use bytes::Bytes;
 use http::{Request, Response, header};
 use serde_json::json;
 use triptych_core::blobs;
 use triptych_core::error::Coded;
-use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::host::{Body as HostBody, BoxError, Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{self, StoreError, Tx, run};
 
 use super::content_encoding::DecodedBody;
@@ -16,6 +16,7 @@ use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{ApiResponse, Body, error_body};
 use crate::resource::OPERATIONS;
+use crate::resource::comments::reaction::{self, Reaction};
 use crate::resource::videos::play::{self, Plays};
 use crate::seed::SeedError;
 
@@ -60,8 +61,26 @@ impl Hosted for VideoApi {
         &self,
         request: Request<HostBody>,
     ) -> Result<Response<ReplyBody>, Request<HostBody>> {
+        self.answer_control(request).await
+    }
+}
+
+impl VideoApi {
+    /// Answers a request to a control path of this service's own.
+    ///
+    /// # Errors
+    /// The request, if its path is none of these.
+    pub async fn answer_control<B>(
+        &self,
+        request: Request<B>,
+    ) -> Result<Response<ReplyBody>, Request<B>>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
         let wanted = match (request.method().as_str(), request.uri().path()) {
             ("POST", "/_ops/plays") => "plays",
+            ("POST", "/_ops/comments") => "comments",
             ("GET", "/_ops/quota") => "quota",
             _ => return Err(request),
         };
@@ -71,6 +90,10 @@ impl Hosted for VideoApi {
         let outcome = match wanted {
             "plays" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "comments" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.react(&bytes).await,
                 Err(error) => Err(error),
             },
             _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
@@ -86,9 +109,7 @@ impl Hosted for VideoApi {
         };
         Ok(response.into_http(request.gzip))
     }
-}
 
-impl VideoApi {
     /// Applies the seed, and says how many of its steps were new.
     ///
     /// # Errors
@@ -123,6 +144,22 @@ impl VideoApi {
             "video": plays.video,
             "viewCount": counts.views.to_string(),
             "secondsWatched": counts.seconds.to_string(),
+        }))
+    }
+
+    /// Lets somebody like a comment, or the service find spam in it.
+    async fn react(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
+        let reaction: Reaction =
+            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let mut ids = self.ids();
+        let comment = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            reaction::carry_out(tx, ids, &reaction)
+        })
+        .await?;
+        Ok(json!({
+            "comment": reaction.comment,
+            "likeCount": comment.likes,
+            "moderationStatus": comment.state.name(),
         }))
     }
 

@@ -34,6 +34,18 @@ pub fn caption(ids: &mut dyn Ids) -> String {
     format!("AUieDa{}", random::<30>(ids))
 }
 
+/// A thread, by its first comment: `Ug` and 24 characters, 144 bits.
+#[must_use]
+pub fn thread(ids: &mut dyn Ids) -> String {
+    format!("Ug{}", random::<18>(ids))
+}
+
+/// A reply's own part of its id: 22 characters, 128 bits.
+#[must_use]
+pub fn reply(ids: &mut dyn Ids) -> String {
+    random::<16>(ids)
+}
+
 /// A banner or another picture: 22 characters.
 #[must_use]
 pub fn picture(ids: &mut dyn Ids) -> String {
@@ -145,6 +157,8 @@ mod tests {
         assert_eq!(video(&mut ids).len(), 11);
         assert_eq!(channel(&mut ids).len(), 24);
         assert_eq!(playlist(&mut ids).len(), 34);
+        assert_eq!(thread(&mut ids).len(), 26);
+        assert_eq!(reply(&mut ids).len(), 22);
     }
 
     #[test]

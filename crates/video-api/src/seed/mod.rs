@@ -218,7 +218,10 @@ mod tests {
         for (text, place) in [
             ("[]", "a seed file is a JSON object"),
             (r#"{"thing": []}"#, "thing: not a section"),
-            (r#"{"comments": []}"#, "comments: this resource is not built yet"),
+            (
+                r#"{"comments": [{"id": "a.b", "author": "x", "textOriginal": "t"}]}"#,
+                "comments[0].id: letters",
+            ),
             (
                 r#"{"ratings": [{"account": "a", "video": "v", "rating": "love"}]}"#,
                 "ratings[0]: unknown variant `love`",

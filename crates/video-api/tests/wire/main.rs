@@ -4,6 +4,7 @@
 
 mod authority;
 mod captions;
+mod comments;
 mod http;
 mod model;
 mod pages;

@@ -23,6 +23,13 @@ const WRITES: &[(&str, &str, &str)] = &[
         r#"{"id": "ITEM", "snippet": {"playlistId": "PLx", "resourceId": {"videoId": "v"}}}"#,
     ),
     (
+        "commentThreads.insert",
+        "snippet",
+        r#"{"snippet": {"channelId": "UCx", "topLevelComment": {"snippet": {"textOriginal": "New"}}}}"#,
+    ),
+    ("comments.insert", "snippet", r#"{"snippet": {"parentId": "c", "textOriginal": "New"}}"#),
+    ("comments.update", "snippet", r#"{"id": "c.r", "snippet": {"textOriginal": "New"}}"#),
+    (
         "channels.update",
         "brandingSettings",
         r#"{"id": "UCx", "brandingSettings": {"channel": {"keywords": "k"}}}"#,

@@ -81,6 +81,17 @@ fn operation(name: &str) -> &'static Operation {
 const LISTS: &[(&str, &[&str])] = &[
     ("captions.list", &["videoId=v", "videoId=v&id=c", "videoId=w"]),
     ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
+    (
+        "commentThreads.list",
+        &[
+            "videoId=w",
+            "id=c",
+            "allThreadsRelatedToChannelId=UCx",
+            "channelId=UCx",
+            "videoId=w&searchTerms=see",
+        ],
+    ),
+    ("comments.list", &["id=c,c.r", "parentId=c", "parentId=c&textFormat=plainText"]),
     ("guideCategories.list", &["regionCode=US", "id=GCTXVzaWM"]),
     ("i18nLanguages.list", &["hl=de"]),
     ("i18nRegions.list", &[""]),
@@ -109,6 +120,16 @@ const LISTS: &[(&str, &[&str])] = &[
 /// Writes, in an order in which each makes something that the lists then show.
 const WRITES: &[(&str, &str)] = &[
     ("captions.update", r#"{"id": "c", "snippet": {"isDraft": true}}"#),
+    (
+        "commentThreads.insert",
+        r#"{"snippet": {"channelId": "UCx", "videoId": "w", "topLevelComment": {"snippet": {"textOriginal": "see http://a.b"}}}}"#,
+    ),
+    (
+        "commentThreads.insert",
+        r#"{"snippet": {"channelId": "UCx", "topLevelComment": {"snippet": {"textOriginal": "about"}}}}"#,
+    ),
+    ("comments.insert", r#"{"snippet": {"parentId": "c", "textOriginal": "again"}}"#),
+    ("comments.update", r#"{"id": "c.r", "snippet": {"textOriginal": "changed"}}"#),
     (
         "videos.update",
         r#"{"id": "v", "snippet": {"title": "A", "categoryId": "22", "tags": ["t"], "defaultLanguage": "en", "defaultAudioLanguage": "en"},

@@ -33,7 +33,9 @@ pub(crate) const SEED: &str = r#"{
     "playlists": [
         {"id": "PLx", "owner": "alice", "snippet": {"title": "List"}, "items": ["v", "w"]},
         {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}],
-    "captions": [{"id": "c", "video": "v", "language": "en", "name": "Seeded", "text": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n"}]
+    "captions": [{"id": "c", "video": "v", "language": "en", "name": "Seeded", "text": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n"}],
+    "comments": [{"id": "c", "author": "bob", "video": "v", "textOriginal": "Hello <b>", "likes": ["alice"],
+        "replies": [{"id": "r", "author": "alice", "textOriginal": "Welcome"}]}]
 }"#;
 
 /// A service and its clock.
@@ -118,6 +120,17 @@ impl Service {
         }
         let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
         let (head, body) = self.api.answer(request).await.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    /// Sends a request to a control path.
+    pub(crate) async fn control(&self, method: &str, target: &str, body: &str) -> Answer {
+        let body = Full::new(Bytes::copy_from_slice(body.as_bytes()));
+        let request = Request::builder().method(method).uri(target).header("host", "h");
+        let answer = self.api.answer_control(request.body(body).unwrap()).await;
+        let answer = answer.unwrap_or_else(|_| panic!("{target} is a control path"));
+        let (head, body) = answer.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         Answer { status: head.status.as_u16(), headers: head.headers, body }
     }

@@ -215,6 +215,20 @@ impl Object {
         self.0.extend_from_slice(if is { b"true" } else { b"false" });
     }
 
+    /// Adds a value that is compact JSON already.
+    pub fn json(&mut self, name: &str, json: &[u8]) {
+        self.name(name);
+        self.0.extend_from_slice(json);
+    }
+
+    /// Adds an address of the service itself: `path` begins with a slash and needs no escape.
+    pub fn address(&mut self, name: &str, path: &str) {
+        self.name(name);
+        self.0.extend_from_slice(&[b'"', BASE]);
+        self.0.extend_from_slice(path.as_bytes());
+        self.0.push(b'"');
+    }
+
     /// Adds any value.
     pub fn value(&mut self, name: &str, value: &impl serde::Serialize) {
         self.name(name);

@@ -29,9 +29,11 @@ use crate::record::stored::Stored;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
 use crate::resource::channels::record as channels;
+use crate::resource::comments::record::list_of_video;
+use crate::resource::comments::tally;
 use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATINGS;
-use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video};
+use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video, VideoCounts};
 use crate::resource::videos::render::{LISTED_VIDEOS, RenderOptions};
 
 /// The resource.
@@ -205,12 +207,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         VideoPatch { body: Body::of(call.body), parts: &parts, now: call.now, is_new: true };
     writing.apply(&id, &title, &mut video)?;
     store::insert(tx, &id, &video)?;
-    Ok(Reply::resource(&render::render(
-        &id,
-        &video,
-        record::VideoCounts::default(),
-        &options(call, true),
-    )))
+    Ok(Reply::resource(&render::render(&id, &video, VideoCounts::default(), &options(call, true))))
 }
 
 fn options<'s>(call: &'s Call<'_>, owner: bool) -> RenderOptions<'s> {
@@ -251,14 +248,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         if wants_owner_parts && !owner {
             return Err(Error::Rule(&rules::OWNER_PARTS_FORBIDDEN));
         }
-        let counts =
-            if call.wants("statistics") { VIDEO_COUNTS.peek_shared(tx, id)? } else { None };
-        list.push(&render::list(
-            id,
-            &video,
-            counts.map_or_else(Default::default, |counts| *counts),
-            &options(call, owner),
-        ));
+        let counts = shown_counts(call, tx, id)?;
+        list.push(&render::list(id, &video, counts, &options(call, owner)));
     }
     if call.params.has("id") {
         (paging.total, paging.size) =
@@ -289,8 +280,18 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     VideoPatch { body, parts: &call.parts, now: call.now, is_new: false }
         .apply(&id, &title, &mut new)?;
     store::replace(tx, &id, &old, &new)?;
-    let counts = VIDEO_COUNTS.peek(tx, &id)?.unwrap_or_default();
+    let counts = shown_counts(call, tx, &id)?;
     Ok(Reply::resource(&render::render(&id, &new, counts, &options(call, true))))
+}
+
+/// The counters of a video, where the request asks for them.
+fn shown_counts(call: &Call<'_>, tx: &mut Tx<'_>, id: &String) -> Result<VideoCounts, Error> {
+    if !call.wants("statistics") {
+        return Ok(VideoCounts::default());
+    }
+    let counts = VIDEO_COUNTS.peek_shared(tx, id)?.map(|counts| *counts).unwrap_or_default();
+    let comments = tally::of(tx, &list_of_video(id))?.comments();
+    Ok(VideoCounts { comments, ..counts })
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -162,7 +162,8 @@ pub struct VideoCounts {
     pub likes: u64,
     /// Number of accounts that dislike it.
     pub dislikes: u64,
-    /// Number of published comments.
+    /// Number of comments that everybody sees. It is counted in rows of its own (`comments::tally`), and put here to be shown.
+    #[serde(skip)]
     pub comments: u64,
     /// For how many seconds it was watched, all plays together.
     #[serde(skip_serializing_if = "is_zero")]

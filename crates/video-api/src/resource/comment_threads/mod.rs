@@ -1,0 +1,166 @@
+//! Threads: a comment about a channel or a video, with its replies.
+
+mod pages;
+mod render;
+pub mod rules;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::api::id_list;
+use crate::api::operation::call::Call;
+use crate::api::operation::{Filters, Operation, Part, Run};
+use crate::api::parameter::{IDS, Kind, PAGE_TOKEN, PART, Param};
+use crate::api::response::{List, Reply};
+use crate::record::json_fields::Body;
+use crate::resource::Resource;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::comment_threads::pages::ThreadList;
+use crate::resource::comment_threads::render::ThreadForm;
+use crate::resource::comments::moderation::Moderation;
+use crate::resource::comments::record::{COMMENTS, thread_of};
+use crate::resource::comments::{self, sight, store, tally, text};
+use crate::resource::videos::record::VIDEOS;
+
+/// The resource.
+pub static RESOURCE: Resource =
+    Resource { operations: &[LIST, INSERT], rules: rules::RULES, ..Resource::EMPTY };
+
+/// Parts of the resource.
+const PARTS: &[Part] = &[Part::written("id"), Part::written("snippet"), Part::read("replies")];
+
+/// `commentThreads.list`.
+const LIST: Operation = Operation {
+    doc: "Threads matching parameters.",
+    params: &[
+        PART,
+        Param::text("allThreadsRelatedToChannelId", "Threads about the channel and its videos."),
+        Param::text("channelId", "Threads about this channel itself."),
+        IDS,
+        comments::MAX_RESULTS,
+        Param::of(
+            "moderationStatus",
+            Kind::OneOf(&["published", "heldForReview", "likelySpam", "rejected"]),
+            "The moderation status; all but published are the owner's alone.",
+        )
+        .default("published"),
+        Param::of(
+            "order",
+            Kind::OneOf(&["orderUnspecified", "time", "relevance"]),
+            "The order of the answer: time is newest first, relevance most liked first.",
+        )
+        .default("time"),
+        PAGE_TOKEN,
+        Param::text("searchTerms", "Words that the first comment holds, all of them."),
+        comments::TEXT_FORMAT,
+        Param::text("videoId", "Threads about this video."),
+    ],
+    filters: Filters::One(&["allThreadsRelatedToChannelId", "channelId", "id", "videoId"]),
+    parts: PARTS,
+    scopes: comments::SCOPES,
+    response: Some("CommentThreadListResponse"),
+    ..Operation::list("commentThreads.list", "/commentThreads", Run::Call(list))
+};
+
+/// `commentThreads.insert`.
+const INSERT: Operation = Operation {
+    doc: "Create a top-level comment (replies use comments.insert).",
+    params: &[PART],
+    parts: PARTS,
+    scopes: comments::SCOPES,
+    request: Some("CommentThread"),
+    response: Some("CommentThread"),
+    ..Operation::insert("commentThreads.insert", "/commentThreads", Run::Call(insert))
+};
+
+fn thread_form<'c>(call: &'c Call<'_>, state: Moderation, tells_state: bool) -> ThreadForm<'c> {
+    ThreadForm { comments: comments::form(call, tells_state), parts: &call.parts, state }
+}
+
+fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    if call.params.has("id") {
+        return by_id(call, tx);
+    }
+    let threads = ThreadList::open(call, tx)?;
+    let (ids, paging) = threads.page(call, tx)?;
+    let form = thread_form(call, threads.state, true);
+    let mut list = List::new("commentThreadListResponse");
+    for id in &ids {
+        if let Some(top) = COMMENTS.peek_shared(tx, id)? {
+            list.push(&render::render(tx, id, &top, &form)?);
+        }
+    }
+    Ok(list.end(Some(&paging)))
+}
+
+/// Threads by their ids, which go with no other filter.
+fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
+    for name in ["searchTerms", "order", "moderationStatus", "pageToken"] {
+        if call.params.has(name) {
+            return Err(Error::IncompatibleParameters(format!("id, {name}")));
+        }
+    }
+    let form = thread_form(call, Moderation::Published, false);
+    let mut found = Vec::new();
+    for id in call.params.list("id") {
+        let thread = match thread_of(id) {
+            None => sight::find(tx, id, call.caller)?,
+            Some(_) => None,
+        };
+        let (top, _) = thread.ok_or(&rules::NOT_FOUND)?;
+        found.push(render::render(tx, id, &top, &form)?);
+    }
+    let mut list = List::new("commentThreadListResponse");
+    let (page, paging) = id_list::page(call, found)?;
+    page.iter().for_each(|item| list.push(item));
+    Ok(list.end(Some(&paging)))
+}
+
+fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let author = comments::author(call)?;
+    let snippet = Body::of(call.body).object("snippet", "snippet")?;
+    let text_at = |name| {
+        let text = snippet.map(|snippet| snippet.text(name)).transpose();
+        text.map(|text| text.flatten().filter(|text| !text.is_empty()))
+    };
+    let (channel, video) = (text_at("channelId")?, text_at("videoId")?);
+    let top = snippet.map(|snippet| snippet.object("topLevelComment", "snippet.topLevelComment"));
+    let top = top.transpose()?.flatten();
+    let top = top.map(|top| top.object("snippet", "snippet.topLevelComment.snippet"));
+    let text = text::read(top.transpose()?.flatten(), &rules::METADATA_INVALID);
+    if channel.is_none() && video.is_none() {
+        return Err(Error::Rule(&rules::CHANNEL_OR_VIDEO_ID_MISSING));
+    }
+    let text = text?;
+    let channel = place(call, tx, channel, video.as_ref())?;
+    let id = comments::record::new_id(tx, ids, None)?;
+    let comment = comments::written(tx, call, author, channel, video, text)?;
+    store::insert(tx, tally::shard(ids), &id, &comment)?;
+    let form = thread_form(call, Moderation::Published, true);
+    Ok(Reply::resource(&render::render(tx, &id, &comment, &form)?))
+}
+
+/// The channel that a new thread is about, or whose video it is about.
+fn place(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    channel: Option<String>,
+    video: Option<&String>,
+) -> Result<String, Error> {
+    if let Some(channel) = &channel {
+        CHANNELS.get(tx, channel)?.ok_or(&rules::CHANNEL_NOT_FOUND)?;
+    }
+    let Some(video) = video else {
+        return Ok(channel.unwrap_or_default());
+    };
+    let video = VIDEOS.get(tx, video)?.filter(|video| video.head.is_visible(call.caller));
+    let video = video.ok_or(&rules::VIDEO_NOT_FOUND)?;
+    if channel.is_some_and(|channel| channel != video.head.channel) {
+        return Err(Error::Rule(&rules::CHANNEL_MISMATCH));
+    }
+    if sight::are_disabled(&video.head) {
+        return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
+    }
+    Ok(video.head.channel.clone())
+}

@@ -1,0 +1,167 @@
+//! Pages of the threads about a video, a channel, or everything of a channel.
+
+use std::collections::BTreeSet;
+
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::api::operation::call::Call;
+use crate::api::page_token::{Binding, PageToken};
+use crate::api::response::Paging;
+use crate::api::{merge, paginate};
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::comment_threads::rules;
+use crate::resource::comments::moderation::Moderation;
+use crate::resource::comments::record::{
+    COMMENTS, RELEVANT_THREADS, REPLY_COUNTS, THREADS, list_of_all, list_of_channel, list_of_video,
+    slots,
+};
+use crate::resource::comments::words::{WORDS, holds, terms};
+use crate::resource::comments::{sight, tally};
+use crate::resource::videos::render::LISTED_VIDEOS;
+
+/// The total of a search counts no further than this: what it costs follows from the page.
+const SEARCH_TOTAL_MAX: u32 = 200;
+
+/// A list of threads that the caller may read.
+pub(super) struct ThreadList {
+    list: String,
+    /// The state that is asked for.
+    pub(super) state: Moderation,
+    is_owner: bool,
+    /// True if it holds threads about several videos, of which the caller may see but some.
+    is_mixed: bool,
+}
+
+impl ThreadList {
+    /// The list that a request asks for.
+    ///
+    /// # Errors
+    /// [`rules::FILTER_VIDEO_NOT_FOUND`], [`rules::COMMENTS_DISABLED`], [`rules::FILTER_CHANNEL_NOT_FOUND`], [`rules::FORBIDDEN`].
+    pub(super) fn open(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
+        let params = call.params;
+        let (list, channel, is_mixed) = if let Some(id) = params.get("videoId") {
+            let video = LISTED_VIDEOS.peek_shared(tx, &id.to_owned())?;
+            let video = video.filter(|video| video.record.head.is_visible(call.caller));
+            let video = video.ok_or(&rules::FILTER_VIDEO_NOT_FOUND)?;
+            if sight::are_disabled(&video.record.head) {
+                return Err(Error::Rule(&rules::COMMENTS_DISABLED));
+            }
+            (list_of_video(id), video.record.head.channel.clone(), false)
+        } else {
+            let own = params.get("channelId");
+            let all = params.get("allThreadsRelatedToChannelId");
+            let channel = own.or(all).unwrap_or_default().to_owned();
+            CHANNELS.peek(tx, &channel)?.ok_or(&rules::FILTER_CHANNEL_NOT_FOUND)?;
+            match own {
+                Some(_) => (list_of_channel(&channel), channel, false),
+                None => (list_of_all(&channel), channel, true),
+            }
+        };
+        let state = params.get("moderationStatus").and_then(Moderation::named).unwrap_or_default();
+        let is_owner = call.caller.owns(&channel);
+        if state != Moderation::Published && !is_owner {
+            return Err(Error::Rule(&rules::FORBIDDEN));
+        }
+        Ok(Self { list, state, is_owner, is_mixed })
+    }
+
+    /// A page of its threads.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPageToken`].
+    pub(super) fn page(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+    ) -> Result<(Vec<String>, Paging), Error> {
+        let search = terms(call.params.get("searchTerms").unwrap_or_default());
+        // What is not published has an order of time alone.
+        let by_relevance = call.params.get("order") == Some("relevance")
+            && self.state == Moderation::Published
+            && search.is_empty();
+        let order = if by_relevance { "relevance" } else { "time" };
+        let audience = if self.is_owner { "owner" } else { "everyone" };
+        let mut names =
+            vec![call.operation.name, self.list.as_str(), self.state.name(), order, audience];
+        names.extend(search.iter().map(String::as_str));
+        let binding = Binding::of(&names);
+        let token = call.page_token(binding)?;
+        let (token, size) = (token.as_ref(), call.page_size(20));
+        if !search.is_empty() {
+            return self.search(call, tx, &search, token, size, binding);
+        }
+        let total = tally::of(tx, &self.list)?.threads(self.state.slot());
+        // Whatever changes the list changes its tally, which was read above.
+        if by_relevance {
+            let rows = tx.guarded(|tx| {
+                let start = self.list.clone();
+                let keeps = |tx: &mut Tx<'_>, key: &(String, u64, u64, String)| {
+                    self.shows(call, tx, &key.3)
+                };
+                paginate::read_where(tx, &RELEVANT_THREADS, &start, token, size, binding, keeps)
+            })?;
+            let paging = rows.paging(total, size);
+            return Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging));
+        }
+        let rows = tx.guarded(|tx| {
+            let start = (self.list.clone(), self.state.slot());
+            let keeps =
+                |tx: &mut Tx<'_>, key: &(String, u8, u64, String)| self.shows(call, tx, &key.3);
+            paginate::read_where(tx, &THREADS, &start, token, size, binding, keeps)
+        })?;
+        let paging = rows.paging(total, size);
+        Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging))
+    }
+
+    /// Returns whether the caller may see what a thread of the list is about.
+    fn shows(&self, call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<bool, Error> {
+        if !self.is_mixed {
+            return Ok(true);
+        }
+        let Some(top) = COMMENTS.peek_shared(tx, &id.to_owned())? else {
+            return Ok(false);
+        };
+        let Some(video) = &top.video else {
+            return Ok(true);
+        };
+        let video = LISTED_VIDEOS.peek_shared(tx, video)?;
+        Ok(video.is_some_and(|video| {
+            let head = &video.record.head;
+            head.is_visible(call.caller) && !sight::are_disabled(head)
+        }))
+    }
+
+    /// A page of the threads whose first comment holds every term.
+    fn search(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        search: &BTreeSet<String>,
+        token: Option<&PageToken>,
+        size: u32,
+        binding: Binding,
+    ) -> Result<(Vec<String>, Paging), Error> {
+        // Long words are rare ones.
+        let rarest = search.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
+        let spans =
+            [rarest, String::new()].map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
+        let id_of = |suffix: &[u8]| merge::time_and_id(suffix).map(|(_, id)| id);
+        let mut keeps = |tx: &mut Tx<'_>, suffix: &[u8]| {
+            let Some(id) = id_of(suffix) else {
+                return Ok(false);
+            };
+            let Some(top) = COMMENTS.peek_shared(tx, &id)? else {
+                return Ok(false);
+            };
+            let replies = REPLY_COUNTS.peek(tx, &id)?.unwrap_or_default();
+            let states = Moderation::ALL.into_iter().zip(slots(top.state, replies));
+            let is_in_state = states.into_iter().any(|(state, is)| is && state == self.state);
+            Ok(is_in_state && holds(&top.text, search) && self.shows(call, tx, &id)?)
+        };
+        let page = merge::read(tx, &spans, token, size, binding, &mut keeps)?;
+        let all = merge::read(tx, &spans, None, SEARCH_TOTAL_MAX, binding, &mut keeps)?;
+        let paging = page.paging(all.keys.len() as u64, size);
+        Ok((page.keys.iter().filter_map(|suffix| id_of(suffix)).collect(), paging))
+    }
+}

@@ -1,0 +1,176 @@
+//! Putting, changing and removing comments with all that follows from them: lists, words, counters.
+//!
+//! `shard` is the row of each [`tally`] that the transaction changes ([`tally::shard`]).
+
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::record::key_order::latest_first;
+use crate::resource::comments::cascade::{self, Cascade};
+use crate::resource::comments::moderation::Moderation;
+use crate::resource::comments::record::{
+    COMMENTS, Comment, EVERY_STATE, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS,
+    slots, thread_of,
+};
+use crate::resource::comments::tally::{self, Tally};
+use crate::resource::comments::words;
+
+/// Stores a new comment.
+///
+/// # Errors
+/// As the store.
+pub fn insert(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result<(), Error> {
+    COMMENTS.put(tx, &id.to_owned(), comment);
+    if let Some(thread) = thread_of(id) {
+        reply_rows(tx, thread, id, comment, true);
+        return count_reply(tx, shard, thread, None, Some(comment.state));
+    }
+    words::replace(tx, id, comment, None, Some(&comment.text));
+    move_thread(tx, shard, id, None, Some((comment, ReplyCounts::default())))
+}
+
+/// Changes the text or the state of a comment, or what is counted of it.
+///
+/// # Errors
+/// As the store.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    shard: u8,
+    id: &str,
+    old: &Comment,
+    new: &Comment,
+) -> Result<(), Error> {
+    COMMENTS.put(tx, &id.to_owned(), new);
+    if let Some(thread) = thread_of(id) {
+        reply_rows(tx, thread, id, old, false);
+        reply_rows(tx, thread, id, new, true);
+        return count_reply(tx, shard, thread, Some(old.state), Some(new.state));
+    }
+    words::replace(tx, id, new, Some(&old.text), Some(&new.text));
+    let replies = REPLY_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
+    move_thread(tx, shard, id, Some((old, replies)), Some((new, replies)))
+}
+
+/// Removes a comment, a thread with its replies: nobody finds these from then on, and their rows go in steps.
+///
+/// # Errors
+/// As the store.
+pub fn remove(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result<(), Error> {
+    COMMENTS.delete(tx, &id.to_owned());
+    let mut leaves_rows = comment.likes > 0;
+    if let Some(thread) = thread_of(id) {
+        reply_rows(tx, thread, id, comment, false);
+        count_reply(tx, shard, thread, Some(comment.state), None)?;
+    } else {
+        words::replace(tx, id, comment, Some(&comment.text), None);
+        let replies = REPLY_COUNTS.get(tx, &id.to_owned())?;
+        move_thread(tx, shard, id, Some((comment, replies.unwrap_or_default())), None)?;
+        leaves_rows |= replies.is_some();
+    }
+    if leaves_rows {
+        cascade::begin(tx, Cascade::Comment, id);
+    }
+    Ok(())
+}
+
+fn reply_rows(tx: &mut Tx<'_>, thread: &str, id: &str, reply: &Comment, is_there: bool) {
+    let time = latest_first(reply.published.micros());
+    for slot in [EVERY_STATE, reply.state.slot()] {
+        let row = (thread.to_owned(), slot, time, id.to_owned());
+        if is_there {
+            REPLIES.put(tx, &row, &());
+        } else {
+            REPLIES.delete(tx, &row);
+        }
+    }
+}
+
+/// Counts a reply that came, went or changed its state, and lists its thread where that belongs now.
+fn count_reply(
+    tx: &mut Tx<'_>,
+    shard: u8,
+    thread: &str,
+    old: Option<Moderation>,
+    new: Option<Moderation>,
+) -> Result<(), Error> {
+    let key = thread.to_owned();
+    let before = REPLY_COUNTS.get(tx, &key)?.unwrap_or_default();
+    let mut after = before;
+    if let Some(old) = old {
+        after.change(old, false);
+    }
+    if let Some(new) = new {
+        after.change(new, true);
+    }
+    REPLY_COUNTS.put(tx, &key, &after);
+    // A thread that is gone is listed nowhere.
+    match COMMENTS.get(tx, &key)? {
+        Some(top) if before != after => {
+            move_thread(tx, shard, thread, Some((&top, before)), Some((&top, after)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Number of comments of a thread that everybody sees.
+fn seen(state: Moderation, replies: ReplyCounts) -> i64 {
+    let count = match state {
+        Moderation::Published => replies.of(Moderation::Published).saturating_add(1),
+        _ => 0,
+    };
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Lists and counts a thread as it is now instead of as it was.
+fn move_thread(
+    tx: &mut Tx<'_>,
+    shard: u8,
+    id: &str,
+    old: Option<(&Comment, ReplyCounts)>,
+    new: Option<(&Comment, ReplyCounts)>,
+) -> Result<(), Error> {
+    let Some((comment, _)) = new.or(old) else {
+        return Ok(());
+    };
+    let time = latest_first(comment.published.micros());
+    let lists = comment.lists();
+    let [before, after] = [old, new]
+        .map(|side| side.map_or([false; 4], |(comment, replies)| slots(comment.state, replies)));
+    let mut threads = [0; 4];
+    for ((slot, count), (was, is)) in (1_u8..).zip(&mut threads).zip(before.into_iter().zip(after))
+    {
+        *count = i64::from(is) - i64::from(was);
+        for list in &lists {
+            let row = (list.clone(), slot, time, id.to_owned());
+            match (was, is) {
+                (false, true) => THREADS.put(tx, &row, &()),
+                (true, false) => THREADS.delete(tx, &row),
+                _ => {}
+            }
+        }
+    }
+    let likes = |side: Option<(&Comment, ReplyCounts)>| {
+        side.filter(|(comment, _)| comment.state == Moderation::Published)
+            .map(|(comment, _)| comment.likes)
+    };
+    let (liked_before, liked) = (likes(old), likes(new));
+    if liked_before != liked {
+        for list in &lists {
+            let row = |likes: u64| (list.clone(), !likes, time, id.to_owned());
+            if let Some(likes) = liked_before {
+                RELEVANT_THREADS.delete(tx, &row(likes));
+            }
+            if let Some(likes) = liked {
+                RELEVANT_THREADS.put(tx, &row(likes), &());
+            }
+        }
+    }
+    let count = |side: Option<(&Comment, ReplyCounts)>| {
+        side.map_or(0, |(top, replies)| seen(top.state, replies))
+    };
+    let change = Tally::of(count(new) - count(old), threads);
+    for list in &lists {
+        tally::add(tx, shard, list, change)?;
+    }
+    Ok(())
+}
