@@ -182,7 +182,7 @@ fn chunked(payload: &str, length: usize, body: &[u8]) -> Draft {
 async fn chunked_bodies_with_trailers_are_checked_and_their_framing_is_not_stored() {
     let world = World::new(NOW).await;
     const MODE: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
-    let framed = b"5\r\nhello\r\n7\r\n world\n\r\n0\r\nx-amz-checksum-crc32:rwg7LQ==\r\n\r\n";
+    let framed = b"c\r\nhello world\n\r\n0\r\nx-amz-checksum-crc32:rwg7LQ==\r\n\r\n";
     let with_trailer =
         |length, body| chunked(MODE, length, body).with("x-store-trailer", "x-amz-checksum-crc32");
     let answer = world.send(&with_trailer(12, framed)).await;
@@ -252,13 +252,23 @@ async fn large_bodies_come_back_as_they_were_in_every_size_around_a_record() {
 #[tokio::test]
 async fn keys_are_decoded_once_and_are_no_paths() {
     let world = World::new(NOW).await;
-    let keys =
-        ["a", "a/b", "a/", "..", "%2e%2e", "//", "a//b/./../c", "%2541", "a%20b", "%F0%9F%98%80"];
+    let keys = [
+        "a",
+        "a/b",
+        "a/",
+        "a/..",
+        "a/%2e%2e",
+        "//",
+        "a//b/./../c",
+        "%2541",
+        "a%20b",
+        "%F0%9F%98%80",
+    ];
     for key in keys {
         world.store(&format!("/bkt/{key}"), key.as_bytes()).await;
     }
     // `..` and `%2e%2e` are the same bytes once decoded: the later one stands.
-    for key in keys.iter().filter(|key| **key != "..") {
+    for key in keys.iter().filter(|key| **key != "a/..") {
         assert_eq!(world.fetch(&format!("/bkt/{key}")).await.body, key.as_bytes(), "{key}");
     }
     is(&world.send(&Draft::put("/bkt/a%00b", b"")).await, 400, "InvalidURI");

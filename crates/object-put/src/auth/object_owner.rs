@@ -15,8 +15,8 @@ const ACL: &str = "x-store-acl";
 /// The owner of an object that `caller` puts into `bucket`, and its ACL (spec §1, §4).
 ///
 /// # Errors
-/// [`Error::AccessControlListNotSupported`] where ACLs are disabled and the request asks for more than the bucket owner's
-/// full control; else those of [`Acl::from_headers`]; [`Error::AccessDenied`] for a public list where the bucket blocks those.
+/// Those of [`Acl::from_headers`]; [`Error::AccessControlListNotSupported`] where ACLs are disabled and the request asks for more than the
+/// bucket owner's full control; [`Error::AccessDenied`] for a public list where the bucket blocks those.
 pub fn of_put(
     fields: &Fields<'_>,
     bucket: &Bucket,
@@ -45,18 +45,15 @@ pub fn of_put(
         bucket_owner,
         is_bucket: false,
     };
-    let acl = Acl::from_headers(fields, &context);
+    let acl = Acl::from_headers(fields, &context)?.unwrap_or_default();
     if bucket.ownership == Ownership::BucketOwnerEnforced {
         // `private` comes to the same grants, but the real service takes only the one name.
         let is_private = named.as_deref() == Some("private");
-        return match acl {
-            Ok(Some(acl)) if !is_private && acl.entries("") == [full_control(bucket_owner)] => {
-                Ok((owner.to_owned(), Acl::default()))
-            }
-            _ => Err(Error::AccessControlListNotSupported),
+        return match !is_private && acl.entries("") == [full_control(bucket_owner)] {
+            true => Ok((owner.to_owned(), Acl::default())),
+            false => Err(Error::AccessControlListNotSupported),
         };
     }
-    let acl = acl?.unwrap_or_default();
     PublicAccessBlock::check(tx, bucket.id, &acl)?;
     Ok((owner.to_owned(), acl))
 }

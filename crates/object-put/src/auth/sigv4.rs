@@ -13,7 +13,7 @@ use crate::auth::digest::{hmac_sha256, sha256};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
 use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
-use crate::request::dialect::Dialect;
+use crate::request::dialect::{Dialect, sigv2};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 
@@ -91,7 +91,13 @@ impl<'r> SigV4Credentials<'r> {
         let names = fields.dialect().names();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
         if algorithm != names.algorithm {
-            return Err(Error::UnsupportedAuthorization);
+            return Err(match algorithm {
+                sigv2::SCHEME => Error::UnsupportedAuthorization,
+                other if other == names.asymmetric_algorithm => Error::UnsupportedAuthorization,
+                _ => {
+                    Error::argument("Authorization", Some(header), "Unsupported Authorization Type")
+                }
+            });
         }
         let (mut credential, mut signed, mut signature) = (None, None, None);
         let parts = rest.split(',').map(str::trim);

@@ -8,8 +8,8 @@ use crate::error::Error;
 const LINE_BYTES_MAX: usize = 1024;
 /// The most bytes of a trailer.
 const TRAILER_BYTES_MAX: usize = 16 * 1024;
-/// A signed chunk that is not the last has at least this many bytes.
-const SIGNED_CHUNK_BYTES_MIN: u64 = 8 * 1024;
+/// A chunk that is not the last has at least this many bytes, signed or not.
+const CHUNK_BYTES_MIN: u64 = 8 * 1024;
 
 /// A piece of a chunked body, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Decoder {
         if let Some(size) = self.short {
             return Err(Error::InvalidChunkSize { chunk: self.chunk - 1, size });
         }
-        self.short = (self.signed && size < SIGNED_CHUNK_BYTES_MIN).then_some(size);
+        self.short = (size < CHUNK_BYTES_MIN).then_some(size);
         Ok(State::Data { left: size, signature })
     }
 
@@ -231,7 +231,7 @@ mod tests {
         Ok((data, frames, decoder.is_done()))
     }
 
-    const UNSIGNED: &[u8] = b"5\r\nhello\r\n1\r\n!\r\n0\r\nX-Amz-Checksum-Crc32:rwg7LQ==\r\n\r\n";
+    const UNSIGNED: &[u8] = b"6\r\nhello!\r\n0\r\nX-Amz-Checksum-Crc32:rwg7LQ==\r\n\r\n";
 
     #[test]
     fn a_body_decodes_the_same_however_it_is_split() {
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(data, b"hello!");
             let trailer = vec![("x-amz-checksum-crc32".to_owned(), "rwg7LQ==".to_owned())];
             let end = Frame::ChunkEnd(None);
-            assert_eq!(frames, [end.clone(), end.clone(), end, Frame::End(trailer)]);
+            assert_eq!(frames, [end.clone(), end, Frame::End(trailer)]);
             assert!(done);
         }
     }
@@ -271,6 +271,18 @@ mod tests {
         assert_eq!(
             decode(b"0\r\nno colon\r\n\r\n", false, 100).unwrap_err(),
             Error::MalformedTrailer
+        );
+    }
+
+    #[test]
+    fn only_the_last_unsigned_chunk_may_be_short() {
+        let chunk =
+            |size: usize| [format!("{size:x}\r\n").as_bytes(), &vec![b'x'; size], b"\r\n"].concat();
+        let end = b"0\r\n\r\n".to_vec();
+        assert!(decode(&[chunk(8192), chunk(1), end.clone()].concat(), false, 999).is_ok());
+        assert_eq!(
+            decode(&[chunk(8192), chunk(8191), chunk(1), end].concat(), false, 999).unwrap_err(),
+            Error::InvalidChunkSize { chunk: 2, size: 8191 }
         );
     }
 

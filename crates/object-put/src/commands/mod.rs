@@ -61,6 +61,14 @@ pub(crate) fn augment(command: Command) -> Command {
             switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
         )
         .arg(
+            flag("dialect", "DIALECT", "OBJECT_PUT_DIALECT", "Dialect of requests that name neither: store or amz")
+                .value_parser(["store", "amz"])
+                .default_value("store"),
+        )
+        .arg(
+            switch("without-public-access-block", "OBJECT_PUT_WITHOUT_PUBLIC_ACCESS_BLOCK", "Let new buckets become public without a word about it, as the real service did before 2023"),
+        )
+        .arg(
             switch("sweep-orphans", "OBJECT_PUT_SWEEP_ORPHANS", "Delete bodies that no record names, however many they are"),
         )
 }

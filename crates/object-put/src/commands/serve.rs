@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use object_put::auth::account::Secret;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
+use object_put::request::dialect::Dialect;
 use object_put::server::ObjectPut;
 use triptych_core::host::launch::{BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
@@ -34,6 +35,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let region = seed.region.clone().or_else(|| text(matches, "region"));
     let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
+    let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
         .keyring(needed_keyring(&start.storage, matches)?)
         .sweeps_all(matches.get_flag("sweep-orphans"))
@@ -41,6 +43,8 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
         .strict(start.flags.strict)
         .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
+        .dialect(dialect.unwrap_or_default())
+        .public_access_block(!matches.get_flag("without-public-access-block"))
         .seed(seed)
         .build();
     let mut banner = Vec::new();

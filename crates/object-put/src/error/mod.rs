@@ -190,6 +190,9 @@ pub enum Error {
     /// The caller may not do this, or the expected owner is another (spec §7).
     #[error("Access Denied")]
     AccessDenied,
+    /// A question across origins that does not say which origin asks.
+    #[error("Insufficient information. Origin request header needed.")]
+    MissingOrigin,
     /// A page of another origin asks whether it may send a request: no bucket lets any.
     #[error("CORSResponse: {reason}")]
     CrossOrigin {
@@ -252,6 +255,9 @@ pub enum Error {
     /// A bucket's ACL beside the setting that disables ACLs.
     #[error("Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting")]
     BucketAclWithOwnership,
+    /// A bucket's public ACL while new buckets block those.
+    #[error("Bucket cannot have public ACLs set with BlockPublicAccess enabled")]
+    BucketAclWithPublicAccessBlock,
     /// A bucket is asked for in a region that is not this one.
     #[error("The specified location-constraint is not valid")]
     InvalidLocationConstraint {

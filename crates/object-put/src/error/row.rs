@@ -42,6 +42,7 @@ impl Coded for Error {
             Self::NoSuchBucket { .. } => Row::of(404, "NoSuchBucket"),
             Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
             Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
+            Self::MissingOrigin => Row::of(400, "BadRequest"),
             Self::CrossOrigin { .. } => Row::of(403, "AccessForbidden"),
             Self::BucketAlreadyExists { .. } => Row::of(409, "BucketAlreadyExists"),
             Self::BucketAlreadyOwnedByYou { .. } => Row::of(409, "BucketAlreadyOwnedByYou"),
@@ -51,6 +52,9 @@ impl Coded for Error {
             Self::HeaderNotImplemented { .. } => Row::of(501, "NotImplemented"),
             Self::AccessControlListNotSupported => Row::of(400, "AccessControlListNotSupported"),
             Self::BucketAclWithOwnership => Row::of(400, "InvalidBucketAclWithObjectOwnership"),
+            Self::BucketAclWithPublicAccessBlock => {
+                Row::of(400, "InvalidBucketAclWithBlockPublicAccessError")
+            }
             Self::InvalidLocationConstraint { .. } => Row::of(400, "InvalidLocationConstraint"),
             Self::InvalidArgument { .. } => Row::of(400, "InvalidArgument"),
             Self::InvalidEncryptionAlgorithm { .. } => {

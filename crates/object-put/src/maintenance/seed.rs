@@ -7,8 +7,11 @@ use triptych_core::kv::{StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::{AccessKey, Account, Secret};
+use crate::auth::policy::PublicAccessBlock;
+use crate::request::dialect::Dialect;
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, check_name,
+    is_directory_name,
 };
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
 
@@ -28,6 +31,10 @@ pub struct Seed {
     pub region: Option<String>,
     /// The ownership of buckets that are made without a word about it.
     pub ownership: Ownership,
+    /// False if new buckets do not block public access.
+    pub public_access_block: Option<bool>,
+    /// The dialect of requests that name nothing of the service.
+    pub dialect: Option<Dialect>,
     accounts: Vec<SeedAccount>,
     buckets: Vec<SeedBucket>,
     access_points: Vec<SeedAccessPoint>,
@@ -202,6 +209,9 @@ impl Seed {
             let at = |field: &str| format!("buckets[{place}].{field}");
             check_name(&bucket.name)
                 .map_err(|_| invalid(at("name"), "is not a name that a bucket can have"))?;
+            if is_directory_name(&bucket.name) && bucket.kind != BucketKind::Directory {
+                return Err(invalid(at("name"), "is one of directory buckets alone"));
+            }
             if !self.accounts.iter().any(|account| account.id == bucket.owner) {
                 return Err(invalid(at("owner"), "is not one of the accounts of this file"));
             }
@@ -263,6 +273,10 @@ impl Seed {
             for bucket in &self.buckets {
                 let record = bucket.record(ids.next(), region, now);
                 BUCKETS.put(tx, &bucket.name, &record);
+                let is_blocked = self.public_access_block != Some(false);
+                if is_blocked && bucket.public == Public::None {
+                    PublicAccessBlock::ALL.put(tx, record.id);
+                }
             }
         }
         Ok(new)

@@ -4,11 +4,12 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{StoreError, Tx};
 
 use crate::auth::acl::{Acl, AclContext};
+use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
 use crate::operation::bucket_config::tagging::TAGS;
 use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
-use crate::store::bucket::{Bucket, Ownership, Versioning, check_name};
+use crate::store::bucket::{Bucket, Ownership, Versioning, check_name, is_directory_name};
 use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT};
 use crate::store::tagging::Tags;
@@ -22,7 +23,7 @@ const BUCKET_CONFIGS_MAX: usize = 100;
 ///
 /// # Errors
 /// `AccessDenied`, `InvalidBucketName`, `MalformedXml`, `InvalidLocationConstraint`, those of [`Tags::of_new_bucket`], `InvalidArgument`,
-/// `BucketAclWithOwnership` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
+/// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
     if !call.caller.has_permission(call.operation.permission) {
@@ -30,6 +31,11 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     }
     let name = call.bucket_name.to_owned();
     check_name(&name)?;
+    if is_directory_name(&name) {
+        return Err(Error::OperationNotImplemented {
+            operation: "CreateBucket of directory buckets",
+        });
+    }
     let tags = read_configuration(call)?;
     let ownership = ownership(call)?;
     let lock = call.fields.get("x-store-bucket-object-lock-enabled")?;
@@ -38,7 +44,10 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     let created = Reply::empty(200).with("location", format!("/{name}"));
     if let Some(bucket) = BUCKETS.get(tx, &name)? {
         return match bucket.owner == account.id {
-            true if call.settings.region == OLDEST_REGION && !bucket.deleting => Ok(created),
+            // One that brings tags would change the bucket, and is refused there too.
+            true if call.settings.region == OLDEST_REGION && !bucket.deleting && tags.is_none() => {
+                Ok(created)
+            }
             true => Err(Error::BucketAlreadyOwnedByYou { bucket: name }),
             false => Err(Error::BucketAlreadyExists { bucket: name }),
         };
@@ -52,6 +61,9 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         bucket.versioning = Versioning::Enabled;
     }
     BUCKETS.put(tx, &bucket.name, &bucket);
+    if call.settings.blocks_public_access {
+        PublicAccessBlock::ALL.put(tx, bucket.id);
+    }
     if let Some(tags) = tags {
         let text = serde_json::to_vec(&tags).map_err(|_| Error::Internal)?;
         BUCKET_CONFIGS.put(tx, &(bucket.id, TAGS.to_owned()), &text.into());
@@ -67,7 +79,8 @@ fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
     let root = Element::parse(call.body, "CreateBucketConfiguration")?;
     match root.text_of("LocationConstraint") {
         None | Some("") => {}
-        Some(region) if region == call.settings.region => {}
+        // The oldest region is the one that buckets are in without a word.
+        Some(region) if region == call.settings.region && region != OLDEST_REGION => {}
         Some(region) => {
             return Err(Error::InvalidLocationConstraint { region: region.to_owned() });
         }
@@ -101,6 +114,9 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
     match (ownership, acl.entries(owner) == own) {
         (_, true) => Ok(Acl::default()),
         (Ownership::BucketOwnerEnforced, false) => Err(Error::BucketAclWithOwnership),
+        (_, false) if acl.is_public() && call.settings.blocks_public_access => {
+            Err(Error::BucketAclWithPublicAccessBlock)
+        }
         (_, false) => Ok(acl),
     }
 }

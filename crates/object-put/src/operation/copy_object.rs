@@ -19,8 +19,8 @@ use crate::operation::put_object::Admission;
 use crate::operation::{Call, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::{self, quoted};
-use crate::request::location::Target;
-use crate::request::percent::decoded;
+use crate::request::location::{Target, bucket_of, is_base};
+use crate::request::percent::decoded_query;
 use crate::request::query::Query;
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::{Bucket, Versioning, check_name};
@@ -57,15 +57,28 @@ struct CopySource {
 }
 
 impl CopySource {
-    fn read(header: &str, dialect: Dialect) -> Result<Self, Error> {
+    /// Reads `/bucket/key` or a whole URL of this service; `host` is the one that the request itself was sent to.
+    fn read(
+        header: &str,
+        dialect: Dialect,
+        host: &str,
+        base_hosts: &[String],
+    ) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
         let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
         let no_key = || invalid("Invalid copy source object key");
-        let (path, query) = match header.split_once("?versionId=") {
+        let (path, query) = match split_version(header) {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),
         };
-        let path = decoded(path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
+        let path = match path_of_url(path, host, base_hosts) {
+            Some(path) => path,
+            None if path.contains("://") => {
+                return Err(invalid("The copy source is no URL of this service."));
+            }
+            None => path.to_owned(),
+        };
+        let path = decoded_query(&path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
         let path = path.strip_prefix('/').unwrap_or(&path);
         let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
         check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
@@ -75,6 +88,24 @@ impl CopySource {
             query: Query::parse(&query)?,
         })
     }
+}
+
+/// The path and the version id of a source: the question mark between them may be encoded too.
+fn split_version(header: &str) -> Option<(&str, &str)> {
+    ["?versionId=", "%3FversionId=", "%3fversionId="]
+        .iter()
+        .find_map(|mark| header.split_once(mark))
+}
+
+/// The path of a URL whose host is this service, path style; `None` for what is no such URL.
+fn path_of_url(url: &str, own_host: &str, base_hosts: &[String]) -> Option<String> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
+    let (host, path) = rest.split_once('/')?;
+    if let Some(bucket) = bucket_of(host, base_hosts) {
+        return Some(format!("{bucket}/{path}"));
+    }
+    let is_own = host.eq_ignore_ascii_case(own_host) || is_base(host, base_hosts);
+    is_own.then(|| path.to_owned())
 }
 
 /// Reads a directive: a copy gets one of the things that an object has from its source, or from the request.
@@ -95,7 +126,9 @@ impl CopyAdmission {
     /// itself that changes nothing; `PreconditionFailed`; `InvalidObjectState`; those of [`Admission::decide`].
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
         let header = call.fields.get(SOURCE)?.unwrap_or_default();
-        let source = CopySource::read(&header, call.dialect())?;
+        let host = call.fields.get("host")?.unwrap_or_default();
+        let base_hosts = &call.settings.base_hosts;
+        let source = CopySource::read(&header, call.dialect(), &host, base_hosts)?;
         let from = authorize_source(call, &source, tx)?;
         let named = source.query.get("versionId");
         let object = locate(tx, from.id, &source.key, named)?.version;
@@ -264,4 +297,41 @@ fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error
         ChecksumPlan::Trailer(algorithm)
     };
     Ok(BodyHeaders { payload: Payload::Unsigned, length: Some(data.size), md5: None, checksum })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(header: &str) -> Result<(String, String, Option<String>), Error> {
+        let bases = ["store.example".to_owned()];
+        let source = CopySource::read(header, Dialect::Amz, "10.0.0.1:7802", &bases)?;
+        let version = source.query.get("versionId").map(str::to_owned);
+        Ok((source.bucket, source.key.to_string(), version))
+    }
+
+    #[test]
+    fn a_source_is_a_path_or_a_url_of_this_service() {
+        let expected = |key: &str, version: Option<&str>| {
+            Ok(("abc".to_owned(), key.to_owned(), version.map(str::to_owned)))
+        };
+        for header in [
+            "abc/a+b",
+            "/abc/a%20b",
+            "http://10.0.0.1:7802/abc/a+b",
+            "https://store.example/abc/a+b",
+            "http://abc.store.example/a+b",
+            "http://abc.localhost:7802/a+b",
+            "http://localhost:7802/abc/a+b",
+        ] {
+            assert_eq!(read(header), expected("a b", None), "{header}");
+        }
+        for header in ["abc/k?versionId=1", "abc/k%3FversionId=1", "abc/k%3fversionId=1"] {
+            assert_eq!(read(header), expected("k", Some("1")), "{header}");
+        }
+        assert_eq!(read("abc/a%2Bb"), expected("a+b", None));
+        for header in ["abc", "abc/", "http://other.example/abc/k", "abc/%zz", ""] {
+            assert!(matches!(read(header), Err(Error::InvalidArgument { .. })), "{header}");
+        }
+    }
 }

@@ -31,8 +31,7 @@ pub fn bypass(call: &Call<'_>, access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> R
     Ok(true)
 }
 
-/// Refuses a bypass where there is nothing to pass by, as the real service does for a single key; `DeleteObjects` takes it,
-/// and tools that empty buckets count on that.
+/// Refuses a bypass where there is nothing to pass by.
 fn check_bypass(call: &Call<'_>) -> Result<(), Error> {
     if call.fields.has(BYPASS) && !call.bucket()?.object_lock {
         return Err(Error::argument(
@@ -86,7 +85,7 @@ struct Wanted<'d> {
 /// `DeleteObjects`: some keys a step. A key that cannot be deleted stands in the answer with its error.
 ///
 /// # Errors
-/// `InvalidRequest` for a body without a digest; `MalformedXml`.
+/// `InvalidRequest` for a body without a digest; `InvalidArgument` for a bypass in a bucket without object lock; `MalformedXml`.
 pub fn objects(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
@@ -99,6 +98,7 @@ pub fn objects(
     if !has_digest {
         return Err(Error::request("Missing required header for this request: Content-MD5"));
     }
+    check_bypass(call)?;
     let document = Element::parse(call.body, "Delete")?;
     let quiet = document.text_of("Quiet") == Some("true");
     let wanted = document

@@ -10,6 +10,7 @@ use crate::body::object_key::BodyKey;
 use crate::error::Error;
 use crate::operation::encryption;
 use crate::operation::{ReadCall, Reply, ReplyBody};
+use crate::request::encoded_word;
 use crate::request::etag::{self, quoted};
 use crate::request::range;
 use crate::request::xml::XmlWriter;
@@ -317,7 +318,8 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
         reply = reply.with("x-store-object-lock-legal-hold", if hold { "ON" } else { "OFF" });
     }
     for (name, value) in &data.metadata {
-        reply = reply.with(format!("x-store-meta-{name}"), value.clone());
+        let value = encoded_word::encode(value).into_owned();
+        reply = reply.with(format!("x-store-meta-{name}"), value);
     }
     reply
 }
@@ -325,16 +327,20 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 /// `GetObjectAttributes`.
 ///
 /// # Errors
-/// `InvalidArgument` for attributes that are none; those of [`find`] and of [`encryption::open`].
+/// `InvalidRequest` without attributes, `InvalidArgument` for those that are none; those of [`find`] and of [`encryption::open`].
 pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
     let names = call.fields.get(NAME)?.unwrap_or_default();
     let version_named: Vec<&str> =
         names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-    if version_named.is_empty() || version_named.iter().any(|name| !KNOWN.contains(name)) {
-        let value = (!names.is_empty()).then_some(&*names);
-        return Err(Error::argument(NAME, value, "Invalid attribute name specified."));
+    if version_named.is_empty() {
+        return Err(Error::request(
+            "The x-store-object-attributes header specifying the attributes to be retrieved is either missing or empty",
+        ));
+    }
+    if version_named.iter().any(|name| !KNOWN.contains(name)) {
+        return Err(Error::argument(NAME, Some(&names), "Invalid attribute name specified."));
     }
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);

@@ -2,6 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use crate::auth::account::AccountDirectory;
 use crate::auth::acl::user_fields;
@@ -57,9 +58,18 @@ pub fn buckets(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     }
     let most = match call.query.get("max-buckets") {
         None => BUCKETS_MAX,
-        Some(_) => number(call, "max-buckets", BUCKETS_MAX)?.max(1),
+        Some(text) => match text.parse() {
+            Ok(most @ 1..=BUCKETS_MAX) => most,
+            _ => {
+                return Err(Error::argument(
+                    "max-buckets",
+                    Some(text),
+                    "Argument max-buckets must be an integer between 1 and 10000",
+                ));
+            }
+        },
     };
-    let token = call.query.get("continuation-token");
+    let token = call.query.get("continuation-token").filter(|token| !token.is_empty());
     let after = match token.map(StartAfter::from_token) {
         None => String::new(),
         Some(Some(StartAfter::Key(name))) => name,
@@ -94,15 +104,17 @@ pub fn buckets(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         }
     }
     let directory = account_directory(tx)?;
-    let namespace = call.dialect().names().namespace;
-    Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", namespace, |writer| {
+    let names = call.dialect().names();
+    Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", names.namespace, |writer| {
         writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
         writer.element("Buckets", |writer| {
             for bucket in &own {
                 writer.element("Bucket", |writer| {
                     writer.text("Name", &bucket.name);
-                    writer.text("CreationDate", bucket.created.rfc3339_millis());
+                    let created = Timestamp::from_seconds(bucket.created.seconds());
+                    writer.text("CreationDate", created.rfc3339_millis());
                     writer.text("BucketRegion", &bucket.region);
+                    writer.text("BucketArn", format!("{}{}", names.arn_prefix, bucket.name));
                 });
             }
         });
@@ -318,6 +330,7 @@ pub fn objects_v2(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     let directory = owners.then(|| account_directory(tx)).transpose()?;
     Ok(listing.answer("ListBucketResult", |writer| {
         listing.start(writer, page.next.is_some(), |writer| {
+            let start = start.filter(|_| token.is_none());
             writer.text_if("StartAfter", start.map(|start| listing.encoded(start)));
             writer.text_if("ContinuationToken", token);
             let next = page.next.as_ref().map(StartAfter::token);

@@ -120,6 +120,25 @@ pub struct Settings {
     pub strict: bool,
     /// The ownership of buckets that are made without a word about it.
     pub ownership: Ownership,
+    /// True if new buckets block public access.
+    pub blocks_public_access: bool,
+    /// The dialect of requests that name nothing of the service.
+    pub dialect: Dialect,
+    /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
+    pub base_hosts: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            region: String::new(),
+            strict: false,
+            ownership: Ownership::default(),
+            blocks_public_access: true,
+            dialect: Dialect::default(),
+            base_hosts: Vec::new(),
+        }
+    }
 }
 
 /// A request that reads. Its sender is known, and its bucket was found.

@@ -88,10 +88,10 @@ pub fn uploads(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// The question of a browser before a page of another origin may send a request. No bucket has rules that let any.
 ///
 /// # Errors
-/// `InvalidRequest` without an origin; `CrossOrigin`.
+/// `MissingOrigin`; `CrossOrigin`.
 pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     if !call.fields.has("origin") {
-        return Err(Error::request("Insufficient information. Origin request header needed."));
+        return Err(Error::MissingOrigin);
     }
     let method = call.fields.get("access-control-request-method")?;
     let method = method.unwrap_or(call.operation.method.into()).into_owned();

@@ -137,10 +137,13 @@ pub fn get_retention(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Erro
 /// `PutObjectRetention`.
 ///
 /// # Errors
-/// `NoSuchKey` and its like; `InvalidRequest` in a bucket without object lock; those of [`Retention::from_xml`] and of the
-/// bypass; `ObjectLocked` for a change that the retention does not yield to.
+/// `NoSuchKey` and its like; `MalformedXml` without content; `InvalidRequest` in a bucket without object lock; those of
+/// [`Retention::from_xml`] and of the bypass; `ObjectLocked` for a change that the retention does not yield to.
 pub fn put_retention(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     find_unhidden(call, tx)?;
+    if call.body.is_empty() {
+        return Err(Error::MalformedXml);
+    }
     lockable(call)?;
     let next = Retention::from_xml(call.body, call.now)?;
     let bypass = super::delete_object::bypass(
@@ -172,10 +175,10 @@ pub fn get_hold(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `PutObjectLegalHold`.
 ///
 /// # Errors
-/// `InvalidRequest` in a bucket without object lock; `MalformedXml`; those of [`find_unhidden`].
+/// `MalformedXml`; `InvalidRequest` in a bucket without object lock; those of [`find_unhidden`].
 pub fn put_hold(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    lockable(call)?;
     let hold = lock::hold_from_xml(call.body)?;
+    lockable(call)?;
     change(call, tx, 200, |data| {
         data.lock.hold = Some(hold);
         Ok(())

@@ -10,6 +10,7 @@ use crate::auth::payload::Payload;
 use crate::body::body_headers::{self, BodyHeaders, BodyValues, ChecksumPlan, number};
 use crate::error::Error;
 use crate::operation::encryption::EncryptionChoice;
+use crate::request::encoded_word;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::lock::ObjectLock;
@@ -149,11 +150,11 @@ fn disposition(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
 
 /// Content-Encoding: `aws-chunked` describes the transfer, not the object.
 fn encoding(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let names = header.value.split(',').map(str::trim);
+    let names = header.value.split(',');
     let of_object: Vec<_> =
-        names.filter(|name| !name.eq_ignore_ascii_case("aws-chunked")).collect();
-    let is_kept = !header.value.is_empty() && !of_object.is_empty();
-    values.content.encoding = is_kept.then(|| of_object.join(","));
+        names.filter(|name| !name.trim().eq_ignore_ascii_case("aws-chunked")).collect();
+    let of_object = of_object.join(",");
+    values.content.encoding = Some(of_object.trim().to_owned()).filter(|text| !text.is_empty());
     Ok(())
 }
 
@@ -351,6 +352,7 @@ fn metadata(fields: &Fields<'_>) -> Result<Vec<(String, String)>, Error> {
             |_| value.iter().map(|byte| char::from(*byte)).collect(),
             |value| value.trim().to_owned(),
         );
+        let value = encoded_word::decode_ascii(&value).into_owned();
         match metadata.iter_mut().find(|(own, _)| own == name) {
             Some((_, joined)) => *joined = format!("{joined},{value}"),
             None => metadata.push((name.to_owned(), value)),

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 /// Names of both dialects in one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MixedDialects;
@@ -17,10 +19,24 @@ pub mod sigv2 {
     pub const TOKEN: &str = "x-amz-security-token";
     /// Start of the names of headers that are signed.
     pub const HEADER_PREFIX: &str = "x-amz-";
+    /// The scheme of an Authorization header.
+    pub const SCHEME: &str = "AWS";
+}
+
+/// Names that the real service keeps for itself, and that no bucket can have: starts and ends.
+pub mod reserved_bucket_names {
+    /// Starts.
+    pub const PREFIXES: [&str; 3] = ["xn--", "sthree-", "amzn-s3-demo-"];
+    /// Ends.
+    pub const SUFFIXES: [&str; 4] = ["-s3alias", "--ol-s3", ".mrap", "--table-s3"];
+    /// Ends of the names of directory buckets, in either vocabulary.
+    pub const OF_DIRECTORIES: [&str; 2] =
+        [super::AMZ.directory_suffix, super::STORE.directory_suffix];
 }
 
 /// The vocabulary that a request speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// The spec's own: `x-store-`, `STORE4-HMAC-SHA256`.
     #[default]
@@ -38,6 +54,8 @@ pub struct DialectNames {
     pub query_prefix: &'static str,
     /// The signing algorithm.
     pub algorithm: &'static str,
+    /// The signing algorithm with a key pair, which is not served.
+    pub asymmetric_algorithm: &'static str,
     /// Start of the text that the signing key is made of, before the secret.
     pub key_prefix: &'static str,
     /// The end of a credential scope.
@@ -84,6 +102,7 @@ const STORE: DialectNames = DialectNames {
     header_prefix: "x-store-",
     query_prefix: "X-Store-",
     algorithm: "STORE4-HMAC-SHA256",
+    asymmetric_algorithm: "STORE4-ECDSA-P256-SHA256",
     key_prefix: "STORE4",
     scope_end: "store4_request",
     scope_services: &["s3", "store", "s3express"],
@@ -110,6 +129,7 @@ const AMZ: DialectNames = DialectNames {
     header_prefix: "x-amz-",
     query_prefix: "X-Amz-",
     algorithm: "AWS4-HMAC-SHA256",
+    asymmetric_algorithm: "AWS4-ECDSA-P256-SHA256",
     key_prefix: "AWS4",
     scope_end: "aws4_request",
     scope_services: &["s3", "s3express"],
@@ -192,23 +212,34 @@ pub fn is_client_header(name: &str) -> bool {
 }
 
 impl Dialect {
-    /// The dialect of a request with these header fields, in lower case, and these names of parameters. One that names nothing of the
-    /// service speaks the spec's.
+    /// The dialect with this name: `store` or `amz`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "store" => Some(Self::Store),
+            "amz" => Some(Self::Amz),
+            _ => None,
+        }
+    }
+
+    /// The dialect of a request with these header fields, in lower case, and these names of parameters; `None` if it names nothing of
+    /// the service.
     ///
     /// # Errors
     /// [`MixedDialects`].
     pub fn of<'r>(
         fields: impl Iterator<Item = (&'r str, &'r [u8])> + Clone,
         parameters: impl Iterator<Item = &'r str> + Clone,
-    ) -> Result<Self, MixedDialects> {
+    ) -> Result<Option<Self>, MixedDialects> {
         let speaks = |dialect: Self| {
             fields.clone().any(|(name, value)| dialect.has_field(name, value))
                 || parameters.clone().any(|name| dialect.has_parameter(name))
         };
         match (speaks(Self::Store), speaks(Self::Amz)) {
             (true, true) => Err(MixedDialects),
-            (_, true) => Ok(Self::Amz),
-            _ => Ok(Self::Store),
+            (_, true) => Ok(Some(Self::Amz)),
+            (true, _) => Ok(Some(Self::Store)),
+            _ => Ok(None),
         }
     }
 
@@ -316,7 +347,7 @@ impl Spelling<'_> {
 mod tests {
     use super::*;
 
-    fn of(headers: &[(&str, &str)], query: &str) -> Result<Dialect, MixedDialects> {
+    fn of(headers: &[(&str, &str)], query: &str) -> Result<Option<Dialect>, MixedDialects> {
         let fields = headers.iter().map(|(name, value)| (*name, value.as_bytes()));
         let names = query.split('&').filter_map(|pair| pair.split('=').next());
         Dialect::of(fields, names)
@@ -324,14 +355,14 @@ mod tests {
 
     #[test]
     fn a_request_is_answered_in_the_dialect_that_it_speaks() {
-        assert_eq!(of(&[], ""), Ok(Dialect::Store));
-        assert_eq!(of(&[("x-amz-acl", "private")], ""), Ok(Dialect::Amz));
-        assert_eq!(of(&[("authorization", "AWS4-HMAC-SHA256 x")], ""), Ok(Dialect::Amz));
-        assert_eq!(of(&[("authorization", "AWS key:sig")], ""), Ok(Dialect::Amz));
-        assert_eq!(of(&[], "X-Amz-Date=1"), Ok(Dialect::Amz));
-        assert_eq!(of(&[], "AWSAccessKeyId=1"), Ok(Dialect::Amz));
-        assert_eq!(of(&[("amz-sdk-request", "a=1")], ""), Ok(Dialect::Amz));
-        assert_eq!(of(&[("x-store-acl", "private")], ""), Ok(Dialect::Store));
+        assert_eq!(of(&[], ""), Ok(None));
+        assert_eq!(of(&[("x-amz-acl", "private")], ""), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[("authorization", "AWS4-HMAC-SHA256 x")], ""), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[("authorization", "AWS key:sig")], ""), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[], "X-Amz-Date=1"), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[], "AWSAccessKeyId=1"), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[("amz-sdk-request", "a=1")], ""), Ok(Some(Dialect::Amz)));
+        assert_eq!(of(&[("x-store-acl", "private")], ""), Ok(Some(Dialect::Store)));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use triptych_core::time::Timestamp;
+
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::query::Query;
@@ -46,6 +48,24 @@ impl<'r> Fields<'r> {
         self.sent = self.entries.len();
         self.entries.extend(query.headers().map(|(name, value)| (name, value.as_bytes())));
         Ok(self)
+    }
+
+    /// The same fields without conditions on a time that is still to come at `now`: they say nothing (RFC 9110 §13.1.3).
+    #[must_use]
+    pub fn without_future_dates(mut self, now: Timestamp) -> Self {
+        let conditions = ["if-modified-since", "x-store-copy-source-if-modified-since"]
+            .map(|name| self.dialect.spelling(name));
+        let is_future = |(name, value): &(&str, &[u8])| {
+            conditions.iter().any(|own| own.is(name))
+                && std::str::from_utf8(value)
+                    .ok()
+                    .and_then(|text| Timestamp::from_http_date(text.trim()))
+                    .is_some_and(|date| date > now)
+        };
+        let sent = self.entries.iter().take(self.sent).filter(|entry| !is_future(entry)).count();
+        self.entries.retain(|entry| !is_future(entry));
+        self.sent = sent;
+        self
     }
 
     /// The fields that came as headers alone.
@@ -129,6 +149,18 @@ mod tests {
         let fields = Fields::of([("if-match", &b" a "[..]), ("if-match", &b"b"[..])]);
         assert_eq!(fields.get("if-match").unwrap().unwrap(), "a,b");
         assert_eq!(fields.get("if-none-match").unwrap(), None);
+    }
+
+    #[test]
+    fn a_condition_on_a_time_to_come_is_passed_over() {
+        let date = "Thu, 01 Jan 1970 00:00:10 GMT";
+        let fields = Fields::of([("if-modified-since", date.as_bytes()), ("a", &b"1"[..])]);
+        let left = |seconds| {
+            let fields = fields.clone().without_future_dates(Timestamp::from_seconds(seconds));
+            (fields.has("if-modified-since"), fields.sent().count())
+        };
+        assert_eq!(left(9), (false, 1));
+        assert_eq!(left(10), (true, 2));
     }
 
     #[test]

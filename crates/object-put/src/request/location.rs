@@ -79,13 +79,23 @@ pub(crate) fn bucket_of(host: &str, base_hosts: &[String]) -> Option<String> {
     if name.parse::<IpAddr>().is_ok() {
         return None;
     }
-    let bases = base_hosts.iter().map(|base| without_port(base));
-    let bucket = bases.chain(["localhost"]).find_map(|base| {
+    // Of several that fit the longest counts, and one that is the whole name leaves no bucket.
+    let fitting = bases(base_hosts).filter_map(|base| {
         let (bucket, own) = name.split_at_checked(name.len().checked_sub(base.len())?)?;
-        let bucket = bucket.strip_suffix('.')?;
-        own.eq_ignore_ascii_case(base).then_some(bucket)
-    })?;
+        let fits = own.eq_ignore_ascii_case(base) && (bucket.is_empty() || bucket.ends_with('.'));
+        fits.then_some(bucket)
+    });
+    let bucket = fitting.min_by_key(|bucket| bucket.len())?.strip_suffix('.')?;
     (!bucket.is_empty()).then(|| bucket.to_ascii_lowercase())
+}
+
+/// Tells whether a host is `localhost` or a base host itself.
+pub(crate) fn is_base(host: &str, base_hosts: &[String]) -> bool {
+    bases(base_hosts).any(|base| base.eq_ignore_ascii_case(without_port(host)))
+}
+
+fn bases(base_hosts: &[String]) -> impl Iterator<Item = &str> {
+    base_hosts.iter().map(|base| without_port(base)).chain(["localhost"])
 }
 
 fn without_port(host: &str) -> &str {
@@ -103,6 +113,23 @@ mod tests {
         let bases = ["store.example:80".to_owned()];
         let location = Location::of(host, path, &bases).unwrap();
         (location.bucket, location.key.map(|key| key.to_string()))
+    }
+
+    #[test]
+    fn of_two_base_hosts_that_fit_the_longer_counts() {
+        for bases in [["example", "s3.example"], ["s3.example", "example"]] {
+            let bases = bases.map(str::to_owned);
+            for (host, bucket) in [
+                ("b.s3.example", Some("b")),
+                ("s3.example:80", None),
+                ("b.example", Some("b")),
+                ("xs3.example", Some("xs3")),
+                ("example", None),
+                (".example", None),
+            ] {
+                assert_eq!(bucket_of(host, &bases).as_deref(), bucket, "{host} {bases:?}");
+            }
+        }
     }
 
     #[test]

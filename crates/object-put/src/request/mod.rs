@@ -1,6 +1,7 @@
 //! The head of a request: header fields, query parameters, dialect and place, and the grammars of their values.
 
 pub mod dialect;
+pub mod encoded_word;
 pub mod etag;
 pub mod fields;
 pub mod location;

@@ -178,7 +178,13 @@ impl XmlWriter {
             writer.attribute("xmlns", namespace);
         }
         writer.0.push('>');
+        let start = writer.0.len();
         fill(&mut writer);
+        if writer.0.len() == start {
+            // As the real service writes one without content: `<LocationConstraint xmlns="..."/>`.
+            writer.0.insert(start - 1, '/');
+            return writer.0;
+        }
         writer.close(root);
         writer.0
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::AUTHORIZATION;
 use http::request::Parts as Head;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use triptych_core::host::{
     BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
 };
@@ -15,6 +16,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::account::Caller;
 use crate::auth::authorize;
 use crate::auth::credentials::Credentials;
+use crate::auth::payload::Payload;
 use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::customer_key;
@@ -102,10 +104,10 @@ impl ObjectPut {
         query: Result<&'r Query, &Error>,
         now: Timestamp,
     ) -> Result<ParsedRequest<'r>, Refused> {
-        let unread =
-            |error| Refused { dialect: Dialect::default(), operation: NO_OPERATION, error };
+        let default = self.0.settings.dialect;
+        let unread = |error| Refused { dialect: default, operation: NO_OPERATION, error };
         let query = query.map_err(|error| unread(error.clone()))?;
-        let fields = read_head(head, query).map_err(unread)?;
+        let fields = read_head(head, query, default).map_err(unread)?;
         let dialect = fields.dialect();
         let refused = |operation, error| Refused { dialect, operation, error };
         let fields = fields.with_parameters(query).map_err(|error| refused(NO_OPERATION, error))?;
@@ -114,6 +116,7 @@ impl ObjectPut {
         let (caller, verified) = check_built(operation, head, query)
             .and_then(|()| self.authenticate(head, &location, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
+        let fields = fields.without_future_dates(now);
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
         // Who mounts the service without its host answers for the way to it, as this machine does for its own.
@@ -135,7 +138,7 @@ impl ObjectPut {
             return Err(Error::HeaderSectionTooLarge { most: HEADER_BYTES_MAX });
         }
         let host = fields.get("host")?.unwrap_or_default();
-        let location = Location::of(&host, head.uri.path(), &self.0.base_hosts)?;
+        let location = Location::of(&host, head.uri.path(), &self.0.settings.base_hosts)?;
         let operation = route(head.method.as_str(), location.target(), fields, query)?;
         Ok((location, operation))
     }
@@ -158,6 +161,14 @@ impl ObjectPut {
             query: head.uri.query().unwrap_or_default(),
             host_bucket: location.bucket.as_deref().filter(|_| location.virtual_host),
         };
+        if head.method == Method::OPTIONS {
+            // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
+            let verified = Verified { payload: Payload::Unsigned, chunks: None };
+            return Ok((Caller::Anonymous, verified));
+        }
+        if head.headers.get_all(AUTHORIZATION).iter().count() > 1 {
+            return Err(Error::SeveralAuthorizations);
+        }
         let authorization = fields.get("authorization")?;
         let region = &self.0.settings.region;
         let credentials = Credentials::read(authorization.as_deref(), fields, query, region)?;
@@ -292,7 +303,7 @@ fn check_built(operation: &'static Operation, head: &Head, query: &Query) -> Res
 }
 
 /// The header fields of a head, in the dialect that it speaks.
-fn read_head<'r>(head: &'r Head, query: &Query) -> Result<Fields<'r>, Error> {
+fn read_head<'r>(head: &'r Head, query: &Query, default: Dialect) -> Result<Fields<'r>, Error> {
     let mut entries: Vec<(&str, &[u8])> =
         head.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
     // HTTP/2 carries the host in the target.
@@ -301,7 +312,7 @@ fn read_head<'r>(head: &'r Head, query: &Query) -> Result<Fields<'r>, Error> {
     }
     let fields = Fields::of(entries);
     let dialect = Dialect::of(fields.iter(), query.names())?;
-    Ok(fields.in_dialect(dialect))
+    Ok(fields.in_dialect(dialect.unwrap_or(default)))
 }
 
 /// The body of an operation that takes a document.

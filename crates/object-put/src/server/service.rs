@@ -23,7 +23,8 @@ impl Hosted for ObjectPut {
         let entries = request.headers.iter();
         let fields = Fields::of(entries.map(|(name, value)| (name.as_str(), value.as_bytes())));
         let query = Query::parse(request.uri.query().unwrap_or_default()).unwrap_or_default();
-        let dialect = Dialect::of(fields.iter(), query.names()).unwrap_or_default();
+        let dialect = Dialect::of(fields.iter(), query.names()).ok().flatten();
+        let dialect = dialect.unwrap_or(self.0.settings.dialect);
         let row = refusal.row();
         let body = render::error_body(row.code, &refusal.to_string(), [], request.id);
         let mut response = render::xml(row.status, body);
@@ -41,7 +42,7 @@ impl Hosted for ObjectPut {
     }
 
     fn owns_host(&self, host: &str) -> bool {
-        location::bucket_of(host, &self.0.base_hosts).is_some()
+        location::bucket_of(host, &self.0.settings.base_hosts).is_some()
     }
 }
 

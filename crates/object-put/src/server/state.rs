@@ -10,10 +10,10 @@ use triptych_core::time::{Clock, SystemClock};
 use crate::body::encryption::Keyring;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
 use crate::operation::Settings;
+use crate::request::dialect::Dialect;
 use crate::server::body_store::BodyStore;
 use crate::server::credential_cache::CredentialCache;
 use crate::server::response_cache::ResponseCache;
-use crate::store::bucket::Ownership;
 
 /// Attempts of a transaction while others win.
 pub(super) const ATTEMPTS_MAX: u32 = 64;
@@ -31,7 +31,6 @@ pub(super) struct Inner {
     pub(super) credentials: CredentialCache,
     pub(super) responses: ResponseCache,
     pub(super) settings: Settings,
-    pub(super) base_hosts: Vec<String>,
     pub(super) seed: Seed,
     pub(super) sweeps_all: bool,
 }
@@ -44,7 +43,6 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
     settings: Settings,
-    base_hosts: Vec<String>,
     seed: Seed,
     sweeps_all: bool,
 }
@@ -59,12 +57,7 @@ impl ObjectPut {
             keyring: None,
             clock: Arc::new(SystemClock::new()),
             ids: Box::new(SystemIds),
-            settings: Settings {
-                region: DEFAULT_REGION.to_owned(),
-                strict: false,
-                ownership: Ownership::default(),
-            },
-            base_hosts: Vec::new(),
+            settings: Settings { region: DEFAULT_REGION.to_owned(), ..Settings::default() },
             seed: Seed::default(),
             sweeps_all: false,
         }
@@ -110,14 +103,31 @@ impl Builder {
     /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
     #[must_use]
     pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
-        self.base_hosts.extend(hosts);
+        self.settings.base_hosts.extend(hosts);
         self
     }
 
-    /// The seed that a reset fills the emptied store with, and the ownership of new buckets.
+    /// The dialect of requests that name nothing of the service; that of the seed comes first.
     #[must_use]
-    pub fn seed(mut self, seed: Seed) -> Self {
+    pub const fn dialect(mut self, dialect: Dialect) -> Self {
+        self.settings.dialect = dialect;
+        self
+    }
+
+    /// False lets new buckets become public without a word about it, as the real service did before 2023.
+    #[must_use]
+    pub const fn public_access_block(mut self, blocks: bool) -> Self {
+        self.settings.blocks_public_access = blocks;
+        self
+    }
+
+    /// The seed that a reset fills the emptied store with, and what it says of new buckets and dialects. Give it after all else.
+    #[must_use]
+    pub fn seed(mut self, mut seed: Seed) -> Self {
         self.settings.ownership = seed.ownership;
+        self.settings.blocks_public_access &= seed.public_access_block != Some(false);
+        seed.public_access_block = Some(self.settings.blocks_public_access);
+        self.settings.dialect = seed.dialect.unwrap_or(self.settings.dialect);
         self.seed = seed;
         self
     }
@@ -143,7 +153,6 @@ impl Builder {
             credentials: CredentialCache::default(),
             responses: ResponseCache::new(),
             settings: self.settings,
-            base_hosts: self.base_hosts,
             seed: self.seed,
             sweeps_all: self.sweeps_all,
         }))

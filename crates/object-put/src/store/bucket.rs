@@ -6,6 +6,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::acl::Acl;
 use crate::error::Error;
+use crate::request::dialect::reserved_bucket_names;
 use crate::store::lock::DefaultRetention;
 
 /// The kind of a bucket: what its objects can do depends on it.
@@ -176,12 +177,19 @@ impl Bucket {
     }
 }
 
+/// Tells whether `name` is one of directory buckets alone.
+#[must_use]
+pub fn is_directory_name(name: &str) -> bool {
+    reserved_bucket_names::OF_DIRECTORIES.iter().any(|suffix| name.ends_with(suffix))
+}
+
 /// Checks that `name` is one that a bucket can have: 3 to 63 lower-case letters, digits, dots and hyphens, with a letter or digit at
-/// both ends and around every dot, and no IP address.
+/// both ends and around every dot, no IP address, and none that the real service keeps for itself.
 ///
 /// # Errors
 /// [`Error::InvalidBucketName`].
 pub fn check_name(name: &str) -> Result<(), Error> {
+    use reserved_bucket_names::{PREFIXES, SUFFIXES};
     let label = |label: &str| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         !label.is_empty()
@@ -191,7 +199,9 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     };
     let fits = (3..=63).contains(&name.len())
         && name.split('.').all(label)
-        && name.parse::<std::net::Ipv4Addr>().is_err();
+        && name.parse::<std::net::Ipv4Addr>().is_err()
+        && !PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        && !SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
     if fits { Ok(()) } else { Err(Error::InvalidBucketName { bucket: name.to_owned() }) }
 }
 
@@ -208,6 +218,18 @@ mod tests {
         for name in
             ["", "ab", &long, "Abc", "a_b", "-abc", "abc-", "a..b", "a.-b", "1.2.3.4", "_ops"]
         {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+        let reserved = [
+            "xn--abc",
+            "sthree-abc",
+            "amzn-s3-demo-a",
+            "abc-s3alias",
+            "abc--ol-s3",
+            "abc.mrap",
+            "abc--table-s3",
+        ];
+        for name in reserved {
             assert!(check_name(name).is_err(), "{name}");
         }
     }

@@ -115,6 +115,39 @@ pub struct Lifecycle {
     pub rules: Vec<Rule>,
     /// Inner XML of the document, without the root: written by this service from what it read.
     pub document: String,
+    /// The least size of objects that transitions take, as it was put; nothing here moves objects.
+    #[serde(default)]
+    pub transition_least: TransitionLeast,
+}
+
+/// The least size of objects that transitions take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TransitionLeast {
+    /// 128 KiB, for all classes.
+    #[default]
+    AllClasses128K,
+    /// That of each class.
+    ByClass,
+}
+
+impl TransitionLeast {
+    const ALL: [(Self, &'static str); 2] = [
+        (Self::AllClasses128K, "all_storage_classes_128K"),
+        (Self::ByClass, "varies_by_storage_class"),
+    ];
+
+    /// The size with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, own)| *own == name).map(|(least, _)| *least)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(least, _)| *least == self).map_or("", |(_, name)| name)
+    }
 }
 
 impl Lifecycle {
@@ -149,7 +182,7 @@ impl Lifecycle {
         for child in root.children.iter().filter(|child| child.name == "Rule") {
             copy(child, &mut document);
         }
-        Ok(Self { rules, document })
+        Ok(Self { rules, document, transition_least: TransitionLeast::default() })
     }
 
     /// The document again.

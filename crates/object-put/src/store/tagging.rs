@@ -80,14 +80,15 @@ impl Tags {
         tags.checked(TagTarget::Object)
     }
 
-    /// The tags of a `Tagging` document for `bearer`.
+    /// The tags of a `Tagging` document for `bearer`; none without a set.
     ///
     /// # Errors
     /// `MalformedXml`; `InvalidTag` for a key that is there twice; `TooManyTags`; `InvalidTag`.
     pub fn from_xml(body: &[u8], bearer: TagTarget) -> Result<Self, Error> {
         let document = Element::parse(body, "Tagging")?;
-        let set = document.child("TagSet").ok_or(Error::MalformedXml)?;
-        Self::of_element(set, bearer)
+        document
+            .child("TagSet")
+            .map_or_else(|| Ok(Self::default()), |set| Self::of_element(set, bearer))
     }
 
     /// The tags of a bucket that is being made, as children of its configuration's element.
@@ -236,6 +237,7 @@ mod tests {
             Tags::from_xml(twice.as_bytes(), TagTarget::Bucket),
             Err(Error::InvalidTag { .. })
         ));
-        assert_eq!(Tags::from_xml(b"<Tagging/>", TagTarget::Object), Err(Error::MalformedXml));
+        assert_eq!(Tags::from_xml(b"<Tagging/>", TagTarget::Object), Ok(Tags::default()));
+        assert_eq!(Tags::from_xml(b"<Other/>", TagTarget::Object), Err(Error::MalformedXml));
     }
 }

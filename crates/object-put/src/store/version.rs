@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::Alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use triptych_core::blobs::BlobId;
@@ -26,6 +27,14 @@ pub const PARTS_MAX: u32 = 10_000;
 /// Parts that one immutable chunk of a part list names.
 pub const PARTS_PER_CHUNK: usize = 500;
 
+/// The characters of version ids: letters, digits, `.` and `_`, so that no tool takes one for an option.
+const ALPHABET: GeneralPurpose = GeneralPurpose::new(&CHARACTERS, NO_PAD);
+const CHARACTERS: Alphabet =
+    match Alphabet::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._") {
+        Ok(alphabet) => alphabet,
+        Err(_) => base64::alphabet::URL_SAFE,
+    };
+
 /// The name of a version of a key. Its sequence grows for its key; its random bytes make it unguessable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionId {
@@ -43,7 +52,9 @@ impl VersionId {
     /// Reads what [`fmt::Display`] shows of a version that is not null; `None` for what is no version id.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let bytes: [u8; 24] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        // Earlier releases wrote a hyphen for the dot.
+        let text = text.replace('-', ".");
+        let bytes: [u8; 24] = ALPHABET.decode(text).ok()?.try_into().ok()?;
         let (body, check) = bytes.split_at(20);
         if crc32c::crc32c(body).to_be_bytes() != check {
             return None;
@@ -73,7 +84,7 @@ impl fmt::Display for VersionId {
         bytes.extend_from_slice(&self.sequence.to_be_bytes());
         bytes.extend_from_slice(&self.random);
         bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_be_bytes());
-        f.write_str(&URL_SAFE_NO_PAD.encode(bytes))
+        f.write_str(&ALPHABET.encode(bytes))
     }
 }
 
@@ -364,6 +375,13 @@ mod tests {
         let id = VersionId { sequence: 7, random: [9; 12], null: false };
         assert_eq!(id.to_string().len(), 32);
         assert_eq!(VersionId::parse(&id.to_string()), Some(id));
+        for random in 0..=255 {
+            let id = VersionId { sequence: 1, random: [random; 12], null: false };
+            let text = id.to_string();
+            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+            assert!(text.chars().all(fits), "{text}");
+            assert_eq!(VersionId::parse(&text.replace('.', "-")), Some(id), "as it was shown once");
+        }
         for text in ["", "null", "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD", "a b"] {
             assert_eq!(VersionId::parse(text), None);
         }

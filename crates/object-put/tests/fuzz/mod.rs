@@ -58,7 +58,7 @@ pub fn signature(data: &[u8]) {
     let Ok(dialect) = Dialect::of(fields.iter(), query.names()) else {
         return;
     };
-    let fields = fields.in_dialect(dialect);
+    let fields = fields.in_dialect(dialect.unwrap_or_default());
     let Ok(authorization) = fields.get("authorization") else {
         return;
     };

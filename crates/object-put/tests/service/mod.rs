@@ -26,6 +26,7 @@ use triptych_core::time::{ManualClock, Timestamp};
 
 /// The keys and buckets of every test.
 pub const SEED: &str = r#"{
+    "publicAccessBlock": false,
     "accounts": [
         { "id": "111122223333", "displayName": "main", "email": "a@b.c", "keys": [
             { "accessKeyId": "AKIDEXAMPLE", "secretAccessKey": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" },

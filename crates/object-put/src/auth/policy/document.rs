@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::auth::account::{AccountDirectory, matches};
 use crate::auth::action::ActionTargets;
 use crate::auth::policy::{
-    Choice, Effect, Policy, Statement, account_of, condition, malformed, neutral_action, strings,
+    Choice, Effect, Policy, Principal, Principals, Statement, account_of, condition, malformed,
+    neutral_action, strings,
 };
 use crate::error::Error;
 use crate::request::dialect::{ACCOUNT_PRINCIPALS, without_arn_prefix};
@@ -35,8 +36,11 @@ impl Policy {
     /// # Errors
     /// [`Error::MalformedPolicy`].
     pub fn check_principals(&self, accounts: &AccountDirectory) -> Result<(), Error> {
-        let mut named = self.statements.iter().flat_map(|own| &own.principal.values);
-        let is_known = |name: &String| name == "*" || accounts.knows(account_of(name));
+        let mut named = self.statements.iter().flat_map(|own| &own.principal.named);
+        let is_known = |principal: &Principal| match principal {
+            Principal::Anyone | Principal::Service => true,
+            Principal::Account(name) => accounts.knows(account_of(name)),
+        };
         match named.all(is_known) {
             true => Ok(()),
             false => Err(malformed("Invalid principal in policy")),
@@ -144,13 +148,13 @@ fn statement(json: &Value) -> Result<Statement, Error> {
         };
         *value = name.ok_or_else(|| malformed("Policy has invalid resource"))?.to_owned();
     }
-    Ok(Statement {
-        effect,
-        principal: principal(json)?,
-        action,
-        resource,
-        tests: condition::tests(json.get("Condition"))?,
-    })
+    let principal = principals(json)?;
+    // What only services of the provider meet is met by nobody here, whatever it looks at.
+    let tests = match principal.named.iter().all(|own| *own == Principal::Service) {
+        true if !principal.is_not => Vec::new(),
+        _ => condition::tests(json.get("Condition"))?,
+    };
+    Ok(Statement { effect, principal, action, resource, tests })
 }
 
 fn choice(json: &Value, name: &str) -> Result<Choice, Error> {
@@ -165,30 +169,44 @@ fn choice(json: &Value, name: &str) -> Result<Choice, Error> {
     Ok(Choice { values, is_not })
 }
 
-fn principal(json: &Value) -> Result<Choice, Error> {
+fn principals(json: &Value) -> Result<Principals, Error> {
     let invalid = || malformed("Invalid principal in policy");
     let (value, is_not) = match (json.get("Principal"), json.get("NotPrincipal")) {
         (Some(value), None) => (value, false),
         (None, Some(value)) => (value, true),
         _ => return Err(malformed("Missing required field Principal")),
     };
-    let values = match value {
-        Value::String(text) if text == "*" => vec![text.clone()],
+    let mut named = Vec::new();
+    match value {
+        Value::String(text) if text == "*" => named.push(Principal::Anyone),
         Value::Object(kinds) => {
-            let mut values = Vec::new();
             for (kind, names) in kinds {
-                if kind != "CanonicalUser" && !ACCOUNT_PRINCIPALS.contains(&kind.as_str()) {
-                    return Err(invalid());
+                let names = strings(names).filter(|names| !names.is_empty()).ok_or_else(invalid)?;
+                for name in names {
+                    named.push(principal(kind, name).ok_or_else(invalid)?);
                 }
-                let names = strings(names).filter(|names| !names.is_empty());
-                values.extend(names.ok_or_else(invalid)?);
             }
-            values
         }
         _ => return Err(invalid()),
-    };
-    if values.is_empty() {
+    }
+    if named.is_empty() {
         return Err(invalid());
     }
-    Ok(Choice { values, is_not })
+    Ok(Principals { named, is_not })
+}
+
+/// The principal of this kind and name.
+fn principal(kind: &str, name: String) -> Option<Principal> {
+    let is_host = |name: &str| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        name.contains('.')
+            && name.split('.').all(|label| !label.is_empty() && label.bytes().all(fits))
+    };
+    match kind {
+        kind if ACCOUNT_PRINCIPALS.contains(&kind) && name == "*" => Some(Principal::Anyone),
+        kind if ACCOUNT_PRINCIPALS.contains(&kind) => Some(Principal::Account(name)),
+        "CanonicalUser" => Some(Principal::Account(name)),
+        "Service" => is_host(&name).then_some(Principal::Service),
+        _ => None,
+    }
 }

@@ -45,10 +45,51 @@ impl Choice {
     }
 }
 
+/// Principals, or all but these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Principals {
+    named: Vec<Principal>,
+    is_not: bool,
+}
+
+/// Someone whom a statement names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Principal {
+    /// Everybody.
+    Anyone,
+    /// An account: its id, its canonical id, or the name of its root user.
+    Account(String),
+    /// A service of the provider. None of them sends requests here.
+    Service,
+}
+
+impl Principals {
+    fn names_anyone(&self) -> bool {
+        self.named.contains(&Principal::Anyone)
+    }
+
+    fn take(&self, caller: &Caller) -> bool {
+        self.named.iter().any(|principal| principal.is(caller)) != self.is_not
+    }
+}
+
+impl Principal {
+    fn is(&self, caller: &Caller) -> bool {
+        match self {
+            Self::Anyone => true,
+            Self::Service => false,
+            Self::Account(name) => caller.account().is_some_and(|account| {
+                let named = account_of(name);
+                named == account.id || named == account.canonical_id
+            }),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Statement {
     effect: Effect,
-    principal: Choice,
+    principal: Principals,
     action: Choice,
     resource: Choice,
     tests: Vec<Test>,
@@ -107,7 +148,7 @@ impl Policy {
     #[must_use]
     pub fn is_public(&self) -> bool {
         self.statements.iter().any(|own| {
-            let anyone = own.principal.values.iter().any(|value| value == "*");
+            let anyone = own.principal.names_anyone();
             own.effect == Effect::Allow && own.tests.is_empty() && anyone != own.principal.is_not
         })
     }
@@ -116,19 +157,11 @@ impl Policy {
 impl Statement {
     fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
         let permission = neutral_action(request.permission);
-        self.principal.takes(|value| is_meant(value, request.caller))
+        self.principal.take(request.caller)
             && self.action.takes(|value| matches_action(value, permission))
             && self.resource.takes(|value| matches(value, request.resource))
             && self.tests.iter().all(|test| test.holds(request))
     }
-}
-
-fn is_meant(principal: &str, caller: &Caller) -> bool {
-    principal == "*"
-        || caller.account().is_some_and(|account| {
-            let named = account_of(principal);
-            named == account.id || named == account.canonical_id
-        })
 }
 
 /// The account of a principal: itself, or that of its root user, arn:aws:iam::111122223333:root.
@@ -174,6 +207,7 @@ pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Policy>, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::account::AccountDirectory;
 
     fn evaluate(statements: &str, permission: &str, resource: &str, query: &str) -> Option<Effect> {
         let document = format!("{{\"Version\": \"2012-10-17\", \"Statement\": {statements}}}");
@@ -223,6 +257,35 @@ mod tests {
         };
         assert_eq!(with("open"), Some(Effect::Allow));
         assert_eq!(with("shut"), None);
+    }
+
+    #[test]
+    fn services_of_the_provider_are_kept_and_match_nobody() {
+        let with = |effect: &str, principal: &str| {
+            let statement = format!(
+                r#"[{{"Effect": "{effect}", {principal}, "Action": "s3:PutObject", "Resource": "arn:aws:s3:::b/*",
+                "Condition": {{"ArnLike": {{"aws:SourceArn": "arn:aws:s3:::c"}}}}}}]"#
+            );
+            format!("{{\"Statement\": {statement}}}")
+        };
+        let logging = r#""Principal": {"Service": "logging.s3.amazonaws.com"}"#;
+        for effect in ["Allow", "Deny"] {
+            let policy = Policy::parse(with(effect, logging).as_bytes(), "b").unwrap();
+            assert_eq!(policy.check_principals(&AccountDirectory::default()), Ok(()));
+            assert!(!policy.is_public());
+        }
+        let statement = with("Allow", logging).replace("{\"Statement\": ", "");
+        let statement = statement.strip_suffix('}').unwrap();
+        assert_eq!(evaluate(statement, "store:PutObject", "b/k", ""), None);
+        for wrong in [
+            r#""Principal": {"Service": "*"}"#,
+            r#""Principal": {"Service": ""}"#,
+            r#""Principal": {"Service": []}"#,
+            r#""Principal": {"Federated": "a.b"}"#,
+            r#""NotPrincipal": {"Service": "logging.s3.amazonaws.com"}"#,
+        ] {
+            assert!(Policy::parse(with("Deny", wrong).as_bytes(), "b").is_err(), "{wrong}");
+        }
     }
 
     #[test]

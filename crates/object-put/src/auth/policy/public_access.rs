@@ -1,6 +1,7 @@
 //! The public access block.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use triptych_core::kv::Tx;
 
 use crate::auth::acl::Acl;
@@ -34,6 +35,24 @@ impl PublicAccessBlock {
         let row = BUCKET_CONFIGS.peek(tx, &(bucket, Self::CONFIG_NAME.to_owned()))?;
         let block = row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged));
         Ok(block.transpose()?.unwrap_or_default())
+    }
+
+    /// Blocks everything: what new buckets have.
+    pub const ALL: Self = Self {
+        block_public_acls: true,
+        ignore_public_acls: true,
+        block_public_policy: true,
+        restrict_public_buckets: true,
+    };
+
+    /// Sets it on a bucket.
+    pub fn put(&self, tx: &mut Tx<'_>, bucket: u64) {
+        let fields = self.fields().map(|(name, value)| {
+            let (first, rest) = name.split_at(1);
+            (first.to_ascii_lowercase() + rest, value.into())
+        });
+        let text = Value::Object(fields.into_iter().collect()).to_string();
+        BUCKET_CONFIGS.put(tx, &(bucket, Self::CONFIG_NAME.to_owned()), &text.into());
     }
 
     /// Checks a list that is to be set in a bucket.

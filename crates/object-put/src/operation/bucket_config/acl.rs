@@ -39,7 +39,7 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 /// The list that a `PutBucketAcl` or `PutObjectAcl` brings, by headers or as a document.
 ///
 /// # Errors
-/// `MissingSecurityHeader` for neither, `UnexpectedContent` for both; `AccessControlListNotSupported`; those of the grammar;
+/// `MissingSecurityHeader` for neither, `UnexpectedContent` for both; those of the grammar; `AccessControlListNotSupported`;
 /// `AccessDenied` for a public list where the bucket blocks those.
 pub fn of_put(call: &Call<'_>, tx: &mut Tx<'_>, context: &AclContext<'_>) -> Result<Acl, Error> {
     let bucket = call.bucket()?;
@@ -48,17 +48,16 @@ pub fn of_put(call: &Call<'_>, tx: &mut Tx<'_>, context: &AclContext<'_>) -> Res
             return Err(Error::MissingSecurityHeader { header: "x-store-acl" });
         }
         (true, false) => return Err(Error::UnexpectedContent),
-        (true, true) => Acl::from_headers(call.fields, context).map(Option::unwrap_or_default),
-        (false, false) => Acl::from_xml(call.body, call.dialect(), context),
+        (true, true) => Acl::from_headers(call.fields, context)?.unwrap_or_default(),
+        (false, false) => Acl::from_xml(call.body, call.dialect(), context)?,
     };
     if bucket.ownership == Ownership::BucketOwnerEnforced {
         let own = Acl::default().entries(context.owner);
-        return match acl {
-            Ok(acl) if acl.entries(context.owner) == own => Ok(Acl::default()),
-            _ => Err(Error::AccessControlListNotSupported),
+        return match acl.entries(context.owner) == own {
+            true => Ok(Acl::default()),
+            false => Err(Error::AccessControlListNotSupported),
         };
     }
-    let acl = acl?;
     PublicAccessBlock::check(tx, bucket.id, &acl)?;
     Ok(acl)
 }

@@ -6,11 +6,10 @@ use triptych_core::kv::Tx;
 use crate::error::Error;
 use crate::operation::bucket_config::{delete_config, not_configured, put_config};
 use crate::operation::{Call, ReadCall, Reply};
-use crate::store::lifecycle::{self, Lifecycle};
+use crate::store::lifecycle::{self, Lifecycle, TransitionLeast};
 
-/// The header that tells which objects are too small for a transition, and the one value that it has here.
+/// The header that tells which objects are too small for a transition.
 const TRANSITION_LEAST: &str = "x-store-transition-default-minimum-object-size";
-const TRANSITION_LEAST_VALUE: &str = "all_storage_classes_128K";
 
 /// `GetBucketLifecycleConfiguration`.
 ///
@@ -26,25 +25,26 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     };
     let rules = lifecycle::of_bucket(tx, call.bucket()?.id)?.ok_or_else(missing)?;
     let shown = rules.shown(call.dialect().names().namespace);
-    Ok(Reply::xml(shown).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
+    Ok(Reply::xml(shown).with(TRANSITION_LEAST, rules.transition_least.name()))
 }
 
 /// `PutBucketLifecycleConfiguration`.
 ///
 /// # Errors
-/// `InvalidRequest` for a least size of transitions other than the default, as none happens; those of [`Lifecycle::from_xml`].
+/// `InvalidRequest` for a least size of transitions that is none; those of [`Lifecycle::from_xml`].
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let least = call.fields.get(TRANSITION_LEAST)?;
-    if let Some(value) = least.filter(|value| *value != TRANSITION_LEAST_VALUE) {
-        return Err(Error::request(format!(
-            "Invalid TransitionDefaultMinimumObjectSize found: {value}"
-        )));
-    }
-    let rules = Lifecycle::from_xml(call.body, || {
+    let least = match call.fields.get(TRANSITION_LEAST)? {
+        None => TransitionLeast::default(),
+        Some(value) => TransitionLeast::parse(&value).ok_or_else(|| {
+            Error::request(format!("Invalid TransitionDefaultMinimumObjectSize found: {value}"))
+        })?,
+    };
+    let mut rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
+    rules.transition_least = least;
     put_config(call, tx, lifecycle::CONFIG_NAME, &rules)?;
-    Ok(Reply::empty(200).with(TRANSITION_LEAST, TRANSITION_LEAST_VALUE))
+    Ok(Reply::empty(200).with(TRANSITION_LEAST, least.name()))
 }
 
 /// `DeleteBucketLifecycle`.

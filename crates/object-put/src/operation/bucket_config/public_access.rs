@@ -5,7 +5,7 @@ use triptych_core::kv::Tx;
 
 use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
-use crate::operation::bucket_config::{delete_config, not_configured, put_config, xml_reply};
+use crate::operation::bucket_config::{delete_config, not_configured, xml_reply};
 use crate::operation::{Call, ReadCall, Reply};
 use crate::store::tables::BUCKET_CONFIGS;
 
@@ -36,7 +36,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// `MalformedXml`.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let block = PublicAccessBlock::from_xml(call.body)?;
-    put_config(call, tx, PublicAccessBlock::CONFIG_NAME, &block)?;
+    block.put(tx, call.bucket()?.id);
     Ok(Reply::empty(200))
 }
 
