@@ -61,6 +61,10 @@ impl hyper::service::Service<Request<Body>> for Probe {
                     Err(BodyError::Broken(_)) => (400, "broken".into()),
                 },
                 "/refuse" => (403, "not read".into()),
+                "/endless" => {
+                    let body = Endless(Arc::clone(&probe.go));
+                    return Ok(Response::new(ReplyBody::stream(body)));
+                }
                 _ => (200, "hello".into()),
             };
             let mut response = Response::new(ReplyBody::whole(text));
@@ -68,6 +72,28 @@ impl hyper::service::Service<Request<Body>> for Probe {
             response.extensions_mut().insert(Operation("probe"));
             Ok(response)
         })
+    }
+}
+
+/// A body without end, which tells when it is dropped.
+struct Endless(Arc<Notify>);
+
+impl http_body::Body for Endless {
+    type Data = bytes::Bytes;
+    type Error = super::BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, super::BoxError>>> {
+        let piece = bytes::Bytes::from_static(&[b'x'; 64 * 1024]);
+        std::task::Poll::Ready(Some(Ok(http_body::Frame::data(piece))))
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.0.notify_one();
     }
 }
 
@@ -136,6 +162,81 @@ async fn a_silent_and_an_idle_connection_are_closed() {
     assert_eq!(exchange(&server, "").await, "");
     let answer = exchange(&server, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert_eq!(status(&answer), 200);
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_sending_side_gets_its_answer() {
+    let (server, probe) = start(quick()).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    stream.shutdown().await.unwrap();
+    probe.started.notified().await;
+    // The server has had the time to see the end before it answers.
+    tokio::task::yield_now().await;
+    probe.go.notify_one();
+    let answer = read_all(&mut stream).await;
+    assert!(answer.ends_with("waited"), "{answer}");
+}
+
+/// A config whose answers are given up soon.
+fn impatient(answer_idle_ms_max: u64, answer_rate_min: u64) -> Config {
+    let limits = Limits {
+        answer_idle_ms_max,
+        answer_rate_min,
+        answer_grace_ms: 150,
+        head_ms_max: 20_000,
+        ..Limits::default()
+    };
+    Config { limits, ..Config::default() }
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_is_given_up() {
+    let (server, probe) = start(impatient(150, 0)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    // The service sees that its body was dropped.
+    let dropped = tokio::time::timeout(Duration::from_secs(10), probe.go.notified()).await;
+    assert!(dropped.is_ok(), "the answer goes on");
+}
+
+#[tokio::test]
+async fn an_answer_that_is_read_too_slowly_is_given_up() {
+    let (server, probe) = start(impatient(20_000, u64::MAX)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(b"GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut bytes = [0; 64 * 1024];
+    let dropped = async {
+        tokio::select! {
+            () = probe.go.notified() => {}
+            () = async { loop {
+                let _ = stream.read(&mut bytes).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            } } => {}
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(10), dropped).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_stream_of_http_2_whose_window_stays_shut_is_given_up() {
+    let (server, probe) = start(impatient(150, 0)).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    // GET http://localhost/endless in indexed and literal header fields (RFC 7541 §6).
+    let fields = b"\x82\x86\x04\x08/endless\x01\x09localhost";
+    let settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    let head = [0, 0, fields.len() as u8, 1, 5, 0, 0, 0, 1];
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    stream.write_all(&[&preface[..], &settings, &head, fields].concat()).await.unwrap();
+    // All that comes is read; the window of the stream is never opened further.
+    let reading = async {
+        let mut bytes = [0; 4096];
+        while stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
+    };
+    let dropped = async {
+        tokio::join!(probe.go.notified(), reading);
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(10), dropped).await.is_ok());
 }
 
 #[tokio::test]

@@ -144,6 +144,21 @@ pub fn augment(command: Command, product: &Product) -> Command {
             limits.body_idle_ms_max,
         ))
         .arg(number(
+            "body-rate-min",
+            "Bytes a second that a request body must reach on average",
+            limits.body_rate_min,
+        ))
+        .arg(number(
+            "answer-idle-ms-max",
+            "Longest time in which a client takes no byte of its answer",
+            limits.answer_idle_ms_max,
+        ))
+        .arg(number(
+            "answer-rate-min",
+            "Bytes a second that a client must take of its answer on average while it is waited for",
+            limits.answer_rate_min,
+        ))
+        .arg(number(
             "drain-ms-max",
             "How long running requests may go on after a stop",
             limits.drain_ms_max,
@@ -205,6 +220,9 @@ impl Flags {
                     .clamp(1, usize::MAX >> 4),
                 head_ms_max: number("head-ms-max"),
                 body_idle_ms_max: number("body-idle-ms-max"),
+                body_rate_min: number("body-rate-min"),
+                answer_idle_ms_max: number("answer-idle-ms-max"),
+                answer_rate_min: number("answer-rate-min"),
                 drain_ms_max: number("drain-ms-max"),
                 ..Limits::default()
             },

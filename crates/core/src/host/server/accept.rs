@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 
+use super::answer_pace::{PacedWrites, StreamPace};
 use super::shutdown;
 use super::state::{Config, ServerState};
 use super::{HostedService, Peer};
@@ -111,11 +112,19 @@ where
     let shared = Arc::clone(server);
     // Every line of the log names it.
     let address: Arc<str> = peer.address.to_string().into();
+    let pace = Arc::new(StreamPace::default());
+    let noted = Arc::clone(&pace);
     let service = service_fn(move |request| {
         let (server, address) = (Arc::clone(&shared), Arc::clone(&address));
-        async move { Ok::<_, Infallible>(server.answer(request, peer, &address).await) }
+        let noted = Arc::clone(&noted);
+        async move {
+            let answer = server.answer(request, peer, &address).await;
+            let answer = if http2 { answer.map(|body| noted.note(body)) } else { answer };
+            Ok::<_, Infallible>(answer)
+        }
     });
-    let io = TokioIo::new(io);
+    let timeouts = server.answer_timeouts();
+    let io = TokioIo::new(PacedWrites::new(io, timeouts));
     let ended = if http2 {
         let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
         builder
@@ -125,6 +134,7 @@ where
         let mut connection = pin!(builder.serve_connection(io, service));
         tokio::select! {
             ended = connection.as_mut() => ended,
+            () = pace.stalled(timeouts.idle) => return,
             () = server.stopping.stopped() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
@@ -134,6 +144,8 @@ where
         let mut builder = hyper::server::conn::http1::Builder::new();
         builder
             .timer(TokioTimer::new())
+            // A client may close its sending side once it has asked.
+            .half_close(true)
             .header_read_timeout(Duration::from_millis(server.limits.head_ms_max))
             .max_buf_size(server.limits.head_bytes_max);
         let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());

@@ -1,6 +1,7 @@
 //! The way from an accepted connection to a request at its service, and of the answer back.
 
 mod accept;
+mod answer_pace;
 mod body;
 mod exchange;
 mod mount;

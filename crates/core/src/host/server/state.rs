@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 
+use super::answer_pace::AnswerTimeouts;
 use super::body::BodyTimeouts;
 use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
@@ -30,6 +31,12 @@ pub struct Limits {
     pub body_rate_min: u64,
     /// Time that a body may take without being measured against the rate.
     pub body_grace_ms: u64,
+    /// Time for which a client may take no byte of an answer.
+    pub answer_idle_ms_max: u64,
+    /// Bytes a second that a client must take on average while it is waited for, once its grace is over.
+    pub answer_rate_min: u64,
+    /// Time for which a client may be waited for without being measured against the rate.
+    pub answer_grace_ms: u64,
     /// Time for which requests that run may go on after a stop.
     pub drain_ms_max: u64,
 }
@@ -43,6 +50,9 @@ impl Default for Limits {
             body_idle_ms_max: 30_000,
             body_rate_min: 128,
             body_grace_ms: 10_000,
+            answer_idle_ms_max: 60_000,
+            answer_rate_min: 128,
+            answer_grace_ms: 60_000,
             drain_ms_max: 30_000,
         }
     }
@@ -117,6 +127,14 @@ impl<S: Hosted> ServerState<S> {
             idle: Duration::from_millis(self.limits.body_idle_ms_max),
             rate_min: self.limits.body_rate_min,
             grace: Duration::from_millis(self.limits.body_grace_ms),
+        }
+    }
+
+    pub(super) const fn answer_timeouts(&self) -> AnswerTimeouts {
+        AnswerTimeouts {
+            idle: Duration::from_millis(self.limits.answer_idle_ms_max),
+            rate_min: self.limits.answer_rate_min,
+            grace: Duration::from_millis(self.limits.answer_grace_ms),
         }
     }
 
