@@ -5,6 +5,7 @@
 pub mod auth;
 pub mod body;
 pub mod error;
+pub mod kms;
 pub mod maintenance;
 pub mod operation;
 pub mod request;

@@ -160,3 +160,228 @@ async fn no_refusal_and_no_record_shows_a_customers_key() {
         assert!(texts.iter().all(|text| hidden(text)), "{texts:?}");
     }
 }
+
+const MODE: &str = "x-store-server-side-encryption";
+const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+const CONTEXT: &str = "x-store-server-side-encryption-context";
+const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
+
+/// The ARN of the `number`-th key of the seed.
+fn arn(dialect: Dialect, account: &str, number: u32) -> String {
+    let prefix = dialect.names().kms_arn_prefix;
+    format!("{prefix}us-east-1:{account}:key/11111111-aaaa-4bbb-8ccc-00000000000{number}")
+}
+
+fn kms(target: &str, body: &[u8], dialect: Dialect) -> Draft {
+    Draft::put(target, body).speaking(dialect).with(MODE, dialect.names().kms)
+}
+
+#[tokio::test]
+async fn every_mode_reads_back_in_either_dialect_and_names_its_key_by_arn() {
+    let world = World::new(NOW).await;
+    let body: Vec<u8> = (0..200_000_u32).map(|place| (place % 251) as u8).collect();
+    for dialect in [Dialect::Store, Dialect::Amz] {
+        let names = dialect.names();
+        let own = arn(dialect, "111122223333", 1);
+        let context = STANDARD.encode(r#"{"a": "1"}"#);
+        let mut drafts = vec![
+            (Draft::put("/bkt/k", &body).speaking(dialect).with(MODE, "AES256"), "AES256"),
+            (kms("/bkt/k", &body, dialect), names.kms),
+            (kms("/bkt/k", &body, dialect).with(CONTEXT, context.clone()), names.kms),
+            (
+                Draft::put("/bkt/k", &body).speaking(dialect).with(MODE, names.kms_dual),
+                names.kms_dual,
+            ),
+            (
+                Draft::put("/bkt/k", &body)
+                    .speaking(dialect)
+                    .with(MODE, names.kms_dual)
+                    .with(KEY, own.clone()),
+                names.kms_dual,
+            ),
+        ];
+        for key in [&own[own.len() - 36..], &own, "alias/demo"] {
+            drafts.push((kms("/bkt/k", &body, dialect).with(KEY, key), names.kms));
+            let draft = kms("/bkt/k", &body, dialect).with(KEY, key).with(BUCKET_KEY, "true");
+            drafts.push((draft, names.kms));
+        }
+        for (draft, mode) in drafts {
+            let header = |answer: &Answer, name: &str| {
+                answer.header(&dialect.header(name)).map(str::to_owned)
+            };
+            let put = world.send(&draft).await;
+            assert_eq!(put.status, 200, "{}", put.text());
+            let sent = |name: &str| {
+                let name = dialect.header(name).into_owned();
+                draft.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
+            };
+            assert_eq!(header(&put, CONTEXT), sent(CONTEXT));
+            let got = world.send(&Draft::new("GET", "/bkt/k", b"").speaking(dialect)).await;
+            assert!(got.status == 200 && got.body == body, "{}", got.text());
+            let ranged = Draft::new("GET", "/bkt/k", b"").speaking(dialect);
+            let ranged = world.send(&ranged.with("range", "bytes=65000-140000")).await;
+            assert!(ranged.body == body[65_000..=140_000]);
+            assert_eq!(header(&got, CONTEXT), None);
+            for answer in [&put, &got] {
+                assert_eq!(header(answer, MODE).as_deref(), Some(mode));
+                assert_eq!(header(answer, BUCKET_KEY), sent(BUCKET_KEY));
+                match (mode, sent(KEY)) {
+                    ("AES256", _) => assert_eq!(header(answer, KEY), None),
+                    (_, Some(_)) => assert_eq!(header(answer, KEY).as_ref(), Some(&own)),
+                    (_, None) => {
+                        let managed = header(answer, KEY).unwrap();
+                        let start = format!("{}us-east-1:111122223333:key/", names.kms_arn_prefix);
+                        assert!(managed.starts_with(&start) && managed != own, "{managed}");
+                    }
+                }
+            }
+            let md5 = format!("\"{}\"", hex::encode(Md5::digest(&body)));
+            assert_eq!(put.header("etag") == Some(&*md5), mode == "AES256");
+            assert_eq!(put.header("etag"), got.header("etag"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_that_cannot_be_used_are_refused_as_the_real_service_does() {
+    let world = World::new(NOW).await;
+    let own = |number| arn(Dialect::Amz, "111122223333", number);
+    let other = |number| arn(Dialect::Amz, "444455556666", number);
+    for (key, status, code, says) in [
+        ("fake-key-id".to_owned(), 400, "KMS.NotFoundException", "Invalid keyId 'fake-key-id'"),
+        (own(9), 400, "KMS.NotFoundException", &*format!("Key '{}' does not exist", own(9))),
+        (
+            own(1).replace("us-east-1", "us-west-2"),
+            400,
+            "KMS.NotFoundException",
+            "Invalid arn us-west-2",
+        ),
+        ("alias/none".to_owned(), 400, "KMS.NotFoundException", "is not found"),
+        ("arn:aws:s3:::bkt".to_owned(), 400, "KMS.NotFoundException", "Invalid arn"),
+        ("a/b/c".to_owned(), 400, "KMS.NotFoundException", "Invalid keyId"),
+        (own(2), 400, "KMS.DisabledException", &*format!("{} is disabled.", own(2))),
+        (own(3), 400, "KMS.KMSInvalidStateException", &*format!("{} is pending deletion.", own(3))),
+        (own(4), 400, "KMS.InvalidKeyUsageException", "SIGN_VERIFY"),
+        (other(6), 403, "AccessDenied", ""),
+        (other(5)[other(5).len() - 36..].to_owned(), 400, "KMS.NotFoundException", ""),
+    ] {
+        let refused = world.send(&kms("/bkt/k", b"body", Dialect::Amz).with(KEY, key)).await;
+        is(&refused, status, code, &says.replace('\'', "&apos;"));
+    }
+    let shared = world.send(&kms("/bkt/k", b"body", Dialect::Amz).with(KEY, other(5))).await;
+    assert_eq!(shared.status, 200, "{}", shared.text());
+    assert_eq!(world.fetch("/bkt/k").await.body, b"body");
+    assert_eq!(world.fetch("/bkt/none").await.status, 404, "nothing was stored");
+}
+
+#[tokio::test]
+async fn headers_of_encryption_that_do_not_go_together_are_refused() {
+    let world = World::new(NOW).await;
+    let context = STANDARD.encode(r#"{"a": "1"}"#);
+    let put = || Draft::put("/bkt/k", b"body");
+    for draft in [
+        put().with(KEY, "alias/demo"),
+        put().with(CONTEXT, context.clone()),
+        put().with(MODE, "AES256").with(KEY, "alias/demo"),
+        put().with(MODE, "AES256").with(CONTEXT, context.clone()),
+        put().with(MODE, "aws:kms:dsse").with(BUCKET_KEY, "true"),
+        put().with(MODE, "aws:kms").with(BUCKET_KEY, "yes"),
+        put().with(MODE, "aws:kms").with(CONTEXT, "no base64!"),
+        put().with(MODE, "aws:kms").with(CONTEXT, STANDARD.encode(r#"{"a": {"b": "c"}}"#)),
+        put().with(MODE, "store:kms"),
+        with_key(put().with(MODE, "aws:kms"), OWN, 1),
+        with_key(put().with(KEY, "alias/demo"), OWN, 1),
+        with_key(put().with(CONTEXT, context), OWN, 1),
+    ] {
+        is(&world.send(&draft).await, 400, "InvalidArgument", "");
+    }
+    assert_eq!(world.fetch("/bkt/k").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_key_needs_the_permissions_of_the_key_service_too() {
+    let world = World::new(NOW).await;
+    assert_eq!(world.send(&kms("/open/k", b"body", Dialect::Amz)).await.status, 200);
+    let reader = Draft { key: ("READER", "reader"), ..Draft::new("GET", "/open/k", b"") };
+    is(&world.send(&reader).await, 403, "AccessDenied", "");
+    let head = Draft { method: "HEAD", ..reader.clone() };
+    assert_eq!(world.send(&head).await.status, 200, "a head opens nothing");
+    assert_eq!(world.send(&head.with("x-store-checksum-mode", "ENABLED")).await.status, 403);
+    let writer = Draft { key: ("WRITER", "writer"), ..kms("/open/w", b"body", Dialect::Amz) };
+    is(&world.send(&writer).await, 403, "AccessDenied", "");
+    let anonymous = b"GET /open/k HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    is(&world.exchange(anonymous).await, 400, "InvalidArgument", "");
+    let other = Draft { key: ("OTHER", "other"), ..Draft::new("GET", "/open/k", b"") };
+    is(&world.send(&other).await, 403, "AccessDenied", "");
+}
+
+#[tokio::test]
+async fn the_default_of_a_bucket_takes_what_asks_for_nothing() {
+    let world = World::new(NOW).await;
+    let set = |mode: &str, key: &str, flag: &str| {
+        let text = format!(
+            "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>{mode}</SSEAlgorithm>{key}</ApplyServerSideEncryptionByDefault><BucketKeyEnabled>{flag}</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>"
+        );
+        Draft::put("/bkt?encryption", text.as_bytes())
+    };
+    let named = "<KMSMasterKeyID>alias/demo</KMSMasterKeyID>";
+    is(&world.send(&set("AES256", named, "false")).await, 400, "InvalidArgument", "");
+    is(&world.send(&set("aws:kms:dsse", named, "true")).await, 400, "InvalidArgument", "");
+    is(&world.send(&set("odd", "", "false")).await, 400, "MalformedXML", "");
+    assert_eq!(world.send(&set("aws:kms", named, "true")).await.status, 200);
+    let shown = world.fetch("/bkt?encryption").await.text();
+    for part in ["<SSEAlgorithm>aws:kms</SSEAlgorithm>", named, "<BucketKeyEnabled>true<"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let mode = |answer: &Answer| {
+        let header = |name: &str| answer.header(name).unwrap_or_default().to_owned();
+        (
+            header("x-amz-server-side-encryption"),
+            header("x-amz-server-side-encryption-aws-kms-key-id"),
+        )
+    };
+    let own = arn(Dialect::Amz, "111122223333", 1);
+    let plain = world.store("/bkt/k", b"body").await;
+    assert_eq!(mode(&plain), ("aws:kms".to_owned(), own.clone()));
+    assert_eq!(plain.header("x-amz-server-side-encryption-bucket-key-enabled"), Some("true"));
+    let copied =
+        world.send(&Draft::put("/bkt/copy", b"").with("x-store-copy-source", "open/k")).await;
+    assert_eq!(copied.status, 404);
+    let stated = world.send(&Draft::put("/bkt/s", b"body").with(MODE, "AES256")).await;
+    assert_eq!(mode(&stated), ("AES256".to_owned(), String::new()));
+    let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/s");
+    assert_eq!(mode(&world.send(&copy).await), ("aws:kms".to_owned(), own));
+    assert_eq!(world.fetch("/bkt/copy").await.body, b"body");
+}
+
+#[tokio::test]
+async fn a_policy_can_demand_a_mode_in_either_vocabulary() {
+    let world = World::new(NOW).await;
+    for (demand, key) in [
+        ("aws:kms", "s3:x-amz-server-side-encryption"),
+        ("store:kms", "store:x-store-server-side-encryption"),
+    ] {
+        let policy = format!(
+            r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::bkt/*",
+                "Condition": {{"StringNotEquals": {{"{key}": "{demand}"}}}}}}]}}"#
+        );
+        let put = world.send(&Draft::put("/bkt?policy", policy.as_bytes())).await;
+        assert_eq!(put.status, 204, "{}", put.text());
+        for dialect in [Dialect::Amz, Dialect::Store] {
+            assert_eq!(world.send(&kms("/bkt/k", b"", dialect)).await.status, 200);
+            let plain = Draft::put("/bkt/k", b"").speaking(dialect);
+            is(&world.send(&plain).await, 403, "AccessDenied", "");
+        }
+    }
+    let own = arn(Dialect::Amz, "111122223333", 1);
+    let policy = format!(
+        r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::bkt/*",
+            "Condition": {{"StringNotEquals": {{"s3:x-amz-server-side-encryption-aws-kms-key-id": "{own}"}}}}}}]}}"#
+    );
+    assert_eq!(world.send(&Draft::put("/bkt?policy", policy.as_bytes())).await.status, 204);
+    for dialect in [Dialect::Amz, Dialect::Store] {
+        let named = kms("/bkt/k", b"", dialect).with(KEY, arn(dialect, "111122223333", 1));
+        assert_eq!(world.send(&named).await.status, 200);
+        assert_eq!(world.send(&kms("/bkt/k", b"", dialect)).await.status, 403);
+    }
+}

@@ -1,6 +1,6 @@
 //! The table of errors: each code with its status, its sentence and its extra fields, as clients see them.
 
-use object_put::error::{Error, SignatureMismatch};
+use object_put::error::{Error, KmsFault, SignatureMismatch};
 use object_put::request::dialect::Dialect;
 use triptych_core::blobs::BlobError;
 use triptych_core::error::Coded;
@@ -94,6 +94,8 @@ fn object_rows() -> Vec<Row> {
         (Error::NoSuchVersion { key: key(), version: text("v") }, 404, "NoSuchVersion", "The specified version does not exist.", "Key=k VersionId=v"),
         (Error::NotConfigured { code: "NoSuchBucketPolicy", bucket: Some(text("b")), reason: "The bucket policy does not exist" }, 404, "NoSuchBucketPolicy", "The bucket policy does not exist", "BucketName=b"),
         (Error::PreconditionFailed { condition: "If-None-Match" }, 412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold", "Condition=If-None-Match"),
+        (Error::kms(KmsFault::Disabled, text("arn:store:kms:r:a:key/k is disabled.")), 400, "KMS.DisabledException", "arn:aws:kms:r:a:key/k is disabled.", ""),
+        (Error::KeyServiceFailed { reason: "it did not answer" }, 503, "ServiceUnavailable", "The key service could not be used: it did not answer. Please try again.", ""),
         (Error::WrongCustomerKey, 403, "AccessDenied", "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key.", ""),
         (Error::InvalidRange { requested: text("bytes=9-"), size: 5 }, 416, "InvalidRange", "The requested range is not satisfiable", "RangeRequested=bytes=9- ActualObjectSize=5"),
         (Error::InvalidPartNumber { number: 2 }, 416, "InvalidPartNumber", "The requested partnumber is not satisfiable", "PartNumberRequested=2 ActualPartCount=1"),
@@ -163,4 +165,17 @@ fn no_error_is_left_out_of_the_table() {
 
 fn all() -> Vec<Row> {
     [request_rows(), bucket_rows(), object_rows()].concat()
+}
+
+#[test]
+fn each_fault_of_a_key_has_its_code() {
+    for (fault, code) in [
+        (KmsFault::NotFound, "KMS.NotFoundException"),
+        (KmsFault::Disabled, "KMS.DisabledException"),
+        (KmsFault::InvalidState, "KMS.KMSInvalidStateException"),
+        (KmsFault::InvalidKeyUsage, "KMS.InvalidKeyUsageException"),
+    ] {
+        let row = Error::kms(fault, String::new()).row();
+        assert_eq!((row.status, row.code), (400, code));
+    }
 }

@@ -18,12 +18,14 @@ pub(super) fn run(matches: &ArgMatches) -> ExitCode {
             println!("object-put verify: {why}");
             ExitCode::from(2)
         }
-        Ok(VerifyReport { versions, bytes, faults, customer_keys }) => {
-            let unopened = match customer_keys {
+        Ok(VerifyReport { versions, bytes, faults, customer_keys, foreign_keys }) => {
+            let unopened = |count, whose| match count {
                 0 => String::new(),
-                some => format!(", {some} that need a customer's key"),
+                some => format!(", {some} that need {whose}"),
             };
-            println!("{versions} versions of {bytes} bytes, {faults} faults{unopened}");
+            let customers = unopened(customer_keys, "a customer's key");
+            let foreign = unopened(foreign_keys, "a key of a key service");
+            println!("{versions} versions of {bytes} bytes, {faults} faults{customers}{foreign}");
             ExitCode::from(u8::from(faults > 0))
         }
     }

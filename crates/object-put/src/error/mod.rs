@@ -27,6 +27,19 @@ pub struct SignatureMismatch {
     pub canonical_request: String,
 }
 
+/// The kinds of faults of key-management keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KmsFault {
+    /// There is no such key.
+    NotFound,
+    /// It is disabled.
+    Disabled,
+    /// It is about to be deleted.
+    InvalidState,
+    /// It is for something else than encryption.
+    InvalidKeyUsage,
+}
+
 /// The reason why a request was refused. Declared in the order the checks run: the first that applies is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -404,6 +417,20 @@ pub enum Error {
     PreconditionFailed {
         /// The header that holds the condition.
         condition: &'static str,
+    },
+    /// The key service refuses a key.
+    #[error("{reason}")]
+    Kms {
+        /// The kind of fault.
+        fault: KmsFault,
+        /// The fault, with the key.
+        reason: String,
+    },
+    /// The key service does not answer, or not as one does.
+    #[error("The key service could not be used: {reason}. Please try again.")]
+    KeyServiceFailed {
+        /// The fault.
+        reason: &'static str,
     },
     /// A customer's key that is not the object's.
     #[error(

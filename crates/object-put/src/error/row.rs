@@ -6,7 +6,7 @@ use triptych_core::blobs::BlobError;
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;
 
-use crate::error::Error;
+use crate::error::{Error, KmsFault};
 use crate::request::dialect::MixedDialects;
 
 impl Coded for Error {
@@ -79,6 +79,16 @@ impl Coded for Error {
             Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
             Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
+            Self::Kms { fault, .. } => Row::of(
+                400,
+                match fault {
+                    KmsFault::NotFound => "KMS.NotFoundException",
+                    KmsFault::Disabled => "KMS.DisabledException",
+                    KmsFault::InvalidState => "KMS.KMSInvalidStateException",
+                    KmsFault::InvalidKeyUsage => "KMS.InvalidKeyUsageException",
+                },
+            ),
+            Self::KeyServiceFailed { .. } => Row::of(503, "ServiceUnavailable"),
             Self::WrongCustomerKey => Row::of(403, "AccessDenied"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
@@ -121,6 +131,12 @@ impl Error {
             value: value.map(str::to_owned),
             reason: reason.into(),
         }
+    }
+
+    /// A fault of a key-management key.
+    #[must_use]
+    pub const fn kms(fault: KmsFault, reason: String) -> Self {
+        Self::Kms { fault, reason }
     }
 
     /// Tells whether it is not known if what was asked for happened.

@@ -8,12 +8,17 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::account::{AccessKey, Account, Secret};
 use crate::auth::policy::PublicAccessBlock;
-use crate::request::dialect::Dialect;
+use crate::body::encryption::SERVICE_MANAGED;
+use crate::kms::key::{DELETION_WAIT, KeyId, KeyState, KeyUsage, KmsKey};
+use crate::kms::key_name::{KeyArn, KeyName, is_alias};
+use crate::kms::key_store::KeyStore;
+use crate::request::dialect::{Dialect, is_reserved_alias, neutral_mode};
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, check_name,
     is_directory_name,
 };
-use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKETS};
+use crate::store::bucket_encryption::{self, BucketEncryption, BucketMode};
+use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKET_CONFIGS, BUCKETS, KMS_ALIASES, KMS_KEYS};
 
 /// The region of a service that is told none.
 pub const DEFAULT_REGION: &str = "us-east-1";
@@ -93,6 +98,8 @@ struct SeedBucket {
 struct SeedEncryption {
     mode: String,
     key: Option<String>,
+    #[serde(default)]
+    bucket_key: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -107,12 +114,26 @@ struct SeedAccessPoint {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
 struct SeedKmsKey {
     id: String,
     alias: Option<String>,
     account: String,
-    state: Option<String>,
+    #[serde(default)]
+    state: SeedKeyState,
+    #[serde(default)]
+    usage: KeyUsage,
+    /// Other accounts that may use the key.
+    #[serde(default)]
+    shared_with: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum SeedKeyState {
+    #[default]
+    Enabled,
+    Disabled,
+    PendingDeletion,
 }
 
 /// The reason why a seed file is not applied. It names the place.
@@ -225,14 +246,23 @@ impl Seed {
             if !["availability", "local"].contains(&zone_kind) {
                 return Err(invalid(at("zoneKind"), "is neither availability nor local"));
             }
-            if let Some(encryption) = &bucket.encryption
-                && (encryption.mode != crate::body::encryption::SERVICE_MANAGED
-                    || encryption.key.is_some())
-            {
-                return Err(invalid(
-                    at("encryption"),
-                    "asks for a mode other than AES256, which this version does not have",
-                ));
+            bucket.encryption(DEFAULT_REGION).map_err(|why| invalid(at("encryption"), why))?;
+        }
+        for (place, key) in self.kms_keys.iter().enumerate() {
+            let at = |field: &str| format!("kmsKeys[{place}].{field}");
+            let known = |id: &String| self.accounts.iter().any(|account| account.id == *id);
+            if !matches!(KeyName::parse(&key.id, &key.account), Ok(KeyName::Id(_))) {
+                return Err(invalid(at("id"), "is not the id of a key"));
+            }
+            if !known(&key.account) {
+                return Err(invalid(at("account"), "is not one of the accounts of this file"));
+            }
+            if !key.shared_with.iter().all(known) {
+                return Err(invalid(at("sharedWith"), "names an account that is not in this file"));
+            }
+            let is_alias = |alias: &str| is_alias(alias) && !is_reserved_alias(alias);
+            if key.alias.as_deref().is_some_and(|alias| !is_alias(alias)) {
+                return Err(invalid(at("alias"), "is not an alias that a key can have"));
             }
         }
         Ok(())
@@ -277,7 +307,55 @@ impl Seed {
                 if is_blocked && bucket.public == Public::None {
                     PublicAccessBlock::ALL.put(tx, record.id);
                 }
+                if let Ok(Some(encryption)) = bucket.encryption(region) {
+                    let setting = (record.id, bucket_encryption::SETTING.to_owned());
+                    let bytes = serde_json::to_vec(&encryption).unwrap_or_default();
+                    BUCKET_CONFIGS.put(tx, &setting, &bytes.into());
+                }
             }
+        }
+        Ok(new)
+    }
+
+    /// Puts key-management keys that are new into the embedded key service. Gives how many came.
+    ///
+    /// # Errors
+    /// [`SeedError::Store`].
+    pub fn apply_kms_keys(
+        &self,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+        keys: &KeyStore<'_>,
+    ) -> Result<usize, SeedError> {
+        let mut new = 0;
+        for own in &self.kms_keys {
+            if KMS_KEYS.get(tx, &own.id)?.is_some() {
+                continue;
+            }
+            let arn = KeyArn {
+                region: keys.region.to_owned(),
+                account: own.account.clone(),
+                id: own.id.clone(),
+            };
+            let state = match own.state {
+                SeedKeyState::Enabled => KeyState::Enabled,
+                SeedKeyState::Disabled => KeyState::Disabled,
+                SeedKeyState::PendingDeletion => {
+                    KeyState::PendingDeletion { until: keys.now.plus(DELETION_WAIT) }
+                }
+            };
+            let key = KmsKey {
+                state,
+                usage: own.usage,
+                accounts: own.shared_with.clone(),
+                ..keys.key_of(arn, ids)
+            };
+            KMS_KEYS.put(tx, &own.id, &key);
+            if let Some(alias) = &own.alias {
+                let alias = (own.account.clone(), alias.clone());
+                KMS_ALIASES.put(tx, &alias, &KeyId(own.id.clone()));
+            }
+            new += 1;
         }
         Ok(new)
     }
@@ -289,7 +367,6 @@ impl Seed {
         let counts = [
             ("directory buckets", self.buckets.iter().filter(directory).count()),
             ("access points", self.access_points.len()),
-            ("key-management keys", self.kms_keys.len()),
         ];
         let named = counts.iter().filter(|(_, count)| *count > 0);
         let named: Vec<_> = named.map(|(name, count)| format!("{count} {name}")).collect();
@@ -316,6 +393,34 @@ impl SeedAccount {
 }
 
 impl SeedBucket {
+    /// The default encryption that it is given; names of keys are those of its owner.
+    fn encryption(&self, region: &str) -> Result<Option<BucketEncryption>, &'static str> {
+        let Some(own) = &self.encryption else {
+            return Ok(None);
+        };
+        let names = Dialect::Store.names();
+        let mode = match neutral_mode(&own.mode) {
+            SERVICE_MANAGED if own.key.is_some() || own.bucket_key => {
+                return Err("names a key, which the mode AES256 has no use for");
+            }
+            SERVICE_MANAGED => BucketMode::ServiceManaged,
+            mode if mode == names.kms => BucketMode::KeyManagement,
+            mode if mode == names.kms_dual && own.bucket_key => {
+                return Err("has a bucket key, which dual layers do not take");
+            }
+            mode if mode == names.kms_dual => BucketMode::DualLayer,
+            _ => return Err("has a mode that is neither AES256 nor store:kms nor store:kms:dsse"),
+        };
+        let key = own.key.as_deref().map(|key| KeyName::parse(key, &self.owner)).transpose();
+        let key = key.map_err(|_| "names a key by what is no name of one")?;
+        Ok(Some(BucketEncryption {
+            mode,
+            key: key.map(|key| key.of_account(&self.owner, region)),
+            short_name: own.key.clone().filter(|key| !key.starts_with("arn:")),
+            bucket_key: own.bucket_key,
+        }))
+    }
+
     fn record(&self, id: u64, region: &str, now: Timestamp) -> Bucket {
         Bucket {
             kind: self.kind,
@@ -369,10 +474,7 @@ mod tests {
                "kmsKeys": [{ "id": "k", "alias": "alias/demo", "account": "111122223333", "state": "enabled" }], "region""#,
         );
         let seed = Seed::parse(&text).unwrap();
-        assert_eq!(
-            seed.unserved().unwrap(),
-            "1 directory buckets, 1 access points, 1 key-management keys"
-        );
+        assert_eq!(seed.unserved().unwrap(), "1 directory buckets, 1 access points");
         assert_eq!(Seed::parse(FILE).unwrap().unserved(), None);
     }
 

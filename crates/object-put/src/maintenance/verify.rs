@@ -1,16 +1,19 @@
 //! `object-put verify`: records against bodies, and with `--deep` every byte of them.
 
+use std::collections::BTreeMap;
+
 use triptych_core::blobs::{BlobError, Blobs};
 use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::body::checksum::Digests;
 use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring, encrypted_size};
-use crate::body::object_key::BodyKey;
+use crate::body::object_key::{BodyKey, ObjectKey};
+use crate::kms::key_store::KeyStore;
 use crate::maintenance::garbage::for_each_row;
 use crate::store::key::Key;
 use crate::store::lookup::parts;
-use crate::store::object_encryption::ObjectEncryption;
-use crate::store::tables::{CURRENT, NONCURRENT};
+use crate::store::object_encryption::{KmsSeal, ObjectEncryption};
+use crate::store::tables::{BUCKETS, CURRENT, KMS_KEYS, NONCURRENT};
 use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context, part_context};
 
 /// Versions that are checked between two reports of progress.
@@ -27,6 +30,8 @@ pub struct VerifyReport {
     pub faults: u64,
     /// The number of those whose bytes only their customer's key opens: they are there, and as long as they should be.
     pub customer_keys: u64,
+    /// The same for keys of a key service on the network.
+    pub foreign_keys: u64,
 }
 
 /// An event of a check that goes on.
@@ -58,7 +63,14 @@ pub fn verify(
     deep: Option<&Keyring>,
     note: &mut dyn FnMut(VerifyEvent),
 ) -> Result<VerifyReport, VerifyError> {
-    let mut check = Check { store, blobs, deep, note, findings: VerifyReport::default() };
+    let mut buckets = BTreeMap::new();
+    for_each_row(store, BUCKETS.span(&()), |_, value| {
+        let bucket = BUCKETS.decode(value)?;
+        buckets.insert(bucket.id, bucket.name);
+        Ok(())
+    })?;
+    let findings = VerifyReport::default();
+    let mut check = Check { store, blobs, buckets, deep, note, findings };
     for_each_row(store, CURRENT.span(&()), |key, value| {
         let (bucket, key) = CURRENT.read_key(key)?;
         check.version(bucket, &key, &CURRENT.decode(value)?);
@@ -75,6 +87,8 @@ pub fn verify(
 struct Check<'a> {
     store: &'a dyn KeyValue,
     blobs: &'a dyn Blobs,
+    /// Names of buckets by their numbers.
+    buckets: BTreeMap<u64, String>,
     deep: Option<&'a Keyring>,
     note: &'a mut dyn FnMut(VerifyEvent),
     findings: VerifyReport,
@@ -127,6 +141,15 @@ impl Check<'_> {
         };
         let body_key = match &data.encryption {
             ObjectEncryption::ServiceManaged => BodyKey::Service,
+            ObjectEncryption::KeyManagement(seal) => {
+                match self.object_key(seal, keyring, bucket, key)? {
+                    Some(key) => BodyKey::Object(key),
+                    None => {
+                        self.findings.foreign_keys += 1;
+                        return Ok(());
+                    }
+                }
+            }
             ObjectEncryption::Customer(_) => {
                 self.findings.customer_keys += 1;
                 return Ok(());
@@ -150,6 +173,29 @@ impl Check<'_> {
             return Err("its bytes do not have its checksum".to_owned());
         }
         Ok(())
+    }
+
+    /// The key of an object that a key-management key sealed; `None` where that key is not of the embedded key service. Its state says
+    /// who may use it now, which nobody does here.
+    fn object_key(
+        &self,
+        seal: &KmsSeal,
+        roots: &Keyring,
+        bucket: u64,
+        key: &str,
+    ) -> Result<Option<ObjectKey>, String> {
+        let mut tx = Tx::new(self.store);
+        let own = KMS_KEYS.peek(&mut tx, &seal.key.id).map_err(|error| error.to_string())?;
+        let Some(own) = own.filter(|own| own.arn == seal.key) else {
+            return Ok(None);
+        };
+        let bucket = self.buckets.get(&bucket).ok_or("its bucket is missing")?;
+        let context = seal.whole_context(bucket, key);
+        let opened = KeyStore::opener(roots).decrypt(&own, &seal.sealed, &context);
+        let first = opened.map_err(|_| "its sealed key does not open".to_owned())?;
+        let second = seal.outer_key(roots, &context);
+        let second = second.map_err(|_| "the key of its second layer does not open".to_owned())?;
+        Ok(Some(ObjectKey::new(first, second)))
     }
 
     fn read(&self, part: &Part, key: DataKey, digests: &mut Digests) -> Result<(), String> {

@@ -10,10 +10,9 @@ use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::payload::Payload;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Algorithm;
-use crate::body::object_key::BodyKey;
 use crate::error::Error;
 use crate::operation::bucket_config;
-use crate::operation::encryption;
+use crate::operation::encryption::EncryptedObject;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
 use crate::operation::{Call, Reply};
@@ -27,6 +26,7 @@ use crate::store::bucket::{Bucket, Versioning, check_name};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
 use crate::store::lookup::parts;
+use crate::store::object_encryption::KeyOpening;
 use crate::store::version::{ObjectData, ObjectVersion, Part, StorageClass};
 
 const SOURCE: &str = "x-store-copy-source";
@@ -42,8 +42,8 @@ pub struct CopyAdmission {
     pub key: Key,
     /// The source's record.
     pub object: Arc<ObjectVersion>,
-    /// The key that opens it.
-    pub source_key: BodyKey,
+    /// The way to the key that opens it.
+    pub source_key: KeyOpening,
     /// Its parts.
     pub parts: Vec<Part>,
     source_version: Option<String>,
@@ -137,7 +137,12 @@ impl CopyAdmission {
                 "The source of a copy request may not specifically refer to a delete marker by version id.",
             ));
         };
-        let source_key = encryption::open_source(call, &data.encryption)?;
+        let encrypted = EncryptedObject {
+            bucket: &source.bucket,
+            key: source.key.as_str(),
+            encryption: &data.encryption,
+        };
+        let source_key = encrypted.open_source(call)?;
         check_source_preconditions(call, &object, &data)?;
         if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
             return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });

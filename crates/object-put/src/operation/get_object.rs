@@ -6,9 +6,8 @@ use std::ops::Range;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::object_key::BodyKey;
 use crate::error::Error;
-use crate::operation::encryption;
+use crate::operation::encryption::{self, EncryptedObject};
 use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::encoded_word;
 use crate::request::etag::{self, quoted};
@@ -18,6 +17,7 @@ use crate::store::bucket::Versioning;
 use crate::store::key::Key;
 use crate::store::lifecycle;
 use crate::store::lookup::{FoundVersion, locate, parts};
+use crate::store::object_encryption::ObjectEncryption;
 use crate::store::tables::{NONCURRENT, object_key};
 use crate::store::version::{
     DEFAULT_MEDIA_TYPE, ObjectData, ObjectRange, ObjectVersion, StorageClass, VersionId,
@@ -169,13 +169,14 @@ fn range_of(
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
-    let (mut reply, key) = answer(call, tx, object, data)?;
+    let mut reply = answer(call, tx, object, data)?;
     if reply.status == 304 {
         return Ok(reply);
     }
     if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
         return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
     }
+    let key = encrypted(call, data)?.open(call)?;
     let range = range_of(call, object, data)?.unwrap_or(0..data.size);
     let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
     reply.body = ReplyBody::Object(Box::new(ObjectRange {
@@ -193,7 +194,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// Those of [`find`] and of the conditions.
 pub fn head(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let found = find(call, tx)?;
-    answer(call, tx, &found.version, found.data()?).map(|(reply, _)| reply)
+    answer(call, tx, &found.version, found.data()?)
 }
 
 /// Refuses the header that tells how an object is to be encrypted: a read cannot choose.
@@ -209,16 +210,28 @@ fn refuse_encryption(call: &ReadCall<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The head of the answer to a GET or HEAD, and the key that opens the body.
+/// The object that a request is about, as encryption sees it.
+fn encrypted<'a>(
+    call: &'a ReadCall<'_>,
+    data: &'a ObjectData,
+) -> Result<EncryptedObject<'a>, Error> {
+    Ok(EncryptedObject {
+        bucket: call.bucket_name,
+        key: call.key()?.as_str(),
+        encryption: &data.encryption,
+    })
+}
+
+/// The head of the answer to a GET or HEAD.
 fn answer(
     call: &ReadCall<'_>,
     tx: &mut Tx<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
-) -> Result<(Reply, BodyKey), Error> {
+) -> Result<Reply, Error> {
     let bucket = call.bucket()?;
     refuse_encryption(call)?;
-    let key = encryption::open(call, &data.encryption)?;
+    encrypted(call, data)?.check_head(call)?;
     let overrides = overrides(call)?;
     if let Freshness::NotModified = check_preconditions(call, object, data)? {
         let reply = Reply::empty(304)
@@ -227,7 +240,7 @@ fn answer(
             .with_some("cache-control", data.content.cache_control.clone())
             .with_some("expires", data.content.expires.clone())
             .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version));
-        return Ok((reply, key));
+        return Ok(reply);
     }
     // Who names a version asks for what never ends that way, as in the real service.
     let expiration = match call.query.has("versionId") {
@@ -253,6 +266,9 @@ fn answer(
         .fields
         .get("x-store-checksum-mode")?
         .is_some_and(|mode| mode.eq_ignore_ascii_case("ENABLED"));
+    if wants_checksum && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
+        encryption::check_kms(call.caller, &["kms:Decrypt"])?;
+    }
     // A client would compare the checksum of the whole with the bytes of a range.
     if wants_checksum && length == data.size {
         reply = reply
@@ -263,7 +279,7 @@ fn answer(
         reply.headers.retain(|(own, _)| own != name);
         reply = reply.with(name, value);
     }
-    Ok((reply, key))
+    Ok(reply)
 }
 
 /// The headers that query parameters replace, and their values.
@@ -327,7 +343,8 @@ pub fn describe(reply: Reply, object: &ObjectVersion, data: &ObjectData) -> Repl
 /// `GetObjectAttributes`.
 ///
 /// # Errors
-/// `InvalidRequest` without attributes, `InvalidArgument` for those that are none; those of [`find`] and of [`encryption::open`].
+/// `InvalidRequest` without attributes, `InvalidArgument` for those that are none; those of [`find`] and of
+/// [`EncryptedObject::check_head`].
 pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     const NAME: &str = "x-store-object-attributes";
     const KNOWN: [&str; 5] = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"];
@@ -344,8 +361,11 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     }
     let found = find(call, tx)?;
     let (object, data) = (&found.version, found.data()?);
-    encryption::open(call, &data.encryption)?;
+    encrypted(call, data)?.check_head(call)?;
     let wants = |name| version_named.contains(&name);
+    if wants("Checksum") && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
+        encryption::check_kms(call.caller, &["kms:Decrypt"])?;
+    }
     let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {
         writer.text_if("ETag", wants("ETag").then_some(&data.etag));

@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::payload::Payload;
 use crate::body::body_headers::{self, BodyHeaders, BodyValues, ChecksumPlan, number};
 use crate::error::Error;
-use crate::operation::encryption::EncryptionChoice;
+use crate::operation::encryption::EncryptionRequest;
 use crate::request::encoded_word;
 use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind};
@@ -63,7 +63,7 @@ struct Values {
     body: BodyValues,
     content: ContentHeaders,
     precondition: Precondition,
-    encryption: EncryptionChoice,
+    encryption: EncryptionRequest,
     class: Option<StorageClass>,
     redirect: Option<String>,
     tags: Tags,
@@ -111,9 +111,9 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("if-none-match", AppliesTo::All, precondition),
     rule("x-store-write-offset-bytes", AppliesTo::Directory, offset),
     rule("x-store-server-side-encryption", AppliesTo::All, encryption),
-    rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, key_management),
-    rule("x-store-server-side-encryption-context", AppliesTo::All, key_management),
-    rule("x-store-server-side-encryption-bucket-key-enabled", AppliesTo::All, boolean),
+    rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, encryption),
+    rule("x-store-server-side-encryption-context", AppliesTo::All, encryption),
+    rule("x-store-server-side-encryption-bucket-key-enabled", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-customer-algorithm", AppliesTo::GeneralPurpose, encryption),
     rule("x-store-server-side-encryption-customer-key", AppliesTo::GeneralPurpose, encryption),
     rule("x-store-server-side-encryption-customer-key-md5", AppliesTo::GeneralPurpose, encryption),
@@ -208,22 +208,8 @@ const fn not_implemented(header: &'static str) -> Error {
 
 /// Encryption: its headers belong together, so the first reads all.
 fn encryption(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    values.encryption = EncryptionChoice::read(header.fields)?;
+    values.encryption = EncryptionRequest::read(header.fields)?;
     Ok(())
-}
-
-/// Refuses headers of key-management keys: they mean nothing without that mode, which is refused by its own row.
-fn key_management(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let reason = "The header is only valid with key-management encryption.";
-    Err(Error::argument(header.name, Some(header.value), reason))
-}
-
-fn boolean(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    let value = header.value;
-    if value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false") {
-        return Ok(());
-    }
-    Err(Error::argument(header.name, Some(value), "The value is neither true nor false"))
 }
 
 fn class(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
@@ -267,8 +253,8 @@ pub struct PutHeaders {
     pub metadata: Vec<(String, String)>,
     /// The condition that the key must meet.
     pub precondition: Precondition,
-    /// The encryption that the object gets.
-    pub encryption: EncryptionChoice,
+    /// The encryption that they ask for.
+    pub encryption: EncryptionRequest,
     /// Storage class.
     pub class: StorageClass,
     /// Website redirect.

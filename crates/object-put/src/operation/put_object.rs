@@ -9,7 +9,7 @@ use crate::auth::object_owner;
 use crate::auth::payload::Payload;
 use crate::body::checksum::Digested;
 use crate::error::Error;
-use crate::operation::encryption::{self, NewObjectKey};
+use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
 use crate::operation::put_headers::PutHeaders;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
@@ -38,6 +38,8 @@ pub struct Admission {
     pub now: Timestamp,
     /// The headers.
     pub headers: PutHeaders,
+    /// The encryption that the object gets.
+    pub encryption: EncryptionChoice,
     /// The bucket's lifecycle rules, if it has any.
     pub lifecycle: Option<Lifecycle>,
     /// The key as the start saw it.
@@ -50,7 +52,7 @@ impl Admission {
     /// Looks at the request, the bucket and the key, and refuses what can be refused before the body.
     ///
     /// # Errors
-    /// Those of [`PutHeaders::read`]; then those of [`crate::store::precondition::Precondition::check_at_start`].
+    /// Those of [`PutHeaders::read`]; those of [`encryption::EncryptionRequest::choose`]; then those of [`crate::store::precondition::Precondition::check_at_start`].
     pub fn decide(
         call: &Call<'_>,
         payload: Payload,
@@ -66,6 +68,7 @@ impl Admission {
             BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
         };
         let headers = PutHeaders::read(call.fields, bucket, payload, call.now)?;
+        let encryption = headers.encryption.choose(call.caller, &bucket.owner, bucket.id, tx)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
         headers.precondition.check_at_start(call.dialect(), key, current.as_ref())?;
         let (slot, _) = bucket_slot(bucket.id, key);
@@ -78,6 +81,7 @@ impl Admission {
             charged: is_charged(call, bucket),
             now: call.now,
             headers,
+            encryption,
             lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
             snapshot: Snapshot {
                 current: current.map(|current| current.version),
@@ -109,7 +113,7 @@ impl Admission {
     /// The answer to a PUT with these header fields that was committed as `object`.
     ///
     /// # Errors
-    /// Those of [`encryption::describe`].
+    /// Those of [`encryption::describe_written`].
     pub fn reply(&self, fields: &Fields<'_>, object: &ObjectVersion) -> Result<Reply, Error> {
         let Some(data) = object.data.as_deref() else {
             return Ok(Reply::empty(200));
@@ -121,7 +125,7 @@ impl Admission {
             .with("etag", quoted(&data.etag))
             .with(data.checksum.algorithm.row().header, data.checksum.base64())
             .with("x-store-checksum-type", "FULL_OBJECT");
-        Ok(encryption::describe(reply, fields, &data.encryption)?
+        Ok(encryption::describe_written(reply, fields, &data.encryption)?
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
             .with_some("x-store-request-charged", self.charged.then_some("requester")))

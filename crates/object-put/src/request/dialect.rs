@@ -72,6 +72,10 @@ pub struct DialectNames {
     pub kms: &'static str,
     /// Dual-layer key-management encryption.
     pub kms_dual: &'static str,
+    /// Start of the ARNs of key-management keys.
+    pub kms_arn_prefix: &'static str,
+    /// The alias of the key that the provider manages for an account.
+    pub managed_alias: &'static str,
     /// Start of the names of permissions in policies.
     pub action_prefix: &'static str,
     /// Start of resource names in policies.
@@ -111,6 +115,8 @@ const STORE: DialectNames = DialectNames {
     trailer_algorithm: "STORE4-HMAC-SHA256-TRAILER",
     kms: "store:kms",
     kms_dual: "store:kms:dsse",
+    kms_arn_prefix: "arn:store:kms:",
+    managed_alias: "alias/store/objects",
     action_prefix: "store:",
     arn_prefix: "arn:store:store:::",
     group_prefix: "http://acs.store/groups/",
@@ -138,6 +144,8 @@ const AMZ: DialectNames = DialectNames {
     trailer_algorithm: "AWS4-HMAC-SHA256-TRAILER",
     kms: "aws:kms",
     kms_dual: "aws:kms:dsse",
+    kms_arn_prefix: "arn:aws:kms:",
+    managed_alias: "alias/aws/s3",
     action_prefix: "s3:",
     arn_prefix: "arn:aws:s3:::",
     group_prefix: "http://acs.amazonaws.com/groups/",
@@ -155,6 +163,44 @@ const AMZ: DialectNames = DialectNames {
 /// Headers whose names differ in more than their prefix.
 const HEADER_PAIRS: [(&str, &str); 1] =
     [("x-store-server-side-encryption-kms-key-id", "x-amz-server-side-encryption-aws-kms-key-id")];
+
+/// The name under which encryption contexts hold the resource that is encrypted: key services know it by this one.
+pub const RESOURCE_CONTEXT: &str = "aws:s3:arn";
+
+/// The ARN of a bucket, or of an object in it after a slash, as key services are told of it.
+#[must_use]
+pub fn resource_arn(name: &str) -> String {
+    [AMZ.arn_prefix, name].concat()
+}
+
+/// The ARN of a key-management key without its prefix in either vocabulary.
+#[must_use]
+pub fn without_kms_arn_prefix(arn: &str) -> Option<&str> {
+    [AMZ, STORE].iter().find_map(|names| arn.strip_prefix(names.kms_arn_prefix))
+}
+
+/// Tells whether an alias is that of the key that the provider manages, in either vocabulary.
+#[must_use]
+pub fn is_managed_alias(alias: &str) -> bool {
+    [AMZ, STORE].iter().any(|names| alias == names.managed_alias)
+}
+
+/// Tells whether an alias is one that only the provider gives: those under its own name in either vocabulary.
+#[must_use]
+pub fn is_reserved_alias(alias: &str) -> bool {
+    let of_provider = |alias: &str| alias.splitn(3, '/').nth(1).map(str::to_owned);
+    [AMZ, STORE].iter().any(|names| of_provider(alias) == of_provider(names.managed_alias))
+}
+
+/// A mode of encryption in the spec's words, whichever vocabulary names it; other texts stay as they are.
+#[must_use]
+pub fn neutral_mode(mode: &str) -> &str {
+    match mode {
+        mode if mode == AMZ.kms => STORE.kms,
+        mode if mode == AMZ.kms_dual => STORE.kms_dual,
+        other => other,
+    }
+}
 
 /// The end of the names of headers that hold a customer's key, or with `-md5` its digest: no answer shows their values.
 pub const CUSTOMER_KEY: &str = "-server-side-encryption-customer-key";
@@ -199,10 +245,23 @@ pub fn without_arn_prefix(name: &str) -> Option<&str> {
     [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.arn_prefix))
 }
 
-/// The name of a header in a policy without the service's prefix in either vocabulary.
+/// The spec's name of a header of this service that a policy names in either vocabulary.
 #[must_use]
-pub fn without_header_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.header_prefix))
+pub fn spec_header(name: &str) -> Option<String> {
+    if let Some((spec, _)) = HEADER_PAIRS.iter().find(|(_, own)| *own == name) {
+        return Some((*spec).to_owned());
+    }
+    let own = [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.header_prefix))?;
+    Some([STORE.header_prefix, own].concat())
+}
+
+/// A value of a header of encryption in the spec's words, whichever vocabulary it is written in: a mode, or the ARN of a key.
+#[must_use]
+pub fn neutral_encryption(value: &str) -> String {
+    match value.strip_prefix(AMZ.kms_arn_prefix) {
+        Some(rest) => [STORE.kms_arn_prefix, rest].concat(),
+        None => neutral_mode(value).to_owned(),
+    }
 }
 
 /// Tells whether a header, in lower case, is one in which stock clients speak of themselves: attempt, invocation.

@@ -8,6 +8,7 @@ use triptych_core::blobs::Blobs;
 use crate::body::encryption::Keyring;
 use crate::body::md5_lanes::Md5Sum;
 use crate::server::md5_pool::Md5Pool;
+use crate::server::object_keys::ObjectKeys;
 
 /// Large bodies that are taken at once; each has a blocking thread.
 const LARGE_BODIES_MAX: usize = 128;
@@ -16,6 +17,8 @@ const LARGE_BODIES_MAX: usize = 128;
 pub(super) struct BodyStore {
     pub(super) blobs: Arc<dyn Blobs>,
     pub(super) keyring: Keyring,
+    /// The keys of objects that a key service or a customer has a part in.
+    pub(super) keys: ObjectKeys,
     /// A permit for each large body that is taken in.
     pub(super) large: Semaphore,
     md5_pool: Md5Pool,
@@ -23,12 +26,13 @@ pub(super) struct BodyStore {
 }
 
 impl BodyStore {
-    /// The bodies in `blobs`, encrypted with keys of `keyring`.
-    pub(super) fn new(blobs: Arc<dyn Blobs>, keyring: Keyring) -> Self {
+    /// The bodies in `blobs`, encrypted with keys of `keyring`, or with `keys`.
+    pub(super) fn new(blobs: Arc<dyn Blobs>, keyring: Keyring, keys: ObjectKeys) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             blobs,
             keyring,
+            keys,
             large: Semaphore::new(LARGE_BODIES_MAX),
             md5_pool: Md5Pool::default(),
             md5_threads: (cores / 2).max(1),

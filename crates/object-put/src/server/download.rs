@@ -12,6 +12,7 @@ use triptych_core::host::{BoxError, ReplyBody as HostBody};
 use triptych_core::pending::Pending;
 
 use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring};
+use crate::body::object_key::BodyKey;
 use crate::error::Error;
 use crate::operation::ReplyBody;
 use crate::server::body_store::BodyStore;
@@ -57,9 +58,13 @@ impl ResponseBody {
     pub(super) async fn open(self, bodies: &Arc<BodyStore>) -> Result<HostBody, Error> {
         match self {
             Self::Whole(bytes) => Ok(HostBody::whole(bytes)),
-            Self::Object(object) if object.range.bytes.is_empty() => Ok(HostBody::empty()),
             Self::Object(object) => {
-                let mut download = Download::new(bodies.clone(), object);
+                // Also for an empty body: who may not use the key is told so.
+                let key = bodies.keys.open(&object.range.key).await?;
+                if object.range.bytes.is_empty() {
+                    return Ok(HostBody::empty());
+                }
+                let mut download = Download::new(bodies.clone(), object, key);
                 let first = std::future::poll_fn(|context| download.poll_piece(context)).await;
                 download.first = first.inspect_err(note_unreadable)?;
                 Ok(HostBody::stream(download))
@@ -73,14 +78,15 @@ impl ObjectBytes {
         Arc::new(Self { range, key: OnceLock::new() })
     }
 
-    fn key_of(&self, part: &Part, keyring: &Keyring) -> Result<DataKey, Error> {
+    fn key_of(&self, part: &Part, body_key: &BodyKey, roots: &Keyring) -> Result<DataKey, Error> {
         if let Some(key) = self.key.get() {
             return Ok(key.clone());
         }
         let context = part_context(&self.range.context, part.number);
-        let opened = self.range.key.data_key(keyring, &part.wrapped_key, &context);
+        let opened = body_key.data_key(roots, &part.wrapped_key, &context);
         let key = opened.map_err(|_| Error::Damaged)?;
-        if self.range.parts.len() == 1 {
+        // The answer may be given again: what a key service opened is asked for again then.
+        if self.range.parts.len() == 1 && *body_key == BodyKey::Service {
             let _ = self.key.set(key.clone());
         }
         Ok(key)
@@ -97,6 +103,7 @@ pub(super) struct Download {
     first: Option<Bytes>,
     bodies: Arc<BodyStore>,
     object: Arc<ObjectBytes>,
+    key: BodyKey,
     /// The next part, and its start in the whole body.
     next: usize,
     begin: u64,
@@ -106,13 +113,15 @@ pub(super) struct Download {
 }
 
 impl Download {
-    pub(super) fn new(bodies: Arc<BodyStore>, object: Arc<ObjectBytes>) -> Self {
+    /// The bytes of `object`, opened with `key`.
+    pub(super) fn new(bodies: Arc<BodyStore>, object: Arc<ObjectBytes>, key: BodyKey) -> Self {
         let range = &object.range.bytes;
         Self {
             first: None,
             bodies,
             left: range.end - range.start,
             object,
+            key,
             next: 0,
             begin: 0,
             open: None,
@@ -131,7 +140,7 @@ impl Download {
             if from >= to {
                 continue;
             }
-            let key = self.object.key_of(part, &self.bodies.keyring)?;
+            let key = self.object.key_of(part, &self.key, &self.bodies.keyring)?;
             let within = from - begin..to - begin;
             let encrypted = EncryptedRange::of(&within, part.bytes, key.layers());
             let reader = self.bodies.blobs.open(part.blob, encrypted.bytes.clone())?;

@@ -67,7 +67,8 @@ impl ObjectPut {
         let context = encryption_context(copy.bucket, &copy.key, copy.object.version.random);
         let (key, parts) = (copy.source_key.clone(), copy.parts.clone());
         let range = ObjectRange { context, key, parts, bytes: 0..copy.size() };
-        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(range));
+        let source_key = self.0.bodies.keys.open(&range.key).await?;
+        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(range), source_key);
         let unsigned = Verified { payload: copy.admission.headers.body.payload, chunks: None };
         let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
@@ -88,7 +89,8 @@ impl ObjectPut {
         B::Error: Into<BoxError>,
     {
         let bodies = &self.0.bodies;
-        let object_key = admission.headers.encryption.new_key(&mut ids);
+        let (bucket, name) = (&admission.bucket.name, admission.key.as_str());
+        let object_key = bodies.keys.new_key(&admission.encryption, bucket, name, &mut ids).await?;
         let context = admission.encryption_context();
         let (key, wrapped_key) = object_key.key.new_data_key(&bodies.keyring, &context, &mut ids);
         let headers = &admission.headers.body;

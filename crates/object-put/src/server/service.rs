@@ -58,7 +58,8 @@ impl ObjectPut {
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reopen(tx)?;
             root_keys::remember(tx, &self.0.bodies.keyring)?;
-            self.0.seed.apply(tx, ids, now)
+            let new = self.0.seed.apply(tx, ids, now)?;
+            Ok(new + self.0.seed.apply_kms_keys(tx, ids, &self.0.embedded_keys.now())?)
         })
         .await
     }
@@ -67,6 +68,7 @@ impl ObjectPut {
     async fn clear(&self) -> Result<(), StoreError> {
         kv::clear(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX).await?;
         blobs::clear(&*self.0.bodies.blobs).await;
+        self.0.bodies.keys.clear();
         Ok(())
     }
 }

@@ -13,6 +13,8 @@ use crate::operation::Settings;
 use crate::request::dialect::Dialect;
 use crate::server::body_store::BodyStore;
 use crate::server::credential_cache::CredentialCache;
+use crate::server::embedded_keys::EmbeddedKeys;
+use crate::server::object_keys::ObjectKeys;
 use crate::server::response_cache::ResponseCache;
 
 /// Attempts of a transaction while others win.
@@ -26,6 +28,7 @@ pub struct ObjectPut(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) store: Arc<dyn KeyValue>,
     pub(super) bodies: Arc<BodyStore>,
+    pub(super) embedded_keys: Arc<EmbeddedKeys>,
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
     pub(super) credentials: CredentialCache,
@@ -145,11 +148,21 @@ impl Builder {
         let mut root = [0; 32];
         self.ids.fill(&mut root);
         let keyring = self.keyring.unwrap_or_else(|| Keyring::new(&root));
+        let ids = SharedIds::new(Box::new(self.ids.fork()));
+        let embedded = Arc::new(EmbeddedKeys {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            ids: ids.clone(),
+            roots: keyring.clone(),
+            region: self.settings.region.clone(),
+        });
+        let keys = ObjectKeys::new(embedded.clone(), keyring.clone(), self.clock.clone());
         ObjectPut(Arc::new(Inner {
-            bodies: Arc::new(BodyStore::new(self.blobs, keyring)),
+            bodies: Arc::new(BodyStore::new(self.blobs, keyring, keys)),
+            embedded_keys: embedded,
             store: self.store,
             clock: self.clock,
-            ids: SharedIds::new(Box::new(self.ids.fork())),
+            ids,
             credentials: CredentialCache::default(),
             responses: ResponseCache::new(),
             settings: self.settings,

@@ -1,6 +1,7 @@
 //! Tables, and what changes in them: buckets, keys, versions, their listing, locks, tags and lifecycle rules.
 
 pub mod bucket;
+pub mod bucket_encryption;
 pub mod commit;
 pub mod delete;
 pub mod key;

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use triptych_core::kv::{Record, Table};
 
 use crate::auth::account::{AccessKey, Account};
+use crate::kms::key::{KeyId, KmsKey};
 use crate::store::bucket::Bucket;
 use crate::store::key::Key;
 use crate::store::version::{ObjectVersion, PartListChunk, VersionId};
@@ -45,6 +46,11 @@ pub const BUCKET_CONFIGS: Table<(u64, String), Bytes> = Table::new(10);
 pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
 /// Ids of the root keys that bodies of the store are sealed with.
 pub const ROOT_KEYS: Table<String, ()> = Table::new(24);
+
+/// Key-management keys of the embedded key service by id.
+pub const KMS_KEYS: Table<String, KmsKey> = Table::new(25);
+/// Their aliases: the account and the alias.
+pub const KMS_ALIASES: Table<(String, String), KeyId> = Table::new(26);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]

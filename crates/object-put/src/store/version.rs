@@ -16,10 +16,9 @@ use triptych_core::time::Timestamp;
 use crate::auth::acl::Acl;
 use crate::body::checksum::Checksum;
 use crate::body::encryption::WrappedKey;
-use crate::body::object_key::BodyKey;
 use crate::store::key::Key;
 use crate::store::lock::ObjectLock;
-use crate::store::object_encryption::ObjectEncryption;
+use crate::store::object_encryption::{KeyOpening, ObjectEncryption};
 use crate::store::tagging::Tags;
 
 /// The most parts that an object has (spec §8).
@@ -344,8 +343,8 @@ pub fn part_context(context: &[u8], number: u16) -> Vec<u8> {
 pub struct ObjectRange {
     /// The [`encryption_context`] of the parts.
     pub context: Vec<u8>,
-    /// The key that opens them.
-    pub key: BodyKey,
+    /// The way to the key that opens them.
+    pub key: KeyOpening,
     /// The parts of the whole body, in order.
     pub parts: Vec<Part>,
     /// The bytes of the body that are wanted.

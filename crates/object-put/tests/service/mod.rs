@@ -41,7 +41,14 @@ pub const SEED: &str = r#"{
         { "name": "enforced", "owner": "111122223333" },
         { "name": "versioned", "owner": "111122223333", "versioning": "enabled" },
         { "name": "suspended", "owner": "111122223333", "versioning": "suspended" },
-        { "name": "open", "owner": "111122223333", "public": "read-write" } ] }"#;
+        { "name": "open", "owner": "111122223333", "public": "read-write" } ],
+    "kmsKeys": [
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000001", "alias": "alias/demo", "account": "111122223333" },
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000002", "account": "111122223333", "state": "disabled" },
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000003", "account": "111122223333", "state": "pendingDeletion" },
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000004", "account": "111122223333", "usage": "SIGN_VERIFY" },
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000005", "account": "444455556666", "sharedWith": ["111122223333"] },
+        { "id": "11111111-aaaa-4bbb-8ccc-000000000006", "account": "444455556666" } ] }"#;
 
 /// A service and its clock.
 pub struct World {

@@ -5,7 +5,9 @@ use serde_json::Value;
 use crate::auth::account::matches;
 use crate::auth::policy::{PolicyRequest, malformed, strings};
 use crate::error::Error;
-use crate::request::dialect::{global_condition_key, without_action_prefix, without_header_prefix};
+use crate::request::dialect::{
+    global_condition_key, neutral_encryption, spec_header, without_action_prefix,
+};
 use crate::store::tagging::Tags;
 
 /// One condition: how to compare, which value of the request, with what.
@@ -93,12 +95,16 @@ impl ConditionKey {
                             }
                             _ => {}
                         }
-                        let name = without_header_prefix(own)?;
-                        Self::Header(format!("x-store-{name}"))
+                        Self::Header(spec_header(own)?)
                     }
                 }
             }
         })
+    }
+
+    /// Tells whether its values differ in the two vocabularies.
+    fn is_of_encryption(&self) -> bool {
+        matches!(self, Self::Header(name) if name.starts_with("x-store-server-side-encryption"))
     }
 
     fn value(&self, request: &PolicyRequest<'_>) -> Option<String> {
@@ -109,6 +115,9 @@ impl ConditionKey {
             Self::UserAgent => header("user-agent").map(Into::into),
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
             Self::Version => request.version.map(str::to_owned),
+            Self::Header(name) if self.is_of_encryption() => {
+                header(name).map(|value| neutral_encryption(&value))
+            }
             Self::Header(name) => header(name).map(Into::into),
             Self::ExistingTag(key) => request.tags?.get(key).map(str::to_owned),
             Self::RequestTag(key) => {
@@ -145,15 +154,14 @@ pub(super) fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
             _ => return Err(malformed(format!("Invalid Condition type : {operator}"))),
         };
         for (key, values) in block.as_object().into_iter().flatten() {
-            tests.push(Test {
-                comparison,
-                if_exists,
-                subject: ConditionKey::parse(key).ok_or_else(|| {
-                    malformed(format!("Policy has an invalid condition key - {key}"))
-                })?,
-                values: strings(values)
-                    .ok_or_else(|| malformed("Policy has an invalid condition value"))?,
-            });
+            let subject = ConditionKey::parse(key)
+                .ok_or_else(|| malformed(format!("Policy has an invalid condition key - {key}")))?;
+            let mut values = strings(values)
+                .ok_or_else(|| malformed("Policy has an invalid condition value"))?;
+            if subject.is_of_encryption() {
+                values.iter_mut().for_each(|value| *value = neutral_encryption(value));
+            }
+            tests.push(Test { comparison, if_exists, subject, values });
         }
     }
     Ok(tests)

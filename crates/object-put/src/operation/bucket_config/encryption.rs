@@ -5,47 +5,54 @@ use triptych_core::kv::Tx;
 
 use crate::body::encryption::SERVICE_MANAGED;
 use crate::error::Error;
+use crate::kms::key_name::KeyName;
 use crate::operation::bucket_config::{delete_config, put_config, xml_reply};
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::Element;
-use crate::store::tables::BUCKET_CONFIGS;
-
-/// The name under which it is kept that a bucket was given an encryption, and whether with a bucket key.
-const ENCRYPTION: &str = "encryption";
+use crate::store::bucket_encryption::{BucketEncryption, BucketMode, SETTING};
 
 /// Tells whether the bucket was given an encryption: then an object may be copied onto itself as it is.
 ///
 /// # Errors
 /// As reads of the store.
 pub fn is_set(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
-    let row = BUCKET_CONFIGS.peek(tx, &(bucket, ENCRYPTION.to_owned()))?;
-    Ok(row.is_some())
+    Ok(BucketEncryption::given(tx, bucket)?.is_some())
 }
 
-/// `GetBucketEncryption`: every bucket encrypts with service-managed keys.
+/// `GetBucketEncryption`: a bucket that was given none encrypts with service-managed keys.
 ///
 /// # Errors
 /// Those of the way to it alone.
 pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let row = BUCKET_CONFIGS.peek(tx, &(call.bucket()?.id, ENCRYPTION.to_owned()))?;
-    let bucket_key: bool = match row {
-        Some(row) => serde_json::from_slice(&row).map_err(|_| Error::Damaged)?,
-        None => false,
+    let default = BucketEncryption::of_bucket(tx, call.bucket()?.id)?;
+    let dialect = call.dialect();
+    let names = dialect.names();
+    let mode = match default.mode {
+        BucketMode::ServiceManaged => SERVICE_MANAGED,
+        BucketMode::KeyManagement => names.kms,
+        BucketMode::DualLayer => names.kms_dual,
+    };
+    // An id or an alias is shown as it was put: tools compare the two.
+    let key = match default.short_name {
+        Some(name) => Some(name),
+        None => default.key.as_ref().map(|key| key.text(dialect)),
     };
     Ok(xml_reply(call, "ServerSideEncryptionConfiguration", |writer| {
         writer.element("Rule", |writer| {
             writer.element("ApplyServerSideEncryptionByDefault", |writer| {
-                writer.text("SSEAlgorithm", SERVICE_MANAGED);
+                writer.text("SSEAlgorithm", mode);
+                writer.text_if("KMSMasterKeyID", key);
             });
-            writer.text("BucketKeyEnabled", bucket_key);
+            writer.text("BucketKeyEnabled", default.bucket_key);
         });
     }))
 }
 
-/// `PutBucketEncryption`: the one mode that there is may be put.
+/// `PutBucketEncryption`: all modes but customer keys. Whether the key is there shows when it is used, as in the real service.
 ///
 /// # Errors
-/// `MalformedXml`; `InvalidArgument` for a key that the mode has no use for; `OperationNotImplemented` for other modes.
+/// `MalformedXml`; `InvalidArgument` for a key that the mode has no use for, and for a bucket key with two layers; [`Error::Kms`] for a
+/// name of a key that is none.
 pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     const ELEMENT: &str = "ApplyServerSideEncryptionByDefault";
     let root = Element::parse(call.body, "ServerSideEncryptionConfiguration")?;
@@ -60,21 +67,31 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     };
     let default = rule.child(ELEMENT).ok_or(Error::MalformedXml)?;
     let names = call.dialect().names();
-    match default.required("SSEAlgorithm")? {
-        SERVICE_MANAGED if default.child("KMSMasterKeyID").is_some() => Err(Error::argument(
+    let mode = match default.required("SSEAlgorithm")? {
+        SERVICE_MANAGED => BucketMode::ServiceManaged,
+        mode if mode == names.kms => BucketMode::KeyManagement,
+        mode if mode == names.kms_dual => BucketMode::DualLayer,
+        _ => return Err(Error::MalformedXml),
+    };
+    let key = default.text_of("KMSMasterKeyID");
+    if mode == BucketMode::ServiceManaged && default.child("KMSMasterKeyID").is_some() {
+        return Err(Error::argument(
             ELEMENT,
             None,
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not store:kms or store:kms:dsse",
-        )),
-        SERVICE_MANAGED => {
-            put_config(call, tx, ENCRYPTION, &bucket_key)?;
-            Ok(Reply::empty(200))
-        }
-        mode if mode == names.kms || mode == names.kms_dual => {
-            Err(Error::OperationNotImplemented { operation: "Encryption with key-management keys" })
-        }
-        _ => Err(Error::MalformedXml),
+        ));
     }
+    if mode == BucketMode::DualLayer && bucket_key {
+        let reason = "A bucket key cannot be used with dual-layer encryption";
+        return Err(Error::argument("BucketKeyEnabled", Some("true"), reason));
+    }
+    let account = call.caller.account().map_or("", |account| &account.id);
+    let named = key.filter(|key| !key.is_empty());
+    let key = named.map(|key| KeyName::parse(key, account)).transpose()?;
+    let short_name = named.filter(|name| !name.starts_with("arn:")).map(str::to_owned);
+    let key = key.map(|key| key.of_account(account, &call.settings.region));
+    put_config(call, tx, SETTING, &BucketEncryption { mode, key, short_name, bucket_key })?;
+    Ok(Reply::empty(200))
 }
 
 /// `DeleteBucketEncryption`: the default stays.
@@ -82,5 +99,5 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
 /// # Errors
 /// Those of the way to it alone.
 pub fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    delete_config(call, tx, ENCRYPTION)
+    delete_config(call, tx, SETTING)
 }

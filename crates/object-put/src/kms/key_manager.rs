@@ -1,0 +1,58 @@
+//! The way to a key service, wherever it is: in this process, or another on the network.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::body::object_key::SecretKey;
+use crate::error::Error;
+use crate::kms::context::EncryptionContext;
+use crate::kms::key_name::{KeyArn, KeyName};
+
+/// An answer of a key service, still to come.
+pub type KeyFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// A data key that was made now: as it is, and as only the key service can open it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedKey {
+    /// The key that sealed it.
+    pub arn: KeyArn,
+    /// The data key.
+    pub key: SecretKey,
+    /// The data key, sealed.
+    pub sealed: Vec<u8>,
+}
+
+/// A key service. `account` is the one that asks.
+pub trait KeyManager: Send + Sync {
+    /// The key that a name means, if it can be used now.
+    ///
+    /// # Errors
+    /// `Kms`, `AccessDenied`, `KeyServiceFailed`; those of the store.
+    fn describe<'a>(&'a self, name: &'a KeyName, account: &'a str) -> KeyFuture<'a, KeyArn>;
+
+    /// A new data key that is bound to `context`.
+    ///
+    /// # Errors
+    /// As [`KeyManager::describe`].
+    fn generate_data_key<'a>(
+        &'a self,
+        name: &'a KeyName,
+        context: &'a EncryptionContext,
+        account: &'a str,
+    ) -> KeyFuture<'a, GeneratedKey>;
+
+    /// The data key that `key` sealed, bound to `context`.
+    ///
+    /// # Errors
+    /// As [`KeyManager::describe`]; `Damaged` for one that does not open.
+    fn decrypt<'a>(
+        &'a self,
+        key: &'a KeyArn,
+        sealed: &'a [u8],
+        context: &'a EncryptionContext,
+        account: &'a str,
+    ) -> KeyFuture<'a, SecretKey>;
+
+    /// Tells whether asking costs a call over the network: then the state of a key is not asked for where a bucket key is at hand.
+    fn is_remote(&self) -> bool;
+}

@@ -1,0 +1,8 @@
+//! Key-management keys: their names, their records, the data keys that they give, and the key service behind them.
+
+pub mod bucket_key;
+pub mod context;
+pub mod key;
+pub mod key_manager;
+pub mod key_name;
+pub mod key_store;

@@ -1,0 +1,74 @@
+//! The encryption that a bucket gives to objects which ask for none.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::Tx;
+
+use crate::error::Error;
+use crate::kms::key_name::KeyName;
+use crate::store::tables::BUCKET_CONFIGS;
+
+/// The name under which it is kept.
+pub const SETTING: &str = "encryption";
+
+/// The modes that a bucket can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BucketMode {
+    /// Keys that the service manages.
+    #[default]
+    ServiceManaged,
+    /// Key-management keys.
+    KeyManagement,
+    /// Key-management keys in two layers.
+    DualLayer,
+}
+
+/// The default encryption of a bucket.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BucketEncryption {
+    /// The mode.
+    #[serde(default)]
+    pub mode: BucketMode,
+    /// The key; the one that the provider manages unless one is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyName>,
+    /// The name of the key as it was put, where that was an id or an alias.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_name: Option<String>,
+    /// True if one call to the key service serves many objects.
+    #[serde(default)]
+    pub bucket_key: bool,
+}
+
+/// As it is kept; earlier releases knew one mode, and kept a flag alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    BucketKey(bool),
+    Whole(BucketEncryption),
+}
+
+impl BucketEncryption {
+    /// The encryption that a bucket was given, if it was given one.
+    ///
+    /// # Errors
+    /// As reads of the store; [`Error::Damaged`] for one that cannot be read.
+    pub fn given(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Self>, Error> {
+        let Some(row) = BUCKET_CONFIGS.peek(tx, &(bucket, SETTING.to_owned()))? else {
+            return Ok(None);
+        };
+        Ok(Some(match serde_json::from_slice(&row).map_err(|_| Error::Damaged)? {
+            Kept::BucketKey(bucket_key) => Self { bucket_key, ..Self::default() },
+            Kept::Whole(whole) => whole,
+        }))
+    }
+
+    /// The encryption of a bucket: service-managed keys, unless it was given another.
+    ///
+    /// # Errors
+    /// Those of [`BucketEncryption::given`].
+    pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Self, Error> {
+        Ok(Self::given(tx, bucket)?.unwrap_or_default())
+    }
+}
