@@ -1,6 +1,6 @@
 //! Languages, regions and categories: the lists that the service knows. They are data of the interface, not state.
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
 
 /// Application languages: code and English name.
 pub const LANGUAGES: &[(&str, &str)] = &[
@@ -249,15 +249,18 @@ pub fn region(code: &str) -> Option<&'static str> {
     REGIONS.iter().map(|(known, _)| *known).find(|known| known.eq_ignore_ascii_case(code))
 }
 
-/// Checks the code of a language. Names are English whatever language is asked for, but it has to be one.
+/// Checks the code of a language, which stands at `place`: it has the form of one, and its language is listed.
 ///
 /// # Errors
 /// [`Error::InvalidLanguage`], [`Error::UnsupportedLanguage`].
-pub fn check(code: &str) -> Result<(), Error> {
+pub fn check(code: &str, place: impl FnOnce() -> Place) -> Result<(), Error> {
     if !is_tag(code) {
-        return Err(Error::InvalidLanguage(code.to_owned()));
+        return Err(Error::InvalidLanguage(code.to_owned(), place()));
     }
-    language(code).map(|_| ()).ok_or_else(|| Error::UnsupportedLanguage(code.to_owned()))
+    match language(code) {
+        Some(_) => Ok(()),
+        None => Err(Error::UnsupportedLanguage(code.to_owned(), place())),
+    }
 }
 
 /// Checks the code of a region.

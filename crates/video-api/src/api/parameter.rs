@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use triptych_core::time::Timestamp;
 
-use crate::api::error::{Error, Rule};
+use crate::api::error::{Error, Place, Rule};
 use crate::api::language;
 
 /// The type of a parameter's value.
@@ -135,7 +135,7 @@ impl Param {
             Kind::Moment => {
                 Timestamp::from_rfc3339(value).map(|_| ()).ok_or_else(|| invalid("date-time"))
             }
-            Kind::Language => language::check(value),
+            Kind::Language => language::check(value, || Place::parameter(self.name)),
             Kind::Region => language::check_region(value),
             Kind::OneOf(allowed) if allowed.contains(&value) => Ok(()),
             Kind::OneOf(allowed) => Err(self.unlisted.map_or_else(
@@ -208,7 +208,10 @@ pub const GLOBAL: &[Param] = &[
     Param::text("access_token", "OAuth access token."),
     Param::of("alt", Kind::OneOf(&["json", "media", "proto"]), "Data format for response.")
         .default("json"),
-    Param::text("callback", "JSONP"),
+    Param::text(
+        "callback",
+        "The JavaScript function that is called with the answer to a GET (JSONP).",
+    ),
     Param::text("fields", "Selector specifying which fields to include in a partial response."),
     Param::text("key", "API key."),
     Param::text("oauth_token", "OAuth 2.0 token for the current user."),

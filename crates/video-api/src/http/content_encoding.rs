@@ -202,16 +202,19 @@ pub(super) fn unpacked(headers: &HeaderMap, body: Bytes, bytes_max: usize) -> Re
         Encoding::Other(name) => return Err(Error::UnsupportedEncoding(name)),
         Encoding::Gzip => {}
     }
+    let within = |out: &[u8]| match out.len() > bytes_max {
+        true => Err(Error::UploadTooLarge(bytes_max as u64)),
+        false => Ok(()),
+    };
     let (mut decoder, mut packed, mut out) = (MultiGzDecoder::new(Vec::new()), body, Vec::new());
     while !packed.is_empty() {
         out.extend_from_slice(
             &unpack(&mut decoder, &mut packed).map_err(|error| Error::from(&error))?,
         );
-        if out.len() > bytes_max {
-            return Err(Error::UploadTooLarge(bytes_max as u64));
-        }
+        within(&out)?;
     }
     out.extend_from_slice(&finish(&mut decoder).map_err(|error| Error::from(&error))?);
+    within(&out)?;
     Ok(out.into())
 }
 

@@ -15,9 +15,9 @@ use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{ApiResponse, Body, error_body};
-use crate::resource::OPERATIONS;
 use crate::resource::comments::reaction::{self, Reaction};
 use crate::resource::videos::play::{self, Plays};
+use crate::resource::{OPERATIONS, RESOURCES};
 use crate::seed::SeedError;
 
 impl Hosted for VideoApi {
@@ -30,14 +30,21 @@ impl Hosted for VideoApi {
             Refusal::Panicked => Error::usual_reason(row.status),
             _ => row.code,
         };
-        let body = error_body(
-            row.status,
-            reason,
-            Error::usual_domain(reason),
-            &Place::None,
-            &refusal.to_string(),
-            0,
-        );
+        let rules = RESOURCES.iter().flat_map(|resource| resource.rules).copied();
+        let known = match refusal {
+            Refusal::FaultInjected { reason: Some(reason), status } => {
+                Error::of_reason(reason, *status, rules)
+            }
+            _ => None,
+        };
+        let (domain, place, message) = match &known {
+            Some(error) => {
+                let detail = error.detail();
+                (detail.domain, detail.place, error.to_string())
+            }
+            None => (Error::usual_domain(reason), Place::None, refusal.to_string()),
+        };
+        let body = error_body(row.status, reason, domain, &place, &message, 0);
         let mut response = Response::new(ReplyBody::whole(body.to_string()));
         *response.status_mut() = http::StatusCode::from_u16(row.status)
             .unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);

@@ -7,6 +7,7 @@ mod control;
 mod cors;
 mod download;
 mod file_body;
+mod jsonp;
 mod oauth;
 mod pictures;
 mod publish_schedule;
@@ -87,11 +88,16 @@ impl VideoApi {
         let waits = head.headers.contains_key(http::header::EXPECT);
         let mut request = ApiRequest::read(head, self.0.external_url.as_deref());
         let (gzip, cross_origin) = (request.gzip, cors::CrossOrigin::of(&request));
+        let callback = jsonp::Callback::of(&request);
         let mut decoded = DecodedBody::new(&mut body, &mut request.headers);
         let response = self.route(request, &mut decoded).await;
         if response.status >= 400 && !waits {
             drain_refused(&mut body).await;
         }
+        let response = match callback {
+            Some(callback) => callback.wrap(response),
+            None => response,
+        };
         let mut response = response.into_http(gzip);
         if let Some(cross_origin) = &cross_origin {
             cross_origin.expose(response.headers_mut());

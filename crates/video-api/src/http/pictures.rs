@@ -9,6 +9,9 @@ use crate::api::error::Error;
 use crate::http::request::ALLOW_READS;
 use crate::http::response::{ApiResponse, Body};
 use crate::picture::{self, Size};
+use crate::record::thumbnail;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::videos::record::VIDEOS;
 
 /// Names that clients make addresses with by themselves, because the real service has them, and the sizes that they mean.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -44,6 +47,18 @@ fn subject(path: &str) -> Option<(String, Size)> {
     Some((format!("{folder}/{id}"), size))
 }
 
+/// Returns whether a resource names the picture of `subject` in this size. A playlist without videos shows the placeholder of none.
+fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size) -> Result<bool, Error> {
+    Ok(match subject.split_once('/') {
+        Some(("vi", thumbnail::NO_VIDEO)) => thumbnail::Source::default().has(size.name),
+        Some(("vi", id)) => VIDEOS
+            .peek_shared(tx, &id.to_owned())?
+            .is_some_and(|video| video.head.picture_source().has(size.name)),
+        Some(("ytc", id)) => CHANNELS.peek_shared(tx, &id.to_owned())?.is_some(),
+        _ => true,
+    })
+}
+
 impl VideoApi {
     /// The picture, or the default one of its size where none was set.
     pub(super) async fn picture(&self, request: &ApiRequest) -> ApiResponse {
@@ -52,7 +67,12 @@ impl VideoApi {
                 return Err(request.not_allowed(ALLOW_READS));
             }
             let (subject, size) = subject(&request.path).ok_or(Error::UnknownPath)?;
-            let found = picture::find(&mut Tx::new(&*self.0.store), &subject, size.name)?;
+            let mut tx = Tx::new(&*self.0.store);
+            if !is_listed(&mut tx, &subject, size)? {
+                return Err(Error::UnknownPath);
+            }
+            let found = picture::find(&mut tx, &subject, size.name)?;
+            drop(tx);
             let blobs = self.0.blobs.clone();
             match found {
                 Some(piece) => {

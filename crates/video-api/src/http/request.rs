@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use triptych_core::host::{BoxError, RequestContext};
 
 use super::content_encoding::EncodingError;
+use super::jsonp;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
@@ -219,6 +220,7 @@ impl ApiRequest {
             Some("proto") => return Err(Error::OutputFormat),
             Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
         }
+        jsonp::check(self)?;
         check_global(&self.pairs)?;
         let (mask, shape) = (self.mask()?, operation.response.and_then(Shape::named));
         let unknown = mask.zip(shape).and_then(|(mask, shape)| mask.unknown(shape));
@@ -229,13 +231,15 @@ impl ApiRequest {
 /// Escape by which a body may write the character that stands for the service's address in stored text.
 const ESCAPED_BASE: &[u8] = b"\\u0001";
 
-/// Takes that character out of a user's texts: it would be sent back as an address.
-fn without_base(value: &mut Value) {
+/// Returns whether a text of the body holds that character, which would be sent back as an address.
+fn holds_base(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.retain(|letter| letter != '\u{1}'),
-        Value::Array(list) => list.iter_mut().for_each(without_base),
-        Value::Object(map) => map.values_mut().for_each(without_base),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => text.contains('\u{1}'),
+        Value::Array(list) => list.iter().any(holds_base),
+        Value::Object(map) => {
+            map.iter().any(|(name, value)| name.contains('\u{1}') || holds_base(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -248,11 +252,15 @@ pub(super) fn json(bytes: &[u8]) -> Result<Map<String, Value>, Error> {
         return Ok(Map::new());
     }
     match serde_json::from_slice(bytes) {
-        Ok(Value::Object(mut map)) => {
-            if bytes.windows(ESCAPED_BASE.len()).any(|window| window == ESCAPED_BASE) {
-                map.values_mut().for_each(without_base);
+        Ok(Value::Object(map)) => {
+            let may_hold = bytes.windows(ESCAPED_BASE.len()).any(|window| window == ESCAPED_BASE);
+            match map.iter().find(|(_, value)| may_hold && holds_base(value)) {
+                Some((path, _)) => Err(Error::InvalidField {
+                    path: path.clone(),
+                    expected: "texts without the control character U+0001",
+                }),
+                None => Ok(map),
             }
-            Ok(map)
         }
         Ok(_) => Err(Error::ParseError("the body is not a JSON object".into())),
         Err(error) => Err(Error::ParseError(error.to_string())),

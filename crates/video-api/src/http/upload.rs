@@ -14,7 +14,7 @@ use crate::caption::FileForm;
 use crate::http::response::ApiResponse;
 use crate::http::router::upload_at;
 use crate::http::upload_body::{self, ReceivedBody};
-use crate::media::{Media, ProbeFailure, Processed, Processing};
+use crate::media::{Media, ProbeFailure, Processed, Processing, Renderings};
 use crate::upload::media::{self, MediaId};
 use crate::upload::{Protocol, accepts};
 
@@ -143,7 +143,7 @@ impl VideoApi {
             Processing::Keep => Processed::Nothing,
             Processing::Probe => Processed::Info(Err(ProbeFailure::InvalidFile)),
             Processing::Captions => Processed::Captions(FileForm::Unknown),
-            Processing::Render { .. } => Processed::Pictures(Ok(Vec::new())),
+            Processing::Render { .. } => Processed::Pictures(Ok(Renderings::default())),
         };
         let sent = Media { id: [0; 16], bytes: 1, content_type: None, processed };
         let work =

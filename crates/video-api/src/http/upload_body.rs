@@ -10,7 +10,7 @@ use super::VideoApi;
 use super::request::broken_body;
 use crate::api::error::Error;
 use crate::caption::FileForm;
-use crate::media::{self, Processed, Processing};
+use crate::media::{self, Processed, Processing, Renderings};
 use crate::picture::{Picture, PictureError, Size};
 use crate::upload::media::{MediaError, Piece, Reader};
 use crate::upload::related::{Event, Related};
@@ -202,7 +202,7 @@ impl VideoApi {
         source: &UploadSource,
         sizes: &'static [Size],
         least: (u32, u32),
-    ) -> Result<Result<Vec<(Size, Piece)>, PictureError>, Error> {
+    ) -> Result<Result<Renderings, PictureError>, Error> {
         let bytes = source.read_whole(self)?;
         let picture =
             match Picture::decode(&bytes).and_then(|picture| picture.at_least(least.0, least.1)) {
@@ -210,6 +210,7 @@ impl VideoApi {
                 Err(error) => return Ok(Err(error)),
             };
         drop(bytes);
+        let source = picture.dimensions();
         let mut pieces = Vec::new();
         for (size, jpeg) in picture.render(sizes) {
             let mut writer = self.0.blobs.create(self.0.clock.now(), Some(jpeg.len() as u64));
@@ -217,7 +218,7 @@ impl VideoApi {
             let stat = writer.finish().wait().map_err(|error| unavailable(&error))?;
             pieces.push((size, Piece { blob: stat.id, bytes: stat.bytes }));
         }
-        Ok(Ok(pieces))
+        Ok(Ok(Renderings { source, pieces }))
     }
 }
 

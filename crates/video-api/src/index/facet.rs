@@ -58,6 +58,8 @@ pub enum Facet<'f> {
     Sponsored,
     /// A broadcast in this state.
     Broadcast(&'f str),
+    /// A film or an episode.
+    Form(&'f str),
     /// Made at a known place.
     Place,
     /// On this topic.
@@ -83,6 +85,7 @@ impl Facet<'_> {
             Self::CreativeCommons => ("commons", ""),
             Self::Sponsored => ("sponsored", ""),
             Self::Broadcast(state) => ("broadcast", state),
+            Self::Form(form) => ("form", form),
             Self::Place => ("place", ""),
             Self::Topic(id) => ("topic", id),
             Self::Blocked(region) => ("blocked", region),

@@ -156,6 +156,7 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
         (facets.location.is_some(), Facet::Place),
         (facets.restricted, Facet::Restricted),
         (!facets.broadcast.is_empty(), Facet::Broadcast(&facets.broadcast)),
+        (!facets.form.is_empty(), Facet::Form(&facets.form)),
     ];
     let sometimes = sometimes.into_iter().filter(|(is, _)| *is);
     let topics = facets.topics.iter().map(|topic| Facet::Topic(topic));

@@ -123,6 +123,8 @@ pub struct Facets {
     pub sponsored: bool,
     /// `live`, `upcoming` or `completed` for broadcasts, else empty.
     pub broadcast: String,
+    /// `movie` or `episode`, else empty.
+    pub form: String,
     /// Place where it was made: degrees north and east.
     pub location: Option<(f64, f64)>,
     /// The language of its default texts, if it has one.

@@ -38,6 +38,8 @@ struct Track {
     pixels: (u64, u64),
     shown: (u64, u64),
     display_unit: u64,
+    /// How the frames hold a picture for each eye; 0 where they do not.
+    stereo_mode: u64,
     channels: u64,
     /// Nanoseconds a frame.
     frame_ns: u64,
@@ -223,6 +225,7 @@ impl Track {
             0x54B0 => &mut self.shown.0,
             0x54BA => &mut self.shown.1,
             0x54B2 => &mut self.display_unit,
+            0x53B8 => &mut self.stereo_mode,
             0x9F => &mut self.channels,
             _ => return Ok(()),
         };
@@ -242,6 +245,7 @@ impl Track {
             height: u32::try_from(height).unwrap_or(u32::MAX),
             codec: codec(&self.codec),
             rotation: 0,
+            three_d: self.stereo_mode != 0,
             frame_rate: (self.frame_ns > 0).then(|| 1e9 / self.frame_ns as f64),
         }
     }

@@ -56,8 +56,17 @@ pub enum Processed {
     Info(Result<MediaInfo, ProbeFailure>),
     /// The captions that it holds.
     Captions(FileForm),
-    /// Its renderings, each on disk.
-    Pictures(Result<Vec<(Size, Piece)>, PictureError>),
+    /// Its renderings.
+    Pictures(Result<Renderings, PictureError>),
+}
+
+/// An uploaded picture in the sizes of its operation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Renderings {
+    /// Width and height as it was sent.
+    pub source: (u32, u32),
+    /// Each size, on disk.
+    pub pieces: Vec<(Size, Piece)>,
 }
 
 /// Metadata of a video file.
@@ -90,6 +99,9 @@ pub struct VideoStream {
     pub rotation: u16,
     /// Pictures a second, if the file says so.
     pub frame_rate: Option<f64>,
+    /// True if the file says that it holds a picture for each eye.
+    #[serde(default)]
+    pub three_d: bool,
 }
 
 /// A stream of sound.
@@ -103,6 +115,12 @@ pub struct AudioStream {
 }
 
 impl MediaInfo {
+    /// Returns whether a stream of it is in 3D.
+    #[must_use]
+    pub fn is_three_d(&self) -> bool {
+        self.video.iter().any(|stream| stream.three_d)
+    }
+
     /// `hd` from 720 lines on (the shorter side, as it is shown), else `sd`.
     #[must_use]
     pub fn definition(&self) -> &'static str {

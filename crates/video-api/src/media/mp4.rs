@@ -24,6 +24,8 @@ struct Track {
     width: u32,
     height: u32,
     rotation: u16,
+    /// True if `st3d` says that the frames hold a picture for each eye.
+    three_d: bool,
     timescale: u32,
     duration: u64,
     codec: [u8; 4],
@@ -262,9 +264,13 @@ impl Track {
                 self.codec = entry.name;
                 if &self.kind == b"soun" {
                     self.channels = window.u16(entry.start + 16)?;
-                } else if &self.kind == b"vide" && (self.width == 0 || self.height == 0) {
-                    self.width = u32::from(window.u16(entry.start + 24)?);
-                    self.height = u32::from(window.u16(entry.start + 26)?);
+                } else if &self.kind == b"vide" {
+                    if self.width == 0 || self.height == 0 {
+                        self.width = u32::from(window.u16(entry.start + 24)?);
+                        self.height = u32::from(window.u16(entry.start + 26)?);
+                    }
+                    // What comes after the fields may be anything: a file that is odd there is still a video.
+                    self.three_d = is_stereoscopic(window, entry).unwrap_or_default();
                 }
             }
             _ => {}
@@ -281,8 +287,25 @@ impl Track {
             codec: codec(self.codec),
             rotation: self.rotation,
             frame_rate: (rate.is_finite() && rate > 0.0).then_some(rate),
+            three_d: self.three_d,
         }
     }
+}
+
+/// Returns whether a sample entry has an `st3d` box (Spherical Video V2) that names a stereoscopic layout; 0 is a single picture.
+fn is_stereoscopic(window: &mut Window<'_>, entry: Box) -> Result<bool, Stop> {
+    const FIELDS_BYTES: u64 = 78;
+    let mut found = false;
+    let start = entry.start + FIELDS_BYTES;
+    if start < entry.end {
+        children(window, Box { start, ..entry }, |window, child| {
+            if &child.name == b"st3d" {
+                found = window.exactly::<1>(child.start + 4)? != [0];
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
 }
 
 /// Creation (seconds since 1970), timescale and duration of `mvhd` or `mdhd`.

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
+use crate::api::language;
 
 /// An object of a body, and its path for messages.
 #[derive(Debug, Clone, Copy)]
@@ -126,10 +127,16 @@ pub fn is_plain(text: &str) -> bool {
     !text.contains(['<', '>'])
 }
 
-/// Returns whether a text is a title: not blank, at most `most` characters, no `<` or `>`.
+/// Returns whether a text is a title: not blank, at most `most` characters, no `<` or `>`, no control characters.
 #[must_use]
 pub fn is_title(text: &str, most: usize) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= most && is_plain(text)
+    !text.trim().is_empty() && text.chars().count() <= most && is_name(text)
+}
+
+/// Returns whether a text can stand on one line of a page: no `<` or `>`, no control characters.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    is_plain(text) && !text.chars().any(char::is_control)
 }
 
 /// A description has at most this many bytes.
@@ -144,7 +151,17 @@ pub fn is_description(text: &str) -> bool {
 /// Localizations have at most this many bytes together, so that a resource stays one record.
 pub const LOCALIZATIONS_BYTES_MAX: usize = 40 * 1024;
 
-/// Localizations as they are stored: language to title and description. `None` if one of them is none.
+/// Checks that the keys of localizations are languages.
+///
+/// # Errors
+/// [`Error::InvalidLanguage`], [`Error::UnsupportedLanguage`], with their path.
+pub fn check_languages(localizations: &Map<String, Value>) -> Result<(), Error> {
+    localizations.keys().try_for_each(|language| {
+        language::check(language, || Place::Body(format!("localizations.{language}").into()))
+    })
+}
+
+/// Localizations as they are stored: language to title and description. `None` if one of them is none. Their languages are checked before.
 #[must_use]
 pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<String, Value>> {
     let mut out = Map::new();
@@ -153,10 +170,7 @@ pub fn localizations(map: &Map<String, Value>, title_max: usize) -> Option<Map<S
         let value = value.as_object()?;
         let title = value.get("title").map_or(Some(""), Value::as_str)?;
         let description = value.get("description").map_or(Some(""), Value::as_str)?;
-        if !crate::api::language::is_tag(language)
-            || !is_title(title, title_max)
-            || !is_description(description)
-        {
+        if !is_title(title, title_max) || !is_description(description) {
             return None;
         }
         bytes += language.len() + title.len() + description.len() + 40;
@@ -194,6 +208,7 @@ mod tests {
         assert!(is_title(&"ä".repeat(100), 100));
         assert!(!is_title(&"ä".repeat(101), 100));
         assert!(!is_title(" ", 100) && !is_title("a<b", 100));
+        assert!(!is_title("a\0b", 100) && !is_title("a\nb", 100) && !is_title("a\u{85}b", 100));
         assert!(is_description(&"ä".repeat(2_500)) && !is_description(&"ä".repeat(2_501)));
     }
 }

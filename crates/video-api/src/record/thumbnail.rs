@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// Name, width and height of a size.
 pub type Size = (&'static str, u32, u32);
 
-/// Sizes of a video's picture; `standard` and `maxres` are there only where a picture is large enough.
+/// Sizes of a video's picture; `standard` and `maxres` belong to HD videos and to pictures that are large enough for them.
 pub const VIDEO: &[Size] = &[
     ("default", 120, 90),
     ("medium", 320, 180),
@@ -16,14 +16,39 @@ pub const VIDEO: &[Size] = &[
 /// Sizes of a channel's picture.
 pub const CHANNEL: &[Size] = &[("default", 88, 88), ("medium", 240, 240), ("high", 800, 800)];
 
-/// Number of sizes that a video without a picture of its own has.
-const DEFAULT_SIZES: usize = 3;
+/// Number of sizes that every video has.
+const SIZES_ALWAYS: usize = 3;
+/// The id that stands for the video of a playlist without any.
+pub const NO_VIDEO: &str = "none";
+
+/// What decides about the sizes of a video's picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Source {
+    /// True if the video has 720 lines or more.
+    pub high_definition: bool,
+    /// Width and height of the picture that its owner set.
+    pub own: Option<(u32, u32)>,
+}
+
+impl Source {
+    /// Returns whether there is a picture of this size.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let at = VIDEO.iter().position(|(known, ..)| *known == name);
+        at.zip(at.and_then(|at| VIDEO.get(at)))
+            .is_some_and(|(at, size)| at < SIZES_ALWAYS || self.high_definition || self.fills(size))
+    }
+
+    /// Returns whether the owner's picture fills this size without being enlarged: one of its sides is as long as the size's.
+    fn fills(&self, (_, width, height): &Size) -> bool {
+        self.own.is_some_and(|(own_width, own_height)| own_width >= *width || own_height >= *height)
+    }
+}
 
 /// `snippet.thumbnails` of a video.
 #[must_use]
-pub fn of_video(id: &str, has_own: bool) -> Value {
-    let sizes = VIDEO.iter().take(if has_own { VIDEO.len() } else { DEFAULT_SIZES });
-    details(sizes, "vi", id)
+pub fn of_video(id: &str, source: Source) -> Value {
+    details(VIDEO.iter().filter(|(name, ..)| source.has(name)), "vi", id)
 }
 
 /// `snippet.thumbnails` of a channel.
@@ -38,4 +63,31 @@ fn details<'s>(sizes: impl Iterator<Item = &'s Size>, folder: &str, id: &str) ->
         ((*name).to_owned(), json!({"url": url, "width": width, "height": height}))
     };
     Value::Object(sizes.map(one).collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_large_sizes_belong_to_hd_videos_and_to_pictures_that_fill_them() {
+        let (three, four, five) = (3, 4, 5);
+        for (high_definition, own, expected) in [
+            (false, None, three),
+            (true, None, five),
+            (false, Some((320, 180)), three),
+            (true, Some((320, 180)), five),
+            (false, Some((639, 479)), three),
+            (false, Some((640, 360)), four),
+            (false, Some((360, 480)), four),
+            (false, Some((1280, 720)), five),
+            (false, Some((405, 720)), five),
+            (false, Some((4000, 3000)), five),
+        ] {
+            let found = of_video("v", Source { high_definition, own });
+            let names: Vec<_> = found.as_object().unwrap().keys().cloned().collect();
+            assert_eq!(names.len(), expected, "{high_definition} {own:?}: {names:?}");
+        }
+        assert!(!Source::default().has("huge"));
+    }
 }

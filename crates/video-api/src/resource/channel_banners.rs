@@ -64,7 +64,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return Err(Error::Rule(&BANNER_INVALID));
     };
     let banner = id::picture(ids);
-    picture::set(tx, &format!("banner/{banner}"), pictures)?;
+    picture::set(tx, &format!("banner/{banner}"), &pictures.pieces)?;
     // What is shown are the renderings; the file itself is not needed again.
     media::discard(tx, sent.id);
     BANNERS.put(tx, &banner, &Id(channel.to_owned()));

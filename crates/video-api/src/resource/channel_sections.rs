@@ -42,7 +42,7 @@ const LIST: Operation = Operation {
     params: &[
         PART,
         Param::text("channelId", "The id of a channel."),
-        Param::text("hl", "Narrows the answer: hl.").deprecated(),
+        Param::text("hl", "The language of localized texts.").deprecated(),
         IDS,
         Param::of("mine", Kind::Boolean, "The caller's own.").private(),
         OWNER,

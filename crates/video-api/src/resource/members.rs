@@ -18,7 +18,7 @@ const LIST: Operation = Operation {
         PART,
         Param::text("filterByMemberChannelId", "Only these members."),
         Param::text("hasAccessToLevel", "Only members of this level or above."),
-        Param::of("maxResults", Kind::Unsigned(0, 1000), "Narrows the answer: maxResults.")
+        Param::of("maxResults", Kind::Unsigned(0, 1000), "How many items a page has at most.")
             .default("5"),
         Param::of(
             "mode",

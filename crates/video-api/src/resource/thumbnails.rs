@@ -56,15 +56,19 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
     let Processed::Pictures(Ok(pictures)) = &sent.processed else {
         return Err(Error::Rule(&IMAGE_INVALID));
     };
-    picture::set(tx, &format!("vi/{id}"), pictures)?;
+    picture::set(tx, &format!("vi/{id}"), &pictures.pieces)?;
     // What is shown are the renderings; the file itself is not needed again.
     media::discard(tx, sent.id);
     let mut new = old.clone();
     new.head.has_thumbnail = true;
+    new.head.thumbnail_size = Some(pictures.source);
     patch::refresh(&id, &mut new);
     store::replace(tx, &id, &old, &new)?;
     let mut list = List::new("thumbnailSetResponse");
-    let details = serde_json::Map::from_iter([("t".to_owned(), thumbnail::of_video(&id, true))]);
+    let details = serde_json::Map::from_iter([(
+        "t".to_owned(),
+        thumbnail::of_video(&id, new.head.picture_source()),
+    )]);
     let text = stored::print(&details);
     list.push_text(text.get(5..text.len().saturating_sub(1)).unwrap_or_default());
     Ok(list.end(None))

@@ -116,7 +116,7 @@ fn set(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Er
         }
         _ => return Err(Error::Rule(&IMAGE_FORMAT_UNSUPPORTED)),
     };
-    picture::set(tx, &format!("watermark/{id}"), pictures)?;
+    picture::set(tx, &format!("watermark/{id}"), &pictures.pieces)?;
     // What is shown are the renderings; the file itself is not needed again.
     media::discard(tx, sent.id);
     WATERMARKS.put(tx, &id, &stored::print(&resource));

@@ -22,7 +22,9 @@ use crate::media::{AudioStream, MediaInfo, VideoStream};
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
-use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Channel};
+use crate::resource::channels::record::{
+    CATEGORY_CHANNEL_COUNT, CHANNEL_COUNTS, CHANNELS, Channel,
+};
 use crate::resource::playlist_items::order::Order;
 use crate::resource::playlist_items::record::PlaylistItem;
 use crate::resource::playlists::record::PLAYLIST_COUNT;
@@ -178,6 +180,7 @@ impl Generator {
             CHANNEL_COUNTS.span(&()).prefix,
             PLAYLIST_COUNT.span(&()).prefix,
             RATED_COUNT.span(&()).prefix,
+            CATEGORY_CHANNEL_COUNT.span(&()).prefix,
         ];
         let carried =
             rows.iter().filter(|(key, _)| starts.iter().any(|start| key.starts_with(start)));
@@ -333,6 +336,7 @@ fn facts(ids: &mut SeededIds) -> MediaInfo {
             codec: "h264".into(),
             rotation: 0,
             frame_rate: Some(30.0),
+            three_d: false,
         }],
         audio: vec![AudioStream { codec: "aac".into(), channels: 2 }],
         created: None,

@@ -6,6 +6,7 @@ mod authority;
 mod captions;
 mod comments;
 mod http;
+mod mended;
 mod model;
 mod pages;
 mod parameters;

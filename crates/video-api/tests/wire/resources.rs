@@ -149,12 +149,6 @@ async fn what_is_to_be_watched_is_a_playlist_of_the_owner() {
     assert_eq!((status, &item["snippet"]["playlistId"]), (200, &json!("WLx")), "{item}");
     let list = service.list("/playlistItems?part=snippet&playlistId=WLx").await;
     assert_eq!(list["items"][0]["id"], item["id"]);
-    let body = json!({"snippet": {"playlistId": "UUx", "resourceId": {"kind": "youtube#video", "videoId": "v"}}});
-    let (status, error) = post(&service, "/playlistItems?part=snippet", &body).await;
-    assert_eq!(
-        (status, error["error"]["errors"][0]["reason"].as_str()),
-        (400, Some("playlistOperationUnsupported"))
-    );
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //!
 //! Rows marked "ours" are where neither the spec nor the real service says; docs/video-api.md lists them.
 
+mod fault;
 mod rule;
 
 pub use rule::Rule;
@@ -163,12 +164,15 @@ pub enum Error {
     /// A page token of another request, or none of ours.
     #[error("The request specifies an invalid page token.")]
     InvalidPageToken,
-    /// `hl` is no language tag.
+    /// A parameter or a field of the body is no language tag.
     #[error("'{0}' is not a language code.")]
-    InvalidLanguage(String),
-    /// `hl` names no language of ours.
+    InvalidLanguage(String, Place),
+    /// It names no language of ours.
     #[error("'{0}' is not a supported language code.")]
-    UnsupportedLanguage(String),
+    UnsupportedLanguage(String, Place),
+    /// `callback` is no JavaScript name.
+    #[error("'{0}' is not the name of a JavaScript function.")]
+    InvalidCallback(String),
     /// `regionCode` is no region code.
     #[error("'{0}' is not a region code: two letters of ISO 3166-1.")]
     InvalidRegion(String),
@@ -249,6 +253,14 @@ impl Place {
         Self::Parameter(Cow::Borrowed(name))
     }
 
+    /// The domain of a language that is none: of parameters, or of all bodies.
+    const fn language_domain(&self) -> &'static str {
+        match self {
+            Self::Parameter(_) => "youtube.parameter",
+            _ => "global",
+        }
+    }
+
     /// A field of the body by its path.
     #[must_use]
     pub const fn body(path: &'static str) -> Self {
@@ -327,11 +339,14 @@ impl Error {
             Self::InvalidPageToken => {
                 of(400, "youtube.parameter", "invalidPageToken", Place::parameter("pageToken"))
             }
-            Self::InvalidLanguage(_) => {
-                of(400, "youtube.parameter", "invalidLanguage", Place::parameter("hl"))
+            Self::InvalidLanguage(_, place) => {
+                of(400, place.language_domain(), "invalidLanguage", place.clone())
             }
-            Self::UnsupportedLanguage(_) => {
-                of(400, "youtube.parameter", "unsupportedLanguageCode", Place::parameter("hl"))
+            Self::UnsupportedLanguage(_, place) => {
+                of(400, place.language_domain(), "unsupportedLanguageCode", place.clone())
+            }
+            Self::InvalidCallback(_) => {
+                of(400, "global", "invalidParameter", Place::parameter("callback"))
             }
             Self::InvalidRegion(_) => {
                 of(400, "youtube.parameter", "invalidRegionCode", Place::parameter("regionCode"))

@@ -24,6 +24,7 @@ impl Query {
         let mut facets: Vec<_> = channels.map(|channel| Facet::Channel(channel)).collect();
         facets.extend(self.topic.as_deref().map(Facet::Topic));
         facets.extend(self.broadcast.as_deref().map(Facet::Broadcast));
+        facets.extend(self.form.as_deref().map(Facet::Form));
         facets.extend(self.category.as_deref().map(Facet::Category));
         facets.extend(self.near.map(|_| Facet::Place));
         if !has_words && facets.is_empty() {

@@ -82,7 +82,9 @@ pub struct Query {
     pub language: Option<String>,
     /// `safeSearch=strict`.
     pub strict: bool,
-    /// Asks for what nothing is: no document is a film or an episode.
+    /// `videoType`: films, or episodes.
+    pub form: Option<String>,
+    /// Asks for what nothing is: no channel is a show.
     pub nothing: bool,
     /// The order.
     pub order: Order,

@@ -19,10 +19,11 @@ use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Paging, Reply};
 use crate::api::{id_list, paginate};
+use crate::record::counter;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::{
-    CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES,
+    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES,
 };
 use crate::resource::{Resource, guide_categories};
 
@@ -36,6 +37,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("handles", &HANDLES, Form::Json),
         TableEntry::new("usernames", &USERNAMES, Form::Json),
         TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
+        TableEntry::new("categoryChannelCount", &CATEGORY_CHANNEL_COUNT, Form::Json),
     ],
     ..Resource::EMPTY
 };
@@ -156,8 +158,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         items.push(render::render(id, &found, counts, &call.parts, call.language(), call.caller));
     }
     if let Some(category) = params.get("categoryId") {
-        let span = CATEGORY_CHANNELS.span(&category.to_owned());
-        paging.total = CATEGORY_CHANNELS.scan(tx, &span, 10_000)?.0.len() as u64;
+        paging.total = counter::of(tx, &CATEGORY_CHANNEL_COUNT, &category.to_owned())?;
     } else {
         (items, paging) = id_list::page(call, items)?;
     }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
 use crate::api::language;
-use crate::record::json_fields::{Body, is_description, localizations};
+use crate::record::json_fields::{Body, check_languages, is_description, is_name, localizations};
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
 use crate::resource::channel_banners::BANNERS;
@@ -84,8 +84,12 @@ pub fn write(
         if !given.is_empty() && channel.head.language.is_none() {
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
+        check_languages(given)?;
         let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         channel.set("localizations", &kept);
+    }
+    if channel.head.language.is_none() && channel.part("localizations").is_some() {
+        return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
     }
     Ok(())
 }
@@ -179,11 +183,14 @@ fn channel_settings(
         };
         let valid = match name {
             "description" => is_description(&text) && text.chars().count() <= DESCRIPTION_CHARS_MAX,
-            "keywords" => text.chars().count() <= KEYWORDS_CHARS_MAX,
             "country" => text.is_empty() || language::region(&text).is_some(),
-            "defaultLanguage" => text.is_empty() || language::is_tag(&text),
+            "defaultLanguage" if !text.is_empty() => {
+                let path = "brandingSettings.channel.defaultLanguage";
+                language::check(&text, || Place::body(path))?;
+                true
+            }
             "profileColor" => text.is_empty() || (text.starts_with('#') && text.len() == 7),
-            _ => text.chars().count() <= KEYWORDS_CHARS_MAX,
+            _ => text.chars().count() <= KEYWORDS_CHARS_MAX && is_name(&text),
         };
         if !valid {
             return Err(Error::Rule(&rules::BRANDING_INVALID));

@@ -7,6 +7,7 @@ use triptych_core::time::Timestamp;
 use crate::api::error::Error;
 use crate::index;
 use crate::index::Kind;
+use crate::record::counter::Count;
 use crate::record::stored::Stored;
 
 /// Channels by their id.
@@ -23,6 +24,9 @@ pub const USERNAMES: Table<String, Id> = Table::new(0x13);
 
 /// Channels by guide category.
 pub const CATEGORY_CHANNELS: Table<(String, String), ()> = Table::new(0x14);
+
+/// Number of channels of a guide category.
+pub const CATEGORY_CHANNEL_COUNT: Table<String, Count> = Table::new(0x70);
 
 /// The head of a channel: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +57,10 @@ pub struct ChannelCounts {
     pub subscribers: u64,
     /// Number of its videos that everyone sees listed.
     pub videos: u64,
-    /// Number of videos that it has.
+    /// Number of its videos in its list of uploads, as it sees that itself.
     pub uploads: u64,
+    /// Number of its videos in its list of uploads, as everyone sees that.
+    pub listed_uploads: u64,
 }
 
 impl JsonRecord for ChannelCounts {}

@@ -3,9 +3,11 @@
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::record::counter;
 use crate::record::stored::Stored;
 use crate::resource::channels::record::{
-    CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, Channel, ChannelCounts, HANDLES, Id, USERNAMES,
+    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, Channel, ChannelCounts,
+    HANDLES, Id, USERNAMES,
 };
 use crate::resource::channels::{patch, record, search_document};
 use crate::resource::guide_categories;
@@ -29,6 +31,23 @@ pub fn insert(
     if let Some(username) = username {
         USERNAMES.put(tx, &username.to_lowercase(), &Id(id.to_owned()));
     }
-    CATEGORY_CHANNELS.put(tx, &(guide_categories::of_channel(id).to_owned(), id.to_owned()), &());
+    put_category(tx, id)?;
     search_document::put(tx, id, channel)
+}
+
+/// Lists a channel under its guide category, and counts it there.
+fn put_category(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+    let category = guide_categories::of_channel(id).to_owned();
+    CATEGORY_CHANNELS.put(tx, &(category.clone(), id.to_owned()), &());
+    counter::change(tx, &CATEGORY_CHANNEL_COUNT, &category, true)
+}
+
+/// Takes a channel that goes from its guide category.
+///
+/// # Errors
+/// As the store.
+pub fn remove_category(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+    let category = guide_categories::of_channel(id).to_owned();
+    CATEGORY_CHANNELS.delete(tx, &(category.clone(), id.to_owned()));
+    counter::change(tx, &CATEGORY_CHANNEL_COUNT, &category, false)
 }

@@ -32,7 +32,7 @@ use crate::resource::playlist_items::record::{ITEMS, PlaylistItem};
 use crate::resource::playlist_items::render::Number;
 use crate::resource::playlist_items::system_playlist::{Entry, watch};
 use crate::resource::videos::record::VIDEOS;
-use crate::resource::videos::{rating as ratings, record as videos};
+use crate::resource::videos::{rating as ratings, record as videos, store};
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
@@ -215,27 +215,15 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let video = written.video.ok_or(&rules::RESOURCE_ID_REQUIRED)?;
     let opened = OpenPlaylist::open_own(call, tx, playlist)?;
     let found = VIDEOS.get(tx, &video)?.filter(|found| found.head.is_visible(call.caller));
-    if found.is_none() {
-        return Err(Error::Rule(&rules::VIDEO_NOT_FOUND));
-    }
+    let found = found.ok_or(&rules::VIDEO_NOT_FOUND)?;
     if let Place::Timed(special) = opened.place {
         if written.position.is_some_and(|position| position != 0) {
             return Err(Error::Rule(&rules::MANUAL_SORT_REQUIRED));
         }
-        let channel = call.caller.channel()?;
-        let entry = if special == SystemPlaylist::Likes {
-            ratings::set(tx, channel, &video, Some(true), call.now)?;
-            opened.timed(call, special).find(tx, &video)?.ok_or(&rules::NOT_FOUND)?
-        } else {
-            watch(tx, ids, channel, &video, call.now)?
-        };
-        return Ok(Reply::resource(&opened.show(
-            call,
-            tx,
-            Number::Timed(&entry.number),
-            0,
-            &entry.item,
-        )?));
+        if special == SystemPlaylist::Uploads && found.head.channel != opened.owner {
+            return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
+        }
+        return insert_timed(call, tx, ids, &opened, special, &video);
     }
     let mut order = Order::load(tx, &opened.id)?;
     let mut item = PlaylistItem {
@@ -249,6 +237,39 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
     item = ITEMS.get(tx, &(opened.id.clone(), number))?.unwrap_or(item);
     Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
+}
+
+/// Adds a video to a list that time orders.
+fn insert_timed(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+    opened: &OpenPlaylist,
+    special: SystemPlaylist,
+    video: &str,
+) -> Result<Reply, Error> {
+    let channel = call.caller.channel()?;
+    let timed = opened.timed(call, special);
+    let entry = match special {
+        SystemPlaylist::History | SystemPlaylist::Later => {
+            watch(tx, ids, channel, video, call.now)?
+        }
+        SystemPlaylist::Likes => {
+            ratings::set(tx, channel, video, Some(true), call.now)?;
+            timed.find(tx, video)?.ok_or(&rules::NOT_FOUND)?
+        }
+        SystemPlaylist::Uploads => {
+            store::set_in_uploads(tx, video, true)?;
+            timed.find(tx, video)?.ok_or(&rules::NOT_FOUND)?
+        }
+    };
+    // What was just liked or watched is the first; an upload stands where its time puts it.
+    let position = match special {
+        SystemPlaylist::Uploads => timed.position(tx, &entry.number)?,
+        _ => 0,
+    };
+    let number = Number::Timed(&entry.number);
+    Ok(Reply::resource(&opened.show(call, tx, number, position, &entry.item)?))
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -268,10 +289,12 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
     let names_other = written
         .playlist
         .as_ref()
-        .is_some_and(|playlist| *playlist != opened.id && !is_alias(playlist, &opened.id))
-        || written.video.as_ref().is_some_and(|video| *video != item.video);
+        .is_some_and(|playlist| *playlist != opened.id && !is_alias(playlist, &opened.id));
     if names_other {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
+    }
+    if written.video.as_ref().is_some_and(|video| *video != item.video) {
+        return Err(Error::Rule(&rules::VIDEO_FIXED));
     }
     if call.wants("contentDetails") {
         (item.note, item.start_at, item.end_at) = (written.note, written.start_at, written.end_at);
@@ -285,7 +308,8 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
 
 /// Returns whether a short name stands for the playlist: `WL` for the caller's own.
 fn is_alias(short: &str, id: &str) -> bool {
-    short.len() == 2 && id.starts_with(short)
+    // Of the lists that have short names, this one alone has an order.
+    short == SystemPlaylist::Later.prefix() && id.starts_with(short)
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

@@ -70,9 +70,6 @@ impl OpenPlaylist {
         if !call.caller.owns(&opened.owner) {
             return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
         }
-        if matches!(opened.place, Place::Timed(SystemPlaylist::Uploads)) {
-            return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
-        }
         Ok(opened)
     }
 

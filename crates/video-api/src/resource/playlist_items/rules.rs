@@ -29,8 +29,10 @@ rules! {
     CONTENT_DETAILS_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.note"), "The contentDetails property in the request is not valid. A note has at most 280 characters.");
     /// One item more than a playlist holds.
     PLAYLIST_FULL = Rule::new(403, "youtube.playlistItem", "playlistContainsMaximumNumberOfVideos", Place::None, "The playlist already contains the maximum allowed number of items.");
-    /// A list that the service makes.
-    OPERATION_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::parameter("playlistId"), "The API does not support the ability to insert or delete items of this playlist: it lists the channel's uploads.");
-    /// An item that belongs to another playlist, or another video.
-    SNIPPET_INVALID = Rule::new(400, "youtube.playlistItem", "invalidSnippet", Place::body("snippet"), "The snippet does not name the playlist that the item belongs to.");
+    /// A video of somebody else in the list of uploads.
+    OPERATION_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::parameter("playlistId"), "The API does not support the ability to add this video to the playlist: it lists the channel's own uploads.");
+    /// An item that belongs to another playlist.
+    SNIPPET_INVALID = Rule::new(400, "youtube.playlistItem", "invalidSnippet", Place::body("snippet.playlistId"), "The snippet does not name the playlist that the item belongs to.");
+    /// Another video than the item's.
+    VIDEO_FIXED = Rule::new(400, "youtube.playlistItem", "invalidSnippet", Place::body("snippet.resourceId.videoId"), "The snippet names another video than the item's. An item keeps its video; delete it and insert another.");
 }

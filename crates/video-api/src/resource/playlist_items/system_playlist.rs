@@ -17,6 +17,7 @@ use crate::resource::playlist_items::record::{ITEMS_MAX, PlaylistItem};
 use crate::resource::videos::rating as ratings;
 use crate::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
+use crate::resource::videos::store as videos;
 
 /// The history of an account, by time, latest first; the last part tells two plays of one moment apart.
 pub const HISTORY: Table<(String, u64, u64, String), ()> = Table::new(0x28);
@@ -109,7 +110,7 @@ impl TimeOrderedPlaylist<'_> {
                     binding,
                 )?;
                 let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
-                let total = if self.owner { counts.uploads } else { counts.videos };
+                let total = if self.owner { counts.uploads } else { counts.listed_uploads };
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::Likes => {
@@ -138,7 +139,9 @@ impl TimeOrderedPlaylist<'_> {
             SystemPlaylist::Uploads | SystemPlaylist::Later => VIDEOS
                 .peek(tx, &number.to_owned())?
                 .filter(|video| {
-                    video.head.channel == channel && (self.owner || video.head.is_listed())
+                    video.head.channel == channel
+                        && video.head.is_in_uploads()
+                        && (self.owner || video.head.is_listed())
                 })
                 .map(|video| {
                     entry(number.to_owned(), number.to_owned(), video.head.published.micros())
@@ -197,7 +200,8 @@ impl TimeOrderedPlaylist<'_> {
                 }
                 Ok(())
             }
-            SystemPlaylist::Uploads | SystemPlaylist::Later => Ok(()),
+            SystemPlaylist::Uploads => videos::set_in_uploads(tx, &entry.item.video, false),
+            SystemPlaylist::Later => Ok(()),
         }
     }
 }

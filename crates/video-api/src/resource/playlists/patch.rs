@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
 use crate::api::language;
-use crate::record::json_fields::{Body, is_description, is_title, localizations};
+use crate::record::json_fields::{
+    Body, check_languages, is_description, is_name, is_title, localizations,
+};
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::resource::playlists::record::Playlist;
@@ -46,8 +48,12 @@ pub fn write(
         if !given.is_empty() && playlist.head.language.is_none() {
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
+        check_languages(given)?;
         let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         playlist.set("localizations", &kept);
+    }
+    if playlist.head.language.is_none() && playlist.part("localizations").is_some() {
+        return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
     }
     Ok(())
 }
@@ -65,12 +71,16 @@ fn snippet(
     let description = given.text("description")?.unwrap_or_default();
     let tags = given.texts("tags")?.unwrap_or_default();
     let tags_length: usize = tags.iter().map(|tag| tag.chars().count()).sum();
-    if !is_title(&title, TITLE_CHARS_MAX) || !is_description(&description) || tags_length > 500 {
+    if !is_title(&title, TITLE_CHARS_MAX)
+        || !is_description(&description)
+        || tags_length > 500
+        || !tags.iter().all(|tag| is_name(tag))
+    {
         return Err(Error::Rule(&rules::SNIPPET_INVALID));
     }
     let default_language = given.text("defaultLanguage")?;
-    if default_language.as_ref().is_some_and(|tag| !language::is_tag(tag)) {
-        return Err(Error::Rule(&rules::SNIPPET_INVALID));
+    if let Some(tag) = &default_language {
+        language::check(tag, || Place::body("snippet.defaultLanguage"))?;
     }
     let mut snippet = Map::new();
     snippet.insert("publishedAt".into(), playlist.head.published.rfc3339().into());

@@ -90,8 +90,9 @@ fn snippet_text(playlist: &Stored<Playlist>, contents: &Contents, language: Opti
         }
     }
     let mut thumbnails = Map::new();
-    let video = contents.first_video.as_deref().unwrap_or("none");
-    thumbnails.insert("thumbnails".into(), thumbnail::of_video(video, false));
+    let video = contents.first_video.as_deref().unwrap_or(thumbnail::NO_VIDEO);
+    let source = thumbnail::Source::default();
+    thumbnails.insert("thumbnails".into(), thumbnail::of_video(video, source));
     let thumbnails = stored::print(&thumbnails);
     let mut out = Vec::with_capacity(text.len() + thumbnails.len());
     out.extend_from_slice(text.get(..text.len().saturating_sub(1)).unwrap_or_default());

@@ -41,7 +41,10 @@ pub fn put(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(),
 pub fn result(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<Bytes, Error> {
     let order = ORDER.peek(tx, &id.to_owned())?.unwrap_or_default();
     let snippet = playlist.value("snippet");
-    let picture = thumbnail::of_video(order.first_video.as_deref().unwrap_or("none"), false);
+    let picture = thumbnail::of_video(
+        order.first_video.as_deref().unwrap_or(thumbnail::NO_VIDEO),
+        thumbnail::Source::default(),
+    );
     Ok(search_result::snippet(
         &snippet,
         &playlist.head.channel,

@@ -115,7 +115,7 @@ const LIST: Operation = Operation {
             Kind::Signed(72, 8192),
             "The greatest height of the embedded player.",
         ),
-        Param::of("maxResults", Kind::Unsigned(1, 50), "Narrows the answer: maxResults.")
+        Param::of("maxResults", Kind::Unsigned(1, 50), "How many items a page has at most.")
             .default("5"),
         Param::of("maxWidth", Kind::Signed(72, 8192), "The greatest width of the embedded player."),
         Param::of(
@@ -196,7 +196,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     video.head.media = Some(sent.id);
     video.head.bytes = sent.bytes;
     match &sent.processed {
-        Processed::Info(Ok(facts)) => video.head.facts = Some(facts.clone()),
+        Processed::Info(Ok(facts)) => {
+            video.head.three_d = facts.is_three_d();
+            video.head.facts = Some(facts.clone());
+        }
         Processed::Info(Err(reason)) => video.head.failure = Some(*reason),
         Processed::Nothing | Processed::Captions(_) | Processed::Pictures(_) => {}
     }

@@ -3,14 +3,16 @@
 use serde_json::{Map, Value, json};
 use triptych_core::time::Timestamp;
 
-use crate::api::error::Error;
+use crate::api::error::{Error, Place};
 use crate::api::language;
-use crate::record::json_fields::{Body, is_description, is_title, localizations};
+use crate::record::json_fields::{
+    Body, check_languages, is_description, is_name, is_title, localizations,
+};
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
 use crate::record::thumbnail;
 use crate::resource::video_categories;
-use crate::resource::videos::record::Video;
+use crate::resource::videos::record::{Broadcast, Video};
 use crate::resource::videos::rules;
 
 /// A title has at most this many characters.
@@ -57,6 +59,9 @@ impl VideoPatch<'_> {
         if self.parts.contains(&"localizations") {
             self.localizations(video)?;
         }
+        if video.head.language.is_none() && video.part("localizations").is_some() {
+            return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
+        }
         refresh(id, video);
         Ok(())
     }
@@ -92,14 +97,11 @@ impl VideoPatch<'_> {
         }
         let default_language = given.text("defaultLanguage")?;
         let audio_language = given.text("defaultAudioLanguage")?;
-        if [&default_language, &audio_language]
-            .into_iter()
-            .flatten()
-            .any(|tag| !language::is_tag(tag))
-        {
-            return Err(Error::UnsupportedLanguage(
-                default_language.or(audio_language).unwrap_or_default(),
-            ));
+        for (tag, path) in [
+            (&default_language, "snippet.defaultLanguage"),
+            (&audio_language, "snippet.defaultAudioLanguage"),
+        ] {
+            tag.iter().try_for_each(|tag| language::check(tag, || Place::body(path)))?;
         }
         let mut snippet = Map::new();
         snippet.insert("channelId".into(), video.head.channel.clone().into());
@@ -110,14 +112,14 @@ impl VideoPatch<'_> {
             snippet.insert("tags".into(), tags.into());
         }
         snippet.insert("categoryId".into(), category.clone().into());
-        snippet.insert("liveBroadcastContent".into(), "none".into());
+        snippet.insert("liveBroadcastContent".into(), broadcast_content(&video.head).into());
         if let Some(tag) = &default_language {
             snippet.insert("defaultLanguage".into(), tag.clone().into());
         }
         if let Some(tag) = audio_language {
             snippet.insert("defaultAudioLanguage".into(), tag.into());
         }
-        snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.has_thumbnail));
+        snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.picture_source()));
         video.head.category = category;
         video.head.language = default_language;
         video.set("snippet", &snippet);
@@ -207,6 +209,7 @@ impl VideoPatch<'_> {
         if !given.is_empty() && video.head.language.is_none() {
             return Err(Error::Rule(&rules::DEFAULT_LANGUAGE_NOT_SET));
         }
+        check_languages(given)?;
         let kept = localizations(given, TITLE_CHARS_MAX).ok_or(&rules::LOCALIZATIONS_INVALID)?;
         video.set("localizations", &kept);
         Ok(())
@@ -217,8 +220,7 @@ fn are_tags(tags: &[String]) -> bool {
     let length: usize =
         tags.iter().map(|tag| tag.chars().count() + if tag.contains(' ') { 2 } else { 0 }).sum();
     let commas = tags.len().saturating_sub(1);
-    length + commas <= TAGS_CHARS_MAX
-        && tags.iter().all(|tag| !tag.is_empty() && !tag.contains(['<', '>']))
+    length + commas <= TAGS_CHARS_MAX && tags.iter().all(|tag| !tag.is_empty() && is_name(tag))
 }
 
 fn location(value: &Value) -> Option<Value> {
@@ -235,12 +237,15 @@ fn location(value: &Value) -> Option<Value> {
 /// A video's snippet when its upload brought none: the title is the file's name.
 pub(crate) fn default_snippet(id: &str, channel_title: &str, video: &mut Stored<Video>) {
     let name = video.head.file_name.as_deref().unwrap_or("unknown");
-    let title: String =
-        name.chars().filter(|letter| !"<>".contains(*letter)).take(TITLE_CHARS_MAX).collect();
+    let title: String = name
+        .chars()
+        .filter(|letter| !"<>".contains(*letter) && !letter.is_control())
+        .take(TITLE_CHARS_MAX)
+        .collect();
     let snippet = json!({
         "channelId": video.head.channel, "channelTitle": channel_title, "title": title, "description": "",
-        "categoryId": video.head.category, "liveBroadcastContent": "none",
-        "thumbnails": thumbnail::of_video(id, false),
+        "categoryId": video.head.category, "liveBroadcastContent": broadcast_content(&video.head),
+        "thumbnails": thumbnail::of_video(id, video.head.picture_source()),
     });
     video.set("snippet", snippet.as_object().unwrap_or(&Map::new()));
 }
@@ -269,6 +274,12 @@ impl Stored<Video> {
             media: None,
             has_thumbnail: false,
             has_captions: false,
+            thumbnail_size: None,
+            is_off_uploads: false,
+            three_d: false,
+            form: None,
+            topics: Vec::new(),
+            broadcast: None,
             regions: None,
             rating: Map::new(),
         });
@@ -277,11 +288,16 @@ impl Stored<Video> {
     }
 }
 
+/// `snippet.liveBroadcastContent`.
+fn broadcast_content(head: &Video) -> &'static str {
+    head.broadcast.map_or("none", Broadcast::content)
+}
+
 /// Brings the texts in line with the head: published moment, thumbnails, localized title, and how lists show the video.
 pub(crate) fn refresh(id: &str, video: &mut Stored<Video>) {
     let mut snippet = video.value("snippet");
     snippet.insert("publishedAt".into(), video.head.published.rfc3339().into());
-    snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.has_thumbnail));
+    snippet.insert("thumbnails".into(), thumbnail::of_video(id, video.head.picture_source()));
     let text =
         |name: &str| snippet.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (title, description) = (text("title"), text("description"));

@@ -13,6 +13,7 @@ use crate::media::{MediaInfo, ProbeFailure};
 use crate::record::id;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
+use crate::record::thumbnail;
 use crate::upload::media::MediaId;
 
 /// Videos by their id.
@@ -67,8 +68,26 @@ pub struct Video {
     /// True if it has a picture of its own.
     pub has_thumbnail: bool,
     /// True if it has captions that everyone is shown.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub has_captions: bool,
+    /// Width and height of that picture, as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thumbnail_size: Option<(u32, u32)>,
+    /// True if its owner took it from the list of uploads.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_off_uploads: bool,
+    /// True if it is in 3D, as its file or the seed file says.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub three_d: bool,
+    /// Film or episode. The seed file says it, as no operation does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<VideoForm>,
+    /// Ids of its topics. The seed file says them, as no operation does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub topics: Vec<String>,
+    /// The state of its broadcast. The seed file says it, as no operation does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broadcast: Option<Broadcast>,
     /// The regions where it can be viewed; nothing means everywhere. The seed file says it, as no operation does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
@@ -107,6 +126,68 @@ impl Regions {
     }
 }
 
+/// The form of a video that was made for cinema or television.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VideoForm {
+    /// A film.
+    Movie,
+    /// An episode of a show.
+    Episode,
+}
+
+impl VideoForm {
+    /// Its name, as `videoType` says it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Movie => "movie",
+            Self::Episode => "episode",
+        }
+    }
+}
+
+/// The state of a broadcast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Broadcast {
+    /// It goes on.
+    Live,
+    /// It will come.
+    Upcoming,
+    /// It is over.
+    Completed,
+}
+
+impl Broadcast {
+    /// Its name, as `eventType` says it.
+    #[must_use]
+    pub const fn event_type(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Upcoming => "upcoming",
+            Self::Completed => "completed",
+        }
+    }
+
+    /// `snippet.liveBroadcastContent`: what is over is a video like any other.
+    #[must_use]
+    pub const fn content(self) -> &'static str {
+        match self {
+            Self::Completed => "none",
+            other => other.event_type(),
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives what it asks about by reference"
+)]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
 /// Processing takes this long on the service's clock.
 pub const PROCESSING_MILLIS: i64 = 2_000;
 
@@ -121,6 +202,19 @@ impl Video {
     #[must_use]
     pub const fn is_shared(&self) -> bool {
         !matches!(self.privacy, Privacy::Private) && self.failure.is_none()
+    }
+
+    /// Returns whether the list of its channel's uploads holds it, as the owner sees that.
+    #[must_use]
+    pub const fn is_in_uploads(&self) -> bool {
+        !self.is_off_uploads
+    }
+
+    /// What decides about the sizes of its picture.
+    #[must_use]
+    pub fn picture_source(&self) -> thumbnail::Source {
+        let high_definition = self.facts.as_ref().is_some_and(|facts| facts.definition() == "hd");
+        thumbnail::Source { high_definition, own: self.thumbnail_size }
     }
 
     /// Returns whether it is for adults alone.

@@ -56,7 +56,7 @@ pub fn render(
             "fileDetails" => file_details(&video.head).to_string().into(),
             "processingDetails" => processing(&video.head, options.now).to_string().into(),
             "suggestions" => suggestions(&video.head).to_string().into(),
-            "topicDetails" => Bytes::from_static(b"{}"),
+            "topicDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
             "recordingDetails" => stored(video, part).unwrap_or(Bytes::from_static(b"{}")),
             "paidProductPlacementDetails" => stored(video, part)
                 .unwrap_or(Bytes::from_static(b"{\"hasPaidProductPlacement\":false}")),
@@ -189,7 +189,7 @@ fn content_details(head: &Video, owner: bool) -> Bytes {
     let mut out = Object::new();
     let length = facts.map_or(0, |facts| facts.duration_ms);
     out.text("duration", &duration(length));
-    out.text("dimension", "2d");
+    out.text("dimension", if head.three_d { "3d" } else { "2d" });
     out.text("definition", facts.map_or("sd", MediaInfo::definition));
     out.text("caption", if head.has_captions { "true" } else { "false" });
     out.flag("licensedContent", false);
@@ -385,6 +385,7 @@ mod tests {
             codec: "h264".into(),
             rotation: 0,
             frame_rate: None,
+            three_d: false,
         };
         video.head.facts = Some(MediaInfo {
             container: "mp4".into(),

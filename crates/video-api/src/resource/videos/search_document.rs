@@ -45,6 +45,13 @@ pub fn put(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error
             language: head.language.clone().unwrap_or_default(),
             blocked: head.regions.as_ref().map(Regions::closed).unwrap_or_default(),
             restricted: head.is_restricted(),
+            three_d: head.three_d,
+            topics: head.topics.clone(),
+            broadcast: head
+                .broadcast
+                .map(|state| state.event_type().to_owned())
+                .unwrap_or_default(),
+            form: head.form.map(|form| form.name().to_owned()).unwrap_or_default(),
             ..Facets::default()
         },
     };

@@ -9,7 +9,7 @@ use triptych_core::time::Timestamp;
 use super::patch::VideoPatch;
 use super::play::{self, Plays};
 use super::rating::{self, RATINGS};
-use super::record::{Regions, VIDEO_COUNTS, VIDEOS};
+use super::record::{Broadcast, Regions, VIDEO_COUNTS, VIDEOS, VideoForm};
 use super::{rules, store};
 use crate::api::error::Error;
 use crate::media::MediaInfo;
@@ -65,6 +65,75 @@ struct SeedVideo {
     localizations: Option<Value>,
     recording_details: Option<Value>,
     content_details: Option<SeedDetails>,
+    topic_details: Option<SeedTopics>,
+    live_streaming_details: Option<Map<String, Value>>,
+    video_type: Option<VideoForm>,
+}
+
+/// `topicDetails`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SeedTopics {
+    #[serde(default)]
+    topic_ids: Vec<String>,
+    #[serde(default)]
+    relevant_topic_ids: Vec<String>,
+    #[serde(default)]
+    topic_categories: Vec<String>,
+}
+
+impl SeedTopics {
+    /// The part as it is shown; a list without anything is not there.
+    fn part(&self) -> Map<String, Value> {
+        let lists = [
+            ("topicIds", &self.topic_ids),
+            ("relevantTopicIds", &self.relevant_topic_ids),
+            ("topicCategories", &self.topic_categories),
+        ];
+        let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+        lists.map(|(name, list)| (name.to_owned(), list.clone().into())).collect()
+    }
+}
+
+/// `contentDetails.dimension`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum SeedDimension {
+    #[serde(rename = "2d")]
+    Flat,
+    #[serde(rename = "3d")]
+    Stereoscopic,
+}
+
+/// The members of `liveStreamingDetails` that are moments, by which the state of a broadcast is known.
+const BROADCAST_MOMENTS: &[&str] =
+    &["actualStartTime", "actualEndTime", "scheduledStartTime", "scheduledEndTime"];
+/// Its other members.
+const BROADCAST_TEXTS: &[&str] = &["concurrentViewers", "activeLiveChatId"];
+
+/// The state of a broadcast: what `snippet.liveBroadcastContent` says, and `completed` where it is none and there are details.
+fn broadcast(seed: &SeedVideo) -> Result<Option<Broadcast>, Error> {
+    for (name, value) in seed.live_streaming_details.iter().flatten() {
+        let text = value.as_str();
+        let is_known = if BROADCAST_MOMENTS.contains(&name.as_str()) {
+            text.is_some_and(|text| Timestamp::from_rfc3339(text).is_some())
+        } else {
+            BROADCAST_TEXTS.contains(&name.as_str()) && text.is_some()
+        };
+        if !is_known {
+            let path = format!("liveStreamingDetails.{name}");
+            return Err(Error::InvalidField { path, expected: "a moment or text of a broadcast" });
+        }
+    }
+    let content = seed.snippet.as_ref().and_then(|snippet| snippet.get("liveBroadcastContent"));
+    Ok(match content.and_then(Value::as_str) {
+        Some("live") => Some(Broadcast::Live),
+        Some("upcoming") => Some(Broadcast::Upcoming),
+        None | Some("none") => seed.live_streaming_details.as_ref().map(|_| Broadcast::Completed),
+        Some(_) => {
+            let path = "snippet.liveBroadcastContent".into();
+            return Err(Error::InvalidField { path, expected: "none, live or upcoming" });
+        }
+    })
 }
 
 /// The members that no operation writes of `contentDetails`.
@@ -72,6 +141,7 @@ struct SeedVideo {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SeedDetails {
     region_restriction: Option<Regions>,
+    dimension: Option<SeedDimension>,
     #[serde(default)]
     content_rating: Map<String, Value>,
 }
@@ -146,6 +216,16 @@ fn video(
     if let Some(details) = &seed.content_details {
         made.head.regions = details.region_restriction.clone();
         made.head.rating = details.content_rating.clone();
+        made.head.three_d = details.dimension == Some(SeedDimension::Stereoscopic);
+    }
+    made.head.form = seed.video_type;
+    made.head.broadcast = broadcast(seed)?;
+    if let Some(details) = &seed.live_streaming_details {
+        made.set("liveStreamingDetails", details);
+    }
+    if let Some(topics) = &seed.topic_details {
+        made.head.topics = [&*topics.topic_ids, &*topics.relevant_topic_ids].concat();
+        made.set("topicDetails", &topics.part());
     }
     let given = [
         ("snippet", &seed.snippet),

@@ -70,9 +70,10 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
 fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
     let head = &video.head;
     let time = latest_first(head.published.micros());
-    UPLOADS.put(tx, &(head.channel.clone(), 1, time, id.to_owned()), &());
+    for audience in audiences(head) {
+        UPLOADS.put(tx, &(head.channel.clone(), audience, time, id.to_owned()), &());
+    }
     if head.is_listed() {
-        UPLOADS.put(tx, &(head.channel.clone(), 0, time, id.to_owned()), &());
         let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
         chart::put(tx, id, head, views);
     }
@@ -80,7 +81,8 @@ fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), E
         SCHEDULE.put(tx, &(!latest_first(at.micros()), id.to_owned()), &());
     }
     channels::count(tx, &head.channel, |counts| {
-        counts.uploads += 1;
+        counts.uploads += u64::from(head.is_in_uploads());
+        counts.listed_uploads += u64::from(head.is_in_uploads() && head.is_listed());
         counts.videos += u64::from(head.is_listed());
     })
 }
@@ -88,9 +90,10 @@ fn put_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), E
 fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Error> {
     let head = &video.head;
     let time = latest_first(head.published.micros());
-    UPLOADS.delete(tx, &(head.channel.clone(), 1, time, id.to_owned()));
+    for audience in audiences(head) {
+        UPLOADS.delete(tx, &(head.channel.clone(), audience, time, id.to_owned()));
+    }
     if head.is_listed() {
-        UPLOADS.delete(tx, &(head.channel.clone(), 0, time, id.to_owned()));
         let views = VIDEO_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default().views;
         chart::remove(tx, id, head, views);
     }
@@ -98,9 +101,32 @@ fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<()
         SCHEDULE.delete(tx, &(!latest_first(at.micros()), id.to_owned()));
     }
     channels::count(tx, &head.channel, |counts| {
-        counts.uploads = counts.uploads.saturating_sub(1);
+        let (listed, is_in_uploads) = (head.is_listed(), head.is_in_uploads());
+        counts.uploads = counts.uploads.saturating_sub(u64::from(is_in_uploads));
+        counts.listed_uploads =
+            counts.listed_uploads.saturating_sub(u64::from(is_in_uploads && listed));
         counts.videos = counts.videos.saturating_sub(u64::from(head.is_listed()));
     })
+}
+
+/// Who sees a video in the list of uploads: 1 its owner, 0 everyone.
+fn audiences(head: &Video) -> impl Iterator<Item = u8> {
+    let of = [(1, true), (0, head.is_listed())];
+    let is_in_uploads = head.is_in_uploads();
+    of.into_iter().filter(move |(_, sees)| *sees && is_in_uploads).map(|(audience, _)| audience)
+}
+
+/// Puts a video into the list of its channel's uploads, or takes it from there. The video itself stays.
+///
+/// # Errors
+/// As the store.
+pub fn set_in_uploads(tx: &mut Tx<'_>, id: &str, is_in_uploads: bool) -> Result<(), Error> {
+    let Some(old) = VIDEOS.get(tx, &id.to_owned())? else {
+        return Ok(());
+    };
+    let mut new = old.clone();
+    new.head.is_off_uploads = !is_in_uploads;
+    replace(tx, id, &old, &new)
 }
 
 /// Counts `more` views of a video, for it, its channel and the chart.
