@@ -168,7 +168,7 @@ test('a script is attached where the extension has access, by another connection
   assert.equal(await browser.tabs.sendMessage(id, 1), 2);
   await script.detach();
   await assert.rejects(browser.tabs.sendMessage(id, 1), NO_RECEIVER);
-  await assert.rejects(other.attach({ tabId: id, frameId: 3 }), { message: `No frame with id 3 in tab with id ${id}.` });
+  await assert.rejects(other.attach({ tabId: id, frameId: 3 }), { message: `No frame with id 3 in tab with id ${id}` });
   await assert.rejects(other.attach({ tabId: 2000000001 }), { message: 'No tab with id: 2000000001.' });
   const foreign = await open('https://elsewhere.test/');
   await assert.rejects(other.attach({ tabId: foreign }), { message: /^Cannot access contents of url "https:\/\/else/ });

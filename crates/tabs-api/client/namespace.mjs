@@ -4,11 +4,15 @@ import { checkArguments } from './argument.mjs';
 import { Event } from './event.mjs';
 import { Port } from './port.mjs';
 
+/** The version of the browser with which promises came. */
+const PROMISES = 88;
+
 /** Builds the namespaces. With `promisesAlways` a call without callback gives a promise under any manifest version. */
 export function namespaces({ schema, connection, promisesAlways }) {
   const { id, manifest } = connection.extension;
   const runtime = makeRuntime(id, manifest);
-  const givesPromise = promisesAlways || (manifest.manifest_version ?? 3) >= 3;
+  const isNative = (manifest.manifest_version ?? 3) >= 3 && (schema.version ?? PROMISES) >= PROMISES;
+  const promises = { isNative, areGiven: promisesAlways || isNative };
   const api = { runtime };
   const space = (name) => (api[name] ??= {});
   for (const operation of schema.operations) {
@@ -16,7 +20,7 @@ export function namespaces({ schema, connection, promisesAlways }) {
     space(name)[method] =
       operation.name === 'tabs.connect'
         ? (...given) => connect(connection, operation, given, runtime)
-        : (...given) => call(connection, operation, given, runtime, givesPromise);
+        : (...given) => call(connection, operation, given, runtime, promises);
   }
   const events = new Map();
   for (const full of schema.events) {
@@ -53,11 +57,12 @@ function makeRuntime(id, manifest) {
   };
 }
 
-function call(connection, operation, given, runtime, givesPromise) {
+/** A promise that the browser itself does not give is made here, of a call with a callback. */
+function call(connection, operation, given, runtime, { isNative, areGiven }) {
   const { params, callback } = checkArguments(operation, given);
-  const style = callback || !givesPromise ? 'callback' : 'promise';
+  const style = callback || !isNative ? 'callback' : 'promise';
   const answer = connection.call(operation.name, params, { style });
-  if (style === 'promise') return answer;
+  if (!callback && areGiven) return answer;
   const tell = callback ?? (() => undefined);
   answer.then(
     (result) => (result === undefined ? tell() : tell(result)),

@@ -37,6 +37,9 @@ pub enum Error {
     /// There is no window at all.
     #[error("No current window")]
     NoCurrentWindow,
+    /// No window of the types asked for ever had the focus.
+    #[error("No last-focused window")]
+    NoLastFocusedWindow,
     /// The URL cannot be read.
     #[error("Invalid url: \"{0}\".")]
     InvalidUrl(String),
@@ -144,11 +147,51 @@ pub enum Error {
     /// A tab that shows no page.
     #[error("The tab {0} shows no page yet: wait until tabs.onUpdated tells of one.")]
     NoPage(i64),
+    /// A tab that nothing can be put into: the browser names it without a full stop here.
+    #[error("No tab with id: {0}")]
+    NoTabToInject(i64),
+    /// A script without, or with two sources.
+    #[error("Exactly one of 'func' and 'files' must be specified")]
+    FuncOrFiles,
+    /// A style sheet without, or with two sources.
+    #[error("Exactly one of 'css' and 'files' must be specified.")]
+    CssOrFiles,
+    /// An empty list of files.
+    #[error("At least one file must be specified.")]
+    NoFiles,
+    /// A file that is named twice.
+    #[error("Duplicate file specified: '{0}'.")]
+    DuplicateFile(String),
+    /// Arguments, which only a function takes.
+    #[error("'args' may not be used with file injections.")]
+    ArgsWithFiles,
+    /// All frames, and some by name.
+    #[error("Cannot specify 'allFrames' if either 'frameIds' or 'documentIds' is specified.")]
+    AllFramesAndSome,
+    /// Frames both by number and by document.
+    #[error("Cannot specify both 'frameIds' and 'documentIds'.")]
+    FramesAndDocuments,
+    /// A text that names no document.
+    #[error("Invalid document id {0}")]
+    InvalidDocument(String),
+    /// A document that the tab does not show.
+    #[error("No document with id {document} in tab with id {tab}")]
+    NoDocument {
+        /// The document.
+        document: String,
+        /// The tab.
+        tab: i64,
+    },
+    /// A page that no permission opens, and whose address the caller may not know.
+    #[error(
+        "Cannot access contents of the page. Extension manifest must request permission to access the respective host."
+    )]
+    PageAccess,
     /// A frame that the tab has not.
-    #[error("No frame with id {frame} in tab with id {tab}.")]
+    #[error("No frame with id {frame} in tab with id {tab}")]
     NoFrame {
         /// The frame.
-        frame: u32,
+        frame: i64,
         /// The tab.
         tab: i64,
     },

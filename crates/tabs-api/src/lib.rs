@@ -19,3 +19,4 @@ pub mod seed;
 pub mod session;
 pub mod store;
 pub mod url;
+pub mod version;

@@ -13,6 +13,7 @@ use tabs_api::http::TabsApi;
 #[cfg(feature = "replay")]
 use tabs_api::replay::Replay;
 use tabs_api::seed::{Install, Seed};
+use tabs_api::version::BrowserVersion;
 use triptych_core::host::flags::Product;
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
@@ -79,6 +80,15 @@ fn flags(command: Command) -> Command {
             .action(ArgAction::Append)
             .value_delimiter(','),
         );
+    let command = command.arg(
+        flag(
+            "browser-version",
+            "N",
+            "TABS_API_BROWSER_VERSION",
+            "Version of the browser: what came later is not there",
+        )
+        .value_parser(clap::value_parser!(u16).range(i64::from(BrowserVersion::OLDEST.0)..)),
+    );
     #[cfg(feature = "replay")]
     let command = command.arg(
         flag(
@@ -125,6 +135,9 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<TabsApi>, L
         .seed(seed);
     if is_kept {
         builder = builder.store(start.storage.kv.clone());
+    }
+    if let Some(version) = matches.get_one::<u16>("browser-version") {
+        builder = builder.browser_version(*version);
     }
     #[cfg(feature = "replay")]
     if let Some(path) = matches.get_one::<PathBuf>("lab") {

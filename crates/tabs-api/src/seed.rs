@@ -16,9 +16,11 @@ use crate::engine::fixtures::Pages;
 use crate::engine::simulated::SimEngine;
 use crate::extension::manifest::Manifest;
 use crate::extension::permission::Extension;
+use crate::extension::warning::warnings;
 use crate::js_value::JsValue;
 use crate::operation::{Caller, Command, Context, Style};
 use crate::session::Session;
+use crate::version::BrowserVersion;
 
 /// An extension to install: who it is, and the token that speaks for it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,6 +81,9 @@ pub struct Seed {
     /// The windows to begin with; without any there is one of one blank tab.
     #[serde(default)]
     pub windows: Vec<SeedWindow>,
+    /// The version of which the browser is; without one it is the newest.
+    #[serde(default)]
+    pub browser_version: Option<u16>,
 }
 
 /// The reason for which a seed cannot be used.
@@ -202,6 +207,7 @@ impl Seed {
         }
         let mut session = Session::new(browser, engine);
         self.open_windows(&mut session, now)?;
+        session.change(now, |browser| browser.set_version(self.version()));
         Ok(session)
     }
 
@@ -217,7 +223,14 @@ impl Seed {
         for index in 0..self.extensions.len() {
             browser.install(self.extension(index)?);
         }
+        browser.set_version(self.version());
         Ok(Session::new(browser, engine))
+    }
+
+    /// The version of which the browser is.
+    #[must_use]
+    pub fn version(&self) -> BrowserVersion {
+        self.browser_version.map_or_else(BrowserVersion::default, BrowserVersion)
     }
 
     fn open_windows(&self, session: &mut Session, now: Timestamp) -> Result<(), SeedError> {
@@ -296,6 +309,16 @@ impl Install {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
         Ok(Extension::new(self.id()?, &manifest, self.allow_file_access))
+    }
+
+    /// The warnings that the browser shows as it is installed. `index` is for the error alone.
+    ///
+    /// # Errors
+    /// `Manifest`.
+    pub fn warnings(&self, index: usize) -> Result<Vec<String>, SeedError> {
+        let manifest = Manifest::read(&self.manifest)
+            .map_err(|reason| SeedError::Manifest { index, reason })?;
+        Ok(warnings(&manifest))
     }
 
     /// The id: the one given, else that of the manifest's `key`, else one made from its name.

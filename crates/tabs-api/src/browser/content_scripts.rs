@@ -96,7 +96,7 @@ impl Browser {
         let location = frames(state)
             .find(|(number, _)| *number == frame)
             .map(|(_, url)| location(state, frame, url))
-            .ok_or(Error::NoFrame { frame, tab })?;
+            .ok_or(Error::NoFrame { frame: i64::from(frame), tab })?;
         if location.url.starts_with("chrome://") {
             return Err(Error::BrowserPage);
         }

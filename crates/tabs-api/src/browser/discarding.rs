@@ -19,7 +19,7 @@ impl Browser {
                 || self.is_active(tab.id)
         };
         let tabs = self.strips.tabs().filter(|tab| !is_spared(tab));
-        let least = tabs.min_by_key(|tab| (tab.last_accessed, tab.id)).map(|tab| tab.id);
+        let least = tabs.min_by_key(|tab| (tab.hidden_at, tab.id)).map(|tab| tab.id);
         least.map(|tab| self.replace_with_discarded(tab)).transpose()
     }
 
@@ -32,9 +32,7 @@ impl Browser {
     pub(crate) fn least_recent_tab(&self) -> Option<TabId> {
         let left = self.strips.tabs().filter(|tab| !tab.discarded);
         let allowed = left.filter(|tab| self.compat == Compat::Browser || !self.is_active(tab.id));
-        allowed
-            .min_by_key(|tab| (self.is_active(tab.id), tab.last_accessed, tab.id))
-            .map(|tab| tab.id)
+        allowed.min_by_key(|tab| (self.is_active(tab.id), tab.hidden_at, tab.id)).map(|tab| tab.id)
     }
 
     /// Replaces a tab by one without a page, under another id.
@@ -60,6 +58,7 @@ impl Browser {
         tab.id = new;
         tab.discarded = true;
         tab.is_fresh = true;
+        tab.starts_empty = false;
         for entry in &mut tab.history {
             entry.is_cached = false;
         }

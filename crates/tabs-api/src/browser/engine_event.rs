@@ -59,7 +59,11 @@ impl Browser {
                     self.abort_navigation(id);
                 }
             }
-            PageEvent::Title(title) => self.set_title(id, &title),
+            PageEvent::Title(title) => {
+                if self.strips.tab(id).is_some_and(|tab| !tab.keeps_title) {
+                    self.set_title(id, &title);
+                }
+            }
             PageEvent::Icon(url) => {
                 let url = Arc::<str>::from(url);
                 if let Some(tab) = self.strips.tab_mut(id) {
@@ -69,8 +73,10 @@ impl Browser {
             }
             PageEvent::Complete => self.complete(id),
             PageEvent::Audible(audible) => self.set_audible(id, audible),
-            PageEvent::Navigates(url) => self.navigate(id, &url, NavigationKind::Push),
-            PageEvent::Replaces(url) => self.navigate(id, &url, NavigationKind::Replace),
+            PageEvent::Navigates(url) => self.navigate_by_code(id, &url, NavigationKind::Push),
+            PageEvent::Replaces(url) => {
+                self.navigate_by_code(id, &url, NavigationKind::Replace);
+            }
             // The tab was just found, and an entry that is not there is nothing to go to.
             PageEvent::Reloads => drop(self.reload_tab(id)),
             PageEvent::Traverses(steps) => self.traverse_by(id, steps),
@@ -88,7 +94,23 @@ impl Browser {
             }
             // The tab was just found: opening beside it and closing it cannot fail.
             PageEvent::Opens(opening) => drop(self.open_from_page(id, opening)),
-            PageEvent::Closes => drop(self.close_tab(id)),
+            PageEvent::SendsOpener(url) => {
+                let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
+                if let Some(opener) = opener.filter(|opener| self.strips.tab(*opener).is_some()) {
+                    self.navigate_by_code(opener, &url, NavigationKind::Push);
+                }
+            }
+            PageEvent::ClosesNamed(name) => {
+                let family = self.strips.tab(id).map(|tab| tab.family);
+                if let Some(named) = family.and_then(|family| self.tab_named(&name, family)) {
+                    drop(self.close_tab(named));
+                }
+            }
+            PageEvent::Closes => {
+                if self.strips.tab(id).is_some_and(Tab::may_close_itself) {
+                    drop(self.close_tab(id));
+                }
+            }
         }
     }
 
@@ -123,12 +145,19 @@ impl Browser {
         self.answer_languages(id);
     }
 
+    /// Gives a tab the title of its page; without one it is the address.
     fn set_title(&mut self, id: TabId, title: &str) {
-        let is_new = |tab: &&mut Tab| *tab.title != *title || tab.title_is_address;
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_address = title.is_empty();
+        let title = match self.strips.tab(id).filter(|_| is_address) {
+            Some(tab) => crate::url::title(&tab.url),
+            None => title,
+        };
+        let is_new = |tab: &&mut Tab| *tab.title != *title || tab.title_is_address && !is_address;
         let Some(tab) = self.strips.tab_mut(id).filter(is_new) else {
             return;
         };
-        tab.title_is_address = false;
+        tab.title_is_address = is_address;
         let title = Arc::<str>::from(title);
         tab.title = Arc::clone(&title);
         self.store_title_in_history(id);
@@ -141,6 +170,7 @@ impl Browser {
             return;
         };
         tab.status = Status::Complete;
+        tab.keeps_title = false;
         tab.loaded_at = now;
         self.emit_updated(id, Change { status: Some(Status::Complete), ..Change::default() });
         self.freeze_later(id);
@@ -171,9 +201,9 @@ impl Browser {
         if let Some(entry) = tab.history.get_mut(at) {
             entry.was_used = true;
         }
-        let command =
-            EngineCommand::Gesture { tab: id, load: tab.load, url: tab.url.to_string(), script };
-        self.command(command);
+        let (load, url) = (tab.load, tab.url.to_string());
+        let is_shown = self.is_active(id);
+        self.command(EngineCommand::Gesture { tab: id, load, url, is_shown, script });
         Ok(())
     }
 }

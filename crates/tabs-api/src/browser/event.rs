@@ -11,6 +11,7 @@ use crate::browser::tab::{MutedInfo, Status, TabView, ZoomMode, ZoomState};
 use crate::browser::window::WindowView;
 use crate::extension::permission::Access;
 use crate::id::{HostId, ScriptId};
+use crate::version::BrowserVersion;
 
 /// A change of a tab: the members of `changeInfo` of `onUpdated` (Spec tabs-api §6).
 #[derive(Debug, Clone, Default)]
@@ -33,30 +34,56 @@ pub struct Change {
 struct ShownChange<'v> {
     change: &'v Change,
     shows_page: bool,
+    version: BrowserVersion,
+}
+
+/// The members of a change that came with a version, each with that of its own.
+const CHANGE: &str = "tabs.onUpdated.changeInfo";
+
+impl Change {
+    /// True if a browser of this version tells of it at all.
+    pub(crate) fn is_known_to(&self, version: BrowserVersion) -> bool {
+        let has = |is_there: bool, member: &str| is_there && version.has_member(CHANGE, member);
+        version >= BrowserVersion::LATEST
+            || self.status.is_some()
+            || self.url.is_some()
+            || self.icon.is_some()
+            || self.pinned.is_some()
+            || has(self.title.is_some(), "title")
+            || has(self.audible.is_some(), "audible")
+            || has(self.muted.is_some(), "mutedInfo")
+            || has(self.discarded.is_some(), "discarded")
+            || has(self.frozen.is_some(), "frozen")
+            || has(self.auto_discardable.is_some(), "autoDiscardable")
+            || has(self.group.is_some(), "groupId")
+    }
 }
 
 impl Serialize for ShownChange<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         fn put<M: SerializeMap, T: Serialize>(
             out: &mut M,
+            version: BrowserVersion,
             name: &'static str,
             value: Option<T>,
         ) -> Result<(), M::Error> {
+            let value = value.filter(|_| version.has_member(CHANGE, name));
             value.map_or(Ok(()), |value| out.serialize_entry(name, &value))
         }
         let page = |text: &'_ Option<Arc<str>>| text.clone().filter(|_| self.shows_page);
-        let (change, mut out) = (self.change, serializer.serialize_map(None)?);
-        put(&mut out, "audible", change.audible)?;
-        put(&mut out, "autoDiscardable", change.auto_discardable)?;
-        put(&mut out, "discarded", change.discarded)?;
-        put(&mut out, "favIconUrl", page(&change.icon).as_deref())?;
-        put(&mut out, "frozen", change.frozen)?;
-        put(&mut out, "groupId", change.group)?;
-        put(&mut out, "mutedInfo", change.muted.as_ref())?;
-        put(&mut out, "pinned", change.pinned)?;
-        put(&mut out, "status", change.status.map(Status::word))?;
-        put(&mut out, "title", page(&change.title).as_deref())?;
-        put(&mut out, "url", page(&change.url).as_deref())?;
+        let (change, version) = (self.change, self.version);
+        let mut out = serializer.serialize_map(None)?;
+        put(&mut out, version, "audible", change.audible)?;
+        put(&mut out, version, "autoDiscardable", change.auto_discardable)?;
+        put(&mut out, version, "discarded", change.discarded)?;
+        put(&mut out, version, "favIconUrl", page(&change.icon).as_deref())?;
+        put(&mut out, version, "frozen", change.frozen)?;
+        put(&mut out, version, "groupId", change.group)?;
+        put(&mut out, version, "mutedInfo", change.muted.as_ref())?;
+        put(&mut out, version, "pinned", change.pinned)?;
+        put(&mut out, version, "status", change.status.map(Status::word))?;
+        put(&mut out, version, "title", page(&change.title).as_deref())?;
+        put(&mut out, version, "url", page(&change.url).as_deref())?;
         out.end()
     }
 }
@@ -201,7 +228,11 @@ impl Serialize for ShownEvent<'_> {
         let arguments = match self.event {
             Event::TabCreated(tab) => return [tab.shown(self.access)].serialize(serializer),
             Event::TabUpdated { change, tab } => {
-                let change = ShownChange { change, shows_page: tab.shows_page(self.access) };
+                let change = ShownChange {
+                    change,
+                    shows_page: tab.shows_page(self.access),
+                    version: tab.version,
+                };
                 return (tab.id, change, tab.shown(self.access)).serialize(serializer);
             }
             Event::TabMoved { tab, window, from, to } => {

@@ -35,6 +35,11 @@ impl Browser {
         self.extensions.0.remove(id);
     }
 
+    /// An extension, if it is installed.
+    pub(crate) fn extension(&self, id: &str) -> Option<&Extension> {
+        self.extensions.get(id)
+    }
+
     /// The access of an extension, if it is installed.
     #[must_use]
     pub fn access(&self, extension: &str) -> Option<Access<'_>> {

@@ -3,19 +3,21 @@
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::Window;
-use crate::id::WindowId;
+use crate::id::{WINDOW_ID_NONE, WindowId};
 
 /// Windows by their last focus; the first one has it.
 #[derive(Debug)]
 pub(crate) struct Focus {
     /// The window that had the focus last is in front.
     order: Vec<WindowId>,
+    /// True while no window has it.
+    is_lost: bool,
 }
 
 impl Focus {
     /// Windows in this order, the first of them in front.
     pub(crate) const fn of(order: Vec<WindowId>) -> Self {
-        Self { order }
+        Self { order, is_lost: false }
     }
 
     /// Windows, the one that had the focus last in front.
@@ -29,7 +31,7 @@ impl Focus {
     }
 
     pub(super) fn has(&self, window: WindowId) -> bool {
-        self.last() == Some(window)
+        !self.is_lost && self.last() == Some(window)
     }
 
     /// Adds a window that never had the focus.
@@ -42,25 +44,29 @@ impl Focus {
         if self.has(window) {
             return false;
         }
+        self.is_lost = false;
         self.order.retain(|other| *other != window);
         self.order.insert(0, window);
         true
     }
 
-    /// Takes the focus from a window that has it; the window that gets it.
-    pub(super) fn take(&mut self, window: WindowId) -> Option<WindowId> {
-        if !self.has(window) {
-            return None;
+    /// Takes the focus from a window; `false` where it has it not. No other one gets it, but the next counts as the last that had it.
+    pub(super) fn take(&mut self, window: WindowId) -> bool {
+        let had_focus = self.has(window);
+        if had_focus {
+            self.order.rotate_left(1);
+            self.is_lost = true;
         }
-        self.order.rotate_left(1);
-        self.last()
+        had_focus
     }
 
     /// Forgets a window; the window that gets its focus, if it had it.
     pub(super) fn remove(&mut self, window: WindowId) -> Option<WindowId> {
         let had_focus = self.has(window);
         self.order.retain(|other| *other != window);
-        if had_focus { self.last() } else { None }
+        let gets = self.last().filter(|_| had_focus || self.is_lost);
+        self.is_lost &= gets.is_none();
+        gets
     }
 }
 
@@ -80,10 +86,10 @@ impl Browser {
         }
     }
 
-    /// Takes the focus from a window that has it, for the one that had it before.
+    /// Takes the focus from a window that has it.
     pub(crate) fn take_focus(&mut self, window: WindowId) {
-        if let Some(next) = self.focus.take(window) {
-            self.emit(Event::WindowFocused(next.0));
+        if self.focus.take(window) {
+            self.emit(Event::WindowFocused(WINDOW_ID_NONE));
         }
     }
 

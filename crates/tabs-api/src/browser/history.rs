@@ -40,12 +40,18 @@ fn enter_history(
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = tab.keeps_pages;
     }
+    let documents = tab.history.iter().map(|entry| entry.document);
+    let document = match tab.history.get(tab.history_at) {
+        Some(entry) if is_same_document => entry.document,
+        _ => documents.max().unwrap_or_default() + 1,
+    };
     let came_back = match kind {
         NavigationKind::Reload | NavigationKind::Restore => false,
         NavigationKind::Push if is_same_url && !tab.history.is_empty() => false,
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
                 entry.url = url.into();
+                entry.document = document;
             }
             false
         }
@@ -57,13 +63,14 @@ fn enter_history(
             tab.history.push(HistoryEntry {
                 url: url.into(),
                 title: "".into(),
+                document,
                 was_used,
                 is_cached: false,
             });
             tab.history_at = tab.history.len() - 1;
             false
         }
-        NavigationKind::Traverse(index) => {
+        NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
             tab.history_at = index;
             let cached = tab
                 .history
@@ -78,6 +85,15 @@ fn enter_history(
 impl Browser {
     /// Sends a tab to a URL. Nothing but the pending URL shows until the page commits.
     pub(crate) fn navigate(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        self.begin_navigation(id, url, kind, false);
+    }
+
+    /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
+    pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        self.begin_navigation(id, url, kind, url.starts_with("data:"));
+    }
+
+    fn begin_navigation(&mut self, id: TabId, url: &str, kind: NavigationKind, is_refused: bool) {
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
         };
@@ -87,8 +103,11 @@ impl Browser {
         tab.load += 1;
         tab.pending = Some(PendingNavigation { url: url.into(), is_shown: true, kind });
         tab.status = Status::Loading;
-        let command =
-            EngineCommand::Navigate { tab: id, load: tab.load, url: url.to_owned(), from, kind };
+        let command = if is_refused {
+            EngineCommand::Refuse { tab: id, load: tab.load }
+        } else {
+            EngineCommand::Navigate { tab: id, load: tab.load, url: url.to_owned(), from, kind }
+        };
         if was_discarded && let NavigationKind::Traverse(index) = kind {
             // It has no page whose title could still be shown.
             let entry = tab.history.get(index).map(|entry| entry.title.clone());
@@ -140,8 +159,12 @@ impl Browser {
 
     pub(crate) fn go_to_entry(&mut self, id: TabId, target: usize) -> Result<(), Error> {
         let entry = self.tab(id)?.history.get(target).ok_or(Error::NoHistory)?;
-        let url = Arc::clone(&entry.url);
-        self.navigate(id, &url, NavigationKind::Traverse(target));
+        let (url, document) = (Arc::clone(&entry.url), entry.document);
+        let tab = self.tab(id)?;
+        let current = tab.history.get(tab.history_at).map(|entry| entry.document);
+        let is_step = current == Some(document) && target != tab.history_at && !tab.discarded;
+        let kind = if is_step { NavigationKind::Step } else { NavigationKind::Traverse };
+        self.navigate(id, &url, kind(target));
         Ok(())
     }
 
@@ -156,7 +179,8 @@ impl Browser {
         let is_same_url = *tab.url == *url;
         let committed = Arc::<str>::from(url);
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
-        let is_traversal = matches!(pending.kind, NavigationKind::Traverse(_));
+        let is_traversal =
+            matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
         let cache = enter_history(tab, url, pending.kind, is_same_document);
         let restored = tab
             .history
@@ -164,6 +188,9 @@ impl Browser {
             .map(|entry| entry.title.clone())
             .filter(|_| is_traversal);
         let is_again = matches!(pending.kind, NavigationKind::Reload | NavigationKind::Restore);
+        if is_same_document && let Some(title) = &restored {
+            tab.title = Arc::clone(title);
+        }
         if !is_same_document && !is_again {
             tab.title_is_address = restored.is_none();
             tab.title = restored.unwrap_or_else(|| title(url).into());
@@ -196,6 +223,16 @@ impl Browser {
                 self.end_document(id, UnloadReason::Navigated);
             }
             self.begin_document(id);
+            let is_shown = self.is_active(id);
+            let Some(tab) = self.strips.tab_mut(id) else {
+                return;
+            };
+            // A page that comes back from the cache has its title, and has run its script.
+            tab.keeps_title = cache.came_back;
+            let load = tab.load;
+            if !cache.came_back {
+                self.command(EngineCommand::Begin { tab: id, load, is_shown });
+            }
         }
         self.store_title_in_history(id);
         if cache.came_back {

@@ -27,6 +27,7 @@ pub mod messaging;
 mod mute;
 mod restored;
 pub mod script_event;
+pub(crate) mod scripting;
 pub(crate) mod strip;
 pub mod tab;
 pub(crate) mod tab_group;
@@ -61,6 +62,7 @@ use self::zoom::ZoomLevels;
 use crate::engine::EngineCommand;
 use crate::error::Error;
 use crate::id::{RequestId, TabId, WindowId};
+use crate::version::BrowserVersion;
 
 /// The authority that counts where the specification and the measured browser differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,6 +79,7 @@ pub enum Compat {
 pub struct Browser {
     now: Timestamp,
     compat: Compat,
+    version: BrowserVersion,
     strips: Strips,
     focus: Focus,
     is_dragging: bool,
@@ -104,6 +107,7 @@ impl Browser {
         Self {
             now,
             compat,
+            version: BrowserVersion::LATEST,
             strips: Strips::default(),
             focus: Focus::of(Vec::new()),
             is_dragging: false,
@@ -139,6 +143,7 @@ impl Browser {
             state.history.push(HistoryEntry {
                 url: "about:blank".into(),
                 title: "about:blank".into(),
+                document: 0,
                 was_used: false,
                 is_cached: false,
             });
@@ -167,6 +172,16 @@ impl Browser {
     /// The authority that counts where the specification and the measured browser differ.
     pub(crate) const fn compat(&self) -> Compat {
         self.compat
+    }
+
+    /// The version of which the browser is.
+    pub(crate) const fn version(&self) -> BrowserVersion {
+        self.version
+    }
+
+    /// Makes it a browser of this version: what came later is not there.
+    pub const fn set_version(&mut self, version: BrowserVersion) {
+        self.version = version;
     }
 
     /// The next event, oldest first.
@@ -206,7 +221,9 @@ impl Browser {
 
     fn emit(&mut self, event: Event) {
         self.dirty.note(&event);
-        self.events.push_back(event);
+        if self.version.has(event.name()) {
+            self.events.push_back(event);
+        }
     }
 
     fn command(&mut self, command: EngineCommand) {

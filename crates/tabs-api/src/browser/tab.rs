@@ -8,6 +8,7 @@ use triptych_core::time::Timestamp;
 use crate::engine::NavigationKind;
 use crate::extension::permission::Access;
 use crate::id::{GroupId, TabId, WindowId};
+use crate::version::BrowserVersion;
 
 /// The state of a tab's page (Spec tabs-api §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +105,8 @@ pub struct HistoryEntry {
     pub url: Arc<str>,
     /// Its title, as last shown.
     pub title: Arc<str>,
+    /// Names its document within the tab: those that a page's own script made share it.
+    pub document: u64,
     /// True if the user did something on it: pages without are skipped on the way back.
     pub was_used: bool,
     /// True if its page is kept in memory for going back to it.
@@ -139,6 +142,8 @@ pub struct Tab {
     pub opener: Option<TabId>,
     /// The name that a page opened it under, for that page and its relatives to find it by.
     pub name: Option<String>,
+    /// The tab whose page opened it, as long as the two know of each other.
+    pub page_opener: Option<TabId>,
     /// The first of the tabs whose pages opened one another.
     pub family: TabId,
     /// True if a page opened it: until its own page comes it shows an empty one, which is nobody's.
@@ -173,6 +178,8 @@ pub struct Tab {
     pub last_accessed: Timestamp,
     /// True if it was ever shown.
     pub was_shown: bool,
+    /// The time at which another one took its place in front, or at which it was made.
+    pub hidden_at: Timestamp,
     /// Its pages, oldest first.
     pub history: Vec<HistoryEntry>,
     /// The current one.
@@ -193,6 +200,8 @@ pub struct Tab {
     pub forgets_openers: bool,
     /// True if the title is only the address, as long as the page has given none.
     pub title_is_address: bool,
+    /// True while a page comes back that has its title already.
+    pub keeps_title: bool,
 }
 
 impl Tab {
@@ -207,6 +216,7 @@ impl Tab {
             group: None,
             opener: None,
             name: None,
+            page_opener: None,
             family: id,
             starts_empty: false,
             url: "".into(),
@@ -224,6 +234,7 @@ impl Tab {
             loaded_at: now,
             last_accessed: now,
             was_shown: false,
+            hidden_at: now,
             history: Vec::new(),
             history_at: 0,
             zoom: ZoomState::default(),
@@ -234,7 +245,14 @@ impl Tab {
             keeps_pages: true,
             forgets_openers: false,
             title_is_address: false,
+            keeps_title: false,
         }
+    }
+
+    /// True if its page may close it: one that a page opened, and one that never went anywhere.
+    #[must_use]
+    pub const fn may_close_itself(&self) -> bool {
+        self.starts_empty || self.history.len() <= 1
     }
 }
 
@@ -243,6 +261,7 @@ impl Tab {
 #[expect(missing_docs, reason = "each field is the field of its name of Spec tabs-api §2")]
 #[expect(clippy::struct_excessive_bools, reason = "the interface has these flags, each on its own")]
 pub struct TabView {
+    pub version: BrowserVersion,
     pub id: i64,
     pub window: i64,
     pub index: i64,
@@ -317,34 +336,52 @@ impl Serialize for ShownTab<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (tab, access) = (self.tab, self.access);
         let shows_page = tab.shows_page(access);
+        let has = |member: &str| tab.version.has_member("Tab", member);
         let mut out = serializer.serialize_map(None)?;
         out.serialize_entry("active", &tab.active)?;
-        out.serialize_entry("audible", &tab.audible)?;
-        out.serialize_entry("autoDiscardable", &tab.auto_discardable)?;
-        out.serialize_entry("discarded", &tab.discarded)?;
+        if has("audible") {
+            out.serialize_entry("audible", &tab.audible)?;
+        }
+        if has("autoDiscardable") {
+            out.serialize_entry("autoDiscardable", &tab.auto_discardable)?;
+        }
+        if has("discarded") {
+            out.serialize_entry("discarded", &tab.discarded)?;
+        }
         if let Some(icon) = tab.icon.as_deref().filter(|_| shows_page) {
             out.serialize_entry("favIconUrl", icon)?;
         }
-        out.serialize_entry("frozen", &tab.frozen)?;
-        out.serialize_entry("groupId", &tab.group)?;
+        if has("frozen") {
+            out.serialize_entry("frozen", &tab.frozen)?;
+        }
+        if has("groupId") {
+            out.serialize_entry("groupId", &tab.group)?;
+        }
         out.serialize_entry("height", &tab.height)?;
         out.serialize_entry("highlighted", &tab.highlighted)?;
         out.serialize_entry("id", &tab.id)?;
         out.serialize_entry("incognito", &tab.incognito)?;
         out.serialize_entry("index", &tab.index)?;
-        out.serialize_entry("lastAccessed", &milliseconds(tab.last_accessed))?;
-        out.serialize_entry("mutedInfo", &tab.muted)?;
+        if has("lastAccessed") {
+            out.serialize_entry("lastAccessed", &milliseconds(tab.last_accessed))?;
+        }
+        if has("mutedInfo") {
+            out.serialize_entry("mutedInfo", &tab.muted)?;
+        }
         if let Some(opener) = tab.opener {
             out.serialize_entry("openerTabId", &opener)?;
         }
         if let Some(url) = tab.pending_url.as_deref()
             && tab.shows_pending(access)
+            && has("pendingUrl")
         {
             out.serialize_entry("pendingUrl", url)?;
         }
         out.serialize_entry("pinned", &tab.pinned)?;
         out.serialize_entry("selected", &tab.active)?;
-        out.serialize_entry("splitViewId", &-1)?;
+        if has("splitViewId") {
+            out.serialize_entry("splitViewId", &-1)?;
+        }
         out.serialize_entry("status", tab.status.word())?;
         if shows_page {
             out.serialize_entry("title", &tab.title.as_deref())?;

@@ -23,6 +23,7 @@ impl Browser {
         let shows_pixels = !tab.discarded;
         let opener = tab.opener.filter(|opener| self.strips.tab(*opener).is_some());
         TabView {
+            version: self.version(),
             id: tab.id.0,
             window: tab.window.0,
             index: i64::try_from(index).unwrap_or(i64::MAX),
@@ -76,7 +77,11 @@ impl Browser {
     pub(super) fn emit_updated(&mut self, id: TabId, change: Change) {
         if let Some(tab) = self.view(id) {
             let group = change.group;
-            self.emit(Event::TabUpdated { change, tab });
+            if change.is_known_to(self.version()) {
+                self.emit(Event::TabUpdated { change, tab });
+            } else {
+                self.dirty.note_tab(id);
+            }
             if let Some(group) = group {
                 self.freeze_by_group(id, group);
             }

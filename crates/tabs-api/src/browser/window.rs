@@ -14,6 +14,8 @@ pub enum WindowKind {
     Normal,
     /// A window of one page.
     Popup,
+    /// A window of an extension, beside all others.
+    Panel,
     /// A window of an application.
     App,
     /// A window of the developer tools.
@@ -27,6 +29,7 @@ impl WindowKind {
         match self {
             Self::Normal => "normal",
             Self::Popup => "popup",
+            Self::Panel => "panel",
             Self::App => "app",
             Self::Devtools => "devtools",
         }
@@ -111,11 +114,13 @@ impl Window {
         Some(from)
     }
 
-    /// The indices of its highlighted tabs.
+    /// The places of its highlighted tabs and of the active one: as long as they are the same, no event tells of the selection,
+    /// whichever tabs stand there.
     #[must_use]
-    pub fn highlighted_indices(&self) -> Vec<(TabId, usize)> {
+    pub fn selected_places(&self) -> (BTreeSet<usize>, Option<usize>) {
         let highlighted = self.highlighted.iter();
-        highlighted.filter_map(|tab| Some((*tab, self.index_of(*tab)?))).collect()
+        let places = highlighted.filter_map(|tab| self.index_of(*tab));
+        (places.collect(), self.active.and_then(|active| self.index_of(active)))
     }
 
     /// The window as the interface shows it, with these tabs if any are asked for.

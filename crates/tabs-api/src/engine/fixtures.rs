@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use url::Url;
 
-use crate::engine::Opening;
+use crate::engine::script::{Script, script_of};
 
 /// A page of the simulated web.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -35,33 +35,6 @@ pub struct Page {
     pub text: Option<String>,
     /// The addresses of the frames in it, relative to its own.
     pub frames: Vec<String>,
-}
-
-/// The script of a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Script {
-    /// Goes to another page.
-    Go(String),
-    /// Changes the title.
-    Title(String),
-    /// Goes to another page in place of its own.
-    Replace(String),
-    /// Loads the page again.
-    Reload,
-    /// Goes so many pages forward, or back.
-    Traverse(i64),
-    /// Changes the URL within the document.
-    Push(String),
-    /// Changes the URL within the document, without a new entry.
-    ReplaceState(String),
-    /// Sets the fragment of the URL.
-    Fragment(String),
-    /// Closes its tab.
-    Close,
-    /// Opens a page; without a user's gesture that is blocked.
-    Open(Opening),
-    /// Plays a tone.
-    Play(Duration),
 }
 
 /// All pages of a simulated web.
@@ -271,127 +244,6 @@ fn page_of(description: &Value) -> Page {
     }
 }
 
-/// Reads `t=300: location.href='/b.html'` and its kin.
-fn script_of(text: &str) -> Option<(Duration, Script)> {
-    let (delay, action) = match text.strip_prefix("t=").and_then(|rest| rest.split_once(": ")) {
-        Some((millis, action)) => (Duration::from_millis(millis.parse().ok()?), action),
-        None => (Duration::ZERO, text),
-    };
-    let quoted = || action.split(['\'', '"']).nth(1).map(str::to_owned);
-    let script = if action.starts_with("location.href") {
-        Script::Go(quoted()?)
-    } else if action.starts_with("location.hash") {
-        Script::Fragment(format!("#{}", quoted()?))
-    } else if action.starts_with("document.title") {
-        Script::Title(quoted()?)
-    } else if action.starts_with("location.replace") {
-        Script::Replace(quoted()?)
-    } else if action.starts_with("location.reload") {
-        Script::Reload
-    } else if let Some((_, target)) = action.split_once("history.pushState -> ") {
-        Script::Push(target.to_owned())
-    } else if action.starts_with("history.pushState") {
-        Script::Push(quoted_arguments(action).pop()?)
-    } else if action.starts_with("history.replaceState") {
-        Script::ReplaceState(quoted_arguments(action).pop()?)
-    } else if action.starts_with("history.back") {
-        Script::Traverse(-1)
-    } else if action.starts_with("history.forward") {
-        Script::Traverse(1)
-    } else if let Some(steps) = action.strip_prefix("history.go(") {
-        match steps.split(')').next()?.trim().parse().unwrap_or(0) {
-            0 => Script::Reload,
-            steps => Script::Traverse(steps),
-        }
-    } else if action.starts_with("window.close") {
-        Script::Close
-    } else if action.starts_with("window.open") {
-        opening_script(action)
-    } else {
-        let seconds = text.strip_prefix("plays a tone for ")?.split(' ').next()?;
-        Script::Play(Duration::from_secs_f64(seconds.parse().ok()?))
-    };
-    Some((delay, script))
-}
-
-/// Reads `window.open(url, name, features)`.
-fn opening_script(action: &str) -> Script {
-    let given = quoted_arguments(action);
-    let url = given.first().filter(|url| !url.is_empty()).cloned();
-    let url = url.unwrap_or_else(|| "about:blank".to_owned());
-    let name = given.get(1).map(String::as_str).unwrap_or_default();
-    if matches!(name, "_self" | "_top" | "_parent") {
-        return Script::Go(url);
-    }
-    let features = WindowFeatures::read(given.get(2).map(String::as_str).unwrap_or_default());
-    Script::Open(Opening {
-        url,
-        name: Some(name).filter(|name| !name.is_empty() && *name != "_blank").map(str::to_owned),
-        is_popup: features.is_popup(),
-        is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
-    })
-}
-
-/// The quoted texts between the first parentheses.
-fn quoted_arguments(action: &str) -> Vec<String> {
-    let (mut given, mut rest) = (Vec::new(), action);
-    while let Some(start) = rest.find(['\'', '"', ')']) {
-        let (quote, after) = rest.split_at(start);
-        let _ = quote;
-        let mark = after.chars().next().filter(|mark| *mark != ')');
-        let Some((text, behind)) =
-            mark.and_then(|mark| after.get(1..).and_then(|after| after.split_once(mark)))
-        else {
-            break;
-        };
-        given.push(text.to_owned());
-        rest = behind;
-    }
-    given
-}
-
-/// The third argument of `window.open`, by name.
-struct WindowFeatures(BTreeMap<String, String>);
-
-impl WindowFeatures {
-    fn read(text: &str) -> Self {
-        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
-        let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "yes")));
-        Self(pairs.map(|(name, value)| (name.to_lowercase(), value.to_lowercase())).collect())
-    }
-
-    fn is_set(&self, name: &str, otherwise: bool) -> bool {
-        let value = self.0.get(name).map(String::as_str);
-        value.map_or(otherwise, |value| {
-            matches!(value, "" | "yes" | "true")
-                || value.parse().is_ok_and(|number: i64| number != 0)
-        })
-    }
-
-    /// True if they ask for a window of its own, by the rules of HTML.
-    fn is_popup(&self) -> bool {
-        let is_other = |name: &&String| !matches!(name.as_str(), "noopener" | "noreferrer");
-        if !self.0.keys().any(|name| is_other(&name)) {
-            return false;
-        }
-        if self.0.contains_key("popup") {
-            return self.is_set("popup", false);
-        }
-        let has_bars = self.is_set("location", false) || self.is_set("toolbar", false);
-        !has_bars
-            || !self.is_set("menubar", false)
-            || !self.is_set("resizable", true)
-            || !self.is_set("scrollbars", false)
-            || !self.is_set("status", false)
-    }
-}
-
-/// The script that runs as part of a user's gesture.
-#[must_use]
-pub fn gesture_script(text: &str) -> Option<Script> {
-    script_of(text).map(|(_, script)| script)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -430,7 +282,5 @@ mod tests {
             panic!("no page")
         };
         assert_eq!(page.script, Some((Duration::from_millis(300), Script::Title("Second".into()))));
-        assert_eq!(gesture_script("location.href=\"/b.html\""), Some(Script::Go("/b.html".into())));
-        assert_eq!(gesture_script("alert(1)"), None);
     }
 }

@@ -9,7 +9,8 @@ use html5gum::emitters::default::{DefaultEmitter, StartTag, Token};
 use html5gum::{HtmlString, Spanned, Tokenizer};
 use url::Url;
 
-use crate::engine::fixtures::{Page, Script};
+use crate::engine::fixtures::Page;
+use crate::engine::script::Script;
 
 /// The longest title, the most frames and the longest text that are read.
 const TITLE_CHARS: usize = 1_024;

@@ -5,6 +5,7 @@ pub mod fixtures;
 pub mod html;
 pub mod language;
 pub mod screenshot;
+pub mod script;
 pub mod simulated;
 
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub enum NavigationKind {
     Restore,
     /// To the entry at this place.
     Traverse(usize),
+    /// To the entry at this place, which the document that is there made itself.
+    Step(usize),
 }
 
 /// A frame of a tab's page.
@@ -44,6 +47,8 @@ pub struct Frame {
 pub enum EngineCommand {
     /// Load a page in a tab. Events of it carry the number of the load.
     Navigate { tab: TabId, load: u64, url: String, from: String, kind: NavigationKind },
+    /// Load nothing, as the way is barred; the tab's page stays.
+    Refuse { tab: TabId, load: u64 },
     /// Forget a tab's page.
     Close { tab: TabId },
     /// A tab's page goes on under another id.
@@ -68,7 +73,9 @@ pub enum EngineCommand {
     /// Close a port from the extension's side.
     Disconnect { port: String },
     /// The user did something on a page, with a script to run as part of it.
-    Gesture { tab: TabId, load: u64, url: String, script: Option<String> },
+    Gesture { tab: TabId, load: u64, url: String, is_shown: bool, script: Option<String> },
+    /// A page has begun to arrive: its script runs, and more slowly where nobody sees it.
+    Begin { tab: TabId, load: u64, is_shown: bool },
 }
 
 /// An event of an engine.
@@ -129,8 +136,12 @@ pub enum PageEvent {
     SetsFragment(String),
     /// The page's script opened another page.
     Opens(Opening),
+    /// The page's script sends the page that opened it to an address.
+    SendsOpener(String),
     /// The page's script closed its tab.
     Closes,
+    /// The page's script closed the tab that it opened under this name.
+    ClosesNamed(String),
 }
 
 /// A page that another one opens with `window.open`.

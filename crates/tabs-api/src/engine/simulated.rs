@@ -7,7 +7,8 @@ use serde_json::Value;
 use triptych_core::time::Timestamp;
 use url::Url;
 
-use crate::engine::fixtures::{Outcome, Page, Pages, Script, gesture_script};
+use crate::engine::fixtures::{Outcome, Page, Pages};
+use crate::engine::script::{Script, script_of};
 use crate::engine::{
     Engine, EngineCommand, EngineEvent, Frame, NavigationKind, Opening, PageEvent, Reply,
     screenshot,
@@ -26,6 +27,8 @@ const HAND_OVER: Duration = Duration::from_millis(100);
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
+/// The time after which a timer of a page that nobody sees is got round to: that happens once a second, so this is the middle.
+const HIDDEN_TIMER: Duration = Duration::from_millis(750);
 /// The time that a way through a port takes.
 const PORT: Duration = Duration::from_millis(1);
 /// The time that a sound must last to be noticed, and for which it is still counted after its end.
@@ -48,8 +51,24 @@ pub struct SimEngine {
     detects: bool,
     http_cache: HttpCache,
     turns: Turns,
+    /// The scripts of pages that are to come, by their tabs.
+    scripts: BTreeMap<TabId, WaitingScript>,
     /// The names of open ports and the frames that they reach.
     ports: BTreeMap<String, Vec<Frame>>,
+}
+
+/// The script of a page that is to come.
+#[derive(Debug)]
+struct WaitingScript {
+    load: u64,
+    url: String,
+    delay: Duration,
+    script: Script,
+}
+
+/// The time that a script waits, which is longer where nobody sees its page.
+fn waits(delay: Duration, is_shown: bool) -> Duration {
+    if is_shown || delay.is_zero() { delay } else { delay.max(HIDDEN_TIMER) }
 }
 
 /// Loads that begin in one moment: the browser gets round to one after the other.
@@ -173,6 +192,7 @@ impl SimEngine {
             detects: false,
             http_cache: HttpCache::default(),
             turns: Turns::default(),
+            scripts: BTreeMap::new(),
             ports: BTreeMap::new(),
         }
     }
@@ -215,11 +235,10 @@ impl SimEngine {
         from: &str,
         kind: NavigationKind,
     ) {
-        let is_step_in_document = matches!(kind, NavigationKind::Traverse(_))
-            && from != url
-            && is_same_document(url, from);
+        let is_step = matches!(kind, NavigationKind::Step(_));
         let is_again = matches!(kind, NavigationKind::Reload | NavigationKind::Restore);
-        if !is_again && is_same_document(from, url) || is_step_in_document {
+        let is_traversal = matches!(kind, NavigationKind::Traverse(_));
+        if is_step || !is_again && !is_traversal && is_same_document(from, url) {
             let when = now.plus(COMMIT_LOCAL);
             self.at(
                 when,
@@ -302,7 +321,7 @@ impl SimEngine {
             ),
         );
         let is_traversal = matches!(kind, NavigationKind::Traverse(_));
-        if let Some(title) = page.title.clone().filter(|_| !is_traversal) {
+        if let Some(title) = page.title.clone() {
             self.at(commit.plus(TITLE), page_event(tab, load, PageEvent::Title(title)));
         }
         let is_from_history = matches!(kind, NavigationKind::Restore) || is_traversal;
@@ -319,9 +338,9 @@ impl SimEngine {
         if let Some(icon) = page.icon.clone() {
             self.at(complete.plus(ICON), page_event(tab, load, PageEvent::Icon(icon)));
         }
-        // A page that comes back from the cache has run its script.
-        if let Some((delay, script)) = page.script.clone().filter(|_| !is_traversal) {
-            self.run(commit.plus(delay), tab, load, url, &script, false);
+        self.scripts.remove(&tab);
+        if let Some((delay, script)) = page.script.clone() {
+            self.scripts.insert(tab, WaitingScript { load, url: url.to_owned(), delay, script });
         }
     }
 
@@ -359,6 +378,12 @@ impl SimEngine {
                 self.at(when, page_event(tab, load, PageEvent::SetsFragment(join(target))))
             }
             Script::Close => self.at(when, page_event(tab, load, PageEvent::Closes)),
+            Script::CloseNamed(name) => {
+                self.at(when, page_event(tab, load, PageEvent::ClosesNamed(name.clone())));
+            }
+            Script::GoInOpener(target) => {
+                self.at(when, page_event(tab, load, PageEvent::SendsOpener(join(target))));
+            }
             Script::Open(opening) if is_gesture => {
                 let opening = Opening { url: join(&opening.url), ..opening.clone() };
                 self.at(when, page_event(tab, load, PageEvent::Opens(opening)));
@@ -447,9 +472,13 @@ impl Engine for SimEngine {
             EngineCommand::Navigate { tab, load, url, from, kind } => {
                 self.navigate(now, tab, load, &url, &from, kind)
             }
+            EngineCommand::Refuse { tab, load } => {
+                self.at(now.plus(COMMIT), page_event(tab, load, PageEvent::Aborted));
+            }
             // An event of a page that is gone finds no tab, and is dropped where it arrives.
             EngineCommand::Close { tab } | EngineCommand::Replace { old: tab, .. } => {
                 self.http_cache.interrupt(tab, now);
+                self.scripts.remove(&tab);
                 if let Some(source) = &mut self.source {
                     source.cancel(tab);
                 }
@@ -468,9 +497,17 @@ impl Engine for SimEngine {
             EngineCommand::Disconnect { port } => {
                 self.ports.remove(&port);
             }
-            EngineCommand::Gesture { tab, load, url, script } => {
-                if let Some(script) = script.as_deref().and_then(gesture_script) {
-                    self.run(now.plus(Duration::from_millis(1)), tab, load, &url, &script, true);
+            EngineCommand::Gesture { tab, load, url, is_shown, script } => {
+                if let Some((delay, script)) = script.as_deref().and_then(script_of) {
+                    let when = now.plus(Duration::from_millis(1)).plus(waits(delay, is_shown));
+                    self.run(when, tab, load, &url, &script, true);
+                }
+            }
+            EngineCommand::Begin { tab, load, is_shown } => {
+                let waiting = self.scripts.remove(&tab).filter(|waiting| waiting.load == load);
+                if let Some(WaitingScript { url, delay, script, .. }) = waiting {
+                    let when = now.plus(waits(delay, is_shown));
+                    self.run(when, tab, load, &url, &script, false);
                 }
             }
         }

@@ -44,7 +44,13 @@ const SCHEMES_WITH_HOST: &[&str] = &[
     "devtools",
     "chrome-untrusted",
     "isolated-app",
+    "chrome-error",
 ];
+/// Domains of the first level that nobody owns as a whole.
+const COMMON_DOMAINS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "de", "uk", "fr", "jp"];
+/// Those of them whose patterns may name a port.
+const SCHEMES_WITH_PORT: &[&str] = &["http", "https", "ftp", "ws", "wss"];
+
 impl MatchPattern {
     /// Reads a pattern; `None` if it is none.
     #[must_use]
@@ -69,7 +75,7 @@ impl MatchPattern {
         let scheme = if name == "*" { Scheme::Web } else { Scheme::Exactly(name.into()) };
         let (authority, path) = rest.split_at(rest.find('/')?);
         let (host, port) = split_port(authority)?;
-        if port.is_some() && scheme == Scheme::Web {
+        if port.is_some() && !SCHEMES_WITH_PORT.contains(&name.to_ascii_lowercase().as_str()) {
             return None;
         }
         let host = match host.strip_prefix("*.") {
@@ -90,6 +96,32 @@ impl MatchPattern {
     #[must_use]
     pub fn is_all_urls(&self) -> bool {
         self.0 == Form::All
+    }
+
+    /// True if it covers every site, or every one below a domain of the first level.
+    #[must_use]
+    pub fn covers_all_sites(&self) -> bool {
+        match &self.0 {
+            Form::All => true,
+            Form::Parts { scheme, host, .. } => {
+                !matches!(scheme, Scheme::Exactly(name) if name == "file")
+                    && match host {
+                        Host::Any => true,
+                        Host::Below(parent) => COMMON_DOMAINS.contains(&parent.as_str()),
+                        Host::Exactly(_) => false,
+                    }
+            }
+        }
+    }
+
+    /// The host that it covers, with `*.` in front where those below it are meant; `None` for all of them and for files.
+    #[must_use]
+    pub fn site(&self) -> Option<String> {
+        match &self.0 {
+            Form::Parts { host: Host::Below(parent), .. } => Some(format!("*.{parent}")),
+            Form::Parts { host: Host::Exactly(name), .. } => Some(name.clone()),
+            _ => None,
+        }
     }
 
     /// True if a URL, without its fragment, matches.

@@ -3,3 +3,4 @@
 pub mod manifest;
 pub mod match_pattern;
 pub mod permission;
+pub mod warning;

@@ -1,6 +1,6 @@
 //! Extensions: what their manifests grant, and what each of them may see of a tab.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::extension::manifest::{ContentScript, Manifest, Reach};
 use crate::extension::match_pattern::MatchPattern;
@@ -12,6 +12,10 @@ pub struct Extension {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// The version of its manifest, 2 or 3.
+    pub manifest_version: u8,
+    /// The permissions of its manifest.
+    permissions: BTreeSet<String>,
     has_tabs: bool,
     has_groups: bool,
     has_active_tab: bool,
@@ -68,6 +72,8 @@ impl Extension {
         Self {
             id,
             name: manifest.name.clone(),
+            manifest_version: manifest.manifest_version,
+            permissions: manifest.permissions.iter().cloned().collect(),
             has_tabs: has("tabs"),
             has_groups: has("tabGroups"),
             has_active_tab: has("activeTab"),
@@ -76,6 +82,12 @@ impl Extension {
             granted: BTreeMap::new(),
             content_scripts: scripts.map(ContentScript::reach).collect(),
         }
+    }
+
+    /// True if its manifest names a permission.
+    #[must_use]
+    pub fn has_permission(&self, name: &str) -> bool {
+        self.permissions.contains(name)
     }
 
     /// True if a host permission or an invocation covers a page.

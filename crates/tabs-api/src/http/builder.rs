@@ -22,6 +22,7 @@ pub struct Builder {
     control_token: Option<String>,
     ids: Box<dyn Ids>,
     seed: Seed,
+    browser_version: Option<u16>,
     #[cfg(feature = "replay")]
     replay: Option<crate::replay::Replay>,
     fetched_hosts: AllowedHosts,
@@ -39,6 +40,7 @@ impl TabsApi {
             control_token: None,
             ids: Box::new(SystemIds),
             seed: Seed::default(),
+            browser_version: None,
             #[cfg(feature = "replay")]
             replay: None,
             fetched_hosts: AllowedHosts::default(),
@@ -104,6 +106,13 @@ impl Builder {
         self
     }
 
+    /// Sets the version of which the browsers of profiles are that name none.
+    #[must_use]
+    pub const fn browser_version(mut self, version: u16) -> Self {
+        self.browser_version = Some(version);
+        self
+    }
+
     /// Offers the replay contract of recorded scenarios under `/oracle/`.
     #[cfg(feature = "replay")]
     #[must_use]
@@ -131,6 +140,7 @@ impl Builder {
             control_token: self.control_token,
             ids: SharedIds::new(self.ids),
             seed: self.seed,
+            browser_version: self.browser_version,
             profiles: RwLock::default(),
             tokens: RwLock::default(),
             #[cfg(feature = "replay")]

@@ -56,6 +56,8 @@ struct Inner {
     control_token: Option<String>,
     ids: SharedIds,
     seed: Seed,
+    /// The version of profiles that name none.
+    browser_version: Option<u16>,
     profiles: RwLock<BTreeMap<String, ProfileEntry>>,
     tokens: RwLock<Tokens>,
     #[cfg(feature = "replay")]

@@ -57,7 +57,12 @@ impl ProfileEntry {
     /// Everybody of a profile's extensions, with what the reply to their installation says.
     pub(super) fn shown(&self) -> Vec<Value> {
         let installs = self.seed.extensions.iter();
-        installs.map(|install| json!({ "id": install.id, "token": install.token })).collect()
+        let shown = |install: &Install| {
+            // Its manifest was read as the profile was made.
+            let warnings = install.warnings(0).unwrap_or_default();
+            json!({ "id": install.id, "token": install.token, "warnings": warnings })
+        };
+        installs.map(shown).collect()
     }
 
     /// The record to keep: of the first profile only what its seed file has not.
@@ -135,6 +140,7 @@ impl TabsApi {
         from_seed_file: BTreeSet<String>,
         is_kept: bool,
     ) -> Result<ProfileEntry, Refusal> {
+        seed.browser_version = seed.browser_version.or(self.0.browser_version);
         let mut tokens = BTreeMap::new();
         for install in &mut seed.extensions {
             let id = install.id.clone().unwrap_or_default();
@@ -247,12 +253,14 @@ impl TabsApi {
             let id = install.assigned_id(|id| entry.tokens.contains_key(id))?;
             install.id = Some(id.clone());
             let extension = install.extension(0)?;
+            let warnings = install.warnings(0)?;
             let is_own = |(profile, other): &(String, String)| profile == name && *other == id;
             if owner.is_some_and(|owner| !is_own(owner)) {
                 return Err(Refusal::TokenTaken);
             }
             let token = install.token.get_or_insert_with(|| self.new_token());
-            let (token, reply) = (hash(token), json!({ "id": id, "token": token }));
+            let (token, reply) =
+                (hash(token), json!({ "id": id, "token": token, "warnings": warnings }));
             if let Some(old) = entry.tokens.insert(id.clone(), token) {
                 owners.remove(&old);
             }

@@ -12,11 +12,12 @@ use super::profile::CallOutcome;
 use super::profiles::ProfileEntry;
 use super::refusal::{Refusal, json_reply, refused};
 use super::request::{arguments, parameter, read, since, stopping};
-use super::{TabsApi, schema, socket, sse, token};
+use super::{FIRST_PROFILE, TabsApi, schema, socket, sse, token};
 use crate::browser::Answer;
 use crate::error::Error;
 use crate::js_value::JsValue;
 use crate::operation::{Caller, Command, Operation, Style};
+use crate::version::BrowserVersion;
 
 /// The body that answers a call.
 #[derive(Serialize)]
@@ -83,7 +84,7 @@ impl TabsApi {
         match path {
             "/v1/schema" if is_get => {
                 *operation = "schema";
-                Ok(json_reply(200, &schema::schema()))
+                Ok(json_reply(200, &schema::schema(self.version_for(head))))
             }
             "/v1/ws" if is_get => {
                 *operation = "ws";
@@ -119,10 +120,7 @@ impl TabsApi {
             tab_id: parameter(head, "contextTabId").and_then(|text| text.parse().ok()),
         };
         let caller = Caller { extension: principal.extension.clone(), context: context.into() };
-        let style = match parameter(head, "style").as_deref() {
-            Some("callback") => Style::Callback,
-            _ => Style::Promise,
-        };
+        let style = Style::named(parameter(head, "style").as_deref());
         let command = Command::read(row.name, given, style);
         let CallOutcome { seq, answer, .. } = principal.entry.profile.call(&caller, command).await;
         match answer {
@@ -155,6 +153,15 @@ impl TabsApi {
         let mut response = response.map(|_| ReplyBody::empty());
         response.extensions_mut().insert(Streaming);
         Ok(response)
+    }
+
+    /// The version of the browser that the request's token belongs to; without one, that of the first profile.
+    fn version_for(&self, head: &Head) -> BrowserVersion {
+        let entry = match self.principal(head, false) {
+            Ok(principal) => Ok(principal.entry),
+            Err(_) => self.entry(FIRST_PROFILE),
+        };
+        entry.map_or_else(|_| BrowserVersion::default(), |entry| entry.seed.version())
     }
 
     /// The profile and extension that the request's token speaks for.

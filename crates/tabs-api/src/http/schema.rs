@@ -3,13 +3,19 @@
 use serde_json::{Value, json};
 
 use crate::browser::event::EVENT_NAMES;
-use crate::operation::{OPERATIONS, Operation};
+use crate::operation::OPERATIONS;
+use crate::version::BrowserVersion;
 
-/// The operations, the events and the constants, for clients that look before they call.
-pub(super) fn schema() -> Value {
-    json!({
-        "operations": OPERATIONS.iter().map(Operation::describe).collect::<Vec<_>>(),
-        "events": EVENT_NAMES,
+/// The operations, the events and the constants that a browser of this version has, and the version that each item came with, for clients
+/// that look before they call.
+pub(super) fn schema(version: BrowserVersion) -> Value {
+    let operations = OPERATIONS.iter().filter(|row| version.has(row.name));
+    let events: Vec<_> = EVENT_NAMES.iter().filter(|name| version.has(name)).collect();
+    let mut schema = json!({
+        "operations": operations.map(|row| row.describe(version)).collect::<Vec<_>>(),
+        "events": events,
+        "version": version.0,
+        "since": BrowserVersion::table(),
         "constants": {
             "tabs": {
                 "MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND": crate::browser::captures::MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND,
@@ -22,5 +28,10 @@ pub(super) fn schema() -> Value {
             },
             "tabGroups": { "TAB_GROUP_ID_NONE": crate::id::GROUP_ID_NONE },
         },
-    })
+    });
+    let constants = schema.get_mut("constants").and_then(|all| all.get_mut("tabs"));
+    if let Some(tabs) = constants.and_then(Value::as_object_mut) {
+        tabs.retain(|name, _| version.has_member("tabs", name));
+    }
+    schema
 }

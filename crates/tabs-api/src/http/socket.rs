@@ -160,10 +160,7 @@ fn on_frame(listener: &Listener, extension: &str, text: &str) {
         return on_script_frame(listener, frame);
     }
     let caller = Caller { extension: extension.to_owned(), context: frame.context.into() };
-    let style = match frame.style.as_deref() {
-        Some("callback") => Style::Callback,
-        _ => Style::Promise,
-    };
+    let style = Style::named(frame.style.as_deref());
     let given = match frame.params.map(JsValue::with_special_values) {
         Some(JsValue::Array(given)) => given,
         None => Vec::new(),

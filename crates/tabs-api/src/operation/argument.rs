@@ -6,7 +6,11 @@ use crate::operation::schema::{Parameter, Schema};
 
 /// The arguments of a call, one for each parameter of its operation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arguments(Vec<Option<JsValue>>);
+pub struct Arguments {
+    values: Vec<Option<JsValue>>,
+    /// True if a callback was given behind them.
+    pub has_callback: bool,
+}
 
 impl Arguments {
     /// Finds which parameter each argument is, then checks each of them.
@@ -32,13 +36,16 @@ impl Arguments {
                 return Err(format!("Error at parameter '{}': {fault}", parameter.name));
             }
         }
-        Ok(Self(matched))
+        let is_taken = |value: &Option<JsValue>| matches!(value, Some(JsValue::Function));
+        let has_callback =
+            matches!(given.last(), Some(JsValue::Function)) && !matched.iter().any(is_taken);
+        Ok(Self { values: matched, has_callback })
     }
 
     /// The argument of the parameter at this index.
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&JsValue> {
-        self.0.get(index).and_then(Option::as_ref)
+        self.values.get(index).and_then(Option::as_ref)
     }
 
     /// The whole number at this index.
@@ -95,7 +102,10 @@ mod tests {
 
     #[test]
     fn one_number_for_set_zoom_is_the_factor() {
-        assert_eq!(check("tabs.setZoom", "[2]").unwrap().0, [None, Some(JsValue::Number(2.0))]);
+        assert_eq!(
+            check("tabs.setZoom", "[2]").unwrap().values,
+            [None, Some(JsValue::Number(2.0))]
+        );
     }
 
     #[test]

@@ -31,8 +31,22 @@ pub enum Style {
     /// As a promise.
     #[default]
     Promise,
+    /// As a promise where the manifest and the browser's version give one, else by a callback.
+    AsGiven,
     /// By a callback.
     Callback,
+}
+
+impl Style {
+    /// The style of this name; without one, that which the extension has.
+    #[must_use]
+    pub fn named(name: Option<&str>) -> Self {
+        match name {
+            Some("callback") => Self::Callback,
+            Some("promise") => Self::Promise,
+            _ => Self::AsGiven,
+        }
+    }
 }
 
 /// A call while it is being answered.

@@ -5,6 +5,7 @@ pub mod argument;
 mod call;
 mod row;
 pub mod schema;
+mod scripting;
 mod sessions;
 mod tab_groups;
 mod tabs;
@@ -19,6 +20,7 @@ pub use self::row::Operation;
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::js_value::JsValue;
+use crate::version::BrowserVersion;
 
 /// Every operation, `tabs` first, in the order of the specification.
 pub const OPERATIONS: &[Operation] = &[
@@ -57,6 +59,9 @@ pub const OPERATIONS: &[Operation] = &[
     tab_groups::UPDATE,
     tab_groups::MOVE,
     sessions::RESTORE,
+    scripting::EXECUTE_SCRIPT,
+    scripting::INSERT_CSS,
+    scripting::REMOVE_CSS,
 ];
 
 impl Operation {
@@ -121,19 +126,83 @@ impl Browser {
         command: &Command,
     ) -> Result<Answer, Error> {
         self.set_time(now);
-        if self.access(&caller.extension).is_none() {
-            return Err(Error::Unsupported("this extension is not installed".into()));
-        }
+        let gives_promise = self.check_availability(caller, command)?;
         if let Some(error) =
             command.refused_by_browser.as_ref().filter(|_| self.compat() == Compat::Browser)
         {
             return Err(error.clone());
         }
-        let call = Call { caller, arguments: &command.arguments, style: command.style };
-        let answer = (command.operation.run)(self, &call);
+        // Where a callback is given there is no promise, and it is told instead of the caller.
+        let is_asked_for = match command.style {
+            Style::Callback => true,
+            Style::AsGiven => !command.arguments.has_callback,
+            Style::Promise => {
+                gives_promise && !command.arguments.has_callback
+                    || !command.operation.takes_callback
+            }
+        };
+        let style = match command.style {
+            Style::AsGiven if !gives_promise => Style::Callback,
+            Style::AsGiven => Style::Promise,
+            style => style,
+        };
+        let call = Call { caller, arguments: &command.arguments, style };
+        let mut answer = (command.operation.run)(self, &call);
+        if !is_asked_for {
+            // Without a promise there is nobody to tell.
+            answer = Ok(Answer::Undefined);
+        }
         self.drop_emptied_windows();
         self.assert_invariants();
         answer
+    }
+}
+
+impl Browser {
+    /// Whether a call gives a promise; refused is what this version of the browser, or the extension's manifest, has not.
+    fn check_availability(&self, caller: &Caller, command: &Command) -> Result<bool, Error> {
+        let operation = command.operation;
+        let extension = self
+            .extension(&caller.extension)
+            .ok_or_else(|| Error::Unsupported("this extension is not installed".into()))?;
+        let is_barred = |permission: &str| {
+            self.compat() == Compat::Browser && !extension.has_permission(permission)
+        };
+        if !self.version().has(operation.name) || operation.permission().is_some_and(is_barred) {
+            return Err(Error::NoSuchOperation(format!("chrome.{}", operation.name)));
+        }
+        let gives_promise =
+            self.version().gives_promise(extension.manifest_version, operation.name);
+        let refuse = |reason| Error::Arguments {
+            operation: operation.name,
+            signature: operation.signature_where(gives_promise),
+            reason,
+        };
+        if let Some(reason) = command.later_than(self.version()) {
+            return Err(refuse(reason));
+        }
+        if operation.is_question && !gives_promise && command.style == Style::Promise {
+            return Err(refuse("No matching signature.".into()));
+        }
+        Ok(gives_promise)
+    }
+}
+
+impl Command {
+    /// The fault of the first property that a browser of this version has not.
+    fn later_than(&self, version: BrowserVersion) -> Option<String> {
+        if version >= BrowserVersion::LATEST {
+            return None;
+        }
+        self.operation.parameters.iter().enumerate().find_map(|(at, parameter)| {
+            let path = format!("{}.{}", self.operation.name, parameter.name);
+            let Some(JsValue::Object(members)) = self.arguments.at(at) else { return None };
+            let (later, _) = members.iter().find(|(name, _)| !version.has_member(&path, name))?;
+            Some(format!(
+                "Error at parameter '{}': Unexpected property: '{later}'.",
+                parameter.name
+            ))
+        })
     }
 }
 

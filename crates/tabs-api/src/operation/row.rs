@@ -6,6 +6,7 @@ use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::operation::call::Call;
 use crate::operation::schema::{Parameter, describe};
+use crate::version::BrowserVersion;
 
 /// A function that answers a call.
 pub(crate) type Run = fn(&mut Browser, &Call<'_>) -> Result<Answer, Error>;
@@ -19,6 +20,8 @@ pub struct Operation {
     pub parameters: &'static [Parameter],
     /// True if it may be called with a callback (Spec tabs-api §1); all but `connect`.
     pub takes_callback: bool,
+    /// True if a call without a callback is none, where there are no promises.
+    pub is_question: bool,
     /// The function that answers it.
     pub(super) run: Run,
     /// Its effect, in a sentence.
@@ -32,7 +35,7 @@ impl Operation {
         run: Run,
         doc: &'static str,
     ) -> Self {
-        Self { name, parameters, takes_callback: true, run, doc }
+        Self { name, parameters, takes_callback: true, is_question: false, run, doc }
     }
 
     pub(super) const fn without_callback(
@@ -41,31 +44,59 @@ impl Operation {
         run: Run,
         doc: &'static str,
     ) -> Self {
-        Self { name, parameters, takes_callback: false, run, doc }
+        Self { name, parameters, takes_callback: false, is_question: false, run, doc }
+    }
+
+    /// The same, whose answer is all that it is for.
+    pub(super) const fn question(self) -> Self {
+        Self { is_question: true, ..self }
+    }
+
+    /// The permission without which the browser has no such namespace. The specification knows none.
+    #[must_use]
+    pub fn permission(&self) -> Option<&'static str> {
+        let (namespace, _) = self.name.split_once('.')?;
+        ["tabGroups", "sessions", "scripting"].contains(&namespace).then_some(namespace)
     }
 
     /// The signature that argument errors show.
     #[must_use]
     pub fn signature(&self) -> String {
+        self.signature_where(true)
+    }
+
+    /// The signature where calls give promises, or where they do not.
+    pub(super) fn signature_where(&self, gives_promises: bool) -> String {
         let shown = |parameter: &Parameter| {
             let start = if parameter.is_optional { "optional " } else { "" };
             format!("{start}{} {}", parameter.schema.name(), parameter.name)
         };
         let mut parts: Vec<_> = self.parameters.iter().map(shown).collect();
         if self.takes_callback {
-            parts.push("optional function callback".into());
+            let start = if self.is_question && !gives_promises { "" } else { "optional " };
+            parts.push(format!("{start}function callback"));
         }
         parts.join(", ")
     }
 
-    /// The operation as `/v1/schema` shows it.
+    /// The operation as `/v1/schema` shows it to a browser of this version.
     #[must_use]
-    pub fn describe(&self) -> Value {
+    pub fn describe(&self, version: BrowserVersion) -> Value {
         let parameters: Vec<_> = self
             .parameters
             .iter()
-            .map(|parameter| json!({ "name": parameter.name, "optional": parameter.is_optional, "schema": describe(&parameter.schema) }))
+            .map(|parameter| {
+                let path = format!("{}.{}", self.name, parameter.name);
+                let schema = describe(&parameter.schema, &path, version);
+                json!({ "name": parameter.name, "optional": parameter.is_optional, "schema": schema })
+            })
             .collect();
-        json!({ "name": self.name, "doc": self.doc, "signature": self.signature(), "callback": self.takes_callback, "parameters": parameters })
+        let mut row = json!({ "name": self.name, "doc": self.doc, "signature": self.signature(), "callback": self.takes_callback, "parameters": parameters });
+        if let (Some(since), Some(members)) =
+            (BrowserVersion::since(self.name), row.as_object_mut())
+        {
+            members.insert("since".into(), since.into());
+        }
+        row
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Compat;
 use crate::js_value::JsValue;
+use crate::version::BrowserVersion;
 
 /// A parameter of an operation.
 #[derive(Debug)]
@@ -136,6 +137,16 @@ impl Schema {
         }
     }
 
+    /// The names of an object's properties.
+    pub fn members(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let properties: &'static [Property] = match self {
+            Self::Object(properties) => properties,
+            Self::Named(_, Self::Object(properties)) => properties,
+            _ => &[],
+        };
+        properties.iter().map(|property| property.name)
+    }
+
     /// The first fault of a value; `None` if it is right.
     pub(super) fn fault(&self, value: &JsValue, compat: Compat) -> Option<String> {
         if !self.fits(value) {
@@ -219,8 +230,8 @@ fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Opt
     missing.map(|property| format!("Missing required property '{}'.", property.name))
 }
 
-/// A schema as `/v1/schema` shows it.
-pub(super) fn describe(schema: &Schema) -> Value {
+/// A schema as `/v1/schema` shows it, of the parameter at this path of the table of versions.
+pub(super) fn describe(schema: &Schema, path: &str, version: BrowserVersion) -> Value {
     match schema {
         Schema::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
@@ -228,19 +239,28 @@ pub(super) fn describe(schema: &Schema) -> Value {
         Schema::ClampedAtLeast(least) => json!({ "type": "integer", "clampedAtLeast": least }),
         Schema::Word(words) => json!({ "type": "string", "enum": words }),
         Schema::Object(properties) => {
-            let each = properties.iter().map(|property| {
-                (property.name.to_owned(), json!({ "required": property.is_required, "schema": describe(&property.schema) }))
+            let here = properties.iter().filter(|property| version.has_member(path, property.name));
+            let each = here.map(|property| {
+                let path = format!("{path}.{}", property.name);
+                let mut shown = json!({ "required": property.is_required, "schema": describe(&property.schema, &path, version) });
+                if let (Some(since), Some(members)) =
+                    (BrowserVersion::since(&path), shown.as_object_mut())
+                {
+                    members.insert("since".into(), since.into());
+                }
+                (property.name.to_owned(), shown)
             });
             json!({ "type": "object", "properties": each.collect::<serde_json::Map<_, _>>() })
         }
         Schema::Array { of, min_items } => {
-            json!({ "type": "array", "items": describe(of), "minItems": min_items })
+            json!({ "type": "array", "items": describe(of, path, version), "minItems": min_items })
         }
         Schema::Choice(choices) => {
-            json!({ "oneOf": choices.iter().map(describe).collect::<Vec<_>>() })
+            let each = choices.iter().map(|choice| describe(choice, path, version));
+            json!({ "oneOf": each.collect::<Vec<_>>() })
         }
         Schema::Named(name, schema) => {
-            let mut inner = describe(schema);
+            let mut inner = describe(schema, path, version);
             if let Some(members) = inner.as_object_mut() {
                 members.insert("name".into(), (*name).into());
             }

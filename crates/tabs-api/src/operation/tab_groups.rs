@@ -20,7 +20,8 @@ fn group_of<'b>(browser: &'b Browser, call: &Call<'_>) -> Result<&'b Group, Erro
 }
 
 pub(super) const GET: Operation =
-    Operation::new("tabGroups.get", &[Parameter::required("groupId", ID)], get, "One group.");
+    Operation::new("tabGroups.get", &[Parameter::required("groupId", ID)], get, "One group.")
+        .question();
 
 fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     Ok(Answer::Value(group_of(browser, call)?.render()))
@@ -40,7 +41,8 @@ pub(super) const QUERY: Operation = Operation::new(
     )],
     query,
     "The groups that have all the properties asked for.",
-);
+)
+.question();
 
 fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let named = call.number(0, "windowId").filter(|id| *id != WINDOW_ID_NONE);

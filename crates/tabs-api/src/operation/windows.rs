@@ -5,7 +5,6 @@ use crate::browser::window::{Window, WindowKind};
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
-use crate::js_value::JsValue;
 use crate::operation::call::Call;
 use crate::operation::row::Operation;
 use crate::operation::schema::shared::{GET_OPTIONS, ID, WINDOW, WINDOW_STATE};
@@ -28,11 +27,44 @@ pub(super) const GET: Operation = Operation::new(
     &[Parameter::required("windowId", WINDOW), Parameter::optional("queryOptions", GET_OPTIONS)],
     get,
     "One window.",
-);
+)
+.question();
 
 fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = call.window_or_current(browser, call.arguments.integer(0))?;
+    if !WindowTypes::of(call, 1).has(browser.window(window)?) {
+        return Err(Error::NoWindow(window.0));
+    }
     window_answer(browser, call, window, 1)
+}
+
+/// The types of windows that a call asks for.
+struct WindowTypes<'c>(Vec<&'c str>);
+
+impl<'c> WindowTypes<'c> {
+    fn of(call: &Call<'c>, options: usize) -> Self {
+        Self(call.texts(options, "windowTypes"))
+    }
+
+    /// True for a window that is asked for; where none is named, it is those with pages of the web.
+    fn has(&self, window: &Window) -> bool {
+        if self.0.is_empty() {
+            return matches!(
+                window.kind,
+                WindowKind::Normal | WindowKind::Popup | WindowKind::Panel
+            );
+        }
+        self.0.contains(&window.kind.word())
+    }
+
+    /// The first of some windows that is asked for.
+    fn first(
+        &self,
+        browser: &Browser,
+        mut windows: impl Iterator<Item = WindowId>,
+    ) -> Option<WindowId> {
+        windows.find(|id| browser.window(*id).is_ok_and(|window| self.has(window)))
+    }
 }
 
 pub(super) const GET_CURRENT: Operation = Operation::new(
@@ -40,10 +72,15 @@ pub(super) const GET_CURRENT: Operation = Operation::new(
     &[Parameter::optional("queryOptions", GET_OPTIONS)],
     get_current,
     "The window that the call comes from.",
-);
+)
+.question();
 
 fn get_current(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    window_answer(browser, call, call.current_window(browser)?, 0)
+    let types = WindowTypes::of(call, 0);
+    let current = call.current_window(browser)?;
+    let others = browser.focus().order().iter().copied();
+    let found = types.first(browser, std::iter::once(current).chain(others));
+    window_answer(browser, call, found.ok_or(Error::NoCurrentWindow)?, 0)
 }
 
 pub(super) const GET_LAST_FOCUSED: Operation = Operation::new(
@@ -51,11 +88,13 @@ pub(super) const GET_LAST_FOCUSED: Operation = Operation::new(
     &[Parameter::optional("queryOptions", GET_OPTIONS)],
     get_last_focused,
     "The window that had the focus last.",
-);
+)
+.question();
 
 fn get_last_focused(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
-    let last = browser.focus().order().first().copied();
-    window_answer(browser, call, last.ok_or(Error::NoCurrentWindow)?, 0)
+    let types = WindowTypes::of(call, 0);
+    let last = types.first(browser, browser.focus().order().iter().copied());
+    window_answer(browser, call, last.ok_or(Error::NoLastFocusedWindow)?, 0)
 }
 
 pub(super) const GET_ALL: Operation = Operation::new(
@@ -63,22 +102,14 @@ pub(super) const GET_ALL: Operation = Operation::new(
     &[Parameter::optional("queryOptions", GET_OPTIONS)],
     get_all,
     "All windows.",
-);
+)
+.question();
 
 fn get_all(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let populate = call.boolean(0, "populate").unwrap_or(false);
-    let kinds = match call.property(0, "windowTypes") {
-        Some(JsValue::Array(items)) => {
-            Some(items.iter().filter_map(JsValue::text).collect::<Vec<_>>())
-        }
-        _ => None,
-    };
-    let is_wanted = |window: &&Window| match &kinds {
-        Some(kinds) => kinds.contains(&window.kind.word()),
-        None => matches!(window.kind, WindowKind::Normal | WindowKind::Popup),
-    };
+    let types = WindowTypes::of(call, 0);
     let access = call.access(browser);
-    let windows = browser.strips().windows().filter(is_wanted);
+    let windows = browser.strips().windows().filter(|window| types.has(window));
     let views = windows.map(|window| browser.window_view(window, populate, &access));
     Ok(Answer::Windows(views.collect()))
 }
@@ -133,6 +164,8 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = browser.open_window(kind, placement(call, 0))?;
     match tab {
         Some((tab, _)) => browser.fill_window_with(window, tab)?,
+        // Without a page such a window stays empty.
+        None if is_popup && urls.is_empty() => {}
         None => browser.fill_window(window, &urls)?,
     }
     // As recorded: the new window has not got the focus yet when it is given back.
@@ -169,13 +202,14 @@ pub(super) const UPDATE: Operation = Operation::new(
 fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let window = call.window_or_current(browser, call.arguments.integer(0))?;
     check_state(call, 1)?;
-    // The window manager acts later: what is given back is how the window was.
+    if call.boolean(1, "focused") == Some(false) {
+        browser.take_focus(window);
+    }
+    // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
     let before = browser.window_view(browser.window(window)?, false, &call.access(browser));
     browser.place_window(window, placement(call, 1))?;
-    match call.boolean(1, "focused") {
-        Some(true) => browser.give_focus(window),
-        Some(false) => browser.take_focus(window),
-        None => {}
+    if call.boolean(1, "focused") == Some(true) {
+        browser.give_focus(window);
     }
     Ok(Answer::Window(Box::new(before)))
 }

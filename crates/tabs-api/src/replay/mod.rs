@@ -397,7 +397,7 @@ fn render(answer: Result<Answer, Error>, style: Style) -> Value {
         Err(error) => {
             let kind = match style {
                 _ if error.is_thrown() => "throw",
-                Style::Promise => "reject",
+                Style::Promise | Style::AsGiven => "reject",
                 Style::Callback => "lastError",
             };
             json!({ "error": { "kind": kind, "message": error.to_string() } })

@@ -111,13 +111,14 @@ fn read_tab(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     tab.auto_discardable = row.auto_discardable;
     tab.muted = MutedInfo { muted: row.muted, reason: row.mute_reason.as_deref().map(mute_reason) };
     tab.was_shown = row.was_shown;
-    let entry = |(url, title, was_used): (String, String, bool)| HistoryEntry {
+    let entry = |(document, (url, title, was_used)): (u64, (String, String, bool))| HistoryEntry {
         url: url.into(),
         title: title.into(),
+        document,
         was_used,
         is_cached: false,
     };
-    tab.history = row.history.into_iter().map(entry).collect();
+    tab.history = (0..).zip(row.history).map(entry).collect();
     tab.history_at = row.history_at.min(tab.history.len().saturating_sub(1));
     tab.language = row.language;
     state.tabs.insert(id, tab);

@@ -22,7 +22,8 @@ const ANSWERS = {
 };
 
 chrome.runtime.onMessage.addListener((message, sender, reply) => {
-  const answer = ANSWERS[message?.cmd];
+  const command = message?.cmd;
+  const answer = typeof command === 'string' && ANSWERS[command];
   if (answer) return answer(message, sender, reply);
   reply({ got: message, type: typeof message, top: isTop });
   return undefined;

@@ -132,8 +132,7 @@ impl Browser {
         opening: Opening,
     ) -> Result<(), Error> {
         let (name, family) = (opening.name, self.tab(page)?.family);
-        let is_named = |tab: &&Tab| name.is_some() && tab.name == name && tab.family == family;
-        let known = self.strips.tabs().filter(is_named).map(|tab| tab.id).min();
+        let known = name.as_deref().and_then(|name| self.tab_named(name, family));
         let id = match known {
             Some(known) => {
                 if !self.is_active(known) {
@@ -150,11 +149,20 @@ impl Browser {
         if known.is_none() && !opening.is_noopener {
             let tab = self.tab_mut(id)?;
             (tab.name, tab.family) = (name, family);
+            tab.page_opener = Some(page);
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
-        self.navigate(id, &opening.url, NavigationKind::Push);
+        self.navigate_by_code(id, &opening.url, NavigationKind::Push);
         Ok(())
+    }
+
+    /// The tab that a page of this family opened under a name.
+    pub(in crate::browser) fn tab_named(&self, name: &str, family: TabId) -> Option<TabId> {
+        let is_it = |tab: &&Tab| {
+            tab.name.as_deref().is_some_and(|known| known == name) && tab.family == family
+        };
+        self.strips.tabs().filter(is_it).map(|tab| tab.id).min()
     }
 
     /// Opens a copy of a tab right behind it. The copy is active, and the formerly active tab is its opener.
@@ -259,6 +267,7 @@ impl Browser {
     /// Tells of a new tab that is active from the start.
     pub(in crate::browser) fn create_and_activate(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.tab(id)?.window;
+        self.note_hidden(window, id);
         let state = self.window_mut(window)?;
         state.active = Some(id);
         state.highlighted = std::iter::once(id).collect();

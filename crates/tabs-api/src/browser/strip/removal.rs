@@ -41,8 +41,7 @@ impl Browser {
         let state = self.window(window)?;
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let was_active = state.active == Some(id);
-        let was_highlighted = state.highlighted.contains(&id);
-        let active_index = state.active.and_then(|active| state.index_of(active));
+        let places = state.selected_places();
         let successor = if was_active { self.strips.successor(state, index, group) } else { None };
         let state = self.window_mut(window)?;
         state.tabs.retain(|other| *other != id);
@@ -59,8 +58,7 @@ impl Browser {
             window,
             index,
             next: state.active.filter(|_| was_active),
-            shifts_highlight: !was_active
-                && (was_highlighted || active_index.is_some_and(|active| index < active)),
+            shifts_highlight: !was_active && state.selected_places() != places,
         })
     }
 

@@ -50,6 +50,7 @@ impl Browser {
         if is_new_active {
             self.expand_around(active)?;
         }
+        self.note_hidden(window, active);
         let state = self.window_mut(window)?;
         let is_new_set = state.highlighted != highlighted;
         state.active = Some(active);
@@ -109,6 +110,17 @@ impl Browser {
         self.emit_activated(id, window);
         self.emit_highlighted(window);
         self.run_shown_page(id)
+    }
+
+    /// Notes that the active tab of a window is hidden from now on, where another one takes its place.
+    pub(super) fn note_hidden(&mut self, window: WindowId, next: TabId) {
+        let now = self.now;
+        let former = self.strips.window(window).and_then(|window| window.active);
+        if let Some(tab) =
+            former.filter(|tab| *tab != next).and_then(|tab| self.strips.tab_mut(tab))
+        {
+            tab.hidden_at = now;
+        }
     }
 
     /// Notes that a tab is shown from now on.

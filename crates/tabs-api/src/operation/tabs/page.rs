@@ -13,7 +13,8 @@ pub(in crate::operation) const CAPTURE_VISIBLE_TAB: Operation = Operation::new(
     &[Parameter::optional("windowId", WINDOW), Parameter::optional("options", IMAGE)],
     capture_visible_tab,
     "A picture of the visible area of a window's active tab, as a data URL.",
-);
+)
+.question();
 
 /// Takes a screenshot; a call that fails counts against the quota as well.
 fn capture_visible_tab(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
@@ -31,7 +32,8 @@ pub(in crate::operation) const DETECT_LANGUAGE: Operation = Operation::new(
     &[Parameter::optional("tabId", ID)],
     detect_language,
     "The main language of a tab's page.",
-);
+)
+.question();
 
 fn detect_language(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;

@@ -14,7 +14,7 @@ use crate::operation::schema::shared::{ID, STATUS, WINDOW, WINDOW_TYPE};
 use crate::operation::schema::{Parameter, Property, Schema};
 
 pub(in crate::operation) const GET: Operation =
-    Operation::new("tabs.get", &[Parameter::required("tabId", ID)], get, "One tab.");
+    Operation::new("tabs.get", &[Parameter::required("tabId", ID)], get, "One tab.").question();
 
 fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let id = call.tab_or_active(browser, 0)?;
@@ -22,7 +22,8 @@ fn get(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 }
 
 pub(in crate::operation) const GET_CURRENT: Operation =
-    Operation::new("tabs.getCurrent", &[], get_current, "The tab that the call comes from.");
+    Operation::new("tabs.getCurrent", &[], get_current, "The tab that the call comes from.")
+        .question();
 
 fn get_current(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     match call.caller.context {
@@ -64,7 +65,8 @@ pub(in crate::operation) const QUERY: Operation = Operation::new(
     )],
     query,
     "The tabs that have all the properties asked for.",
-);
+)
+.question();
 
 /// Finds tabs: windows in the order of their creation, tabs in that of their strip.
 fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {

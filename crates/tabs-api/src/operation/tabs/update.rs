@@ -53,7 +53,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     if let Some(url) = call.text(1, "url") {
         let url = resolve(url, &call.caller.extension)?;
-        browser.navigate(id, &url, NavigationKind::Push);
+        browser.navigate_by_code(id, &url, NavigationKind::Push);
     }
     call.tab_answer(browser, id)
 }

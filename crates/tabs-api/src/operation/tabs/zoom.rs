@@ -19,7 +19,8 @@ pub(in crate::operation) const GET_ZOOM: Operation = Operation::new(
     &[Parameter::optional("tabId", ID)],
     get_zoom,
     "A tab's zoom factor.",
-);
+)
+.question();
 
 fn get_zoom(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let tab = browser.tab(call.tab_or_active(browser, 0)?)?;
@@ -31,7 +32,8 @@ pub(in crate::operation) const GET_ZOOM_SETTINGS: Operation = Operation::new(
     &[Parameter::optional("tabId", ID)],
     get_zoom_settings,
     "A tab's zoom settings.",
-);
+)
+.question();
 
 fn get_zoom_settings(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let tab = browser.tab(call.tab_or_active(browser, 0)?)?;

@@ -61,9 +61,9 @@ impl Browser {
         if from == to {
             return Ok(());
         }
-        let before = state.highlighted_indices();
+        let before = state.selected_places();
         state.reposition(id, to);
-        let shifts_highlight = state.highlighted_indices() != before;
+        let shifts_highlight = state.selected_places() != before;
         self.pass_on_openers(id);
         self.emit(Event::TabMoved { tab: id.0, window: window.0, from, to });
         if shifts_highlight {

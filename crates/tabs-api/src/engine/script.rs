@@ -1,0 +1,256 @@
+//! Scripts of simulated pages, as far as their code is known: where they go, and what they open and close.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::engine::Opening;
+
+/// The script of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Script {
+    /// Goes to another page.
+    Go(String),
+    /// Changes the title.
+    Title(String),
+    /// Goes to another page in place of its own.
+    Replace(String),
+    /// Loads the page again.
+    Reload,
+    /// Goes so many pages forward, or back.
+    Traverse(i64),
+    /// Changes the URL within the document.
+    Push(String),
+    /// Changes the URL within the document, without a new entry.
+    ReplaceState(String),
+    /// Sets the fragment of the URL.
+    Fragment(String),
+    /// Closes its tab.
+    Close,
+    /// Opens a page; without a user's gesture that is blocked.
+    Open(Opening),
+    /// Goes to a page in the tab whose page opened this one.
+    GoInOpener(String),
+    /// Closes the tab that it opened under this name.
+    CloseNamed(String),
+    /// Plays a tone.
+    Play(Duration),
+}
+
+/// Reads `t=300: location.href='/b.html'` and its kin: the time after which a script runs, and what it does.
+#[must_use]
+pub fn script_of(text: &str) -> Option<(Duration, Script)> {
+    if let Some((millis, action)) = text.strip_prefix("t=").and_then(|rest| rest.split_once(": ")) {
+        return Some((Duration::from_millis(millis.parse().ok()?), action_of(action)?));
+    }
+    if let Some(rest) = text.strip_prefix("setTimeout(()=>") {
+        let (action, millis) = rest.split_once(')').map(|_| rest)?.rsplit_once(',')?;
+        let millis = millis.split(')').next()?.trim().parse().ok()?;
+        let action = action.trim().trim_start_matches('{').trim_end_matches('}');
+        return Some((Duration::from_millis(millis), action_of(action)?));
+    }
+    Some((Duration::ZERO, action_of(text)?))
+}
+
+fn action_of(action: &str) -> Option<Script> {
+    if let Some((_, link)) = action.split_once("a.href=") {
+        return link_script(link);
+    }
+    if let Some((_, rest)) = action.split_once("opener.location") {
+        return Some(Script::GoInOpener(quoted(rest.split_once('=')?.1)?));
+    }
+    if action.starts_with("window.open") {
+        return opening_script(action);
+    }
+    if let Some(target) = assigned(action, "location.href").or_else(|| assigned(action, "location"))
+    {
+        return match target.strip_prefix("javascript:") {
+            Some(code) => action_of(code),
+            None => Some(Script::Go(target)),
+        };
+    }
+    if let Some(fragment) = assigned(action, "location.hash") {
+        return Some(Script::Fragment(format!("#{}", fragment.trim_start_matches('#'))));
+    }
+    if let Some(title) = assigned(action, "document.title") {
+        return Some(Script::Title(title));
+    }
+    if let Some((_, target)) = action.split_once("history.pushState -> ") {
+        return Some(Script::Push(target.to_owned()));
+    }
+    if let Some(steps) = action.strip_prefix("history.go(") {
+        return Some(match steps.split(')').next()?.trim().parse().unwrap_or(0) {
+            0 => Script::Reload,
+            steps => Script::Traverse(steps),
+        });
+    }
+    if let Some(rest) = action.strip_prefix("plays a tone for ") {
+        let seconds = rest.split(' ').next()?.parse().ok()?;
+        return Some(Script::Play(Duration::try_from_secs_f64(seconds).ok()?));
+    }
+    let (name, _) = action.split_once('(')?;
+    Some(match name {
+        "location.replace" => Script::Replace(quoted(action)?),
+        "location.assign" => Script::Go(quoted(action)?),
+        "location.reload" => Script::Reload,
+        "history.pushState" => Script::Push(quoted_arguments(action).pop()?),
+        "history.replaceState" => Script::ReplaceState(quoted_arguments(action).pop()?),
+        "history.back" => Script::Traverse(-1),
+        "history.forward" => Script::Traverse(1),
+        "window.close" => Script::Close,
+        _ => return None,
+    })
+}
+
+/// A click on a link, whose address and target are assigned in turn.
+fn link_script(link: &str) -> Option<Script> {
+    let url = quoted(link)?;
+    let target = link.split_once("a.target=").and_then(|(_, rest)| quoted(rest));
+    Some(match target.as_deref() {
+        None | Some("" | "_self" | "_top" | "_parent") => Script::Go(url),
+        // Such a link tells the page that it opens nothing of its own.
+        Some("_blank") => {
+            Script::Open(Opening { url, name: None, is_popup: false, is_noopener: true })
+        }
+        Some(name) => {
+            let name = Some(name.to_owned());
+            Script::Open(Opening { url, name, is_popup: false, is_noopener: false })
+        }
+    })
+}
+
+/// The first quoted text.
+fn quoted(text: &str) -> Option<String> {
+    let start = text.find(['\'', '"'])?;
+    let (mark, rest) = (text.get(start..)?.chars().next()?, text.get(start + 1..)?);
+    rest.split_once(mark).map(|(quoted, _)| quoted.to_owned())
+}
+
+/// The quoted text that is assigned to a name.
+fn assigned(action: &str, name: &str) -> Option<String> {
+    let rest = action.strip_prefix(name)?.trim_start().strip_prefix('=')?;
+    quoted(rest)
+}
+
+/// Reads `window.open(url, name, features)`.
+fn opening_script(action: &str) -> Option<Script> {
+    let given = quoted_arguments(action);
+    if action.split_once(')').is_some_and(|(_, rest)| rest.starts_with(".close(")) {
+        return Some(Script::CloseNamed(given.get(1)?.clone()));
+    }
+    if given.first().is_some_and(|url| url.ends_with("://[")) {
+        return None;
+    }
+    let url = given.first().filter(|url| !url.is_empty()).cloned();
+    let url = url.unwrap_or_else(|| "about:blank".to_owned());
+    let name = given.get(1).map(String::as_str).unwrap_or_default();
+    if matches!(name, "_self" | "_top" | "_parent") {
+        return Some(Script::Go(url));
+    }
+    let features = WindowFeatures::read(given.get(2).map(String::as_str).unwrap_or_default());
+    Some(Script::Open(Opening {
+        url,
+        name: Some(name).filter(|name| !name.is_empty() && *name != "_blank").map(str::to_owned),
+        is_popup: features.is_popup(),
+        is_noopener: features.0.contains_key("noopener") || features.0.contains_key("noreferrer"),
+    }))
+}
+
+/// The quoted texts between the first parentheses.
+fn quoted_arguments(action: &str) -> Vec<String> {
+    let (mut given, mut rest) = (Vec::new(), action);
+    while let Some(start) = rest.find(['\'', '"', ')']) {
+        let (quote, after) = rest.split_at(start);
+        let _ = quote;
+        let mark = after.chars().next().filter(|mark| *mark != ')');
+        let Some((text, behind)) =
+            mark.and_then(|mark| after.get(1..).and_then(|after| after.split_once(mark)))
+        else {
+            break;
+        };
+        given.push(text.to_owned());
+        rest = behind;
+    }
+    given
+}
+
+/// The third argument of `window.open`, by name.
+struct WindowFeatures(BTreeMap<String, String>);
+
+impl WindowFeatures {
+    fn read(text: &str) -> Self {
+        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+        let pairs = parts.map(|part| part.split_once('=').unwrap_or((part, "yes")));
+        Self(pairs.map(|(name, value)| (name.to_lowercase(), value.to_lowercase())).collect())
+    }
+
+    fn is_set(&self, name: &str, otherwise: bool) -> bool {
+        let value = self.0.get(name).map(String::as_str);
+        value.map_or(otherwise, |value| {
+            matches!(value, "" | "yes" | "true")
+                || value.parse().is_ok_and(|number: i64| number != 0)
+        })
+    }
+
+    /// True if they ask for a window of its own, by the rules of HTML.
+    fn is_popup(&self) -> bool {
+        let is_other = |name: &&String| !matches!(name.as_str(), "noopener" | "noreferrer");
+        if !self.0.keys().any(|name| is_other(&name)) {
+            return false;
+        }
+        if self.0.contains_key("popup") {
+            return self.is_set("popup", false);
+        }
+        let has_bars = self.is_set("location", false) || self.is_set("toolbar", false);
+        !has_bars
+            || !self.is_set("menubar", false)
+            || !self.is_set("resizable", true)
+            || !self.is_set("scrollbars", false)
+            || !self.is_set("status", false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<Script> {
+        script_of(text).map(|(_, script)| script)
+    }
+
+    #[test]
+    fn what_pages_do_is_read() {
+        let opening = |url: &str, name: Option<&str>, is_noopener| {
+            let name = name.map(str::to_owned);
+            Script::Open(Opening { url: url.into(), name, is_popup: false, is_noopener })
+        };
+        let link = |target: &str| {
+            format!(
+                "((a)=>{{a.href=\"/b.html\";{target}document.body.append(a);a.click()}})(document.createElement(\"a\"));0"
+            )
+        };
+        for (text, script) in [
+            ("location.href=\"/b.html\";0", Script::Go("/b.html".into())),
+            ("location='/b.html'", Script::Go("/b.html".into())),
+            ("location.href=\"javascript:document.title='J';void 0\";0", Script::Title("J".into())),
+            ("location.hash=\"h1\";0", Script::Fragment("#h1".into())),
+            ("document.title=\"\";0", Script::Title(String::new())),
+            ("history.go(-2);0", Script::Traverse(-2)),
+            ("opener&&(opener.location=\"/c.html\");0", Script::GoInOpener("/c.html".into())),
+            ("window.open(\"\",\"one\").close();0", Script::CloseNamed("one".into())),
+            ("window.open(\"/b.html\",\"one\")&&0", opening("/b.html", Some("one"), false)),
+            (&link(""), Script::Go("/b.html".into())),
+            (&link("a.target=\"_blank\";"), opening("/b.html", None, true)),
+            (&link("a.target=\"one\";"), opening("/b.html", Some("one"), false)),
+        ] {
+            assert_eq!(read(text), Some(script), "{text}");
+        }
+        assert_eq!(read("alert(1)"), None);
+    }
+
+    #[test]
+    fn a_script_may_wait() {
+        let wanted = Some((Duration::from_millis(300), Script::Title("Later".into())));
+        assert_eq!(script_of("setTimeout(()=>{document.title=\"Later\"},300);0"), wanted);
+        assert_eq!(script_of("t=300: document.title='Later'"), wanted);
+    }
+}

@@ -1,0 +1,155 @@
+//! Scripts and style sheets in pages: scripting.executeScript, insertCSS, removeCSS.
+
+use serde_json::{Value, json};
+
+use crate::browser::scripting::{FrameChoice, Target};
+use crate::browser::{Answer, Browser};
+use crate::error::Error;
+use crate::id::{TAB_ID_NONE, TabId};
+use crate::js_value::JsValue;
+use crate::operation::call::Call;
+use crate::operation::row::Operation;
+use crate::operation::schema::{Parameter, Property, Schema};
+
+const TARGET: Property = Property::required(
+    "target",
+    Schema::Named(
+        "scripting.InjectionTarget",
+        &Schema::Object(&[
+            Property::required("tabId", Schema::INTEGER),
+            Property::optional("frameIds", Schema::Array { of: &Schema::INTEGER, min_items: 0 }),
+            Property::optional("documentIds", Schema::Array { of: &Schema::String, min_items: 0 }),
+            Property::optional("allFrames", Schema::Boolean),
+        ]),
+    ),
+);
+const FILES: Property =
+    Property::optional("files", Schema::Array { of: &Schema::String, min_items: 0 });
+
+/// A style sheet, and where it applies.
+const STYLE_SHEET: Schema = Schema::Named(
+    "scripting.CSSInjection",
+    &Schema::Object(&[
+        TARGET,
+        Property::optional("css", Schema::String),
+        FILES,
+        Property::optional(
+            "origin",
+            Schema::Named("scripting.StyleOrigin", &Schema::Word(&["AUTHOR", "USER"])),
+        ),
+    ]),
+);
+
+pub(in crate::operation) const EXECUTE_SCRIPT: Operation = Operation::new(
+    "scripting.executeScript",
+    &[Parameter::required(
+        "injection",
+        Schema::Named(
+            "scripting.ScriptInjection",
+            &Schema::Object(&[
+                TARGET,
+                Property::optional("func", Schema::Function),
+                Property::optional("args", Schema::Array { of: &Schema::Any, min_items: 0 }),
+                FILES,
+                Property::optional(
+                    "world",
+                    Schema::Named("scripting.ExecutionWorld", &Schema::Word(&["ISOLATED", "MAIN"])),
+                ),
+                Property::optional("injectImmediately", Schema::Boolean),
+            ]),
+        ),
+    )],
+    execute_script,
+    "Runs a script in frames of a page that the extension may access; simulated pages run none, so that its result is null.",
+);
+
+/// Checks what is to run before it looks at the page.
+fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    let files = call.property(0, "files");
+    if call.property(0, "func").is_some() == files.is_some() {
+        return Err(Error::FuncOrFiles);
+    }
+    if files.is_some() && call.property(0, "args").is_some() {
+        return Err(Error::ArgsWithFiles);
+    }
+    check_files(call)?;
+    let frames = browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    let results = frames.into_iter().map(
+        |(frame, document)| json!({ "documentId": document, "frameId": frame, "result": null }),
+    );
+    Ok(Answer::Value(Value::Array(results.collect())))
+}
+
+pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
+    "scripting.insertCSS",
+    &[Parameter::required("injection", STYLE_SHEET)],
+    insert_css,
+    "Adds a style sheet to frames of a page that the extension may access.",
+);
+
+fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    check_style_sheet(call)?;
+    check_files(call)?;
+    browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    Ok(Answer::Undefined)
+}
+
+pub(in crate::operation) const REMOVE_CSS: Operation = Operation::new(
+    "scripting.removeCSS",
+    &[Parameter::required("injection", STYLE_SHEET)],
+    remove_css,
+    "Takes a style sheet out of frames again; one that is not there is no error.",
+);
+
+fn remove_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
+    check_style_sheet(call)?;
+    browser.frames_to_inject(&call.caller.extension, &target(call))?;
+    Ok(Answer::Undefined)
+}
+
+fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
+    if call.property(0, "css").is_some() == call.property(0, "files").is_some() {
+        return Err(Error::CssOrFiles);
+    }
+    Ok(())
+}
+
+/// Files are named, and none twice; whether the extension has them is its own affair.
+fn check_files(call: &Call<'_>) -> Result<(), Error> {
+    if call.property(0, "files").is_none() {
+        return Ok(());
+    }
+    let files = call.texts(0, "files");
+    if files.is_empty() {
+        return Err(Error::NoFiles);
+    }
+    let twice = files
+        .iter()
+        .enumerate()
+        .find(|(at, file)| files.iter().take(*at).any(|other| other == *file));
+    twice.map_or(Ok(()), |(_, file)| Err(Error::DuplicateFile((*file).to_owned())))
+}
+
+fn target<'c>(call: &Call<'c>) -> Target<'c> {
+    let target = call.property(0, "target");
+    let member = |name: &str| target.and_then(|target| target.property(name));
+    let tab = member("tabId").and_then(JsValue::integer).unwrap_or(TAB_ID_NONE);
+    let is_true = |name| matches!(member(name), Some(JsValue::Bool(true)));
+    let list = |name| match member(name) {
+        Some(JsValue::Array(items)) => Some(items),
+        _ => None,
+    };
+    let frames = match (is_true("allFrames"), list("frameIds"), list("documentIds")) {
+        (true, None, None) => FrameChoice::All,
+        (true, ..) => FrameChoice::AllAndSome,
+        (false, Some(_), Some(_)) => FrameChoice::FramesAndDocuments,
+        (false, Some(frames), None) => {
+            FrameChoice::Frames(frames.iter().filter_map(JsValue::integer).collect())
+        }
+        (false, None, Some(documents)) => {
+            FrameChoice::Documents(documents.iter().filter_map(JsValue::text).collect())
+        }
+        (false, None, None) => FrameChoice::Outermost,
+    };
+    Target { tab: TabId(tab), frames }
+}

@@ -1,0 +1,162 @@
+//! Versions of the browser: which item of the interface came with which (Spec tabs-api §9), in one table.
+
+use serde_json::{Map, Value};
+
+/// A version of the browser. A profile of an older one has what that had, and nothing later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BrowserVersion(pub u16);
+
+/// The version in which an item came; what is not listed was there before versions were counted. Members stand behind the type,
+/// parameter or event that they belong to.
+const SINCE: &[(&str, u16)] = &[
+    ("MutedInfo", 46),
+    ("MutedInfoReason", 46),
+    ("Tab.audible", 45),
+    ("Tab.autoDiscardable", 54),
+    ("Tab.discarded", 54),
+    ("Tab.frozen", 132),
+    ("Tab.groupId", 88),
+    ("Tab.lastAccessed", 121),
+    ("Tab.mutedInfo", 46),
+    ("Tab.pendingUrl", 79),
+    ("Tab.splitViewId", 140),
+    ("TabStatus", 44),
+    ("WindowType", 44),
+    ("ZoomSettings.defaultZoomFactor", 43),
+    ("ZoomSettingsMode", 44),
+    ("ZoomSettingsScope", 44),
+    ("scripting.executeScript", 88),
+    ("scripting.insertCSS", 88),
+    ("scripting.removeCSS", 88),
+    ("tabGroups.get", 89),
+    ("tabGroups.move", 89),
+    ("tabGroups.onCreated", 89),
+    ("tabGroups.onMoved", 89),
+    ("tabGroups.onRemoved", 89),
+    ("tabGroups.onUpdated", 89),
+    ("tabGroups.query", 89),
+    ("tabGroups.update", 89),
+    ("tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND", 92),
+    ("tabs.TAB_ID_NONE", 46),
+    ("tabs.TAB_INDEX_NONE", 123),
+    ("tabs.connect.connectInfo.documentId", 106),
+    ("tabs.discard", 54),
+    ("tabs.goBack", 72),
+    ("tabs.goForward", 72),
+    ("tabs.group", 88),
+    ("tabs.onUpdated.changeInfo.audible", 45),
+    ("tabs.onUpdated.changeInfo.autoDiscardable", 54),
+    ("tabs.onUpdated.changeInfo.discarded", 54),
+    ("tabs.onUpdated.changeInfo.frozen", 132),
+    ("tabs.onUpdated.changeInfo.groupId", 88),
+    ("tabs.onUpdated.changeInfo.mutedInfo", 46),
+    ("tabs.onUpdated.changeInfo.title", 48),
+    ("tabs.query.queryInfo.audible", 45),
+    ("tabs.query.queryInfo.autoDiscardable", 54),
+    ("tabs.query.queryInfo.discarded", 54),
+    ("tabs.query.queryInfo.frozen", 132),
+    ("tabs.query.queryInfo.groupId", 88),
+    ("tabs.query.queryInfo.muted", 45),
+    ("tabs.query.queryInfo.splitViewId", 140),
+    ("tabs.sendMessage.options.documentId", 106),
+    ("tabs.ungroup", 88),
+    ("tabs.update.updateProperties.autoDiscardable", 54),
+    ("tabs.update.updateProperties.muted", 45),
+];
+
+/// The version with which promises came (Spec tabs-api §1), and that of `tabs.sendMessage` (§9.2).
+const PROMISES: u16 = 88;
+const PROMISE_OF_SEND_MESSAGE: u16 = 99;
+
+impl BrowserVersion {
+    /// The recorded one, which has everything.
+    pub const LATEST: Self = Self(156);
+    /// The first whose version of an item is told.
+    pub const OLDEST: Self = Self(43);
+
+    /// The version in which an item came, if that is told.
+    #[must_use]
+    pub fn since(item: &str) -> Option<u16> {
+        let row = SINCE.binary_search_by(|(name, _)| (*name).cmp(item)).ok()?;
+        SINCE.get(row).map(|(_, version)| *version)
+    }
+
+    /// True if this version has an item.
+    #[must_use]
+    pub fn has(self, item: &str) -> bool {
+        self >= Self::LATEST || Self::since(item).is_none_or(|since| since <= self.0)
+    }
+
+    /// True if this version has a member of a type, parameter or event.
+    #[must_use]
+    pub fn has_member(self, of: &str, member: &str) -> bool {
+        self >= Self::LATEST || self.has(&format!("{of}.{member}"))
+    }
+
+    /// True if a call of an extension with this version of the manifest gives a promise.
+    #[must_use]
+    pub fn gives_promise(self, manifest_version: u8, operation: &str) -> bool {
+        let from = if operation == "tabs.sendMessage" { PROMISE_OF_SEND_MESSAGE } else { PROMISES };
+        manifest_version >= 3 && self.0 >= from
+    }
+
+    /// The whole table, for whoever looks it up.
+    #[must_use]
+    pub fn table() -> Map<String, Value> {
+        SINCE.iter().map(|(item, version)| ((*item).to_owned(), (*version).into())).collect()
+    }
+}
+
+impl Default for BrowserVersion {
+    fn default() -> Self {
+        Self::LATEST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_names_no_item_twice() {
+        assert!(SINCE.is_sorted_by(|(one, _), (other, _)| one < other));
+    }
+
+    #[test]
+    fn every_operation_property_and_event_of_the_table_exists() {
+        let properties = crate::operation::OPERATIONS.iter().flat_map(|row| {
+            let of = move |parameter: &crate::operation::schema::Parameter| {
+                let path = format!("{}.{}", row.name, parameter.name);
+                parameter
+                    .schema
+                    .members()
+                    .map(move |member| format!("{path}.{member}"))
+                    .collect::<Vec<_>>()
+            };
+            row.parameters.iter().flat_map(of).chain([row.name.to_owned()])
+        });
+        let events = crate::browser::event::EVENT_NAMES.iter().map(|name| (*name).to_owned());
+        let known: std::collections::BTreeSet<_> = properties.chain(events).collect();
+        for (item, _) in SINCE {
+            let is_called = item.starts_with("tabs.")
+                || item.starts_with("tabGroups.")
+                || item.starts_with("scripting.");
+            let is_constant =
+                item.chars().all(|letter| !letter.is_ascii_lowercase() || "tabs".contains(letter));
+            let is_event_member = item.contains(".changeInfo.");
+            assert!(
+                !is_called || is_constant || is_event_member || known.contains(*item),
+                "{item}"
+            );
+        }
+    }
+
+    #[test]
+    fn promises_came_with_manifest_3_and_later_for_messages() {
+        assert!(BrowserVersion(88).gives_promise(3, "tabs.get"));
+        assert!(!BrowserVersion(87).gives_promise(3, "tabs.get"));
+        assert!(!BrowserVersion(98).gives_promise(3, "tabs.sendMessage"));
+        assert!(BrowserVersion(99).gives_promise(3, "tabs.sendMessage"));
+        assert!(!BrowserVersion::LATEST.gives_promise(2, "tabs.get"));
+    }
+}
