@@ -62,6 +62,84 @@ async fn a_request_that_writes_with_a_parameter_without_a_meaning_does_nothing_a
     }
 }
 
+#[test]
+fn the_page_of_operations_is_the_table() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/operations/object-put.md");
+    let made = object_put::operation::table::page();
+    let kept = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(
+        kept == made,
+        "docs/operations/object-put.md is not the table any more; this is its text:\n{made}"
+    );
+}
+
+#[tokio::test]
+async fn what_no_bucket_has_is_read_as_never_set_switched_off_and_not_set() {
+    let world = World::new(NOW).await;
+    for (query, status, found) in [
+        ("abac", 200, "<Status>Disabled</Status>"),
+        ("accelerate", 200, "<AccelerateConfiguration"),
+        ("analytics", 200, "<IsTruncated>false</IsTruncated>"),
+        ("analytics&id=a", 404, "NoSuchConfiguration"),
+        ("intelligent-tiering", 200, "<IsTruncated>false</IsTruncated>"),
+        ("intelligent-tiering&id=a", 404, "NoSuchConfiguration"),
+        ("inventory", 200, "<IsTruncated>false</IsTruncated>"),
+        ("inventory&id=a", 404, "NoSuchConfiguration"),
+        ("metrics", 200, "<IsTruncated>false</IsTruncated>"),
+        ("metrics&id=a", 404, "NoSuchConfiguration"),
+        ("logging", 200, "<BucketLoggingStatus"),
+        ("metadataConfiguration", 404, "MetadataConfigurationNotFound"),
+        ("metadataTable", 404, "MetadataConfigurationNotFound"),
+        ("notification", 200, "<NotificationConfiguration"),
+        ("replication", 404, "ReplicationConfigurationNotFoundError"),
+    ] {
+        let answer = world.fetch(&format!("/bkt?{query}")).await;
+        assert_eq!(answer.status, status, "{query}: {}", answer.text());
+        assert!(answer.text().contains(found), "{query}: {}", answer.text());
+        let of_nobody = world.fetch(&format!("/nowhere-at-all?{query}")).await;
+        assert_eq!(of_nobody.element("Code").as_deref(), Some("NoSuchBucket"), "{query}");
+    }
+    for (query, body, status) in [
+        ("abac", "<AbacStatus><Status>Disabled</Status></AbacStatus>", 200),
+        ("abac", "<AbacStatus><Status>Enabled</Status></AbacStatus>", 501),
+        ("abac", "<AbacStatus/>", 400),
+        (
+            "accelerate",
+            "<AccelerateConfiguration><Status>Suspended</Status></AccelerateConfiguration>",
+            200,
+        ),
+        (
+            "accelerate",
+            "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>",
+            501,
+        ),
+        (
+            "accelerate",
+            "<AccelerateConfiguration><Status>Fast</Status></AccelerateConfiguration>",
+            400,
+        ),
+        ("logging", "<BucketLoggingStatus/>", 200),
+        ("logging", "<BucketLoggingStatus><LoggingEnabled/></BucketLoggingStatus>", 501),
+        ("notification", "<NotificationConfiguration/>", 200),
+        (
+            "notification",
+            "<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>",
+            501,
+        ),
+        ("notification", "<Other/>", 400),
+        ("analytics&id=a", "<AnalyticsConfiguration/>", 501),
+        ("replication", "<ReplicationConfiguration/>", 501),
+    ] {
+        let answer = world.send(&Draft::put(&format!("/bkt?{query}"), body.as_bytes())).await;
+        assert_eq!(answer.status, status, "{query} {body}: {}", answer.text());
+    }
+    for (query, status) in [("analytics&id=a", 404), ("metrics&id=a", 404), ("replication", 204)] {
+        let answer = world.send(&Draft::new("DELETE", &format!("/bkt?{query}"), b"")).await;
+        assert_eq!(answer.status, status, "{query}: {}", answer.text());
+    }
+}
+
 #[tokio::test]
 async fn parameters_of_clients_and_unknown_ones_of_reads_are_passed_over() {
     let world = World::new(NOW).await;

@@ -1,5 +1,6 @@
-//! Configurations that no bucket has here. Tools that show, copy or empty a bucket ask for all of them: reads answer as for a bucket on which
-//! they were never set, deletes find nothing to do, and a request that would set one is 501 and names itself.
+//! Features that no bucket has here. Tools that show, copy or empty a bucket ask for all of them: reads answer as for a bucket on which they
+//! were never set, deletes find nothing to do, a document that switches one off is taken, and one that would set it is 501 and names the
+//! operation.
 
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
@@ -7,7 +8,129 @@ use triptych_core::kv::Tx;
 use crate::error::Error;
 use crate::operation::bucket_config::{not_configured, xml_reply};
 use crate::operation::{Call, ReadCall, Reply};
+use crate::request::xml::{Element, XmlWriter};
 use crate::store::tables::BUCKETS;
+
+/// The answer to a read of what was never set.
+#[derive(Debug, Clone, Copy)]
+enum NeverSet {
+    /// 404 with this code and this sentence.
+    Missing(&'static str, &'static str),
+    /// An empty document with this root.
+    Empty(&'static str),
+    /// The last page of a list without entries, with this root.
+    EmptyList(&'static str),
+    /// A document with this root that says `Disabled`.
+    Disabled(&'static str),
+}
+
+use NeverSet::{Disabled, Empty, EmptyList, Missing};
+
+const NO_CONFIGURATION: NeverSet =
+    Missing("NoSuchConfiguration", "The specified configuration does not exist.");
+const NO_METADATA_TABLE: NeverSet =
+    Missing("MetadataConfigurationNotFound", "The metadata configuration was not found");
+
+/// The reads, and what each answers.
+#[rustfmt::skip] // A table: one operation a line.
+const READS: &[(&str, NeverSet)] = &[
+    ("GetBucketAbac", Disabled("AbacStatus")),
+    ("GetBucketAccelerateConfiguration", Empty("AccelerateConfiguration")),
+    ("GetBucketAnalyticsConfiguration", NO_CONFIGURATION),
+    ("ListBucketAnalyticsConfigurations", EmptyList("ListBucketAnalyticsConfigurationResult")),
+    ("GetBucketIntelligentTieringConfiguration", NO_CONFIGURATION),
+    ("ListBucketIntelligentTieringConfigurations", EmptyList("ListBucketIntelligentTieringConfigurationsOutput")),
+    ("GetBucketInventoryConfiguration", NO_CONFIGURATION),
+    ("ListBucketInventoryConfigurations", EmptyList("ListInventoryConfigurationsResult")),
+    ("GetBucketLogging", Empty("BucketLoggingStatus")),
+    ("GetBucketMetadataConfiguration", NO_METADATA_TABLE),
+    ("GetBucketMetadataTableConfiguration", NO_METADATA_TABLE),
+    ("GetBucketMetricsConfiguration", NO_CONFIGURATION),
+    ("ListBucketMetricsConfigurations", EmptyList("ListMetricsConfigurationsResult")),
+    ("GetBucketNotificationConfiguration", Empty("NotificationConfiguration")),
+    ("GetBucketReplication", Missing("ReplicationConfigurationNotFoundError", "The replication configuration was not found")),
+];
+
+/// The writes that a document may ask for which switches the feature off: the root of the document, and the test whether it does.
+const SWITCHES: &[(&str, &str, fn(&Element) -> Result<bool, Error>)] = &[
+    ("PutBucketAbac", "AbacStatus", |root| says(root, "Disabled", "Enabled")),
+    ("PutBucketAccelerateConfiguration", "AccelerateConfiguration", |root| {
+        says(root, "Suspended", "Enabled")
+    }),
+    ("PutBucketLogging", "BucketLoggingStatus", |root| Ok(root.children.is_empty())),
+    ("PutBucketNotificationConfiguration", "NotificationConfiguration", |root| {
+        Ok(root.children.is_empty())
+    }),
+];
+
+/// The deletes of what has an id: there is none with it.
+const DELETES_BY_ID: &[&str] = &[
+    "DeleteBucketAnalyticsConfiguration",
+    "DeleteBucketIntelligentTieringConfiguration",
+    "DeleteBucketInventoryConfiguration",
+    "DeleteBucketMetricsConfiguration",
+];
+
+/// The state of an operation on such a feature, in the words of the page of operations; `None` for any other.
+#[must_use]
+pub fn state(operation: &str) -> Option<&'static str> {
+    if READS.iter().any(|(name, _)| *name == operation) {
+        return Some("never set");
+    }
+    if SWITCHES.iter().any(|(name, ..)| *name == operation) {
+        return Some("501, but for off");
+    }
+    let deletes = ["DeleteBucketReplication"];
+    (deletes.contains(&operation) || DELETES_BY_ID.contains(&operation))
+        .then_some("nothing to delete")
+}
+
+/// Tells whether the status of a document is the one that switches off.
+fn says(root: &Element, off: &str, on: &str) -> Result<bool, Error> {
+    match root.required("Status")? {
+        status if status == off => Ok(true),
+        status if status == on => Ok(false),
+        _ => Err(Error::MalformedXml),
+    }
+}
+
+/// A read of what was never set.
+///
+/// # Errors
+/// `NotConfigured`, where that is the answer.
+pub fn read(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
+    let mut rows = READS.iter();
+    let (_, answer) = rows.find(|(name, _)| *name == call.operation.name).ok_or(Error::Internal)?;
+    let page = |writer: &mut XmlWriter| writer.text("IsTruncated", false);
+    match *answer {
+        Missing(code, reason) => Err(not_configured(call, code, reason)),
+        Empty(root) => Ok(xml_reply(call, root, |_| {})),
+        EmptyList(root) => Ok(xml_reply(call, root, page)),
+        Disabled(root) => Ok(xml_reply(call, root, |writer| writer.text("Status", "Disabled"))),
+    }
+}
+
+/// A document that may switch a feature off, which it is.
+///
+/// # Errors
+/// `MalformedXml`; `OperationNotImplemented` for one that would set it.
+pub fn switch(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    let name = call.operation.name;
+    let row = SWITCHES.iter().find(|(own, ..)| *own == name).ok_or(Error::Internal)?;
+    let (_, root, is_off) = row;
+    match is_off(&Element::parse(call.body, root)?)? {
+        true => Ok(Reply::empty(200)),
+        false => Err(Error::OperationNotImplemented { operation: name }),
+    }
+}
+
+/// Deletes what has an id, and is not there.
+///
+/// # Errors
+/// `NotConfigured`, always.
+pub fn delete_by_id(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
+    Err(not_configured(call, "NoSuchConfiguration", "The specified configuration does not exist."))
+}
 
 /// `GetBucketCors`.
 ///
@@ -29,46 +152,10 @@ pub fn website(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     ))
 }
 
-/// `GetBucketReplication`.
-///
-/// # Errors
-/// `NotConfigured`, always.
-pub fn replication(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Err(not_configured(
-        call,
-        "ReplicationConfigurationNotFoundError",
-        "The replication configuration was not found",
-    ))
-}
-
-/// `GetBucketAccelerateConfiguration`.
-///
-/// # Errors
-/// None of its own, as of all that follow.
-pub fn acceleration(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Ok(xml_reply(call, "AccelerateConfiguration", |_| {}))
-}
-
-/// `GetBucketLogging`.
-///
-/// # Errors
-/// As [`acceleration`].
-pub fn logging(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Ok(xml_reply(call, "BucketLoggingStatus", |_| {}))
-}
-
-/// `GetBucketNotificationConfiguration`.
-///
-/// # Errors
-/// As [`acceleration`].
-pub fn notification(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Ok(xml_reply(call, "NotificationConfiguration", |_| {}))
-}
-
 /// `ListMultipartUploads`: none can be begun.
 ///
 /// # Errors
-/// As [`acceleration`].
+/// Those of the way to it alone.
 pub fn uploads(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     Ok(xml_reply(call, "ListMultipartUploadsResult", |writer| {
         writer.text("Bucket", call.bucket_name);
@@ -106,7 +193,7 @@ pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
 /// Deletes what no bucket has.
 ///
 /// # Errors
-/// As [`acceleration`].
+/// Those of the way to it alone.
 pub fn delete(_call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     Ok(Reply::empty(204))
 }

@@ -14,6 +14,7 @@ const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
 const TAKEN: &[(&[&str], &[&str])] = &[
     (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold"], &["versionId"]),
     (&["UploadPart", "UploadPartCopy"], &["partNumber"]),
+    (&["DeleteBucketAnalyticsConfiguration", "DeleteBucketIntelligentTieringConfiguration", "DeleteBucketInventoryConfiguration", "DeleteBucketMetricsConfiguration"], &["id"]),
 ];
 
 /// Refuses the first parameter of a request that writes which its operation does not take. Those that start with `x-` are a client's own

@@ -140,7 +140,7 @@ fn parameter(param: &Param) -> Value {
     json
 }
 
-/// The table of operations as a page: docs/operations.md is this text.
+/// The table of operations as a page: docs/operations/video-api.md is this text.
 #[must_use]
 pub fn page(operations: &[&Operation]) -> String {
     let mut out = String::from(

@@ -200,11 +200,12 @@ async fn filters_are_exactly_one() {
 
 #[test]
 fn the_page_of_operations_is_the_table() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+    let page =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations/video-api.md");
     let told = std::fs::read_to_string(&page).unwrap_or_default();
     let made = video_api::api::discovery::page(OPERATIONS);
     assert!(
         told == made,
-        "docs/operations.md is not the table any more; this is its text:\n{made}"
+        "docs/operations/video-api.md is not the table any more; this is its text:\n{made}"
     );
 }
