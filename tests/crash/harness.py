@@ -102,7 +102,7 @@ def one_round(make, prepare, end, grace_seconds):
         facts = [fact for when, fact in facts if when <= ended - grace_seconds]
         if not facts:
             failures.append("nothing was acknowledged, so nothing was shown")
-        server = Server(again)
+        server = Server(again, flags_after(end))
         try:
             missing = failures + make(server.url).missing(facts)
         finally:
@@ -144,6 +144,11 @@ def cut(folder, server):
     os.mkdir(f"{folder}/copy")
     run("mount", "-o", "loop", f"{folder}/copy.img", f"{folder}/copy")
     return f"{folder}/copy/data"
+
+
+def flags_after(end):
+    # This machine was not started again, so the service is told what a real one would see.
+    return ["--rebuild-index"] if end is cut else []
 
 
 def release(folder):

@@ -20,6 +20,8 @@ pub mod blobs;
 pub mod cache;
 #[cfg(feature = "sled")]
 pub mod disk;
+#[cfg(feature = "sled")]
+mod ending_thread;
 pub mod error;
 #[cfg(feature = "host")]
 pub mod host;

@@ -3,8 +3,8 @@
 
 use std::io;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
+use crate::ending_thread::{END_MAX, EndingThread};
 use crate::pending::Pending;
 use crate::queue::Queue;
 
@@ -13,7 +13,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads that do jobs until the pool is dropped.
 pub(crate) struct WorkerPool {
     jobs: Arc<Queue<Job>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<EndingThread>,
 }
 
 impl WorkerPool {
@@ -22,7 +22,7 @@ impl WorkerPool {
         let jobs = Arc::new(Queue::<Job>::new());
         let start = |number: usize| {
             let jobs = Arc::clone(&jobs);
-            std::thread::Builder::new().name(format!("blob-{kind}-{number}")).spawn(move || {
+            EndingThread::start(format!("blob-{kind}-{number}"), move || {
                 while let Some(job) = jobs.pop() {
                     job();
                 }
@@ -49,7 +49,7 @@ impl Drop for WorkerPool {
         self.jobs.close();
         let own = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != own) {
-            let _ = thread.join();
+            thread.end(END_MAX);
         }
     }
 }

@@ -126,7 +126,7 @@ async fn a_format_of_a_later_version_is_refused_and_kept() {
     let data = directory.path().join("data");
     filled(&data).await;
     let mark = data.join("kv/format");
-    for later in ["3\n", "2.1\n", "something\n"] {
+    for later in ["4\n", "2.1\n", "something\n"] {
         std::fs::write(&mark, later).unwrap();
         let refused = refusal(&data);
         assert!(refused.contains("which this version does not know"), "{refused}");

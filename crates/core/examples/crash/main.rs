@@ -35,7 +35,7 @@ fn main() -> ExitCode {
             rest.contains(&"--without-sync"),
             rest.contains(&"--records-alone"),
         ),
-        ["verify", directory] => verify::run(Path::new(directory)),
+        ["verify", directory, how] => verify::run(Path::new(directory), *how == "cut"),
         [how @ ("kill" | "cut"), count, rest @ ..] => {
             round::run(how, count, rest.contains(&"--without-sync"))
         }

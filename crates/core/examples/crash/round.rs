@@ -34,7 +34,7 @@ pub(crate) fn run(how: &str, count: &str, without_sync: bool) -> Outcome<()> {
             _ => cut(folder.path(), enough, &flags)?,
         };
         acknowledged += lines.len();
-        let verdict = verified(&data, &lines);
+        let verdict = verified(&data, &lines, how);
         if how == "cut" {
             command("umount", &[&folder.path().join("copy")])?;
         }
@@ -136,9 +136,13 @@ fn cut(folder: &Path, enough: usize, flags: &[&str]) -> Outcome<(Vec<String>, Pa
 }
 
 /// Looks in a process of its own: an engine that cannot read its files must not end the rounds.
-fn verified(data: &Path, lines: &[String]) -> Outcome<()> {
-    let mut child =
-        itself()?.arg("verify").arg(data).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+fn verified(data: &Path, lines: &[String], how: &str) -> Outcome<()> {
+    let mut child = itself()?
+        .arg("verify")
+        .args([data, Path::new(how)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let mut input = child.stdin.take().ok_or("no input")?;
     let told = input.write_all(lines.join("\n").as_bytes());
     drop(input);

@@ -8,7 +8,7 @@ use triptych_core::blobs::BlobId;
 use triptych_core::kv::Span;
 
 use crate::Outcome;
-use crate::writer::{Stores, body, open};
+use crate::writer::{Stores, WRITERS_RUN, body, open};
 
 /// The name in a record.
 pub(crate) fn blob_id(bytes: &[u8]) -> Option<BlobId> {
@@ -55,9 +55,11 @@ impl Acknowledged {
 }
 
 /// Fails with a list of what is lost, partial or torn.
-pub(crate) fn run(directory: &Path) -> Outcome<()> {
+pub(crate) fn run(directory: &Path, is_cut: bool) -> Outcome<()> {
     let acknowledged = Acknowledged::read()?;
-    let stores = open(directory, false)?;
+    // This machine was not started again, so the store is told what it would see after a cut.
+    let run_of_machine = if is_cut { "another" } else { WRITERS_RUN };
+    let stores = open(directory, false, run_of_machine)?;
     let mut lost = Vec::new();
     batches(&stores, &acknowledged, &mut lost)?;
     bodies(&stores, &acknowledged, &mut lost)?;

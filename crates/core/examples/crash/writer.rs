@@ -15,6 +15,8 @@ use triptych_core::time::Timestamp;
 
 use crate::Outcome;
 
+/// The run of the machine in which the writers are killed.
+pub(crate) const WRITERS_RUN: &str = "writers";
 const RECORD_WRITERS: u64 = 6;
 const BLOB_WRITERS: u64 = 4;
 /// Small enough that a round fills, empties and compacts several packs.
@@ -28,7 +30,11 @@ pub(crate) struct Stores {
 }
 
 /// Opens the stores as a service would, with small packs.
-pub(crate) fn open(directory: &Path, sync_is_left_out: bool) -> Outcome<Stores> {
+pub(crate) fn open(
+    directory: &Path,
+    sync_is_left_out: bool,
+    run_of_machine: &str,
+) -> Outcome<Stores> {
     // Short values stand in their rows, longer ones lie in packs and are replaced there. Where the sync is left out there are none: theirs
     // would carry the rows to the disk.
     let record_bytes_max = if sync_is_left_out { VALUE_BYTES_MAX } else { 2 };
@@ -36,6 +42,10 @@ pub(crate) fn open(directory: &Path, sync_is_left_out: bool) -> Outcome<Stores> 
         cache_bytes: 64 * 1024 * 1024,
         record_bytes_max,
         sync_is_left_out,
+        boot_id: Some(run_of_machine.to_owned()),
+        // So that a round has several bases.
+        segment_bytes: 64 * 1024,
+        base_bytes_min: 256 * 1024,
         ..SledConfig::new(directory.join("kv"))
     })?;
     let names = SeededIds::from_number(u64::from(std::process::id()));
@@ -63,7 +73,7 @@ pub(crate) fn body(worker: u64, number: u64) -> Bytes {
 
 /// Writes until it is killed.
 pub(crate) fn run(directory: &Path, sync_is_left_out: bool, records_alone: bool) -> Outcome<()> {
-    let stores = Arc::new(open(directory, sync_is_left_out)?);
+    let stores = Arc::new(open(directory, sync_is_left_out, WRITERS_RUN)?);
     let mut threads = Vec::new();
     for worker in 0..RECORD_WRITERS {
         let stores = Arc::clone(&stores);

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::RwLock;
+
 use super::{Disk, DiskFile, SystemDisk};
 
 /// A kind of call to the disk.
@@ -28,96 +30,105 @@ type Watch = dyn Fn(Call, &Path) -> io::Result<()> + Send + Sync;
 
 /// The operating system's disk, seen through a function that every call passes.
 #[derive(Clone)]
-pub(crate) struct WatchedDisk(Arc<Watch>);
+pub(crate) struct WatchedDisk {
+    watch: Arc<Watch>,
+    /// Held for reading by every call that is under way.
+    under_way: Arc<RwLock<()>>,
+}
 
 struct WatchedFile {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
-    watch: Arc<Watch>,
+    disk: WatchedDisk,
 }
 
 impl WatchedDisk {
     pub(crate) fn new(
         watch: impl Fn(Call, &Path) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(watch))
+        Self::with_lock(Arc::default(), watch)
+    }
+
+    /// A disk that stands still for as long as the function, or anybody else, holds this lock for writing.
+    pub(crate) fn with_lock(
+        under_way: Arc<RwLock<()>>,
+        watch: impl Fn(Call, &Path) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self { watch: Arc::new(watch), under_way }
+    }
+
+    fn call<T>(
+        &self,
+        call: Call,
+        path: &Path,
+        run: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        (self.watch)(call, path)?;
+        let _under_way = self.under_way.read();
+        run()
     }
 
     fn file(&self, path: &Path, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
-        Arc::new(WatchedFile { file, path: path.to_owned(), watch: Arc::clone(&self.0) })
+        Arc::new(WatchedFile { file, path: path.to_owned(), disk: self.clone() })
     }
 }
 
 impl Disk for WatchedDisk {
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        (self.0)(Call::CreateDirectory, path)?;
-        SystemDisk.create_directory(path)
+        self.call(Call::CreateDirectory, path, || SystemDisk.create_directory(path))
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        (self.0)(Call::Create, path)?;
-        Ok(self.file(path, SystemDisk.create(path)?))
+        Ok(self.file(path, self.call(Call::Create, path, || SystemDisk.create(path))?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        (self.0)(Call::Open, path)?;
-        Ok(self.file(path, SystemDisk.open(path)?))
+        Ok(self.file(path, self.call(Call::Open, path, || SystemDisk.open(path))?))
     }
 
     fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        (self.0)(Call::Open, path)?;
-        Ok(self.file(path, SystemDisk.open_to_write(path)?))
+        Ok(self.file(path, self.call(Call::Open, path, || SystemDisk.open_to_write(path))?))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        (self.0)(Call::Rename, from)?;
-        SystemDisk.rename(from, to)
+        self.call(Call::Rename, from, || SystemDisk.rename(from, to))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        (self.0)(Call::Remove, path)?;
-        SystemDisk.remove(path)
+        self.call(Call::Remove, path, || SystemDisk.remove(path))
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        (self.0)(Call::SyncDirectory, path)?;
-        SystemDisk.sync_directory(path)
+        self.call(Call::SyncDirectory, path, || SystemDisk.sync_directory(path))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        (self.0)(Call::List, path)?;
-        SystemDisk.list(path)
+        self.call(Call::List, path, || SystemDisk.list(path))
     }
 }
 
 impl DiskFile for WatchedFile {
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
-        (self.watch)(Call::Read, &self.path)?;
-        self.file.read_at(into, at)
+        self.disk.call(Call::Read, &self.path, || self.file.read_at(into, at))
     }
 
     fn write_all_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        (self.watch)(Call::Write, &self.path)?;
-        self.file.write_all_at(bytes, at)
+        self.disk.call(Call::Write, &self.path, || self.file.write_all_at(bytes, at))
     }
 
     fn sync(&self) -> io::Result<()> {
-        (self.watch)(Call::Sync, &self.path)?;
-        self.file.sync()
+        self.disk.call(Call::Sync, &self.path, || self.file.sync())
     }
 
     fn length(&self) -> io::Result<u64> {
-        (self.watch)(Call::Length, &self.path)?;
-        self.file.length()
+        self.disk.call(Call::Length, &self.path, || self.file.length())
     }
 
     fn truncate(&self, bytes: u64) -> io::Result<()> {
-        (self.watch)(Call::Truncate, &self.path)?;
-        self.file.truncate(bytes)
+        self.disk.call(Call::Truncate, &self.path, || self.file.truncate(bytes))
     }
 
     fn forget_cached(&self) -> io::Result<()> {
-        (self.watch)(Call::ForgetCached, &self.path)?;
-        self.file.forget_cached()
+        self.disk.call(Call::ForgetCached, &self.path, || self.file.forget_cached())
     }
 }

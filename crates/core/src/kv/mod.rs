@@ -16,7 +16,9 @@ mod table;
 mod tx;
 
 #[cfg(feature = "sled")]
-pub use self::sled::{LostFrames, OpenError, Sled, SledConfig, SledStats};
+pub use self::sled::{
+    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats,
+};
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
 pub use run::{clear, read, run, run_blocking};

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use triptych_core::disk::{Disk as _, SystemDisk};
 use triptych_core::host::flags::Flags;
 use triptych_core::host::storage::{self, Storage};
 
@@ -31,7 +32,7 @@ impl StagingDir {
             }
             _ => {}
         }
-        fs::create_dir_all(data).map_err(|error| at_path(data, &error))?;
+        SystemDisk.make_directory(data).map_err(|error| at_path(data, &error))?;
         let mut entries = fs::read_dir(data).map_err(|error| at_path(data, &error))?;
         if entries.next().is_some() {
             return Err(format!(

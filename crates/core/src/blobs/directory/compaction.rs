@@ -3,11 +3,11 @@
 //! reader of the old file goes on reading it, and a kill at any step leaves the old pack or the new one.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use super::pack::{HEAD_BYTES, Kind, Place, TABLE_ROW_BYTES, read_exactly, write_head};
 use super::pack_set::PackSet;
 use crate::blobs::{BlobError, BlobId};
+use crate::ending_thread::{END_MAX, EndingThread};
 use crate::queue::Queue;
 
 impl PackSet {
@@ -82,7 +82,7 @@ impl PackSet {
 /// The thread that compacts what was named to it.
 pub(super) struct Compactor {
     queue: Arc<Queue<u32>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<EndingThread>,
 }
 
 impl Compactor {
@@ -90,7 +90,7 @@ impl Compactor {
         let queue = Arc::new(Queue::new());
         queue.extend(packs.tombstones.packs());
         let taken = Arc::clone(&queue);
-        let thread = std::thread::Builder::new().name("blob-compact".into()).spawn(move || {
+        let thread = EndingThread::start("blob-compact", move || {
             while let Some(pack) = taken.pop() {
                 // A fault leaves the old pack in place; it is looked at again at its next deletion.
                 let _ = packs.compact(pack);
@@ -109,7 +109,7 @@ impl Drop for Compactor {
     fn drop(&mut self) {
         self.queue.abandon();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            thread.end(END_MAX);
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use bytes::Bytes;
 
 use super::pack::{HEAD_BYTES, Kind, Place, write_head};
 use super::pack_set::{ActivePack, PackSet};
 use crate::blobs::{BlobError, BlobId, BlobStat};
+use crate::ending_thread::{END_MAX, EndingThread};
 use crate::pending::{Pending, Resolver};
 use crate::queue::Queue;
 use crate::time::Timestamp;
@@ -25,7 +25,7 @@ const PREALLOCATING_RECORD_BYTES_MAX: u64 = 16 * 1024;
 /// The way to the thread of the packs.
 pub(super) struct PackWriter {
     queue: Arc<Queue<PackWrite>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<EndingThread>,
 }
 
 enum PackWrite {
@@ -57,7 +57,7 @@ impl PackWriter {
     pub(super) fn start(mut appender: PackAppender) -> Result<Self, BlobError> {
         let queue = Arc::new(Queue::new());
         let taken = Arc::clone(&queue);
-        let thread = std::thread::Builder::new().name("blob-pack".into()).spawn(move || {
+        let thread = EndingThread::start("blob-pack", move || {
             while let Some(group) = taken.pop_group(group_length) {
                 appender.write(group);
             }
@@ -106,7 +106,7 @@ impl Drop for PackWriter {
     fn drop(&mut self) {
         self.queue.close();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            thread.end(END_MAX);
         }
     }
 }

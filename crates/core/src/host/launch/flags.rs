@@ -52,6 +52,8 @@ pub struct Flags {
     pub cache_bytes: u64,
     /// Values longer than this many bytes are kept in packs beside the records.
     pub record_bytes_max: usize,
+    /// Fill the index of the records anew from their log, whatever is known of it.
+    pub rebuild_index: bool,
     /// The bounds of every connection.
     pub limits: Limits,
     /// Certificate chain and key in PEM files.
@@ -132,6 +134,13 @@ pub fn augment(command: Command, product: &Product) -> Command {
             "Longer values are kept in packs beside the records, which have to fit the cache",
             product.record_bytes_max,
         ))
+        .arg(
+            flag(
+                "rebuild-index",
+                "Fill the index of the records anew from their log, whatever is known of it",
+            )
+            .action(ArgAction::SetTrue),
+        )
         .arg(number("connections-max", "Connections at once", limits.connections_max as u64))
         .arg(number(
             "head-ms-max",
@@ -214,6 +223,7 @@ impl Flags {
             external_url: text("external-url"),
             cache_bytes: number("cache").saturating_mul(1024 * 1024),
             record_bytes_max: usize::try_from(number("record-bytes-max")).unwrap_or(usize::MAX),
+            rebuild_index: matches.get_flag("rebuild-index"),
             limits: Limits {
                 connections_max: usize::try_from(number("connections-max"))
                     .unwrap_or(usize::MAX >> 4)

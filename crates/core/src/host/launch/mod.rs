@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{ArgMatches, Command};
 use tokio::net::TcpListener;
@@ -147,7 +148,6 @@ fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> Ex
 fn healthcheck(flags: &Flags) -> ExitCode {
     use std::io::Read;
     use std::net::{IpAddr, Ipv4Addr, TcpStream};
-    use std::time::Duration;
     let ip =
         if flags.listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { flags.listen };
     let ask = || -> std::io::Result<bool> {
@@ -222,6 +222,7 @@ where
     let data = directory.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
     banner(product, &url, &data, &built);
     let asked_to_stop = signals();
+    let closing = Duration::from_millis(flags.limits.drain_ms_max).saturating_add(CLOSING_MAX);
     if let Some(path) = &flags.ready_file {
         write_ready_file(path, product, &url, &data).map_err(LaunchError::ReadyFile)?;
     }
@@ -230,13 +231,17 @@ where
     let stop = async {
         tokio::select! {
             () = asked_to_stop => {
+                end_within(product.name, closing);
                 // The second signal does not wait for anything.
                 tokio::spawn(async {
                     signals().await;
                     std::process::exit(1);
                 });
             }
-            reason = until_failure(failure) => failed = Some(reason),
+            reason = until_failure(failure) => {
+                end_within(product.name, closing);
+                failed = Some(reason);
+            }
         }
     };
     let report = serve(listener, built.service, config, stop).await;
@@ -248,6 +253,23 @@ where
         Some(reason) => Err(LaunchError::Service(reason)),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Time that the stores have to be closed once requests are drained.
+const CLOSING_MAX: Duration = Duration::from_secs(5);
+
+/// Ends the process after a time with exit code 1, if it has not ended by itself: a call to a disk that does not answer never returns.
+fn end_within(name: &'static str, time: Duration) {
+    // Without a thread for it, the end waits for the disk.
+    let _ = std::thread::Builder::new().name("end".into()).spawn(move || {
+        let (_held, never) = std::sync::mpsc::channel::<()>();
+        let _ = never.recv_timeout(time);
+        let _ = writeln!(
+            std::io::stderr(),
+            "{name}: the disk did not answer in time; what was acknowledged is on it, and the next start goes on from there"
+        );
+        std::process::exit(1);
+    });
 }
 
 /// Returns once the disk has failed; never, where there is none.

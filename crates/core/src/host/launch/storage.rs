@@ -89,6 +89,8 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     let settings = SledConfig {
         cache_bytes: flags.cache_bytes,
         record_bytes_max: flags.record_bytes_max,
+        rebuilds: flags.rebuild_index,
+        on_rebuild: Some(tell_rebuild),
         ..SledConfig::new(directory.join("kv"))
     };
     let sides = Sides::look(directory)?;
@@ -116,6 +118,18 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
         directory: Some(directory.to_owned()),
         failure,
     })
+}
+
+#[cfg(feature = "sled")]
+fn tell_rebuild(reason: &crate::kv::RebuildReason, progress: crate::kv::RebuildProgress) {
+    let crate::kv::RebuildProgress { rows, rows_most, seconds_left } = progress;
+    tracing::warn!(
+        %reason,
+        rows,
+        rows_most,
+        seconds_left,
+        "the index of the records is filled anew from their log; nothing is served before it is whole"
+    );
 }
 
 #[cfg(not(feature = "sled"))]

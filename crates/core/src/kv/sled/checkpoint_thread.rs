@@ -12,43 +12,17 @@ use crate::blobs::BlobId;
 
 /// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
 /// batches of up to 4 MiB a load of 200,000 videos took 1.2 GiB, with these 0.7.
-const ROWS_TOGETHER: usize = 256;
+pub(super) const ROWS_TOGETHER: usize = 256;
 /// Bytes of the rows of such a batch.
-const BYTES_TOGETHER: usize = 256 * 1024;
-/// Bytes of sled's log that may be without a sync. A power cut with 13 MB of them left trees that did not open; none did with 5.
-const UNSYNCED_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes that sled's log takes for each of a row, which is written again with its neighbours every tenth time, and when their leaf splits.
-const LOG_SHARE: usize = 6;
-/// Bytes that it takes for a row beside these.
-const LOG_BYTES_A_ROW: usize = 128;
-/// Longest rows that a batch may bring to the log beside its own: a leaf of 16 is written whole, splits, and may end a segment early.
-const SURGE_ROWS: usize = 28;
+pub(super) const BYTES_TOGETHER: usize = 256 * 1024;
 /// Rounds of crossbeam's collector that free what such a batch replaced: it looks at a few bags of 64 in each.
 const ROUNDS: usize = 16;
 
 /// Frees what a batch replaced. sled leaves that to the collector, which works when somebody pins: one batch pins once, so that without this
 /// the garbage of a long load grows without bound (5 GiB for a million rows).
-fn collect() {
+pub(super) fn collect() {
     for _ in 0..ROUNDS {
         crossbeam_epoch::pin().flush();
-    }
-}
-
-/// The bytes of sled's log that are not on disk yet.
-struct Unsynced {
-    /// The offset at which they begin.
-    from: u64,
-    /// Their number, or more.
-    estimate: usize,
-    /// The longest row that was written.
-    longest: usize,
-}
-
-impl Unsynced {
-    /// Returns whether another batch might be one too many.
-    const fn is_due(&self) -> bool {
-        let batch = BYTES_TOGETHER * LOG_SHARE + self.longest * SURGE_ROWS;
-        self.estimate + batch >= UNSYNCED_BYTES_MAX
     }
 }
 
@@ -77,8 +51,14 @@ impl Engine {
                 return;
             }
             drop(memtable);
-            self.queue.write().checkpoint_done();
+            let mut queue = self.queue.write();
+            queue.checkpoint_done();
+            let is_base_due = queue.base_due().is_some();
+            drop(queue);
             self.wake_wal();
+            if is_base_due {
+                self.wake_bases();
+            }
             collect();
         }
     }
@@ -139,7 +119,6 @@ impl Engine {
         replaced: &[BlobId],
     ) -> Result<(), String> {
         let apply = |batch| self.tree.apply_batch(batch).map_err(|error| error.to_string());
-        let mut unsynced = Unsynced { from: self.tree.written(), estimate: 0, longest: 0 };
         let mut names = names.into_iter();
         let mut batch = sled::Batch::default();
         if !replaced.is_empty() {
@@ -151,9 +130,7 @@ impl Engine {
         let (mut count, mut bytes) = (0, 0);
         for (key, (value, version)) in rows {
             count += 1;
-            let length = key.len() + value.as_ref().map_or(0, Bytes::len);
-            bytes += length;
-            unsynced.longest = unsynced.longest.max(length);
+            bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
             match value {
                 Some(value) => {
                     let value_log = self.value_log.as_ref();
@@ -166,39 +143,14 @@ impl Engine {
             if count == ROWS_TOGETHER || bytes >= BYTES_TOGETHER {
                 apply(std::mem::take(&mut batch))?;
                 collect();
-                self.limit_unsynced(&mut unsynced, count, bytes)?;
                 (count, bytes) = (0, 0);
             }
         }
         apply(batch)
     }
 
-    /// Puts sled's file on disk before it has written so much more that it would write over what the disk still needs: sled frees a segment
-    /// once what replaces it is written, and does not wait for that to be on disk.
-    fn limit_unsynced(
-        &self,
-        unsynced: &mut Unsynced,
-        rows: usize,
-        bytes: usize,
-    ) -> Result<(), String> {
-        unsynced.estimate += rows * LOG_BYTES_A_ROW + bytes * LOG_SHARE;
-        unsynced.estimate += unsynced.longest * SURGE_ROWS;
-        if !unsynced.is_due() {
-            return Ok(());
-        }
-        self.tree.flush().map_err(|error| error.to_string())?;
-        let written = self.tree.written().saturating_sub(unsynced.from);
-        unsynced.estimate = usize::try_from(written).unwrap_or(usize::MAX / 2);
-        if unsynced.is_due() {
-            self.sync_tree()?;
-            unsynced.from = self.tree.written();
-            unsynced.estimate = 0;
-        }
-        Ok(())
-    }
-
     /// Puts sled's file on disk.
-    fn sync_tree(&self) -> Result<(), String> {
+    pub(super) fn sync_tree(&self) -> Result<(), String> {
         self.tree.flush().map_err(|error| error.to_string())?;
         #[cfg(feature = "testing")]
         if self.sync_is_left_out {

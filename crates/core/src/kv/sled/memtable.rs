@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::base::BaseSummary;
 use super::rows::Rows;
+use super::wal::SealedSegment;
 use super::{StoreError, Version};
 use crate::kv::{Bounds, Durability, Order};
 use crate::pending::Resolver;
@@ -22,6 +24,11 @@ const MEMTABLE_BYTES_DUE: usize = 1024 * 1024;
 /// Time for which a smaller one waits for more: what is written again meanwhile costs the tree nothing.
 const MEMTABLE_WAITS: Duration = Duration::from_millis(25);
 
+/// A base is made for so many rows of the log, however small: making it keeps their keys in memory.
+const BASE_ROWS_MAX: u64 = 2_000_000;
+/// What a segment counts at the least: each start begins one.
+const SEGMENT_BYTES_COUNTED: u64 = 64 * 1024;
+
 /// Commits on their way to disk.
 #[derive(Default)]
 pub(super) struct CommitQueue {
@@ -30,6 +37,13 @@ pub(super) struct CommitQueue {
     pub(super) durable: Version,
     /// Everything up to here is in the tree, on disk.
     pub(super) checkpointed: Version,
+    /// Everything up to here is in the log, on disk. The tree never has more: what a power cut takes from the log is nowhere else.
+    pub(super) log_synced: Version,
+    /// Segments that take no more frames, since the base.
+    sealed: Vec<SealedSegment>,
+    base: BaseSummary,
+    /// A base is not made for less than this of the log.
+    pub(super) base_bytes_min: u64,
     /// Oldest first; the front one may be with the log's thread.
     groups: VecDeque<CommitGroup>,
     /// Oldest first, and older than every group; the front one may be with the checkpoint thread.
@@ -91,8 +105,9 @@ pub(super) enum Waiter {
 
 impl CommitQueue {
     /// The queue of a store that has everything up to `last` on disk.
-    pub(super) fn new(last: Version) -> Self {
-        Self { last, durable: last, checkpointed: last, ..Self::default() }
+    pub(super) fn new(last: Version, base: BaseSummary, sealed: Vec<SealedSegment>) -> Self {
+        let (durable, checkpointed, log_synced) = (last, last, last);
+        Self { last, durable, checkpointed, log_synced, base, sealed, ..Self::default() }
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {
@@ -216,6 +231,7 @@ impl CommitQueue {
         if self.failed.is_some() {
             return CheckpointStep::End;
         }
+        let log_synced = self.log_synced;
         let is_urgent = self.is_wal_closed || self.wal_is_full;
         let Some(memtable) = self.memtables.front_mut() else {
             return match self.is_wal_closed {
@@ -224,6 +240,10 @@ impl CommitQueue {
             };
         };
         let waits = MEMTABLE_WAITS.saturating_sub(now.duration_since(memtable.since));
+        if memtable.last > log_synced {
+            // The thread of the log says so once it has synced.
+            return CheckpointStep::Wait(None);
+        }
         if !is_urgent && memtable.bytes < MEMTABLE_BYTES_DUE && !waits.is_zero() {
             return CheckpointStep::Wait(Some(waits));
         }
@@ -238,6 +258,46 @@ impl CommitQueue {
             self.checkpointed = memtable.last;
             self.wal_is_full = false;
         }
+    }
+
+    /// Notes what the log has on disk, and tells whether a memtable waited for it. Such a one takes no more rows, which would have it wait
+    /// again.
+    pub(super) fn log_is_synced(&mut self, upto: Version) -> bool {
+        let before = std::mem::replace(&mut self.log_synced, upto);
+        match self.memtables.back_mut() {
+            Some(memtable) if memtable.last > before => {
+                memtable.is_frozen = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds a segment that is full.
+    pub(super) fn segment_sealed(&mut self, segment: SealedSegment) {
+        self.sealed.push(segment);
+    }
+
+    /// The segments of the next base, if it is due: the tree has all of them, so that it never misses what only they held, and they are more
+    /// than the base before them.
+    pub(super) fn base_due(&self) -> Option<Vec<SealedSegment>> {
+        let ready = self.sealed.iter().take_while(|segment| segment.last <= self.checkpointed);
+        let ready: Vec<_> = ready.cloned().collect();
+        let bytes: u64 = ready.iter().map(|segment| segment.bytes.max(SEGMENT_BYTES_COUNTED)).sum();
+        let rows: u64 = ready.iter().map(|segment| segment.rows).sum();
+        (bytes >= self.base_bytes_min.max(self.base.bytes) || rows >= BASE_ROWS_MAX)
+            .then_some(ready)
+    }
+
+    /// Forgets the segments that a base holds.
+    pub(super) fn base_made(&mut self, base: BaseSummary) {
+        self.sealed.retain(|segment| segment.last > base.version);
+        self.base = base;
+    }
+
+    /// Bytes of the base, and of the segments that are sealed.
+    pub(super) fn base_and_sealed_bytes(&self) -> u64 {
+        self.base.bytes + self.sealed.iter().map(|segment| segment.bytes).sum::<u64>()
     }
 
     /// Returns whether everything is in the tree, on disk: that alone lets the log go.

@@ -1,5 +1,9 @@
 //! The default engine: a write-ahead log, a memtable, a checkpoint and a value log around sled 0.34.
 //!
+//! What was acknowledged is in the log, and in the base that holds what the log was before (`wal/`, `base.rs`, `base_thread.rs`). sled is an
+//! index of that, filled anew from it whenever there is a reason not to believe its files (`index_state.rs`, `rebuild.rs`):
+//! docs/decisions/2026-11-22-15-log-is-the-truth.md.
+//!
 //! A commit checks its expectations and is queued in a group in memory, which every read looks at first. One thread appends the
 //! oldest group to the log, syncs that, acknowledges, and adds the group to a memtable (`wal_thread.rs`). Another checkpoints the
 //! memtables: it brings many groups at a time into sled, since each batch of sled costs 100 µs, and syncs sled's file itself, since
@@ -8,61 +12,64 @@
 //! Values too long for a record lie in a value log beside the tree, since sled must fit its cache:
 //! docs/decisions/2026-11-21-07-long-values.md.
 
+mod base;
+mod base_thread;
 mod checkpoint_thread;
+mod index_state;
 mod memtable;
+mod merge;
 mod open;
 mod open_error;
 mod preflight;
+mod rebuild;
 mod row_cache;
 mod rows;
 mod scan;
+mod take_over;
 mod tree;
 mod value_log;
 mod wal;
 mod wal_thread;
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
-use std::thread::{JoinHandle, Thread};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 
+use self::base::Base;
+use self::index_state::IndexState;
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open::SledConfig;
 pub use self::open_error::OpenError;
+pub use self::rebuild::{RebuildProgress, RebuildReason};
 use self::row_cache::RowCache;
 use self::rows::Row;
 use self::tree::Tree;
 use self::value_log::ValueLog;
 pub use self::wal::LostFrames;
-use self::wal::Wal;
+use self::wal::{Spares, Wal};
 use super::{
     Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
 };
 use crate::disk::{Disk, DiskFile};
+use crate::ending_thread::{END_MAX, EndingThread};
 use crate::pending::Pending;
 
 /// Times that a value is read that is replaced between the reading of its row and its own.
 const READS_MAX: usize = 100;
-/// Time that each thread has to end once the store is closed.
-const END_MAX: Duration = Duration::from_secs(10);
 
 /// An ordered map on disk. Dropping it brings what waits to the disk and closes the files.
 #[derive(Debug)]
 pub struct Sled {
     engine: Arc<Engine>,
-    wal_thread: Option<EngineThread<Wal>>,
-    checkpoint_thread: Option<EngineThread<()>>,
-}
-
-/// A thread of the engine, and what it gives once it has ended well.
-struct EngineThread<T> {
-    thread: JoinHandle<()>,
-    ended: Mutex<Receiver<Option<T>>>,
+    wal_thread: Option<EndingThread>,
+    checkpoint_thread: Option<EndingThread>,
+    base_thread: Option<EndingThread>,
 }
 
 /// Everything that the threads of a store and its callers share.
@@ -73,6 +80,12 @@ struct Engine {
     /// sled's file, to sync it.
     file: Arc<dyn DiskFile>,
     lost_frames: Option<LostFrames>,
+    rebuilt: Option<RebuildReason>,
+    /// Held as long as the store is open, so that no other process opens it.
+    _lock: File,
+    /// None only while the store is being opened.
+    base: Mutex<Option<Base>>,
+    spares: Arc<Spares>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
     row_cache: RowCache,
@@ -81,8 +94,11 @@ struct Engine {
     queue: RwLock<CommitQueue>,
     /// Held for writing while a memtable goes into the tree, for reading by a scan that found no moment between two checkpoints.
     inserting: RwLock<()>,
+    /// What sled said when it could not read its files; the thread of the log stops the store for it.
+    tree_fault: OnceLock<String>,
     wal_waker: OnceLock<Thread>,
     checkpoint_waker: OnceLock<Thread>,
+    base_waker: OnceLock<Thread>,
     /// Leaves out the syncs, to show that the power-cut test can fail.
     #[cfg(feature = "testing")]
     sync_is_left_out: bool,
@@ -104,17 +120,24 @@ impl Sled {
     #[must_use]
     pub fn stats(&self) -> SledStats {
         let queue = self.engine.queue.read();
-        let (syncs, last_sync, wal) = (queue.syncs, queue.last_sync, queue.wal_bytes);
+        let (syncs, last_sync) = (queue.syncs, queue.last_sync);
+        let log = queue.wal_bytes + queue.base_and_sealed_bytes();
         drop(queue);
         let tree = self.engine.file.length().unwrap_or(0);
         let values = self.engine.value_log.as_ref().map_or(0, ValueLog::disk_bytes);
-        SledStats { syncs, last_sync, disk_bytes: tree + values + wal }
+        SledStats { syncs, last_sync, disk_bytes: tree + values + log }
     }
 
     /// Writes of the process level that a power cut took, as the log told when it was opened.
     #[must_use]
     pub fn lost_frames(&self) -> Option<LostFrames> {
         self.engine.lost_frames
+    }
+
+    /// The reason for which the tree was filled anew when the store was opened, if it was.
+    #[must_use]
+    pub fn rebuilt(&self) -> Option<&RebuildReason> {
+        self.engine.rebuilt.as_ref()
     }
 
     /// Answers, with the reason, once the disk has failed. From then on every call is `Unavailable`: what the
@@ -129,67 +152,56 @@ impl Sled {
         pending
     }
 
-    /// Starts both threads on a log that is empty.
+    /// Starts the threads, on a segment that is empty.
     fn start(engine: Engine, wal: Wal) -> std::io::Result<Self> {
         let engine = Arc::new(engine);
-        let checkpoint_thread = EngineThread::start("kv-checkpoint", &engine, |engine| {
-            engine.run_checkpoints();
-            Some(())
-        })?;
-        let _ = engine.checkpoint_waker.set(checkpoint_thread.thread.thread().clone());
         let mut store =
-            Self { engine, wal_thread: None, checkpoint_thread: Some(checkpoint_thread) };
-        let wal_thread =
-            EngineThread::start("kv-wal", &store.engine, move |engine| engine.run_wal(wal))?;
-        let _ = store.engine.wal_waker.set(wal_thread.thread.thread().clone());
-        store.wal_thread = Some(wal_thread);
+            Self { engine, wal_thread: None, checkpoint_thread: None, base_thread: None };
+        let bases = start_thread("kv-base", &store.engine, Engine::run_bases)?;
+        let _ = store.engine.base_waker.set(bases.thread().clone());
+        store.base_thread = Some(bases);
+        let checkpoints = start_thread("kv-checkpoint", &store.engine, Engine::run_checkpoints)?;
+        let _ = store.engine.checkpoint_waker.set(checkpoints.thread().clone());
+        store.checkpoint_thread = Some(checkpoints);
+        let log = start_thread("kv-wal", &store.engine, move |engine| engine.run_wal(wal))?;
+        let _ = store.engine.wal_waker.set(log.thread().clone());
+        store.wal_thread = Some(log);
         Ok(store)
     }
 }
 
-impl<T: Send + 'static> EngineThread<T> {
-    fn start(
-        name: &'static str,
-        engine: &Arc<Engine>,
-        run: impl FnOnce(&Engine) -> Option<T> + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let engine = Arc::clone(engine);
-        let (end, ended) = mpsc::channel();
-        let thread = std::thread::Builder::new().name(name.into()).spawn(move || {
-            let given = catch_unwind(AssertUnwindSafe(|| run(&engine))).unwrap_or_else(|_| {
-                engine.fail(&format!("the thread {name} panicked"));
-                None
-            });
-            let _ = end.send(given);
-        })?;
-        Ok(Self { thread, ended: Mutex::new(ended) })
-    }
-
-    /// Waits for its end, but not for a disk that does not answer: such a thread is left behind.
-    fn end(self) -> Option<T> {
-        let given = self.ended.into_inner().recv_timeout(END_MAX);
-        if !matches!(given, Err(RecvTimeoutError::Timeout)) {
-            let _ = self.thread.join();
+/// Starts a thread of an engine, whose panic stops the store.
+fn start_thread(
+    name: &'static str,
+    engine: &Arc<Engine>,
+    run: impl FnOnce(&Engine) + Send + 'static,
+) -> std::io::Result<EndingThread> {
+    let engine = Arc::clone(engine);
+    EndingThread::start(name, move || {
+        if catch_unwind(AssertUnwindSafe(|| run(&engine))).is_err() {
+            engine.fail(&format!("the thread {name} panicked"));
         }
-        given.ok().flatten()
-    }
+    })
 }
 
 impl Drop for Sled {
     fn drop(&mut self) {
         self.engine.queue.write().is_closed = true;
+        self.engine.wake_bases();
         self.engine.wake_wal();
-        let wal = self.wal_thread.take().and_then(EngineThread::end);
+        if let Some(thread) = self.wal_thread.take() {
+            thread.end(END_MAX);
+        }
         self.engine.queue.write().is_wal_closed = true;
         self.engine.wake_checkpoint();
-        if let Some(thread) = self.checkpoint_thread.take() {
-            thread.end();
-        }
-        if let Some(wal) = wal
-            && self.engine.queue.read().is_checkpointed()
+        for thread in [self.checkpoint_thread.take(), self.base_thread.take()].into_iter().flatten()
         {
-            // If it is not emptied now, the next start does it.
-            let _ = wal.clear();
+            thread.end(END_MAX);
+        }
+        // A thread that was left behind still has it, and then nothing is known of the tree's files.
+        if let Some(engine) = Arc::get_mut(&mut self.engine) {
+            // The next start finds that nobody closed it, and goes on from the log.
+            let _ = engine.close_tree();
         }
     }
 }
@@ -209,7 +221,7 @@ impl Engine {
     /// The row at `key`. A value that was replaced since its row was read is looked for again.
     fn read_tree(&self, key: &[u8]) -> Result<Found, StoreError> {
         for _ in 0..READS_MAX {
-            let Some(stored) = self.tree.get(key).map_err(unavailable)? else {
+            let Some(stored) = self.tree.get(key).map_err(|error| self.tree_failed(error))? else {
                 return Ok(Found::default());
             };
             let row = Row::read(&stored)?;
@@ -237,7 +249,7 @@ impl Engine {
         if let Ok(found) = self.row_cache.get(key) {
             return Ok(found.version);
         }
-        let stored = self.tree.get(key).map_err(unavailable)?;
+        let stored = self.tree.get(key).map_err(|error| self.tree_failed(error))?;
         stored.map_or(Ok(Version::ABSENT), |stored| Ok(Row::read(&stored)?.version()))
     }
 
@@ -270,6 +282,40 @@ impl Engine {
         }
     }
 
+    fn wake_bases(&self) {
+        if let Some(thread) = self.base_waker.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Closes sled, and says on disk that its files are closed, if they have everything.
+    fn close_tree(&mut self) -> std::io::Result<()> {
+        let queue = self.queue.read();
+        let last = queue.is_checkpointed().then_some(queue.last);
+        drop(queue);
+        let is_closed = self.tree.close();
+        let Some(last) = last.filter(|_| is_closed) else {
+            return Ok(());
+        };
+        #[cfg(feature = "testing")]
+        if self.sync_is_left_out {
+            return Ok(());
+        }
+        self.file.sync()?;
+        self.disk.sync_directory(&self.directory)?;
+        IndexState::Closed(last).write(&*self.disk, &self.directory)
+    }
+
+    /// Notes that sled cannot read its files, which stops the store: the next start fills the tree anew. It takes no lock.
+    fn tree_failed(&self, error: sled::Error) -> StoreError {
+        let _ = self.tree_fault.set(error.to_string());
+        self.wake_wal();
+        match error {
+            sled::Error::Corruption { .. } => StoreError::Corrupt(error.to_string()),
+            other => StoreError::Unavailable(other.to_string()),
+        }
+    }
+
     /// The outcome of what was done, or nothing once the store has stopped because that failed.
     fn unless_failed<T, E: std::fmt::Display>(&self, done: Result<T, E>) -> Option<T> {
         done.map_err(|error| self.fail(&error.to_string())).ok()
@@ -277,7 +323,8 @@ impl Engine {
 
     /// Stops the store for good. What was under way may or may not be on disk.
     fn fail(&self, reason: &str) {
-        preflight::note_failure(&*self.disk, &self.directory);
+        // The system takes what it could not write for written, and would give it to the next start: which fills the tree anew.
+        let _ = IndexState::forget(&*self.disk, &self.directory);
         let mut queue = self.queue.write();
         let reason = format!("the disk failed: {reason}. Free or mend it, then start again");
         queue.failed = Some(reason.clone());
@@ -346,13 +393,6 @@ impl KeyValue for Sled {
     }
 }
 
-fn unavailable(error: sled::Error) -> StoreError {
-    match error {
-        sled::Error::Corruption { .. } => StoreError::Corrupt(error.to_string()),
-        other => StoreError::Unavailable(other.to_string()),
-    }
-}
-
 #[expect(
     clippy::disallowed_methods,
     reason = "how long a sync took is measured, and decides nothing but when to sync"
@@ -361,10 +401,14 @@ fn now() -> Instant {
     Instant::now()
 }
 
-impl<T> std::fmt::Debug for EngineThread<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("EngineThread").field(&self.thread).finish()
-    }
+/// The moment by the machine's clock, in milliseconds since 1970: frames tell it, so that a restore can end at one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is for people who look for a moment; nothing is decided by it"
+)]
+fn wall_clock_millis() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl std::fmt::Debug for Engine {

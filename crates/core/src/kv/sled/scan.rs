@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 
+use super::Engine;
 use super::rows::Row;
-use super::{Engine, unavailable};
+use super::tree::panicked;
 use crate::kv::{Bounds, KEY_BYTES_MAX, Order, Page, StoreError, Version};
 
 /// Bounds as the least and the greatest key that may lie between them, and a key before the least that may lie there too.
@@ -75,14 +76,14 @@ impl Engine {
         let read = || match order {
             Order::Ascending => {
                 let range = (bounds.lower(), bounds.upper());
-                let stored = self.tree.range(range).map_err(unavailable)?;
+                let stored = self.tree.range(range).map_err(|error| self.tree_failed(error))?;
                 merge(self, stored, queued, |a, b| a < b, limit)
             }
             Order::Descending => {
                 let (least, greatest, alone) = descending(bounds);
                 let upper = greatest.as_ref().map(Vec::as_slice);
                 let range = (Bound::Included(least.as_slice()), upper);
-                let stored = self.tree.range(range).map_err(unavailable)?.rev();
+                let stored = self.tree.range(range).map_err(|error| self.tree_failed(error))?.rev();
                 let first = alone.into_iter().filter_map(|key| {
                     let value = self.tree.get(key).transpose()?;
                     Some(value.map(|value| (sled::IVec::from(key), value)))
@@ -91,7 +92,7 @@ impl Engine {
             }
         };
         let page = catch_unwind(AssertUnwindSafe(read));
-        let panicked = || Err(StoreError::Unavailable("the engine panicked".into()));
+        let panicked = || Err(self.tree_failed(panicked()));
         Ok((page.unwrap_or_else(|_| panicked()), checkpoints))
     }
 }
@@ -129,7 +130,7 @@ fn merge(
             value.map(|value| (key, value))
         } else {
             let Some(row) = stored.next() else { continue };
-            let (key, value) = row.map_err(unavailable)?;
+            let (key, value) = row.map_err(|error| engine.tree_failed(error))?;
             let row = Row::read(&value)?;
             page.seen = page.seen.max(row.version());
             if page.rows.len() == limit {

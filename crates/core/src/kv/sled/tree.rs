@@ -46,12 +46,6 @@ impl Tree {
         self.call(|db| Ok(db.range::<&'k [u8], _>(range)))
     }
 
-    /// Bytes of sled's log that it has written since it was opened, and before; only their difference says anything.
-    pub(super) fn written(&self) -> u64 {
-        let offset = self.0.as_ref().map(|db| db.context.pagecache.log.stable_offset());
-        offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or(0)
-    }
-
     /// The error that sled keeps to itself once one of its own threads has met it.
     pub(super) fn fault(&self) -> sled::Result<()> {
         self.call(|db| db.context.global_error())
@@ -68,26 +62,37 @@ pub(super) fn caught<T>(call: impl FnOnce() -> sled::Result<T>) -> sled::Result<
     std::panic::catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err(panicked()))
 }
 
-fn panicked() -> sled::Error {
+/// The error that a panic of sled is.
+pub(super) fn panicked() -> sled::Error {
     sled::Error::ReportableBug("the engine panicked".into())
 }
 
-/// Closes sled in a thread of its own: it panics where a last sync fails, and waits for its threads however they have ended.
-impl Drop for Tree {
-    fn drop(&mut self) {
+impl Tree {
+    /// Closes sled, and tells whether it has ended. In a thread of its own: it panics where a last sync fails, and waits for its threads
+    /// however they have ended.
+    pub(super) fn close(&mut self) -> bool {
         let Some(db) = self.0.take() else {
-            return;
+            return true;
         };
-        let (closed, wait) = mpsc::channel::<()>();
+        let (closed, wait) = mpsc::channel();
         let close = move || {
+            let is_sound = db.flush().is_ok() && db.context.global_error().is_ok();
             drop(db);
-            drop(closed);
+            let _ = closed.send(is_sound);
         };
-        let thread = std::thread::Builder::new().name("kv-close".into()).spawn(close);
-        if let Ok(thread) = thread
-            && wait.recv_timeout(CLOSE_MAX) == Err(mpsc::RecvTimeoutError::Disconnected)
-        {
+        let Ok(thread) = std::thread::Builder::new().name("kv-close".into()).spawn(close) else {
+            return false;
+        };
+        let is_closed = wait.recv_timeout(CLOSE_MAX);
+        if is_closed != Err(mpsc::RecvTimeoutError::Timeout) {
             let _ = thread.join();
         }
+        is_closed == Ok(true)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _is_closed = self.close();
     }
 }

@@ -83,9 +83,9 @@ impl ValueLog {
         deletions.into_iter().try_for_each(Pending::wait)
     }
 
-    #[cfg(test)]
-    pub(super) fn names(&self) -> Vec<BlobId> {
-        self.packs.latest(usize::MAX).unwrap()
+    /// The names of all values that it keeps.
+    pub(super) fn names(&self) -> Result<Vec<BlobId>, BlobError> {
+        self.packs.latest(usize::MAX)
     }
 
     /// Bytes of the packs on disk.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::memtable::{Frozen, Waiter};
-use super::wal::Wal;
-use super::{Engine, now};
+use super::wal::{SealedSegment, Wal};
+use super::{Engine, Version, now, wall_clock_millis};
 
 /// Time for which what was acknowledged as `Process` may wait for the disk.
 const PROCESS_SYNC_MAX: Duration = Duration::from_millis(400);
@@ -14,32 +14,46 @@ const FAULT_SEEN_MAX: Duration = Duration::from_secs(1);
 const GATHER_MAX: Duration = Duration::from_micros(100);
 
 impl Engine {
-    /// Writes groups in order, until the store is closed or the disk fails; gives the log back if it is whole.
-    pub(super) fn run_wal(&self, mut wal: Wal) -> Option<Wal> {
+    /// Writes groups in order, until the store is closed or the disk fails.
+    pub(super) fn run_wal(&self, mut wal: Wal) {
+        let _ended = self.write_groups(&mut wal);
+    }
+
+    /// [`Engine::run_wal`]; nothing if the disk failed.
+    fn write_groups(&self, wal: &mut Wal) -> Option<()> {
         let mut unsynced: Option<Instant> = None;
         loop {
+            if let Some(reason) = self.tree_fault.get() {
+                self.fail(reason);
+                return None;
+            }
             let (group, is_closed) = self.freeze_group();
             let Some((group, needs_disk)) = group else {
                 let due = unsynced.map(|since| PROCESS_SYNC_MAX.saturating_sub(since.elapsed()));
                 if is_closed || due == Some(Duration::ZERO) {
                     if unsynced.take().is_some() {
-                        self.unless_failed(self.sync(&mut wal))?;
+                        self.unless_failed(self.sync(wal))?;
                     }
                     if is_closed {
-                        return Some(wal);
+                        return Some(());
                     }
                     continue;
                 }
                 due.map_or_else(std::thread::park, std::thread::park_timeout);
                 continue;
             };
-            self.wait_for_space(&wal)?;
+            self.wait_for_space(wal, &mut unsynced)?;
             let begun = now();
-            let bytes = self.unless_failed(wal.append(&group.rows, group.last))?;
+            if let Some(sealed) = self.unless_failed(wal.roll())? {
+                unsynced = None;
+                self.segment_sealed(sealed, wal);
+            }
+            let appended = wal.append(&group.rows, group.last, wall_clock_millis());
+            let bytes = self.unless_failed(appended)?;
             self.acknowledge_process_waiters();
             let is_due = unsynced.is_some_and(|since| since.elapsed() >= PROCESS_SYNC_MAX);
             if needs_disk || is_due {
-                self.unless_failed(self.sync(&mut wal))?;
+                self.unless_failed(self.sync(wal))?;
                 unsynced = None;
             } else {
                 unsynced.get_or_insert(begun);
@@ -58,8 +72,12 @@ impl Engine {
     }
 
     /// Waits until the tree has on disk what the log is to write over; nothing if that failed.
-    fn wait_for_space(&self, wal: &Wal) -> Option<()> {
+    fn wait_for_space(&self, wal: &mut Wal, unsynced: &mut Option<Instant>) -> Option<()> {
         loop {
+            if !wal.has_space(self.queue.read().checkpointed) && unsynced.take().is_some() {
+                // The tree takes nothing that is not on disk here.
+                self.unless_failed(self.sync(wal))?;
+            }
             let mut queue = self.queue.write();
             if queue.failed.is_some() {
                 return None;
@@ -76,12 +94,32 @@ impl Engine {
         }
     }
 
+    /// Puts on disk what was appended, and lets the tree have it.
     fn sync(&self, wal: &mut Wal) -> std::io::Result<()> {
         #[cfg(feature = "testing")]
         if self.sync_is_left_out {
+            self.log_is_synced(wal.last());
             return Ok(());
         }
-        wal.sync()
+        wal.sync()?;
+        self.log_is_synced(wal.last());
+        Ok(())
+    }
+
+    fn log_is_synced(&self, upto: Version) {
+        if self.queue.write().log_is_synced(upto) {
+            self.wake_checkpoint();
+        }
+    }
+
+    /// Notes that a segment is full, which is synced.
+    fn segment_sealed(&self, sealed: SealedSegment, wal: &Wal) {
+        let mut queue = self.queue.write();
+        queue.segment_sealed(sealed);
+        queue.log_is_synced(wal.last());
+        drop(queue);
+        self.wake_checkpoint();
+        self.wake_bases();
     }
 
     /// Answers those of the front group that do not wait for the disk.

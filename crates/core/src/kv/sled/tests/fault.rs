@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::rows::LastVersion;
@@ -51,38 +50,6 @@ fn the_tree_never_names_a_version_before_its_rows_are_on_disk() {
 }
 
 #[test]
-fn the_tree_is_synced_before_much_of_it_is_not_on_disk() {
-    const MEBIBYTE: u64 = 1024 * 1024;
-    for (count, bytes) in [(200, 60_000), (20_000, 500), (100_000, 60)] {
-        let directory = tempfile::tempdir().unwrap();
-        let engine: Arc<OnceLock<Weak<Engine>>> = Arc::default();
-        let seen = Arc::clone(&engine);
-        // What sled has written at each sync of its file.
-        let synced = Arc::new(Mutex::new(Vec::new()));
-        let syncs = Arc::clone(&synced);
-        let disk = WatchedDisk::new(move |call, path| {
-            if path.ends_with("db")
-                && call == Call::Sync
-                && let Some(engine) = seen.get().and_then(Weak::upgrade)
-            {
-                syncs.lock().push(engine.tree.written());
-            }
-            Ok(())
-        });
-        let store = open_on(disk, directory.path()).unwrap();
-        engine.set(Arc::downgrade(&store.engine)).unwrap();
-        let engine = &store.engine;
-        let begun = engine.tree.written();
-        engine.checkpoint(&rows_of(count, bytes, Version(1)), Version(1), &mut Vec::new()).unwrap();
-        let synced = std::mem::take(&mut *synced.lock());
-        let all: Vec<u64> = std::iter::once(begun).chain(synced).collect();
-        assert!(all.last().unwrap() - begun > 6 * MEBIBYTE, "{all:?}");
-        let most = all.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
-        assert!(most <= 4 * MEBIBYTE, "{count} rows of {bytes} bytes: {most}");
-    }
-}
-
-#[test]
 fn a_part_of_a_batch_that_sled_kept_hides_nothing_of_the_log() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
@@ -95,8 +62,8 @@ fn a_part_of_a_batch_that_sled_kept_hides_nothing_of_the_log() {
     // As a read leaves it that fails in the middle.
     store.engine.insert(&part, Vec::new(), &[]).unwrap();
     drop(store);
-    let mut wal = Wal::start(&SystemDisk, directory.path(), last).unwrap();
-    wal.append(&rows, next).unwrap();
+    let mut wal = wal_after(directory.path(), last);
+    wal.append(&rows, next, 0).unwrap();
     drop(wal);
     let store = open(directory.path());
     for key in rows.keys() {
@@ -159,21 +126,7 @@ fn a_thread_that_panics_stops_the_store_and_the_log_is_kept() {
 }
 
 #[test]
-fn the_log_is_kept_while_the_tree_has_not_all_of_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let armed = Arc::new(AtomicBool::new(false));
-    let store =
-        open_on(tree_disk(&armed, || Err(io::Error::other("as the test wants"))), directory.path());
-    let store = store.unwrap();
-    armed.store(true, Ordering::SeqCst);
-    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
-    drop(store);
-    let kept = Wal::recover(&SystemDisk, directory.path(), Version::ABSENT).unwrap();
-    assert_eq!(kept.rows.len(), 1);
-}
-
-#[test]
-fn after_the_disk_has_failed_a_store_is_opened_from_what_the_disk_has() {
+fn after_the_disk_has_failed_nothing_that_the_system_remembers_is_believed() {
     let directory = tempfile::tempdir().unwrap();
     let armed = Arc::new(AtomicBool::new(false));
     let store =
@@ -194,19 +147,21 @@ fn after_the_disk_has_failed_a_store_is_opened_from_what_the_disk_has() {
         let store = open_on(disk, directory.path()).unwrap();
         let found = store.get(b"a").unwrap().value;
         assert_eq!(found, Some(Bytes::from_static(&[1])));
-        std::mem::take(&mut *calls.lock())
+        (std::mem::take(&mut *calls.lock()), store.rebuilt().cloned())
     };
-    let first = calls();
-    for name in ["db", "journal-0", "journal-1"] {
-        let path = directory.path().join(name);
+    let (first, reason) = calls();
+    assert_eq!(reason, Some(RebuildReason::Unknown));
+    let base = base::name(Version::ABSENT);
+    for name in [base, wal::name(1)] {
+        let path = directory.path().join(&name);
         let at = |wanted: Call| {
             first.iter().position(|(call, on)| *call == wanted && *on == path).unwrap()
         };
         assert!(at(Call::Sync) < at(Call::ForgetCached), "{name}");
         assert!(at(Call::ForgetCached) < at(Call::Read), "{name}");
     }
-    let again = calls();
-    assert!(!again.iter().any(|(call, _)| *call == Call::ForgetCached), "once is enough");
+    let (_, reason) = calls();
+    assert_eq!(reason, None, "once is enough");
 }
 
 #[test]
@@ -214,22 +169,16 @@ fn a_start_that_the_disk_failed_is_not_believed_by_the_next_one() {
     let directory = tempfile::tempdir().unwrap();
     drop(open(directory.path()));
     let disk = WatchedDisk::new(|call, path| {
-        let is_log = path.ends_with("journal-0");
-        if is_log && call == Call::Truncate {
+        let is_log = path.extension().is_some_and(|extension| extension == "spare");
+        if is_log && call == Call::Sync {
             return Err(io::Error::other("as the test wants"));
         }
         Ok(())
     });
     let refused = open_on(disk, directory.path());
     assert!(matches!(refused, Err(OpenError::Directory { .. })), "{refused:?}");
-    let forgotten = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&forgotten);
-    let disk = WatchedDisk::new(move |call, _| {
-        seen.fetch_or(call == Call::ForgetCached, Ordering::SeqCst);
-        Ok(())
-    });
-    drop(open_on(disk, directory.path()).unwrap());
-    assert!(forgotten.load(Ordering::SeqCst));
+    let store = open(directory.path());
+    assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
 }
 
 #[test]
@@ -250,14 +199,13 @@ fn a_snapshot_that_a_kill_left_half_written_is_taken_away() {
 }
 
 #[test]
-fn a_tree_that_the_disk_does_not_give_back_whole_is_refused_and_not_changed() {
+fn a_tree_that_the_disk_does_not_give_back_whole_is_filled_anew() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
     drop(store);
-    let tree = directory.path().join("db");
-    let before = std::fs::read(&tree).unwrap();
-    let reads = |fails_at: usize| {
+    let length = std::fs::metadata(directory.path().join("db")).unwrap().len() as usize;
+    for fails_at in 0..=length / (1024 * 1024) {
         let reads = AtomicUsize::new(0);
         let disk = WatchedDisk::new(move |call, path| {
             let is_tree = path.ends_with("db") && call == Call::Read;
@@ -266,15 +214,11 @@ fn a_tree_that_the_disk_does_not_give_back_whole_is_refused_and_not_changed() {
             }
             Ok(())
         });
-        open_on(disk, directory.path())
-    };
-    for fails_at in 0..=before.len() / (1024 * 1024) {
-        let refused = reads(fails_at);
-        assert!(matches!(refused, Err(OpenError::Unreadable { .. })), "{fails_at}: {refused:?}");
-        assert!(std::fs::read(&tree).unwrap() == before, "read {fails_at}");
+        let store = open_on(disk, directory.path()).unwrap();
+        let reason = store.rebuilt();
+        assert!(matches!(reason, Some(RebuildReason::Unreadable(_))), "{fails_at}: {reason:?}");
+        assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from_static(&[1])));
     }
-    let value = open(directory.path()).get(b"a").unwrap().value;
-    assert_eq!(value, Some(Bytes::from_static(&[1])));
 }
 
 #[test]
@@ -293,11 +237,98 @@ fn all_that_a_first_start_makes_is_on_disk_before_its_mark() {
         let found = calls.iter().position(|(made, on)| *made == call && on == path);
         found.unwrap_or_else(|| panic!("{call:?} of {}", path.display()))
     };
-    let mark = at(Call::Create, &data.join("format"));
+    let mark = at(Call::Rename, &data.join("format.new"));
     assert!(at(Call::SyncDirectory, directory.path()) < mark);
-    for name in ["db", "conf", "journal-0", "journal-1"] {
+    let base = base::name(Version::ABSENT) + ".new";
+    let log = "journal-0000000001.spare";
+    for name in ["db", "conf", "index.new", "format.new", &base, log] {
         assert!(at(Call::Sync, &data.join(name)) < mark, "{name}");
     }
     let names = at(Call::SyncDirectory, &data);
     assert!(names < mark);
+}
+
+#[test]
+fn a_panic_while_a_base_is_made_stops_the_store_and_loses_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = WatchedDisk::new(|call, path| {
+        let is_base = path.extension().is_some_and(|extension| extension == "new")
+            && path.to_string_lossy().contains("base-");
+        let is_first = path.to_string_lossy().contains("base-00000000000000000000");
+        assert!(!(is_base && !is_first && call == Call::Write), "as the test wants");
+        Ok(())
+    });
+    let config = SledConfig {
+        segment_bytes: 16 * 1024,
+        base_bytes_min: 32 * 1024,
+        cache_bytes: 32 * 1024 * 1024,
+        ..SledConfig::new(directory.path())
+    };
+    let store = Sled::open_on(Arc::new(disk), &config).unwrap();
+    let failure = store.failure();
+    let mut acknowledged = 0_u32;
+    while store
+        .commit(put("a", acknowledged.to_be_bytes().repeat(500), Durability::Disk))
+        .wait()
+        .is_ok()
+    {
+        acknowledged += 1;
+    }
+    assert!(failure.wait().contains("the thread kv-base panicked"));
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
+    let found = store.get(b"a").unwrap().value.unwrap();
+    let found = u32::from_be_bytes(found[..4].try_into().unwrap());
+    assert!(found + 1 >= acknowledged, "{found} of {acknowledged}");
+}
+
+#[test]
+fn a_panic_while_long_values_are_kept_or_looked_up_stops_the_store_and_loses_nothing() {
+    for wanted in [Call::Write, Call::Read] {
+        let directory = tempfile::tempdir().unwrap();
+        let armed = Arc::new(AtomicBool::new(false));
+        let arming = Arc::clone(&armed);
+        let disk = WatchedDisk::new(move |call, path| {
+            let is_pack = path.extension().is_some_and(|extension| extension == "pack");
+            assert!(!(is_pack && call == wanted && arming.load(Ordering::SeqCst)), "as wanted");
+            Ok(())
+        });
+        let config = SledConfig {
+            cache_bytes: 32 * 1024 * 1024,
+            record_bytes_max: 16,
+            ..SledConfig::new(directory.path())
+        };
+        let store = Sled::open_on(Arc::new(disk), &config).unwrap();
+        store.commit(put("a", vec![1; 100], Durability::Disk)).wait().unwrap();
+        checkpoint_all(&store);
+        armed.store(true, Ordering::SeqCst);
+        store.commit(put("a", vec![2; 100], Durability::Disk)).wait().unwrap();
+        if wanted == Call::Write {
+            // The threads of the packs end with the panic, and what waits for them is refused.
+            assert!(store.failure().wait().contains("closed"));
+        } else {
+            armed.store(false, Ordering::SeqCst);
+        }
+        drop(store);
+        armed.store(false, Ordering::SeqCst);
+        let found = open_packed(directory.path()).get(b"a").unwrap().value;
+        assert_eq!(found, Some(Bytes::from(vec![2; 100])));
+    }
+}
+
+#[test]
+fn a_read_of_the_tree_that_fails_stops_the_store_and_the_next_start_fills_it_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+    let failure = store.failure();
+    let error = sled::Error::Io(io::Error::other("as the test wants"));
+    let seen = store.engine.tree_failed(error);
+    assert!(matches!(seen, StoreError::Unavailable(_)), "{seen:?}");
+    assert!(failure.wait().contains("as the test wants"));
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
+    assert_eq!(store.get(b"a").unwrap().value, Some(Bytes::from_static(&[1])));
 }

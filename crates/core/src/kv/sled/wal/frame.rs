@@ -8,16 +8,16 @@ use super::WalError;
 use crate::kv::Version;
 use crate::kv::sled::rows::Rows;
 
-/// The magic of a file by its format: in the first, frames did not name the version that was synced.
-const MAGICS: [(Format, [u8; 8]); 2] =
-    [(Format::Synced, *b"kvjrnl02"), (Format::Plain, *b"kvjrnl01")];
+/// The magic of a file by its format, today's first.
+const MAGICS: [(Format, [u8; 8]); 3] =
+    [(Format::Timed, *b"kvjrnl03"), (Format::Synced, *b"kvjrnl02"), (Format::Plain, *b"kvjrnl01")];
 /// The header of a file: the magic, the salt of its checksums, their checksum.
 pub(super) const FILE_HEADER_BYTES: usize = 20;
-/// The header of a frame: the version before it, its own last one, the last one that was on disk before it was written, the length and
-/// the checksum of its rows, the checksum of these five.
-pub(super) const FRAME_HEADER_BYTES: usize = 36;
-/// Bytes of it that name the version that was synced.
-const SYNCED_BYTES: usize = 8;
+/// The header of a frame: the version before it, its own last one, the last one that was on disk before it was written, its time, the
+/// length and the checksum of its rows, the checksum of these six.
+pub(super) const FRAME_HEADER_BYTES: usize = 44;
+/// Bytes of it that name the version that was synced, and of those that name its time.
+const FIELD_BYTES: usize = 8;
 /// The header of a row: its version, the lengths of key and value, which come behind it.
 const ROW_HEADER_BYTES: usize = 14;
 /// The length of a value that is deleted.
@@ -26,10 +26,23 @@ const DELETED: u32 = u32::MAX;
 /// A format of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// Each frame names the version that was synced before it.
+    /// Each frame names the version that was synced before it, and its time.
+    Timed,
+    /// Each names the version that was synced before it.
     Synced,
     /// As releases wrote them that took any frame behind a break for damage.
     Plain,
+}
+
+impl Format {
+    /// The length of a frame's header.
+    const fn header_bytes(self) -> usize {
+        match self {
+            Self::Timed => FRAME_HEADER_BYTES,
+            Self::Synced => FRAME_HEADER_BYTES - FIELD_BYTES,
+            Self::Plain => FRAME_HEADER_BYTES - 2 * FIELD_BYTES,
+        }
+    }
 }
 
 /// The beginning of a file: its format, and the salt of its checksums.
@@ -41,7 +54,7 @@ pub(super) struct FileHeader {
 
 /// The header of a file of today's format.
 pub(super) fn file_header(salt: [u8; 8]) -> [u8; FILE_HEADER_BYTES] {
-    let [(_, magic), _] = MAGICS;
+    let [(_, magic), ..] = MAGICS;
     file_header_of(magic, salt)
 }
 
@@ -63,7 +76,7 @@ impl FileHeader {
     }
 }
 
-/// The versions that the header of a frame names.
+/// The versions that the header of a frame names, and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FrameVersions {
     /// The one before it.
@@ -72,6 +85,8 @@ pub(super) struct FrameVersions {
     pub(super) last: Version,
     /// The last one that was on disk before it was written.
     pub(super) synced: Version,
+    /// The moment at which it was written, in milliseconds since 1970; 0 where it is not told.
+    pub(super) time: u64,
 }
 
 pub(super) fn encode(
@@ -107,13 +122,12 @@ pub(super) fn frame_header(
     length: u32,
     sum: u32,
 ) -> [u8; FRAME_HEADER_BYTES] {
-    let FrameVersions { previous, last, synced } = versions;
+    let FrameVersions { previous, last, synced, time } = versions;
     let mut head = [0; FRAME_HEADER_BYTES];
     let (said, own) = head.split_at_mut(FRAME_HEADER_BYTES - 4);
-    let (first, second) = said.split_at_mut(24);
-    first.copy_from_slice(
-        [previous, last, synced].map(|version| version.0.to_be_bytes()).as_flattened(),
-    );
+    let (first, second) = said.split_at_mut(32);
+    first
+        .copy_from_slice([previous.0, last.0, synced.0, time].map(u64::to_be_bytes).as_flattened());
     second.copy_from_slice([length.to_be_bytes(), sum.to_be_bytes()].as_flattened());
     own.copy_from_slice(&checksum(salt, said).to_be_bytes());
     head
@@ -140,46 +154,96 @@ pub(super) struct Frame {
 impl Frame {
     /// The frame at the start of `bytes`, if there is a whole one.
     pub(super) fn read(bytes: &[u8], file: FileHeader) -> Option<Self> {
-        let header = match file.format {
-            Format::Synced => FRAME_HEADER_BYTES,
-            Format::Plain => FRAME_HEADER_BYTES - SYNCED_BYTES,
-        };
+        let (frame, sum, rest) = Self::read_header(bytes, file, |length, rest| length <= rest)?;
+        let rows = rest.get(..frame.length)?;
+        (crc32c::crc32c(rows) == sum).then_some(frame)
+    }
+
+    /// What the header of a frame at the start of `bytes` says, if that is whole; its rows are not looked at.
+    pub(super) fn peek(bytes: &[u8], file: FileHeader) -> Option<Self> {
+        Self::read_header(bytes, file, |_, _| true).map(|(frame, _, _)| frame)
+    }
+
+    /// A header, the checksum of its rows, and what comes behind it. `fits` is asked about the length of the rows and of what comes behind
+    /// before any sum is taken: nearly all that a search meets ends there.
+    fn read_header(
+        bytes: &[u8],
+        file: FileHeader,
+        fits: impl Fn(usize, usize) -> bool,
+    ) -> Option<(Self, u32, &[u8])> {
+        let header = file.format.header_bytes();
         let (head, rest) = bytes.split_at_checked(header)?;
         let (said, own) = head.split_last_chunk::<4>()?;
         let mut fields = said;
         let (previous, last) = (Version(fields.get_u64()), Version(fields.get_u64()));
         let synced = match file.format {
-            Format::Synced => Version(fields.get_u64()),
+            Format::Timed | Format::Synced => Version(fields.get_u64()),
             // So that every frame behind a break is damage, as it was to who wrote it.
             Format::Plain => last,
         };
-        let (length, sum) = (fields.get_u32(), fields.get_u32());
-        // Before any sum is taken: nearly all that a search meets ends here.
-        let rows = rest.get(..length as usize).filter(|_| previous < last)?;
-        let is_whole =
-            u32::from_be_bytes(*own) == checksum(file.salt, said) && crc32c::crc32c(rows) == sum;
-        let versions = FrameVersions { previous, last, synced };
-        is_whole.then_some(Self { versions, header, length: length as usize })
+        let time = if file.format == Format::Timed { fields.get_u64() } else { 0 };
+        let (length, sum) = (fields.get_u32() as usize, fields.get_u32());
+        if previous >= last || !fits(length, rest.len()) {
+            return None;
+        }
+        let versions = FrameVersions { previous, last, synced, time };
+        let is_whole = u32::from_be_bytes(*own) == checksum(file.salt, said);
+        is_whole.then_some((Self { versions, header, length }, sum, rest))
     }
 }
 
-/// Adds the rows of a frame to those of the frames before it.
-pub(super) fn add_rows(mut frame: Bytes, rows: &mut Rows) -> Result<(), WalError> {
-    while !frame.is_empty() {
+/// The rows of a frame, from its bytes.
+pub(in crate::kv::sled) struct FrameRows {
+    bytes: Bytes,
+    length: usize,
+}
+
+/// A row of a frame: its key, its version, its value or `None` where it is deleted, and the offset of the value in the frame's rows.
+pub(in crate::kv::sled) struct FrameRow {
+    pub(in crate::kv::sled) key: Bytes,
+    pub(in crate::kv::sled) version: Version,
+    pub(in crate::kv::sled) value: Option<Bytes>,
+    pub(in crate::kv::sled) offset: usize,
+}
+
+impl FrameRows {
+    pub(in crate::kv::sled) const fn new(bytes: Bytes) -> Self {
+        let length = bytes.len();
+        Self { bytes, length }
+    }
+}
+
+impl Iterator for FrameRows {
+    type Item = Result<FrameRow, WalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let frame = &mut self.bytes;
+        if frame.is_empty() {
+            return None;
+        }
         let cut = WalError::Damaged("has a row that is cut short");
         if frame.len() < ROW_HEADER_BYTES {
-            return Err(cut);
+            return Some(Err(cut));
         }
         let version = Version(frame.get_u64());
         let (key_bytes, value_bytes) = (usize::from(frame.get_u16()), frame.get_u32());
         let has_value = value_bytes != DELETED;
         let value_bytes = if has_value { value_bytes as usize } else { 0 };
         if frame.len() < key_bytes + value_bytes {
-            return Err(cut);
+            return Some(Err(cut));
         }
         let key = frame.split_to(key_bytes);
+        let offset = self.length - frame.len();
         let value = frame.split_to(value_bytes);
-        rows.insert(key, (has_value.then_some(value), version));
+        Some(Ok(FrameRow { key, version, value: has_value.then_some(value), offset }))
+    }
+}
+
+/// Adds the rows of a frame to those of the frames before it.
+pub(in crate::kv::sled) fn add_rows(frame: Bytes, rows: &mut Rows) -> Result<(), WalError> {
+    for row in FrameRows::new(frame) {
+        let FrameRow { key, version, value, .. } = row?;
+        rows.insert(key, (value, version));
     }
     Ok(())
 }

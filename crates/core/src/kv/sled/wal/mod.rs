@@ -1,50 +1,44 @@
-//! The write-ahead log: commits that are not yet in sled's file, in two files that take turns.
+//! The write-ahead log, which is the truth of the store: every commit since the last base, in segments that follow each other.
 //!
-//! A group of batches is one frame, appended with one write and one sync; an acknowledgement waits for nothing else. A file that
-//! is full is written anew from its start once all that it holds is in sled's file on disk, so that most syncs change no length.
-//! A frame names the version before it: frames that follow each other make a chain, and what an earlier turn left does not join it. It
-//! names the last version that was synced before it, too: what is missing up to that one is damage, what is missing beyond it a power cut took.
-//! See docs/decisions/2026-11-21-08-journal.md.
+//! A group of batches is one frame, appended with one write and one sync; an acknowledgement waits for nothing else. A segment that is
+//! full is sealed and the next one begun; those that a base holds are let go, and the largest of them is written anew as the next segment, so
+//! that most syncs change no length. A frame names the version before it: frames that follow each other make a chain, and what a file held
+//! before does not join it. It names the last version that was synced before it, too: what is missing up to that one is damage, what is missing
+//! beyond it a power cut took. See docs/decisions/2026-11-21-08-journal.md and 2026-11-22-15-log-is-the-truth.md.
 
 mod frame;
+mod replay;
+mod segment;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
+use parking_lot::Mutex;
 
-use self::frame::{
-    FILE_HEADER_BYTES, FileHeader, Frame, FrameVersions, add_rows, encode, file_header, too_long,
-};
+use self::frame::{FILE_HEADER_BYTES, FrameVersions, encode, file_header};
+pub(super) use self::replay::{LogEnd, replay};
+pub(super) use self::segment::{Segment, TURNS, is_spare, name, spare_of};
 use super::Version;
 use super::rows::Rows;
 use crate::disk::{Disk, DiskFile};
 
-/// The names of both files.
-pub(super) const NAMES: [&str; 2] = ["journal-0", "journal-1"];
-/// Bytes at which a file is full.
-const FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes by which a file grows beyond what it needs: a sync that changes no length is cheaper.
 const PREALLOCATED_BYTES: usize = 512 * 1024;
 
-/// Reasons for which a log cannot be opened.
+/// Files that are kept to be segments again.
+const SPARES_MAX: usize = 8;
+
+/// Reasons for which a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WalError {
     #[error(transparent)]
     Disk(#[from] io::Error),
+    #[error("{} cannot be read: {_1}", _0.display())]
+    Unreadable(PathBuf, #[source] io::Error),
     #[error("the journal {0}")]
     Damaged(&'static str),
-}
-
-/// Rows of a log beyond what the tree has on disk.
-#[derive(Debug, Default)]
-pub(super) struct Recovered {
-    pub(super) rows: Rows,
-    pub(super) last: Version,
-    /// Frames that were left out, and the last version of them: a power cut came before their sync, and one before them did not reach the disk.
-    pub(super) lost: Option<LostFrames>,
 }
 
 /// Frames of a log that nobody was promised to find on disk, and that a power cut left without those before them.
@@ -56,122 +50,160 @@ pub struct LostFrames {
     pub last: Version,
 }
 
-/// Both files, open to append.
-pub(super) struct Wal {
-    files: [WalFile; 2],
-    /// The one that takes the next frame.
-    current: usize,
-    /// Keeps a value that a user chose from being taken for a frame.
-    salt: [u8; 8],
-    last: Version,
-    /// The last version that is on disk.
-    synced: Version,
-    frame: Vec<u8>,
+/// A segment that takes no more frames, all of it on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SealedSegment {
+    pub(super) path: PathBuf,
+    /// The last version in it.
+    pub(super) last: Version,
+    pub(super) bytes: u64,
+    /// Its rows; 0 where they were not counted.
+    pub(super) rows: u64,
 }
 
-struct WalFile {
+/// Files that will be segments: those whose frames a base holds. What they hold says nothing.
+#[derive(Debug, Default)]
+pub(super) struct Spares(Mutex<Vec<PathBuf>>);
+
+impl Spares {
+    /// Lets the file of a segment go: it becomes a spare, or is removed where there are enough.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(super) fn add(&self, disk: &dyn Disk, segment: &Path) -> io::Result<()> {
+        if self.0.lock().len() >= SPARES_MAX {
+            return disk.remove(segment);
+        }
+        let spare = spare_of(segment);
+        disk.rename(segment, &spare)?;
+        self.0.lock().push(spare);
+        Ok(())
+    }
+
+    /// Takes what an earlier run left.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(super) fn adopt(&self, disk: &dyn Disk, spare: PathBuf) -> io::Result<()> {
+        if self.0.lock().len() >= SPARES_MAX {
+            return disk.remove(&spare);
+        }
+        self.0.lock().push(spare);
+        Ok(())
+    }
+
+    fn take(&self) -> Option<PathBuf> {
+        self.0.lock().pop()
+    }
+}
+
+/// The segment that is written, open to append.
+pub(super) struct Wal {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    spares: Arc<Spares>,
+    /// Bytes at which a segment is full.
+    segment_bytes: u64,
+    number: u64,
     file: Arc<dyn DiskFile>,
+    /// Keeps a value that a user chose from being taken for a frame.
+    salt: [u8; 8],
     /// The offset of the next frame.
     end: u64,
     /// The length of the file.
     length: u64,
-    /// The last version in it.
+    rows: u64,
     last: Version,
+    /// The last version that is on disk.
+    synced: Version,
+    /// The last version in the segments before this one.
+    sealed: Version,
+    frame: Vec<u8>,
 }
 
 impl Wal {
-    /// Reads what the files in `directory` hold beyond the version up to which the tree is `checkpointed`.
+    /// Begins the segment of a number, whose first frame follows `last`. Each is full at `segment_bytes`.
     ///
     /// # Errors
-    /// `Disk`; `Damaged` if frames are missing or broken that a later one names as synced: a crash can only tear what comes after.
-    pub(super) fn recover(
-        disk: &dyn Disk,
+    /// As the disk.
+    pub(super) fn start(
+        disk: Arc<dyn Disk>,
         directory: &Path,
-        checkpointed: Version,
-    ) -> Result<Recovered, WalError> {
-        let mut files = Vec::new();
-        for name in NAMES {
-            match disk.open(&directory.join(name)) {
-                Ok(file) => files.push(read(&*file)?),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        replay(&files, checkpointed)
+        spares: Arc<Spares>,
+        segment_bytes: u64,
+        number: u64,
+        last: Version,
+    ) -> io::Result<Self> {
+        let begun = begin_segment(&*disk, directory, &spares, number)?;
+        Ok(Self {
+            disk,
+            directory: directory.to_owned(),
+            spares,
+            segment_bytes,
+            number,
+            file: begun.file,
+            salt: begun.salt,
+            end: FILE_HEADER_BYTES as u64,
+            length: begun.length,
+            rows: 0,
+            last,
+            synced: last,
+            sealed: last,
+            frame: Vec::new(),
+        })
     }
 
-    /// Returns whether a file is not there, which `start` makes.
-    pub(super) fn is_missing(directory: &Path) -> bool {
-        NAMES.iter().any(|name| !directory.join(name).exists())
+    fn path(&self) -> PathBuf {
+        self.directory.join(name(self.number))
     }
 
-    /// Starts an empty log whose first frame follows `last`. What the files held is gone, so it must be in the tree, on disk.
-    ///
-    /// # Errors
-    /// As the disk.
-    pub(super) fn start(disk: &dyn Disk, directory: &Path, last: Version) -> io::Result<Self> {
-        let salt = RandomState::new().hash_one(last.0).to_be_bytes();
-        let start = |name: &str| {
-            let path = directory.join(name);
-            let file = match disk.open_to_write(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(&path)?,
-                opened => opened?,
-            };
-            file.truncate(0)?;
-            file.write_all_at(&file_header(salt), 0)?;
-            file.sync()?;
-            Ok::<_, io::Error>(WalFile {
-                file,
-                end: FILE_HEADER_BYTES as u64,
-                length: FILE_HEADER_BYTES as u64,
-                last: Version::ABSENT,
-            })
-        };
-        let files = [start(NAMES[0])?, start(NAMES[1])?];
-        disk.sync_directory(directory)?;
-        Ok(Self { files, current: 0, salt, last, synced: last, frame: Vec::new() })
-    }
-
-    fn file(&mut self) -> &mut WalFile {
-        let [first, second] = &mut self.files;
-        if self.current == 0 { first } else { second }
-    }
-
-    /// Returns whether a frame finds space once the tree is `checkpointed` up to a version.
+    /// Returns whether a frame finds space once the tree is `checkpointed` up to a version: what the tree has not stands in two segments at
+    /// the most.
     pub(super) fn has_space(&self, checkpointed: Version) -> bool {
-        let [first, second] = &self.files;
-        let (current, other) = match self.current {
-            0 => (first, second),
-            _ => (second, first),
-        };
-        current.end < FILE_BYTES || other.last <= checkpointed
+        self.end < self.segment_bytes || self.sealed <= checkpointed
     }
 
-    /// Writes a frame, and gives its length. There must be space.
+    /// Seals the segment if it is full, and begins the next.
     ///
     /// # Errors
     /// As the disk.
-    pub(super) fn append(&mut self, rows: &Rows, last: Version) -> io::Result<usize> {
-        if self.file().end >= FILE_BYTES {
-            // Nothing in the next file counts while this one has a hole.
-            self.sync()?;
-            self.current = 1 - self.current;
-            self.file().end = FILE_HEADER_BYTES as u64;
+    pub(super) fn roll(&mut self) -> io::Result<Option<SealedSegment>> {
+        if self.end < self.segment_bytes {
+            return Ok(None);
         }
+        // Nothing in the next segment counts while this one has a hole.
+        self.sync()?;
+        let (last, bytes) = (self.last, self.length);
+        let sealed =
+            SealedSegment { path: self.path(), last, bytes, rows: std::mem::take(&mut self.rows) };
+        self.sealed = self.last;
+        self.number += 1;
+        let begun = begin_segment(&*self.disk, &self.directory, &self.spares, self.number)?;
+        self.file = begun.file;
+        self.salt = begun.salt;
+        self.end = FILE_HEADER_BYTES as u64;
+        self.length = begun.length;
+        Ok(Some(sealed))
+    }
+
+    /// Writes a frame, and gives its length. `time` is the moment, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(super) fn append(&mut self, rows: &Rows, last: Version, time: u64) -> io::Result<usize> {
         let mut frame = std::mem::take(&mut self.frame);
-        let versions = FrameVersions { previous: self.last, last, synced: self.synced };
+        let versions = FrameVersions { previous: self.last, last, synced: self.synced, time };
         encode(&mut frame, self.salt, versions, rows)?;
         let bytes = frame.len();
-        let file = self.file();
-        let end = file.end + bytes as u64;
-        if end > file.length {
+        let end = self.end + bytes as u64;
+        if end > self.length {
             frame.resize(bytes + PREALLOCATED_BYTES, 0);
-            file.length = file.end + frame.len() as u64;
+            self.length = self.end + frame.len() as u64;
         }
-        file.file.write_all_at(&frame, file.end)?;
-        file.end = end;
-        file.last = last;
+        self.file.write_all_at(&frame, self.end)?;
+        self.end = end;
         self.last = last;
+        self.rows += rows.len() as u64;
         // The longest group is not kept for the life of the store.
         frame.truncate(0);
         frame.shrink_to(PREALLOCATED_BYTES);
@@ -184,100 +216,55 @@ impl Wal {
     /// # Errors
     /// As the disk.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.file().file.sync()?;
+        self.file.sync()?;
         self.synced = self.last;
         Ok(())
     }
 
-    /// Bytes of both files on disk.
-    pub(super) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.length).sum()
+    /// The last version that was appended.
+    pub(super) const fn last(&self) -> Version {
+        self.last
     }
 
-    /// Empties both files, once the tree has everything on disk, so that the next start has nothing to read.
-    ///
-    /// # Errors
-    /// As the disk; the next start does it then.
-    pub(super) fn clear(self) -> io::Result<()> {
-        self.files.iter().try_for_each(|file| file.file.truncate(FILE_HEADER_BYTES as u64))
+    /// Bytes of the segment on disk.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.length
     }
 }
 
-fn read(file: &dyn DiskFile) -> io::Result<Bytes> {
-    let length = usize::try_from(file.length()?).map_err(too_long)?;
-    let mut bytes = vec![0; length];
-    let read = file.read_at(&mut bytes, 0)?;
-    bytes.truncate(read);
-    Ok(bytes.into())
+/// A segment without frames.
+struct BegunSegment {
+    file: Arc<dyn DiskFile>,
+    salt: [u8; 8],
+    length: u64,
 }
 
-/// The frames from the start of a file that follow each other, with their rows, and the offset of their end.
-fn chain(bytes: &Bytes, header: FileHeader) -> (Vec<(FrameVersions, Bytes)>, usize) {
-    let (mut frames, mut at) = (Vec::<(FrameVersions, Bytes)>::new(), FILE_HEADER_BYTES);
-    while let Some(frame) = Frame::read(bytes.get(at..).unwrap_or_default(), header) {
-        let before = frames.last().map(|(before, _)| before.last);
-        if before.is_some_and(|before| before != frame.versions.previous) {
-            break;
+/// Gives a spare file, or a new one, a header and then the name of the segment: what has that name begins as a segment.
+fn begin_segment(
+    disk: &dyn Disk,
+    directory: &Path,
+    spares: &Spares,
+    number: u64,
+) -> io::Result<BegunSegment> {
+    let path = directory.join(name(number));
+    let (spare, file) = match spares.take() {
+        Some(spare) => {
+            let file = disk.open_to_write(&spare)?;
+            (spare, file)
         }
-        let rows = at + frame.header;
-        at = rows + frame.length;
-        frames.push((frame.versions, bytes.slice(rows..at)));
-    }
-    (frames, at)
-}
-
-/// The rows that the files hold beyond `checkpointed`.
-fn replay(files: &[Bytes], checkpointed: Version) -> Result<Recovered, WalError> {
-    let mut chains = Vec::new();
-    let mut rests = Vec::new();
-    for bytes in files {
-        let Some(header) = FileHeader::read(bytes) else {
-            // A start was cut off before it had written a header; nothing was appended yet.
-            if bytes.len() <= FILE_HEADER_BYTES {
-                continue;
-            }
-            return Err(WalError::Damaged("has a file that does not begin as one"));
-        };
-        let (frames, end) = chain(bytes, header);
-        chains.push(frames);
-        rests.push((bytes.slice(end..), header));
-    }
-    chains.sort_by_key(|frames| frames.first().map(|(frame, _)| frame.previous));
-    let mut recovered = Recovered { last: checkpointed, ..Recovered::default() };
-    for (frame, rows) in chains.into_iter().flatten() {
-        if frame.last <= recovered.last {
-            continue;
+        None => {
+            let spare = spare_of(&path);
+            let file = disk.replace(&spare)?;
+            (spare, file)
         }
-        if frame.previous != recovered.last {
-            if frame.synced <= recovered.last {
-                recovered.lose(frame);
-                continue;
-            }
-            return Err(WalError::Damaged("has lost frames before others"));
-        }
-        add_rows(rows, &mut recovered.rows)?;
-        recovered.last = frame.last;
-    }
-    let kept = recovered.last;
-    for (rest, header) in &rests {
-        let starts = (0..rest.len()).filter_map(|at| rest.get(at..));
-        let later = starts.filter_map(|bytes| Frame::read(bytes, *header));
-        for Frame { versions, .. } in later.filter(|frame| frame.versions.last > kept) {
-            // What was synced cannot be torn by a crash. The frames after it can, in any order, and nobody was promised them.
-            if versions.synced > kept {
-                return Err(WalError::Damaged("is broken before frames that are whole"));
-            }
-            recovered.lose(versions);
-        }
-    }
-    Ok(recovered)
-}
-
-impl Recovered {
-    fn lose(&mut self, frame: FrameVersions) {
-        let before = self.lost.map_or(frame.last, |lost| lost.last);
-        self.lost = Some(LostFrames { kept: self.last, last: frame.last.max(before) });
-    }
+    };
+    let salt = RandomState::new().hash_one(number).to_be_bytes();
+    file.write_all_at(&file_header(salt), 0)?;
+    file.sync()?;
+    disk.rename(&spare, &path)?;
+    disk.sync_directory(directory)?;
+    let length = file.length()?;
+    Ok(BegunSegment { file, salt, length })
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
+use bytes::Bytes;
+
 use super::frame::frame_header;
 use super::*;
 use crate::disk::SystemDisk;
+
+const SEGMENT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Keys of one byte, and what they get.
 type Group = Vec<(u8, Option<Vec<u8>>)>;
@@ -33,11 +37,11 @@ fn written_with(
     groups: &[Group],
     is_synced: impl Fn(usize) -> bool,
 ) -> (Wal, Vec<usize>) {
-    let mut wal = Wal::start(&SystemDisk, directory, Version(10)).unwrap();
+    let mut wal = start(directory, 1, Version(10));
     let mut ends = vec![FILE_HEADER_BYTES];
     for (number, group) in (11..).zip(groups) {
         let rows = rows_of(group, number);
-        let bytes = wal.append(&rows, Version(number)).unwrap();
+        let bytes = wal.append(&rows, Version(number), number).unwrap();
         ends.push(ends.last().unwrap() + bytes);
         if is_synced(ends.len() - 1) {
             wal.sync().unwrap();
@@ -54,8 +58,36 @@ fn model(groups: &[Group]) -> Rows {
     })
 }
 
+fn start(directory: &Path, number: u64, last: Version) -> Wal {
+    Wal::start(Arc::new(SystemDisk), directory, Arc::default(), SEGMENT_BYTES, number, last)
+        .unwrap()
+}
+
+/// What a log holds beyond a version.
+#[derive(Debug)]
+struct Recovered {
+    rows: Rows,
+    last: Version,
+    lost: Option<LostFrames>,
+    end: LogEnd,
+}
+
 fn recovered(directory: &Path, applied: u64) -> Result<Recovered, WalError> {
-    Wal::recover(&SystemDisk, directory, Version(applied))
+    replayed(&Segment::all(&SystemDisk, directory)?, applied)
+}
+
+fn replayed(segments: &[Segment], applied: u64) -> Result<Recovered, WalError> {
+    let mut rows = Rows::new();
+    let end = replay(segments, Version(applied), &mut |frame| {
+        frame.add_to(&mut rows)?;
+        Ok(true)
+    })?;
+    Ok(Recovered { rows, last: end.last, lost: end.lost, end })
+}
+
+/// The first segment of a directory.
+fn first(directory: &Path) -> PathBuf {
+    directory.join(name(1))
 }
 
 proptest! {
@@ -68,7 +100,7 @@ proptest! {
     ) {
         let directory = tempfile::tempdir().unwrap();
         let (_, ends) = written(directory.path(), &groups);
-        let file = directory.path().join(NAMES[0]);
+        let file = first(directory.path());
         let cut = FILE_HEADER_BYTES + cut.index(ends.last().unwrap() - FILE_HEADER_BYTES + 1);
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..cut]).unwrap();
@@ -86,7 +118,7 @@ proptest! {
     ) {
         let directory = tempfile::tempdir().unwrap();
         let (_, ends) = written(directory.path(), &groups);
-        let file = directory.path().join(NAMES[0]);
+        let file = first(directory.path());
         let mut bytes = std::fs::read(&file).unwrap();
         let at = at.index(*ends.last().unwrap());
         bytes[at] ^= 1 << bit;
@@ -110,7 +142,7 @@ proptest! {
         let synced = synced.index(groups.len() + 1);
         let (_, ends) = written_with(directory.path(), &groups, |frames| frames == synced);
         let torn = torn.index(groups.len());
-        let file = directory.path().join(NAMES[0]);
+        let file = first(directory.path());
         let mut bytes = std::fs::read(&file).unwrap();
         bytes[ends[torn]..ends[torn + 1]].fill(0);
         std::fs::write(&file, bytes).unwrap();
@@ -132,17 +164,22 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in vec(any::<u8>(), 0..200), salt in any::<[u8; 8]>()) {
+        let directory = tempfile::tempdir().unwrap();
         let bytes = [file_header(salt).as_slice(), bytes.as_slice()].concat();
-        let _ = replay(&[bytes.into()], Version::ABSENT);
+        std::fs::write(first(directory.path()), bytes).unwrap();
+        let _ = recovered(directory.path(), 0);
     }
 
     #[test]
     fn rows_with_a_whole_sum_and_no_sense_are_named(rows in vec(any::<u8>(), 1..60)) {
+        let directory = tempfile::tempdir().unwrap();
         let salt = [7; 8];
-        let versions = FrameVersions { previous: Version(0), last: Version(1), synced: Version(0) };
+        let (previous, last, synced) = (Version(0), Version(1), Version(0));
+        let versions = FrameVersions { previous, last, synced, time: 0 };
         let head = frame_header(salt, versions, rows.len() as u32, crc32c::crc32c(&rows));
         let bytes = [file_header(salt).as_slice(), head.as_slice(), rows.as_slice()].concat();
-        let _ = replay(&[bytes.into()], Version::ABSENT);
+        std::fs::write(first(directory.path()), bytes).unwrap();
+        let _ = recovered(directory.path(), 0);
     }
 }
 
@@ -157,37 +194,70 @@ fn what_the_tree_has_is_not_given_again() {
 }
 
 /// Frames of a mebibyte each; the tree follows `behind` frames later.
-fn fill(directory: &Path, frames: u64, behind: u64) -> Wal {
-    let mut wal = Wal::start(&SystemDisk, directory, Version::ABSENT).unwrap();
+fn fill(directory: &Path, frames: u64, behind: u64) -> (Wal, Vec<SealedSegment>) {
+    let mut wal = start(directory, 1, Version::ABSENT);
+    let mut sealed = Vec::new();
     for number in 1..=frames {
         let applied = Version(number.saturating_sub(behind));
         assert!(wal.has_space(applied), "frame {number}");
+        sealed.extend(wal.roll().unwrap());
         let value = Some(Bytes::from(vec![number as u8; 1024 * 1024]));
         let rows = [(Bytes::from(number.to_string()), (value, Version(number)))];
-        wal.append(&rows.into_iter().collect(), Version(number)).unwrap();
+        wal.append(&rows.into_iter().collect(), Version(number), number).unwrap();
     }
-    wal
+    (wal, sealed)
 }
 
 #[test]
-fn the_files_take_turns_and_hold_all_that_the_tree_has_not() {
+fn the_segments_hold_all_since_the_base_and_each_is_read_alone() {
     let directory = tempfile::tempdir().unwrap();
-    for frames in [8, 9, 16, 17, 18, 25, 40] {
-        let wal = fill(directory.path(), frames, 9);
-        assert!(wal.bytes() < 19 * 1024 * 1024, "{}", wal.bytes());
-        let applied = frames.saturating_sub(9);
+    let (_wal, sealed) = fill(directory.path(), 25, 9);
+    let ends: Vec<_> = sealed.iter().map(|segment| (segment.last.0, segment.rows)).collect();
+    assert_eq!(ends, [(8, 8), (16, 8), (24, 8)]);
+    for applied in [0, 8, 13, 16, 24, 25] {
         let found = recovered(directory.path(), applied).unwrap();
         let versions: Vec<_> = found.rows.values().map(|(_, version)| version.0).collect();
-        assert_eq!(found.last, Version(frames));
-        assert_eq!(versions.len() as u64, frames - applied);
+        assert_eq!((found.last, found.end.knows_begin), (Version(25), true));
+        assert_eq!(versions.len() as u64, 25 - applied);
         assert!(versions.iter().all(|version| *version > applied));
     }
 }
 
 #[test]
-fn a_file_is_not_written_over_before_the_tree_has_what_it_holds() {
+fn a_version_that_no_frame_ends_with_is_told() {
     let directory = tempfile::tempdir().unwrap();
-    let wal = fill(directory.path(), 16, 16);
+    let mut wal = start(directory.path(), 1, Version(10));
+    wal.append(&rows_of(&[(1, None)], 13), Version(13), 0).unwrap();
+    wal.append(&rows_of(&[(1, None)], 15), Version(15), 0).unwrap();
+    let found = |from| recovered(directory.path(), from).unwrap().end;
+    for known in [10, 13, 15] {
+        assert!(found(known).knows_begin && !found(known).is_at_odds, "{known}");
+    }
+    for unknown in [11, 14] {
+        assert!(found(unknown).is_at_odds, "{unknown}");
+    }
+    assert!(!found(16).knows_begin);
+}
+
+#[test]
+fn a_segment_that_was_another_before_holds_nothing_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let spares = Arc::new(Spares::default());
+    let (_wal, sealed) = fill(directory.path(), 9, 9);
+    spares.add(&SystemDisk, &sealed[0].path).unwrap();
+    let disk = Arc::new(SystemDisk);
+    let mut wal = Wal::start(disk, directory.path(), spares, SEGMENT_BYTES, 3, Version(9)).unwrap();
+    assert!(wal.bytes() > SEGMENT_BYTES, "the file is there already");
+    wal.append(&rows_of(&[(1, None)], 10), Version(10), 0).unwrap();
+    let found = recovered(directory.path(), 8).unwrap();
+    assert_eq!((found.last, found.lost), (Version(10), None));
+    assert_eq!(found.rows.len(), 2);
+}
+
+#[test]
+fn no_more_than_two_segments_wait_for_the_tree() {
+    let directory = tempfile::tempdir().unwrap();
+    let (wal, _) = fill(directory.path(), 16, 16);
     assert!(!wal.has_space(Version(7)));
     assert!(wal.has_space(Version(8)));
 }
@@ -195,25 +265,26 @@ fn a_file_is_not_written_over_before_the_tree_has_what_it_holds() {
 #[test]
 fn a_lost_file_is_named() {
     let directory = tempfile::tempdir().unwrap();
-    let _wal = fill(directory.path(), 12, 12);
-    std::fs::remove_file(directory.path().join(NAMES[0])).unwrap();
+    let _wal = fill(directory.path(), 20, 9);
+    std::fs::remove_file(directory.path().join(name(2))).unwrap();
     let lost = recovered(directory.path(), 0);
     assert!(matches!(lost, Err(WalError::Damaged(_))), "{lost:?}");
     // The tree has what it held.
-    assert_eq!(recovered(directory.path(), 8).unwrap().last, Version(12));
+    assert_eq!(recovered(directory.path(), 16).unwrap().last, Version(20));
 }
 
 #[test]
 fn a_value_that_looks_like_a_frame_is_a_value() {
     let directory = tempfile::tempdir().unwrap();
-    let mut wal = Wal::start(&SystemDisk, directory.path(), Version(10)).unwrap();
+    let mut wal = start(directory.path(), 1, Version(10));
     let mut frame = Vec::new();
     let inner = rows_of(&[(1, Some(vec![1]))], 99);
-    let versions = FrameVersions { previous: Version(98), last: Version(99), synced: Version(98) };
+    let (previous, last, synced) = (Version(98), Version(99), Version(98));
+    let versions = FrameVersions { previous, last, synced, time: 0 };
     encode(&mut frame, [0; 8], versions, &inner).unwrap();
     let rows = rows_of(&[(2, Some(frame))], 11);
-    wal.append(&rows, Version(11)).unwrap();
-    let file = directory.path().join(NAMES[0]);
+    wal.append(&rows, Version(11), 0).unwrap();
+    let file = first(directory.path());
     let mut bytes = std::fs::read(&file).unwrap();
     // Torn at its head, so that the rest of the frame is searched.
     bytes[FILE_HEADER_BYTES] ^= 1;
@@ -222,13 +293,15 @@ fn a_value_that_looks_like_a_frame_is_a_value() {
 }
 
 #[test]
-fn a_start_that_was_cut_off_before_its_first_bytes_is_empty() {
+fn only_the_files_of_an_older_release_may_have_no_header() {
     let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join(NAMES[0]), "").unwrap();
-    assert_eq!(recovered(directory.path(), 3).unwrap().last, Version(3));
-    std::fs::write(directory.path().join(NAMES[0]), [0; 100]).unwrap();
-    let foreign = recovered(directory.path(), 3);
-    assert!(matches!(foreign, Err(WalError::Damaged(_))), "{foreign:?}");
+    let turn = directory.path().join(TURNS[0]);
+    std::fs::write(&turn, "").unwrap();
+    assert!(Segment::turns(&SystemDisk, directory.path()).unwrap().is_empty());
+    std::fs::write(&turn, [0; 100]).unwrap();
+    assert!(Segment::turns(&SystemDisk, directory.path()).is_err());
+    std::fs::write(first(directory.path()), "").unwrap();
+    assert!(Segment::all(&SystemDisk, directory.path()).is_err());
 }
 
 /// A file of the first format: frames of one row each, that did not name what was synced.
@@ -242,27 +315,32 @@ fn plain_file(versions: std::ops::RangeInclusive<u64>) -> Vec<u8> {
             previous: Version(version - 1),
             last: Version(version),
             synced: Version(0),
+            time: 0,
         };
         encode(&mut today, salt, at, &rows_of(&[(1, Some(vec![1]))], version)).unwrap();
         let (head, rows) = today.split_at(frame::FRAME_HEADER_BYTES);
-        let said = [&head[..16], &head[24..32]].concat();
+        let said = [&head[..16], &head[32..40]].concat();
         let sum = crc32c::crc32c_append(crc32c::crc32c(&salt), &said);
         bytes.extend([said, sum.to_be_bytes().to_vec(), rows.to_vec()].concat());
     }
     bytes
 }
 
+fn turns(directory: &Path) -> Result<Recovered, WalError> {
+    replayed(&Segment::turns(&SystemDisk, directory)?, 10)
+}
+
 #[test]
 fn a_log_of_the_first_format_is_read_and_any_break_in_it_is_named() {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join(NAMES[0]);
+    let file = directory.path().join(TURNS[0]);
     let bytes = plain_file(11..=13);
     std::fs::write(&file, &bytes).unwrap();
-    assert_eq!(recovered(directory.path(), 10).unwrap().last, Version(13));
+    assert_eq!(turns(directory.path()).unwrap().last, Version(13));
     let frame = (bytes.len() - FILE_HEADER_BYTES) / 3;
     let mut torn = bytes;
     torn[FILE_HEADER_BYTES + frame + 30] ^= 1;
     std::fs::write(&file, torn).unwrap();
-    let broken = recovered(directory.path(), 10);
+    let broken = turns(directory.path());
     assert!(matches!(broken, Err(WalError::Damaged(_))), "{broken:?}");
 }

@@ -1,0 +1,100 @@
+//! The state of the tree's files: whether what sled finds in them may be believed, or they are filled anew from the base and the log.
+//!
+//! It is known of files that were closed and synced, and of those that this run of the machine left open, since a kill takes nothing
+//! from the system. Of all others nothing is known: sled writes over what it believes to be on disk. A fault takes the state away.
+
+use std::io;
+use std::path::Path;
+
+use super::preflight::TREE;
+use crate::disk::Disk;
+use crate::kv::Version;
+
+/// The file that says it.
+const FILE: &str = "index";
+/// Longer than any state.
+const BYTES_MAX: usize = 512;
+
+/// What is known of the tree's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum IndexState {
+    /// They were closed, on disk, with this last version.
+    Closed(Version),
+    /// They were open in the place that is told, and nobody closed them.
+    Open(String),
+    /// Nothing.
+    Unknown,
+}
+
+impl IndexState {
+    /// The state that the directory tells; `Unknown` where it tells none that makes sense.
+    pub(super) fn read(disk: &dyn Disk, directory: &Path) -> io::Result<Self> {
+        let file = match disk.open(&directory.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Unknown),
+            opened => opened?,
+        };
+        let mut bytes = vec![0; BYTES_MAX];
+        let length = file.read_at(&mut bytes, 0)?;
+        bytes.truncate(length);
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let words = text.strip_suffix('\n').and_then(|line| line.split_once(' '));
+        Ok(match words {
+            Some(("closed", version)) => {
+                version.parse().map_or(Self::Unknown, |version| Self::Closed(Version(version)))
+            }
+            Some(("open", place)) => Self::Open(place.to_owned()),
+            _ => Self::Unknown,
+        })
+    }
+
+    /// Puts the state on disk, before anything happens that it warns of.
+    pub(super) fn write(&self, disk: &dyn Disk, directory: &Path) -> io::Result<()> {
+        let text = match self {
+            Self::Closed(Version(version)) => format!("closed {version}\n"),
+            Self::Open(place) => format!("open {place}\n"),
+            Self::Unknown => return Self::forget(disk, directory),
+        };
+        replace_whole(disk, directory, FILE, text.as_bytes())
+    }
+
+    /// Takes the state away: from now on nothing is known.
+    pub(super) fn forget(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
+        match disk.remove(&directory.join(FILE)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => {
+                removed?;
+                disk.sync_directory(directory)
+            }
+        }
+    }
+}
+
+/// Puts a small file on disk, whole or not at all.
+pub(super) fn replace_whole(
+    disk: &dyn Disk,
+    directory: &Path,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<()> {
+    let beside = directory.join(name).with_extension("new");
+    let file = disk.replace(&beside)?;
+    file.write_all_at(bytes, 0)?;
+    file.sync()?;
+    disk.rename(&beside, &directory.join(name))?;
+    disk.sync_directory(directory)
+}
+
+/// The place in which the tree is open: this run of the machine and the file of the tree, so that neither a copy of the directory nor what
+/// a power cut left is taken for what a kill left. None where the machine does not tell its runs apart.
+pub(super) fn place_of(boot_id: Option<&str>, directory: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let tree = std::fs::metadata(directory.join(TREE)).ok()?;
+    Some(format!("{} {} {}", boot_id?, tree.dev(), tree.ino()))
+}
+
+/// The run of the machine since it was started, as the system names it.
+pub(super) fn boot_id() -> Option<String> {
+    let named = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let named = named.trim();
+    (!named.is_empty()).then(|| named.to_owned())
+}

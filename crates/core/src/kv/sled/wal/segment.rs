@@ -1,0 +1,183 @@
+//! The files of the log: their names, in the order in which they follow each other, and their frames.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::WalError;
+use super::frame::{FILE_HEADER_BYTES, FRAME_HEADER_BYTES, FileHeader, Frame, FrameVersions};
+use crate::disk::{Disk, DiskFile};
+use crate::kv::Version;
+
+/// The names of the two files that took turns, as older releases wrote them.
+pub(in crate::kv::sled) const TURNS: [&str; 2] = ["journal-0", "journal-1"];
+/// The start of the names of segments; behind it stand the ten digits of the number.
+const PREFIX: &str = "journal-";
+/// Digits of a segment's number in its name.
+const DIGITS: usize = 10;
+/// The end of the names of files that will be segments. What they hold says nothing.
+const SPARE: &str = "spare";
+
+/// The name of a segment.
+pub(in crate::kv::sled) fn name(number: u64) -> String {
+    format!("{PREFIX}{number:0width$}", width = DIGITS)
+}
+
+/// The path of what was a segment, or will be, while it is none.
+pub(in crate::kv::sled) fn spare_of(segment: &Path) -> PathBuf {
+    segment.with_extension(SPARE)
+}
+
+pub(in crate::kv::sled) fn is_spare(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == SPARE)
+}
+
+/// The number of the segment of this name.
+fn number_of(path: &Path) -> Option<u64> {
+    let digits = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
+    (digits.len() == DIGITS).then(|| digits.parse().ok())?
+}
+
+/// A file of the log, open to read, and what its header and its first frame say.
+pub(in crate::kv::sled) struct Segment {
+    /// Its number; 0 in a log of files that took turns.
+    pub(in crate::kv::sled) number: u64,
+    pub(in crate::kv::sled) path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    header: FileHeader,
+    /// The version before its first frame; none if it has no frame.
+    pub(in crate::kv::sled) previous: Option<Version>,
+}
+
+impl Segment {
+    /// The segments in a directory, in order.
+    ///
+    /// # Errors
+    /// `Disk`; `Damaged` for one that does not begin as a segment: it has its name only once it does.
+    pub(in crate::kv::sled) fn all(
+        disk: &dyn Disk,
+        directory: &Path,
+    ) -> Result<Vec<Self>, WalError> {
+        let open = |path: PathBuf| {
+            let file = disk.open(&path)?;
+            Self::read(number_of(&path).unwrap_or_default(), path, file)?.ok_or(NO_HEADER)
+        };
+        Self::paths(disk, directory)?.into_iter().map(open).collect()
+    }
+
+    /// Their paths, in order.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(in crate::kv::sled) fn paths(
+        disk: &dyn Disk,
+        directory: &Path,
+    ) -> io::Result<Vec<PathBuf>> {
+        let mut paths = disk.list(directory)?;
+        paths.retain(|path| number_of(path).is_some());
+        // All digits are written, so that names sort by number.
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
+    /// The files that took turns, in the order of what they hold.
+    ///
+    /// # Errors
+    /// As [`Segment::all`].
+    pub(in crate::kv::sled) fn turns(
+        disk: &dyn Disk,
+        directory: &Path,
+    ) -> Result<Vec<Self>, WalError> {
+        let mut segments = Vec::new();
+        for name in TURNS {
+            let path = directory.join(name);
+            match disk.open(&path) {
+                Ok(file) => segments.extend(Self::read(0, path, file)?),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        segments.sort_by_key(|segment| segment.previous);
+        Ok(segments)
+    }
+
+    /// Nothing, if the file ends before a header: a start of an older release was cut off before it had written one.
+    fn read(number: u64, path: PathBuf, file: Arc<dyn DiskFile>) -> Result<Option<Self>, WalError> {
+        let mut bytes = [0; FILE_HEADER_BYTES + FRAME_HEADER_BYTES];
+        let length = file.read_at(&mut bytes, 0)?;
+        let bytes = bytes.get(..length).unwrap_or_default();
+        let Some(header) = FileHeader::read(bytes) else {
+            let is_empty = number == 0 && length <= FILE_HEADER_BYTES;
+            return if is_empty { Ok(None) } else { Err(NO_HEADER) };
+        };
+        let first = bytes.get(FILE_HEADER_BYTES..).unwrap_or_default();
+        // A frame of an older format is shorter, so its header is there as well.
+        let previous = Frame::peek(first, header).map(|frame| frame.versions.previous);
+        Ok(Some(Self { number, path, file, header, previous }))
+    }
+
+    /// Its length; 0 if that cannot be told now.
+    pub(in crate::kv::sled) fn length(&self) -> u64 {
+        self.file.length().unwrap_or_default()
+    }
+
+    /// The frames from its start that follow each other.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(in crate::kv::sled) fn chain(&self) -> io::Result<Chain> {
+        let length = usize::try_from(self.file.length()?).map_err(super::frame::too_long)?;
+        let mut bytes = vec![0; length];
+        let read = self.file.read_at(&mut bytes, 0)?;
+        bytes.truncate(read);
+        Ok(Chain::of(bytes.into(), self.header))
+    }
+
+    /// Bytes at an offset, as many as were asked for.
+    ///
+    /// # Errors
+    /// As the disk; `UnexpectedEof` if it ends before.
+    pub(in crate::kv::sled) fn read_exactly(&self, at: u64, bytes: usize) -> io::Result<Bytes> {
+        let mut into = vec![0; bytes];
+        if self.file.read_at(&mut into, at)? < bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(into.into())
+    }
+}
+
+const NO_HEADER: WalError = WalError::Damaged("has a file that does not begin as one");
+
+/// The frames from the start of a segment that follow each other, and what comes behind them.
+pub(in crate::kv::sled) struct Chain {
+    /// Their versions, the offset of their rows, and the rows.
+    pub(super) frames: Vec<(FrameVersions, usize, Bytes)>,
+    /// The offset of the end of the last one.
+    pub(super) end: usize,
+    rest: Bytes,
+    header: FileHeader,
+}
+
+impl Chain {
+    fn of(bytes: Bytes, header: FileHeader) -> Self {
+        let (mut frames, mut at) = (Vec::<(FrameVersions, usize, Bytes)>::new(), FILE_HEADER_BYTES);
+        while let Some(frame) = Frame::read(bytes.get(at..).unwrap_or_default(), header) {
+            let before = frames.last().map(|(before, ..)| before.last);
+            if before.is_some_and(|before| before != frame.versions.previous) {
+                break;
+            }
+            let rows = at + frame.header;
+            at = rows + frame.length;
+            frames.push((frame.versions, rows, bytes.slice(rows..at)));
+        }
+        Self { frames, end: at, rest: bytes.slice(at.min(bytes.len())..), header }
+    }
+
+    /// Whole frames behind the end of the chain, at any place.
+    pub(super) fn later(&self) -> impl Iterator<Item = FrameVersions> + '_ {
+        let starts = (0..self.rest.len()).filter_map(|at| self.rest.get(at..));
+        starts.filter_map(|bytes| Frame::read(bytes, self.header)).map(|frame| frame.versions)
+    }
+}
