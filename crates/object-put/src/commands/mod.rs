@@ -1,5 +1,6 @@
 //! The command line: flags, and sub-commands that work on a data directory whose server is stopped.
 
+mod keys;
 mod root_keys;
 pub(crate) mod serve;
 mod verify;
@@ -11,7 +12,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 /// Adds the flags and the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
-    let command = command.subcommand(
+    let command = command.subcommand(keys::command()).subcommand(
         Command::new("verify")
             .about("Check records against bodies; exits 0 if all is well, 1 if not, 2 if it cannot tell")
             .arg(
@@ -87,6 +88,7 @@ fn switch(name: &'static str, variable: &'static str, help: &'static str) -> Arg
 /// Runs the sub-command of this name; `None` if it is none of these.
 pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
     match name {
+        "keys" => Some(keys::run(matches)),
         "verify" => Some(verify::run(matches)),
         _ => None,
     }

@@ -81,7 +81,7 @@ impl KeyStore<'_> {
     }
 
     /// Tells whether a key's time is over: it is as if it had never been.
-    fn is_gone(&self, key: &KmsKey) -> bool {
+    pub(super) fn is_gone(&self, key: &KmsKey) -> bool {
         matches!(key.state, KeyState::PendingDeletion { until } if until <= self.now)
     }
 

@@ -1,5 +1,6 @@
 //! Key-management keys: their names, their records, the data keys that they give, and the key service behind them.
 
+pub mod administration;
 pub mod bucket_key;
 pub mod context;
 pub mod key;

@@ -2,6 +2,7 @@
 
 mod background;
 mod body_store;
+mod control;
 mod credential_cache;
 mod download;
 mod embedded_keys;

@@ -51,7 +51,6 @@ impl ObjectKeys {
     }
 
     /// The number of data keys that the key service was asked for or to open, since the start.
-    #[cfg(test)]
     pub(super) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }

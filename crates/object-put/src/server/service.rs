@@ -1,9 +1,9 @@
 //! The service as others drive it: as a `hyper` and a `tower` service, and under the host.
 
-use http::Response;
+use http::{Request, Response};
 use triptych_core::blobs;
 use triptych_core::error::Coded;
-use triptych_core::host::{Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
 use triptych_core::kv::{self, StoreError, run};
 
 use crate::maintenance::root_keys;
@@ -39,6 +39,13 @@ impl Hosted for ObjectPut {
     async fn reset(&self) -> Result<(), String> {
         self.clear().await.map_err(|error| error.to_string())?;
         self.apply_seed().await.map(drop).map_err(|error| error.to_string())
+    }
+
+    async fn control(
+        &self,
+        request: Request<HostBody>,
+    ) -> Result<Response<ReplyBody>, Request<HostBody>> {
+        self.answer_control(request).await
     }
 
     fn owns_host(&self, host: &str) -> bool {
