@@ -46,6 +46,12 @@ pub fn reply(ids: &mut dyn Ids) -> String {
     random::<16>(ids)
 }
 
+/// A subscription: 43 characters.
+#[must_use]
+pub fn subscription(ids: &mut dyn Ids) -> String {
+    random::<32>(ids)
+}
+
 /// A banner or another picture: 22 characters.
 #[must_use]
 pub fn picture(ids: &mut dyn Ids) -> String {

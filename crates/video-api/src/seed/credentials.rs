@@ -116,6 +116,8 @@ struct SeedChannel {
     published_at: Option<String>,
     #[serde(default)]
     hides_subscribers: bool,
+    #[serde(default)]
+    hides_subscriptions: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -249,6 +251,7 @@ fn channel(
         published: moment(seed.published_at.as_deref(), now)?,
         language: None,
         hides_subscribers: seed.hides_subscribers,
+        hides_subscriptions: seed.hides_subscriptions,
         browse_view: false,
     });
     let mut settings = json!({"title": seed.title});

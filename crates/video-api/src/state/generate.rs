@@ -19,6 +19,7 @@ use crate::api::error::Error;
 use crate::index::bulk::Bulk;
 use crate::index::{CHANGED, DOCUMENTS, Kind};
 use crate::media::{AudioStream, MediaInfo, VideoStream};
+use crate::record::counter::Count;
 use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
@@ -28,9 +29,13 @@ use crate::resource::channels::record::{
 use crate::resource::playlist_items::order::Order;
 use crate::resource::playlist_items::record::PlaylistItem;
 use crate::resource::playlists::record::PLAYLIST_COUNT;
+use crate::resource::subscriptions::record::{
+    PUBLISHER_COUNT, Parties, SUBSCRIBER_COUNT, Subscription,
+};
+use crate::resource::subscriptions::store::Titles;
 use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATED_COUNT;
-use crate::resource::{captions, channels, playlists, videos};
+use crate::resource::{captions, channels, playlists, subscriptions, videos};
 
 /// The plan of what is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +54,8 @@ const LATEST: Timestamp = Timestamp::from_seconds(1_767_225_600);
 const VIDEO_SECONDS_MAX: u64 = 5 * 365 * 86_400;
 /// Videos of one part of a channel; a part's rows are in memory together.
 const PART_VIDEOS: u64 = 500;
+/// Counts of one part.
+const PART_COUNTS: usize = 10_000;
 /// A series has so many videos, and a name that nothing else has: a search for it finds so many, however many videos there are.
 pub const SERIES_VIDEOS: u64 = 20;
 /// A playlist is made of every so many videos of a channel, and holds the first half of them.
@@ -73,6 +80,10 @@ pub struct Generator {
     /// Rows of the channel that its next part reads again: counters, and the channel itself.
     carried: Memory,
     index: Bulk,
+    /// Number of channels that each channel subscribes to, as far as it is known.
+    publishers: Vec<u32>,
+    /// Channels whose number of those was handed out.
+    counted: usize,
     finished: bool,
 }
 
@@ -86,6 +97,8 @@ impl Generator {
             videos: 0,
             carried: Memory::new(),
             index: Bulk::default(),
+            publishers: vec![0; usize::try_from(plan.channels).unwrap_or(0)],
+            counted: 0,
             finished: false,
         }
     }
@@ -102,6 +115,9 @@ impl Generator {
     /// [`StateError::Rule`], [`StateError::Store`].
     pub fn part(&mut self) -> Result<Option<Rows>, StateError> {
         if self.channel == self.plan.channels {
+            if self.counted < self.publishers.len() {
+                return Ok(Some(self.publisher_counts()));
+            }
             if std::mem::replace(&mut self.finished, true) {
                 return Ok(None);
             }
@@ -143,6 +159,7 @@ impl Generator {
         let owner = id::channel(&mut self.ids(self.channel, u64::MAX));
         if self.videos == first {
             make_channel(tx, self.channel, &owner, &mut ids)?;
+            self.make_subscribers(tx, &owner)?;
         }
         let last = end.min(self.videos + PART_VIDEOS);
         let title = channels::record::title(tx, &owner)?;
@@ -162,6 +179,66 @@ impl Generator {
             self.channel += 1;
         }
         Ok(ended)
+    }
+
+    /// Lets other channels subscribe to the one that is being made: few have many subscribers, and most have a few.
+    fn make_subscribers(&mut self, tx: &mut Tx<'_>, owner: &str) -> Result<(), Error> {
+        let channels = self.plan.channels;
+        let mut ids = self.ids(self.channel, u64::MAX - 1);
+        // Each step more is four times as rare, for twice as many.
+        let magnitude = (ids.next().trailing_zeros() / 2).min(10);
+        let wanted = below(&mut ids, 8 << magnitude).min(channels.saturating_sub(1));
+        let title = channels::record::title(tx, owner)?;
+        let first = below(&mut ids, channels);
+        let mut made = 0;
+        for step in 0..wanted {
+            let other = (first + step) % channels;
+            if other == self.channel {
+                continue;
+            }
+            let subscriber = id::channel(&mut self.ids(other, u64::MAX));
+            let since = LATEST.minus(Duration::from_secs(below(&mut ids, VIDEO_SECONDS_MAX)));
+            let parties = Parties { subscriber, publisher: owner.to_owned() };
+            let subscription = Subscription {
+                id: id::subscription(&mut ids),
+                since,
+                watched: since,
+                uploads_only: false,
+                is_private: false,
+            };
+            let theirs = self.title(other);
+            let titles = Titles { subscriber: &theirs, publisher: &title };
+            subscriptions::store::rows(tx, &parties, &subscription, titles, true);
+            made += 1;
+            let place = usize::try_from(other).unwrap_or(usize::MAX);
+            if let Some(publishers) = self.publishers.get_mut(place) {
+                *publishers += 1;
+            }
+        }
+        if made > 0 {
+            SUBSCRIBER_COUNT.put(tx, &owner.to_owned(), &Count(made));
+        }
+        channels::record::count(tx, owner, |counts| counts.subscribers = made)
+    }
+
+    /// The title that [`make_channel`] gives to a channel.
+    fn title(&self, channel: u64) -> String {
+        title(channel, &mut self.ids(channel, self.share(channel).0))
+    }
+
+    /// Numbers of channels that the next channels subscribe to.
+    fn publisher_counts(&mut self) -> Rows {
+        let nothing = Memory::new();
+        let mut tx = Tx::new(&nothing);
+        let end = self.publishers.len().min(self.counted + PART_COUNTS);
+        for (number, publishers) in (0_u64..).zip(&self.publishers).take(end).skip(self.counted) {
+            if *publishers > 0 {
+                let id = id::channel(&mut self.ids(number, u64::MAX));
+                PUBLISHER_COUNT.put(&mut tx, &id, &Count((*publishers).into()));
+            }
+        }
+        self.counted = end;
+        rows(tx)
     }
 
     /// A generator of ids that belongs to this place of the plan alone.
@@ -221,8 +298,13 @@ fn below(ids: &mut dyn Ids, most: u64) -> u64 {
     ids.next() % most
 }
 
+/// The title of a channel; `ids` is at the beginning of those of the channel.
+fn title(channel: u64, ids: &mut SeededIds) -> String {
+    format!("{} {}", name(channel), tag(ids))
+}
+
 fn make_channel(tx: &mut Tx<'_>, number: u64, id: &str, ids: &mut SeededIds) -> Result<(), Error> {
-    let title = format!("{} {}", name(number), tag(ids));
+    let title = title(number, ids);
     let account = Account {
         id: format!("user-{number}"),
         email: format!("user-{number}@example.com"),
@@ -237,6 +319,7 @@ fn make_channel(tx: &mut Tx<'_>, number: u64, id: &str, ids: &mut SeededIds) -> 
         published: LATEST.minus(age),
         language: None,
         hides_subscribers: below(ids, 20) == 0,
+        hides_subscriptions: false,
         browse_view: false,
     });
     let settings =

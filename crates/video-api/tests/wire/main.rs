@@ -16,4 +16,5 @@ mod resources;
 mod rules;
 mod schema;
 mod service;
+mod subscriptions;
 mod upload;

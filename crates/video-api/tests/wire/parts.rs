@@ -9,6 +9,11 @@ use crate::service::Service;
 /// Operations that write a resource, each with the body of one that is there and as much of it as a part holds.
 const WRITES: &[(&str, &str, &str)] = &[
     ("captions.update", "snippet", r#"{"id": "c", "snippet": {"isDraft": true}}"#),
+    (
+        "subscriptions.insert",
+        "snippet",
+        r#"{"snippet": {"resourceId": {"kind": "youtube#channel", "channelId": "UCbob"}}}"#,
+    ),
     ("videos.update", "snippet", r#"{"id": "v", "snippet": {"title": "New", "categoryId": "22"}}"#),
     ("playlists.update", "snippet", r#"{"id": "PLx", "snippet": {"title": "New"}}"#),
     ("playlists.insert", "snippet", r#"{"snippet": {"title": "New"}}"#),

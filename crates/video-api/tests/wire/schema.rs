@@ -79,6 +79,10 @@ fn operation(name: &str) -> &'static Operation {
 
 /// Reads, as the query after the parts.
 const LISTS: &[(&str, &[&str])] = &[
+    (
+        "subscriptions.list",
+        &["mine=true", "channelId=UCbob", "mySubscribers=true", "myRecentSubscribers=true", "id=s"],
+    ),
     ("captions.list", &["videoId=v", "videoId=v&id=c", "videoId=w"]),
     ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
     (
@@ -130,6 +134,10 @@ const WRITES: &[(&str, &str)] = &[
     ),
     ("comments.insert", r#"{"snippet": {"parentId": "c", "textOriginal": "again"}}"#),
     ("comments.update", r#"{"id": "c.r", "snippet": {"textOriginal": "changed"}}"#),
+    (
+        "subscriptions.insert",
+        r#"{"snippet": {"resourceId": {"kind": "youtube#channel", "channelId": "UCbob"}}}"#,
+    ),
     (
         "videos.update",
         r#"{"id": "v", "snippet": {"title": "A", "categoryId": "22", "tags": ["t"], "defaultLanguage": "en", "defaultAudioLanguage": "en"},

@@ -33,6 +33,7 @@ pub(crate) const SEED: &str = r#"{
     "playlists": [
         {"id": "PLx", "owner": "alice", "snippet": {"title": "List"}, "items": ["v", "w"]},
         {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}],
+    "subscriptions": [{"id": "s", "subscriber": "bob", "channel": "alice"}],
     "captions": [{"id": "c", "video": "v", "language": "en", "name": "Seeded", "text": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n"}],
     "comments": [{"id": "c", "author": "bob", "video": "v", "textOriginal": "Hello <b>", "likes": ["alice"],
         "replies": [{"id": "r", "author": "alice", "textOriginal": "Welcome"}]}]

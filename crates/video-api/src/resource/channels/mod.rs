@@ -25,7 +25,7 @@ use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::{
     CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES,
 };
-use crate::resource::{Resource, guide_categories};
+use crate::resource::{Resource, guide_categories, subscriptions};
 
 /// The resource.
 pub static RESOURCE: Resource = Resource {
@@ -137,9 +137,10 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         paging = rows.paging(0, size);
         rows.keys.into_iter().map(|(_, id)| id).collect()
     } else if params.flag("mySubscribers") {
-        // Subscriptions are not kept yet, so nobody has subscribed.
-        call.caller.channel()?;
-        Vec::new()
+        let own = call.caller.channel()?.to_owned();
+        let (found, found_paging) = subscriptions::list::subscribers(call, tx, &own, false)?;
+        paging = found_paging;
+        found.into_iter().map(|parties| parties.subscriber).collect()
     } else {
         // An account without a channel owns none: that is an answer and no fault.
         call.caller.channel().ok().map(str::to_owned).into_iter().collect()
@@ -159,7 +160,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     }
     if let Some(category) = params.get("categoryId") {
         paging.total = counter::of(tx, &CATEGORY_CHANNEL_COUNT, &category.to_owned())?;
-    } else {
+    } else if !params.flag("mySubscribers") {
         (items, paging) = id_list::page(call, items)?;
     }
     let mut list = List::new("channelListResponse");

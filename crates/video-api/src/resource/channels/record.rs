@@ -43,6 +43,9 @@ pub struct Channel {
     pub language: Option<String>,
     /// True if the number of subscribers is hidden.
     pub hides_subscribers: bool,
+    /// True if it keeps private whom it subscribes to. The seed file says it, as no operation does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hides_subscriptions: bool,
     /// True if its sections are visible: they are in browse view alone (Spec §3).
     pub browse_view: bool,
 }

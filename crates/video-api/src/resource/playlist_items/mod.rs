@@ -31,6 +31,7 @@ use crate::resource::playlist_items::patch::ItemPatch;
 use crate::resource::playlist_items::record::{ITEMS, PlaylistItem};
 use crate::resource::playlist_items::render::Number;
 use crate::resource::playlist_items::system_playlist::{Entry, watch};
+use crate::resource::subscriptions::store as subscriptions;
 use crate::resource::videos::record::VIDEOS;
 use crate::resource::videos::{rating as ratings, record as videos, store};
 
@@ -222,6 +223,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         }
         if special == SystemPlaylist::Uploads && found.head.channel != opened.owner {
             return Err(Error::Rule(&rules::OPERATION_UNSUPPORTED));
+        }
+        if special == SystemPlaylist::History {
+            let channel = call.caller.channel()?;
+            subscriptions::watched(tx, channel, &found.head.channel, call.now)?;
         }
         return insert_timed(call, tx, ids, &opened, special, &video);
     }

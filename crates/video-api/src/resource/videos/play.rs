@@ -9,6 +9,7 @@ use crate::account::ACCOUNTS;
 use crate::api::error::Error;
 use crate::resource::channels::rules as channel_rules;
 use crate::resource::playlist_items::system_playlist;
+use crate::resource::subscriptions::store as subscriptions;
 use crate::resource::videos::record::{VIDEOS, VideoCounts};
 use crate::resource::videos::{rules, store};
 
@@ -52,6 +53,7 @@ pub fn record(
         for _ in 0..plays.count.min(HISTORY_MAX) {
             system_playlist::watch(tx, ids, &channel, &plays.video, now)?;
         }
+        subscriptions::watched(tx, &channel, &found.head.channel, now)?;
     }
     store::add_views(tx, &plays.video, &found.head, plays.count)?;
     store::add_seconds(tx, &plays.video, plays.seconds.saturating_mul(plays.count))

@@ -1,0 +1,224 @@
+//! Lists of subscriptions: by who subscribes, by who is subscribed to, or by id, in their orders and pages.
+
+use triptych_core::kv::{Key, Record, Table, Tx};
+
+use super::record::{
+    PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT,
+    SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS,
+};
+use super::{render, rules};
+use crate::api::error::Error;
+use crate::api::operation::call::Call;
+use crate::api::page_token::Binding;
+use crate::api::response::Paging;
+use crate::api::{id_list, paginate};
+use crate::record::counter;
+use crate::record::key_order::latest_first;
+use crate::resource::channels::record::CHANNELS;
+
+/// Subscriptions that the order `unread` looks at: the latest ones.
+const UNREAD_MAX: usize = 1_000;
+/// Channels that `forChannelId` names at most.
+const CHANNELS_MAX: usize = 50;
+
+/// The subscriptions of a page.
+pub(super) type Page = (Vec<Parties>, Paging);
+
+/// The page that a request asks for.
+///
+/// # Errors
+/// [`rules::SUBSCRIBER_NOT_FOUND`], [`rules::PRIVATE`], [`Error::NoChannel`], [`Error::InvalidPageToken`].
+pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
+    let params = call.params;
+    let only: Option<Vec<&str>> = params
+        .get("forChannelId")
+        .map(|list| list.split(',').map(str::trim).filter(|id| !id.is_empty()).collect());
+    if only.as_ref().is_some_and(|only| only.len() > CHANNELS_MAX) {
+        return Err(Error::TooManyIds);
+    }
+    if params.has("id") {
+        let found = by_id(call, tx, only.as_deref())?;
+        return id_list::page(call, found);
+    }
+    if params.flag("mySubscribers") || params.flag("myRecentSubscribers") {
+        let channel = call.caller.channel()?.to_owned();
+        if only.is_some_and(|only| !only.contains(&channel.as_str())) {
+            return id_list::slice(call, Vec::new(), call.page_size(5), Binding::of(&[]));
+        }
+        let by_title = params.flag("mySubscribers") && params.get("order") == Some("alphabetical");
+        return subscribers(call, tx, &channel, by_title);
+    }
+    let subscriber = subscriber(call, tx)?;
+    if let Some(only) = only {
+        return chosen(call, tx, &subscriber, &only);
+    }
+    match params.get("order") {
+        Some("unread") => unread(call, tx, &subscriber),
+        Some("alphabetical") => {
+            let publisher = |key: (String, String, String)| key.2;
+            let side = Side { channel: &subscriber, order: "alphabetical" };
+            let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TITLE, publisher)?;
+            side.finish(tx, found, paging)
+        }
+        _ => {
+            let publisher = |key: (String, u64, String)| key.2;
+            let side = Side { channel: &subscriber, order: "relevance" };
+            let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TIME, publisher)?;
+            side.finish(tx, found, paging)
+        }
+    }
+}
+
+/// A page of the channels that subscribe to `channel` and do not keep it private.
+///
+/// # Errors
+/// [`Error::InvalidPageToken`].
+pub fn subscribers(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    channel: &str,
+    by_title: bool,
+) -> Result<Page, Error> {
+    let (found, mut paging) = if by_title {
+        let side = Side { channel, order: "subscribers by title" };
+        side.read(call, tx, &SUBSCRIBERS_BY_TITLE, |key: (String, String, String)| key.2)?
+    } else {
+        let side = Side { channel, order: "subscribers" };
+        side.read(call, tx, &SUBSCRIBERS_BY_TIME, |key: (String, u64, String)| key.2)?
+    };
+    paging.total = counter::of(tx, &SUBSCRIBER_COUNT, &channel.to_owned())?;
+    let of = |subscriber| Parties { subscriber, publisher: channel.to_owned() };
+    Ok((found.into_iter().map(of).collect(), paging))
+}
+
+/// A list that belongs to one channel, in an order.
+struct Side<'s> {
+    channel: &'s str,
+    order: &'static str,
+}
+
+impl Side<'_> {
+    fn read<K: Key, V: Record>(
+        &self,
+        call: &Call<'_>,
+        tx: &mut Tx<'_>,
+        table: &Table<K, V>,
+        other: impl Fn(K) -> String,
+    ) -> Result<(Vec<String>, Paging), Error> {
+        let binding = self.binding(call);
+        let (token, size) = (call.page_token(binding)?, call.page_size(5));
+        let start = self.channel.to_owned();
+        let rows = paginate::read(tx, table, &start, token.as_ref(), size, binding)?;
+        let paging = rows.paging(0, size);
+        Ok((rows.keys.into_iter().map(other).collect(), paging))
+    }
+
+    fn binding(&self, call: &Call<'_>) -> Binding {
+        Binding::of(&[call.operation.name, self.channel, self.order])
+    }
+
+    fn finish(
+        &self,
+        tx: &mut Tx<'_>,
+        publishers: Vec<String>,
+        mut paging: Paging,
+    ) -> Result<Page, Error> {
+        paging.total = counter::of(tx, &PUBLISHER_COUNT, &self.channel.to_owned())?;
+        let of = |publisher| Parties { subscriber: self.channel.to_owned(), publisher };
+        Ok((publishers.into_iter().map(of).collect(), paging))
+    }
+}
+
+/// The channel whose subscriptions are asked for, if the caller may see them.
+fn subscriber(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<String, Error> {
+    let Some(id) = call.params.get("channelId") else {
+        return Ok(call.caller.channel()?.to_owned());
+    };
+    let channel = CHANNELS.peek(tx, &id.to_owned())?.ok_or(&rules::SUBSCRIBER_NOT_FOUND)?;
+    if channel.head.hides_subscriptions && !call.caller.owns(id) {
+        return Err(Error::Rule(&rules::PRIVATE));
+    }
+    Ok(id.to_owned())
+}
+
+/// Those of the ids that there are; what a subscriber keeps private, only both sides of it see.
+fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<Parties>, Error> {
+    let mut found = Vec::new();
+    for id in call.params.list("id") {
+        let Some(parties) = SUBSCRIPTION_IDS.peek(tx, id)? else {
+            continue;
+        };
+        let subscription = SUBSCRIPTIONS.peek(tx, &parties.key())?;
+        let is_seen = call.caller.owns(&parties.subscriber)
+            || subscription.is_some_and(|subscription| !subscription.is_private);
+        if is_seen && only.is_none_or(|only| only.contains(&parties.publisher.as_str())) {
+            found.push(parties);
+        }
+    }
+    Ok(found)
+}
+
+/// The place of a subscription in the order that is asked for.
+type Rank = (bool, u64, String);
+
+fn rank(call: &Call<'_>, tx: &mut Tx<'_>, parties: &Parties) -> Result<Rank, Error> {
+    let subscription = SUBSCRIPTIONS.peek(tx, &parties.key())?;
+    let (since, watched) = subscription.map_or((0, 0), |subscription| {
+        (latest_first(subscription.since.micros()), latest_first(subscription.watched.micros()))
+    });
+    let id = parties.publisher.clone();
+    Ok(match call.params.get("order") {
+        Some("unread") => {
+            let latest = render::latest_item(tx, &parties.publisher)?;
+            // What was published after the last look sorts before it.
+            (latest >= watched, latest, id)
+        }
+        Some("alphabetical") => {
+            let channel = CHANNELS.peek_shared(tx, &id)?;
+            let title = channel.map(|channel| channel.head.title.to_lowercase());
+            (false, 0, format!("{} {id}", title.unwrap_or_default()))
+        }
+        _ => (false, since, id),
+    })
+}
+
+fn ranked(call: &Call<'_>, tx: &mut Tx<'_>, found: Vec<Parties>) -> Result<Vec<Parties>, Error> {
+    let ranks = found.into_iter().map(|parties| Ok((rank(call, tx, &parties)?, parties)));
+    let mut ranks = ranks.collect::<Result<Vec<_>, Error>>()?;
+    ranks.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(ranks.into_iter().map(|(_, parties)| parties).collect())
+}
+
+/// Those subscriptions of a channel that are to one of these.
+fn chosen(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    subscriber: &str,
+    only: &[&str],
+) -> Result<Page, Error> {
+    let mut found: Vec<Parties> = Vec::new();
+    for publisher in only {
+        let parties =
+            Parties { subscriber: subscriber.to_owned(), publisher: (*publisher).to_owned() };
+        if SUBSCRIPTIONS.peek(tx, &parties.key())?.is_some() && !found.contains(&parties) {
+            found.push(parties);
+        }
+    }
+    let found = ranked(call, tx, found)?;
+    let order = call.params.get("order").unwrap_or_default();
+    let mut names = vec![call.operation.name, subscriber, order];
+    names.extend(only);
+    id_list::slice(call, found, call.page_size(5), Binding::of(&names))
+}
+
+/// Subscriptions with new items first, those of the latest item before others. Of more than [`UNREAD_MAX`], the latest ones are looked at.
+fn unread(call: &Call<'_>, tx: &mut Tx<'_>, subscriber: &str) -> Result<Page, Error> {
+    let span = PUBLISHERS_BY_TIME.span(&subscriber.to_owned());
+    let (rows, _) = PUBLISHERS_BY_TIME.scan(tx, &span, UNREAD_MAX)?;
+    let of = |((_, _, publisher), ())| Parties { subscriber: subscriber.to_owned(), publisher };
+    let found = ranked(call, tx, rows.into_iter().map(of).collect())?;
+    let side = Side { channel: subscriber, order: "unread" };
+    let (found, mut paging) = id_list::slice(call, found, call.page_size(5), side.binding(call))?;
+    paging.total = counter::of(tx, &PUBLISHER_COUNT, &subscriber.to_owned())?;
+    Ok((found, paging))
+}

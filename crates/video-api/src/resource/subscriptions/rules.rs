@@ -1,0 +1,22 @@
+//! Rules of subscriptions: each with its status, domain, reason, place and sentence.
+
+use crate::api::error::{Place, Rule, rules};
+
+rules! {
+    /// A subscription without the channel that it is to.
+    PUBLISHER_REQUIRED = Rule::new(400, "youtube.subscription", "publisherRequired", Place::body("snippet.resourceId"), "The <code>resourceId</code> property of the request's snippet must name the channel that is subscribed to: kind youtube#channel, and channelId.");
+    /// The channel that is subscribed to.
+    PUBLISHER_NOT_FOUND = Rule::new(404, "youtube.subscription", "publisherNotFound", Place::body("snippet.resourceId.channelId"), "The resource specified by the <code>resourceId</code> in the body of the request could not be found.");
+    /// A channel that subscribes to itself.
+    OWN_CHANNEL = Rule::new(400, "youtube.subscription", "subscriptionForbidden", Place::body("snippet.resourceId.channelId"), "A subscription to one's own channel is not supported.");
+    /// A second subscription to one channel.
+    DUPLICATE = Rule::new(400, "youtube.subscription", "subscriptionDuplicate", Place::body("snippet.resourceId.channelId"), "The subscription that you are trying to create already exists.");
+    /// A subscription by its id.
+    NOT_FOUND = Rule::new(404, "youtube.subscription", "subscriptionNotFound", Place::parameter("id"), "The subscription that you are trying to delete cannot be found. Check the value of the request's <code>id</code> parameter to ensure that it is correct.");
+    /// A subscription of somebody else.
+    FORBIDDEN = Rule::new(403, "youtube.subscription", "subscriptionForbidden", Place::parameter("id"), "The request is not properly authorized: a subscription is deleted by the channel that subscribed.");
+    /// The channel whose subscriptions are asked for.
+    SUBSCRIBER_NOT_FOUND = Rule::new(404, "youtube.subscription", "subscriberNotFound", Place::parameter("channelId"), "The subscriber identified with the request cannot be found.");
+    /// Subscriptions that are kept private.
+    PRIVATE = Rule::new(403, "youtube.subscription", "subscriptionForbidden", Place::parameter("channelId"), "The requester is not allowed to access the requested subscriptions.");
+}
