@@ -98,7 +98,7 @@ fn object_rows() -> Vec<Row> {
         (Error::KeyServiceFailed { reason: "it did not answer" }, 503, "ServiceUnavailable", "The key service could not be used: it did not answer. Please try again.", ""),
         (Error::WrongCustomerKey, 403, "AccessDenied", "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key.", ""),
         (Error::InvalidRange { requested: text("bytes=9-"), size: 5 }, 416, "InvalidRange", "The requested range is not satisfiable", "RangeRequested=bytes=9- ActualObjectSize=5"),
-        (Error::InvalidPartNumber { number: 2 }, 416, "InvalidPartNumber", "The requested partnumber is not satisfiable", "PartNumberRequested=2 ActualPartCount=1"),
+        (Error::InvalidPartNumber { number: 2, count: 1 }, 416, "InvalidPartNumber", "The requested partnumber is not satisfiable", "PartNumberRequested=2 ActualPartCount=1"),
         (Error::InvalidObjectState { class: text("GLACIER") }, 403, "InvalidObjectState", "The operation is not valid for the object's storage class", "StorageClass=GLACIER"),
         (Error::MalformedXml, 400, "MalformedXML", MALFORMED_XML, ""),
         (Error::MalformedAcl, 400, "MalformedACLError", MALFORMED_XML, ""),

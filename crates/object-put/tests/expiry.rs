@@ -63,7 +63,7 @@ fn rule(id: &str, filter: &str, action: &str) -> String {
 }
 
 const fn gone(objects: u64, versions: u64) -> ExpiredCounts {
-    ExpiredCounts { objects, versions }
+    ExpiredCounts { objects, versions, uploads: 0 }
 }
 
 #[tokio::test]

@@ -15,6 +15,8 @@ const ALGORITHM: &str = "x-store-sdk-checksum-algorithm";
 pub enum ChecksumPlan {
     /// None: the default algorithm is computed.
     Default,
+    /// None: that of this algorithm is computed.
+    Computed(Algorithm),
     /// A header has it.
     Header(Checksum),
     /// The trailer will have it.
@@ -28,7 +30,7 @@ impl ChecksumPlan {
         match self {
             Self::Default => Algorithm::default(),
             Self::Header(checksum) => checksum.algorithm,
-            Self::Trailer(algorithm) => *algorithm,
+            Self::Computed(algorithm) | Self::Trailer(algorithm) => *algorithm,
         }
     }
 }
@@ -82,6 +84,20 @@ impl BodyHeaders {
             value.map(|value| number("content-length", &value)).transpose()
         })?;
         Ok(Self { payload, length, md5: values.md5, checksum })
+    }
+
+    /// The headers about the body of a request whose checksum headers are about something else.
+    ///
+    /// # Errors
+    /// `InvalidDigest`, `InvalidArgument`.
+    pub fn without_checksum(fields: &Fields<'_>, payload: Payload) -> Result<Self, Error> {
+        let value = fields.get("content-md5")?;
+        let md5 = value.map(|value| md5(&value)).transpose()?;
+        let length = length_of(fields, payload, || {
+            let value = fields.get("content-length")?;
+            value.map(|value| number("content-length", &value)).transpose()
+        })?;
+        Ok(Self { payload, length, md5, checksum: ChecksumPlan::Default })
     }
 
     /// The headers about the body whose `values` were read one by one.

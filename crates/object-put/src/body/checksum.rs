@@ -93,7 +93,42 @@ impl Algorithm {
     }
 }
 
-/// The checksum of a whole body.
+/// The bytes that the checksum of an object is of (spec §4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ChecksumType {
+    /// All bytes of the body.
+    #[default]
+    FullObject,
+    /// The checksums of its parts, one after the other.
+    Composite,
+}
+
+impl ChecksumType {
+    /// The type with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::FullObject, Self::Composite].into_iter().find(|own| own.name() == name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FullObject => "FULL_OBJECT",
+            Self::Composite => "COMPOSITE",
+        }
+    }
+
+    /// Tells whether it is that of all bytes.
+    #[must_use]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    pub const fn is_full_object(&self) -> bool {
+        matches!(self, Self::FullObject)
+    }
+}
+
+/// The checksum of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checksum {
     /// Its algorithm.
@@ -178,6 +213,7 @@ pub struct Digests {
     size: u64,
     md5: Box<dyn Md5Sum>,
     checksum: Hasher,
+    second: Option<Hasher>,
     sha256: Option<Sha256>,
 }
 
@@ -190,6 +226,8 @@ pub struct Digested {
     pub md5: [u8; 16],
     /// Its checksum.
     pub checksum: Checksum,
+    /// A checksum of another algorithm, if asked for.
+    pub second: Option<Checksum>,
     /// Its SHA-256, if asked for.
     pub sha256: Option<[u8; 32]>,
 }
@@ -202,6 +240,7 @@ impl Digests {
             size: 0,
             md5: Box::new(md5::Md5::new()),
             checksum: Hasher::new(algorithm),
+            second: None,
             sha256: sha256.then(Sha256::new),
         }
     }
@@ -213,11 +252,21 @@ impl Digests {
         self
     }
 
+    /// The same with a checksum of another algorithm beside the first; nothing was taken yet.
+    #[must_use]
+    pub fn with_second(mut self, algorithm: Algorithm) -> Self {
+        self.second = Some(Hasher::new(algorithm));
+        self
+    }
+
     /// Takes the next bytes of the body.
     pub fn feed(&mut self, bytes: &Bytes) {
         self.size += bytes.len() as u64;
         self.md5.feed(bytes);
         self.checksum.feed(bytes);
+        if let Some(second) = &mut self.second {
+            second.feed(bytes);
+        }
         if let Some(sha256) = &mut self.sha256 {
             sha256.update(bytes);
         }
@@ -230,6 +279,7 @@ impl Digests {
             size: self.size,
             md5: self.md5.finish(),
             checksum: self.checksum.finish(),
+            second: self.second.map(Hasher::finish),
             sha256: self.sha256.map(|sha256| sha256.finalize().into()),
         }
     }

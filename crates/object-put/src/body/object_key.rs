@@ -153,12 +153,12 @@ impl BodyKey {
         }
     }
 
-    /// The entity tag, hexadecimal, of a body with this MD5 that is bound to `context`: the MD5 itself where the service manages the keys.
+    /// The entity tag of a body with this MD5 that is bound to `context`: the MD5 itself where the service manages the keys.
     #[must_use]
-    pub fn entity_tag(&self, context: &[u8], md5: [u8; 16]) -> String {
+    pub fn entity_tag(&self, context: &[u8], md5: [u8; 16]) -> [u8; 16] {
         match self {
-            Self::Service => hex::encode(md5),
-            Self::Object(key) => hex::encode(key.entity_tag(context, md5)),
+            Self::Service => md5,
+            Self::Object(key) => key.entity_tag(context, md5),
         }
     }
 }
@@ -261,11 +261,11 @@ mod tests {
     #[test]
     fn an_entity_tag_is_the_md5_only_where_the_service_manages_the_keys() {
         let md5 = [3; 16];
-        assert_eq!(BodyKey::Service.entity_tag(b"here", md5), hex::encode(md5));
+        assert_eq!(BodyKey::Service.entity_tag(b"here", md5), md5);
         let own = BodyKey::Object(ObjectKey::new(key(1), None));
         let tag = own.entity_tag(b"here", md5);
-        assert_eq!(tag.len(), 32);
-        assert_ne!(tag, hex::encode(md5));
+        assert_eq!(tag.len(), 16);
+        assert_ne!(tag, md5);
         assert_ne!(tag, own.entity_tag(b"here", [4; 16]));
         assert_ne!(tag, own.entity_tag(b"there", md5), "equal bodies do not show that they are");
     }

@@ -36,7 +36,7 @@ impl Verifier {
     pub fn new(dialect: Dialect, headers: &BodyHeaders, verified: &Verified) -> Self {
         let signed = headers.payload.has_signed_chunks();
         let (expected, trailer) = match &headers.checksum {
-            ChecksumPlan::Default => (None, None),
+            ChecksumPlan::Default | ChecksumPlan::Computed(_) => (None, None),
             ChecksumPlan::Header(checksum) => (Some(checksum.clone()), None),
             ChecksumPlan::Trailer(algorithm) => (None, Some(*algorithm)),
         };
@@ -60,6 +60,13 @@ impl Verifier {
     #[must_use]
     pub fn with_md5(mut self, md5: Box<dyn Md5Sum>) -> Self {
         self.digests = self.digests.with_md5(md5);
+        self
+    }
+
+    /// The same with a checksum of another algorithm beside the one that is checked; nothing was taken yet.
+    #[must_use]
+    pub fn with_second(mut self, algorithm: Algorithm) -> Self {
+        self.digests = self.digests.with_second(algorithm);
         self
     }
 

@@ -59,6 +59,15 @@ pub(crate) fn augment(command: Command) -> Command {
             .conflicts_with("root-key-file"),
         )
         .arg(
+            flag(
+                "part-bytes-min",
+                "BYTES",
+                "OBJECT_PUT_PART_BYTES_MIN",
+                "Least bytes of a part that is not the last of its object; fewer than 5 MiB are for tests",
+            )
+            .value_parser(value_parser!(u64)),
+        )
+        .arg(
             switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
         )
         .arg(

@@ -3,6 +3,7 @@
 use clap::ArgMatches;
 use object_put::auth::account::Secret;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
+use object_put::operation::PART_BYTES_MIN;
 use object_put::request::dialect::Dialect;
 use object_put::server::ObjectPut;
 use triptych_core::host::launch::{BuiltService, LaunchError, Start};
@@ -36,9 +37,11 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
+    let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
     let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
         .keyring(needed_keyring(&start.storage, matches)?)
         .sweeps_all(matches.get_flag("sweep-orphans"))
+        .part_bytes_min(part_bytes_min.unwrap_or(PART_BYTES_MIN))
         .clock(start.clock.clone())
         .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
         .strict(start.flags.strict)

@@ -169,9 +169,21 @@ impl Error {
             Self::InvalidRange { requested, size } => {
                 vec![field("RangeRequested", requested), field("ActualObjectSize", size)]
             }
-            Self::InvalidPartNumber { number } => {
-                vec![field("PartNumberRequested", number), field("ActualPartCount", &1)]
+            Self::InvalidPartNumber { number, count } => {
+                vec![field("PartNumberRequested", number), field("ActualPartCount", count)]
             }
+            Self::NoSuchUpload { upload } | Self::InvalidPartOrder { upload } => {
+                vec![field("UploadId", upload)]
+            }
+            Self::InvalidPart { upload, number, etag } => {
+                vec![field("UploadId", upload), field("PartNumber", number), field("ETag", etag)]
+            }
+            Self::EntityTooSmall { number, etag, proposed, least } => vec![
+                field("ProposedSize", proposed),
+                field("MinSizeAllowed", least),
+                field("PartNumber", number),
+                field("ETag", etag),
+            ],
             Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
             Self::InvalidChunkSize { chunk, size } => {
                 vec![field("Chunk", chunk), field("BadChunkSize", size)]

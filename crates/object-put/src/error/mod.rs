@@ -402,6 +402,14 @@ pub enum Error {
         /// The version.
         version: String,
     },
+    /// The upload is absent, was aborted or completed, or is that of another key.
+    #[error(
+        "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
+    )]
+    NoSuchUpload {
+        /// The upload.
+        upload: String,
+    },
     /// A configuration of a bucket or an object that was never put; `code` says which.
     #[error("{reason}")]
     NotConfigured {
@@ -445,17 +453,57 @@ pub enum Error {
         /// Bytes of the object.
         size: u64,
     },
-    /// An object that was put whole has one part.
+    /// The object has no such part; one that was put whole has one.
     #[error("The requested partnumber is not satisfiable")]
     InvalidPartNumber {
         /// The part that was asked for.
         number: u32,
+        /// The number of parts that the object has.
+        count: u32,
     },
     /// The object's storage class does not allow this.
     #[error("The operation is not valid for the object's storage class")]
     InvalidObjectState {
         /// The object's class.
         class: String,
+    },
+
+    // The list of parts of a completion.
+    /// Its numbers do not ascend.
+    #[error("The list of parts was not in ascending order. Parts must be ordered by part number.")]
+    InvalidPartOrder {
+        /// The upload.
+        upload: String,
+    },
+    /// It names a part that is not there, or with other digests.
+    #[error(
+        "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag."
+    )]
+    InvalidPart {
+        /// The upload.
+        upload: String,
+        /// The number of the part.
+        number: u32,
+        /// The entity tag that the list names, without quotes.
+        etag: String,
+    },
+    /// A part that is not the last has too few bytes.
+    #[error("Your proposed upload is smaller than the minimum allowed size")]
+    EntityTooSmall {
+        /// The number of the part.
+        number: u32,
+        /// Its entity tag, without quotes.
+        etag: String,
+        /// Its bytes.
+        proposed: u64,
+        /// The least that it may have.
+        least: u64,
+    },
+    /// A digest of the list, or of the whole, is not the one that was computed.
+    #[error("{reason}")]
+    DigestMismatch {
+        /// The fault.
+        reason: String,
     },
 
     // The body.

@@ -77,6 +77,7 @@ impl Coded for Error {
             Self::NoSuchKey { .. } | Self::Deleted { .. } => Row::of(404, "NoSuchKey"),
             Self::IsDeleteMarker { .. } => Row::of(405, "MethodNotAllowed"),
             Self::NoSuchVersion { .. } => Row::of(404, "NoSuchVersion"),
+            Self::NoSuchUpload { .. } => Row::of(404, "NoSuchUpload"),
             Self::NotConfigured { code, .. } => Row::of(404, code),
             Self::PreconditionFailed { .. } => Row::of(412, "PreconditionFailed"),
             Self::Kms { fault, .. } => Row::of(
@@ -93,6 +94,9 @@ impl Coded for Error {
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
             Self::InvalidObjectState { .. } => Row::of(403, "InvalidObjectState"),
+            Self::InvalidPartOrder { .. } => Row::of(400, "InvalidPartOrder"),
+            Self::InvalidPart { .. } => Row::of(400, "InvalidPart"),
+            Self::EntityTooSmall { .. } => Row::of(400, "EntityTooSmall"),
             Self::MalformedXml => Row::of(400, "MalformedXML"),
             Self::MalformedAcl => Row::of(400, "MalformedACLError"),
             Self::MalformedPolicy { .. } => Row::of(400, "MalformedPolicy"),
@@ -102,7 +106,8 @@ impl Coded for Error {
             Self::IncompleteBody => Row::of(400, "IncompleteBody"),
             Self::RequestTimeout => Row::of(400, "RequestTimeout"),
             Self::ContentSha256Mismatch { .. } => Row::of(400, "XAmzContentSHA256Mismatch"),
-            Self::Md5Mismatch { .. }
+            Self::DigestMismatch { .. }
+            | Self::Md5Mismatch { .. }
             | Self::ChecksumMismatch { .. }
             | Self::ChecksumOfAnotherAlgorithm => Row::of(400, "BadDigest"),
             Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),

@@ -12,8 +12,9 @@ use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
 use triptych_core::pending::Pending;
 use triptych_core::time::Timestamp;
 
-use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS};
-use crate::store::version::{ObjectVersion, Part, Parts};
+use crate::store::part_list::{BodyName, Part, Parts};
+use crate::store::tables::{CURRENT, DISCARDED_LISTS, GARBAGE, NONCURRENT, PARTS, UPLOAD_PARTS};
+use crate::store::version::ObjectVersion;
 
 /// Time that a body stays after it was replaced, for those who are still reading it.
 const GRACE: Duration = Duration::from_secs(60);
@@ -37,74 +38,91 @@ pub enum GarbageError {
     Blobs(#[from] BlobError),
 }
 
-/// Frees the bodies that were replaced or deleted more than a minute before `now`, as long as it `goes_on`; how many. It blocks.
+/// A pass over what is to be freed.
+pub struct Pass<'a> {
+    /// The records.
+    pub store: &'a dyn KeyValue,
+    /// The bodies.
+    pub blobs: &'a dyn Blobs,
+    /// The time of the pass.
+    pub now: Timestamp,
+    /// Tells whether it goes on, after each step.
+    pub goes_on: &'a dyn Fn() -> bool,
+    /// Tells whether somebody reads a body: it stays for a later pass.
+    pub is_open: &'a dyn Fn(BodyName) -> bool,
+}
+
+impl std::fmt::Debug for Pass<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pass").field("now", &self.now).finish_non_exhaustive()
+    }
+}
+
+/// Frees the bodies that were replaced or deleted more than a minute before the pass, as long as it goes on; how many. It blocks.
 ///
 /// # Errors
 /// [`GarbageError`] of the first step that failed.
-pub fn collect(
-    store: &dyn KeyValue,
-    blobs: &dyn Blobs,
-    ids: &mut dyn Ids,
-    now: Timestamp,
-    goes_on: &dyn Fn() -> bool,
-) -> Result<u64, GarbageError> {
-    let until = u64::try_from(now.minus(GRACE).millis()).unwrap_or_default();
-    let lists = collect_lists(store, blobs, ids, until, goes_on)?;
-    let span =
+pub fn collect(pass: &Pass<'_>, ids: &mut dyn Ids) -> Result<u64, GarbageError> {
+    let until = u64::try_from(pass.now.minus(GRACE).millis()).unwrap_or_default();
+    let lists = collect_lists(pass, ids, until)?;
+    let mut span =
         Span { to: Some(GARBAGE.key(&(until, [0; BlobId::BYTES])).to_vec()), ..GARBAGE.span(&()) };
     let mut freed = 0;
     loop {
-        let mut read = Tx::new(store);
-        let (rows, more) = GARBAGE.scan(&mut read, &span, STEP)?;
-        settle(store, &read)?;
-        delete_all(blobs, rows.iter().map(|((_, name), ())| BlobId(*name)))?;
-        run_blocking(store, ids, 100, |tx, _| {
+        let mut read = Tx::new(pass.store);
+        let (mut rows, more) = GARBAGE.scan(&mut read, &span, STEP)?;
+        span.from = rows.last().map(|(key, ())| GARBAGE.key(key).to_vec());
+        rows.retain(|((_, name), ())| !(pass.is_open)(BodyName::Blob(BlobId(*name))));
+        settle(pass.store, &read)?;
+        delete_all(pass.blobs, rows.iter().map(|((_, name), ())| BlobId(*name)))?;
+        run_blocking(pass.store, ids, 100, |tx, _| {
             rows.iter().for_each(|(key, ())| GARBAGE.delete(tx, key));
             Ok::<_, StoreError>(())
         })?;
         freed += rows.len() as u64;
-        if !more || !goes_on() {
+        if !more || !(pass.goes_on)() {
             return Ok(freed + lists);
         }
     }
 }
 
 /// Waits until what was read is on disk: else a power cut could take the row back and leave its record with a body that is gone.
-fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
+pub(super) fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
     store.durable(read.seen()).map_or(Ok(()), Pending::wait)
 }
 
 /// Deletes bodies together, since those of a pack then share a sync.
-fn delete_all(blobs: &dyn Blobs, names: impl Iterator<Item = BlobId>) -> Result<(), BlobError> {
+pub(super) fn delete_all(
+    blobs: &dyn Blobs,
+    names: impl Iterator<Item = BlobId>,
+) -> Result<(), BlobError> {
     let deletions: Vec<_> = names.map(|name| blobs.delete(name)).collect();
     deletions.into_iter().try_for_each(Pending::wait)
 }
 
 /// Frees the bodies of the part lists that were discarded before `until`, a chunk a step: first its bodies, then its row,
 /// and the row of the list last.
-fn collect_lists(
-    store: &dyn KeyValue,
-    blobs: &dyn Blobs,
-    ids: &mut dyn Ids,
-    until: u64,
-    goes_on: &dyn Fn() -> bool,
-) -> Result<u64, GarbageError> {
-    let span =
+fn collect_lists(pass: &Pass<'_>, ids: &mut dyn Ids, until: u64) -> Result<u64, GarbageError> {
+    let mut span =
         Span { to: Some(DISCARDED_LISTS.key(&(until, 0)).to_vec()), ..DISCARDED_LISTS.span(&()) };
     let mut freed = 0;
     loop {
-        let mut read = Tx::new(store);
+        let mut read = Tx::new(pass.store);
         let (lists, _) = DISCARDED_LISTS.scan(&mut read, &span, 1)?;
-        let Some((discarded, ())) = lists.first().filter(|_| goes_on()) else {
+        let Some((discarded, ())) = lists.first().filter(|_| (pass.goes_on)()) else {
             return Ok(freed);
         };
+        if (pass.is_open)(BodyName::List(discarded.1)) {
+            span.from = Some(DISCARDED_LISTS.key(discarded).to_vec());
+            continue;
+        }
         let (chunks, _) = PARTS.scan(&mut read, &PARTS.span(&discarded.1), 1)?;
-        settle(store, &read)?;
+        settle(pass.store, &read)?;
         let names: Vec<_> =
-            chunks.iter().flat_map(|(_, chunk)| &chunk.0).map(|part| part.blob).collect();
+            chunks.iter().flat_map(|(_, chunk)| &chunk.0).map(|listed| listed.part.blob).collect();
         freed += names.len() as u64;
-        delete_all(blobs, names.into_iter())?;
-        run_blocking(store, ids, 100, |tx, _| {
+        delete_all(pass.blobs, names.into_iter())?;
+        run_blocking(pass.store, ids, 100, |tx, _| {
             match chunks.first() {
                 Some((chunk, _)) => PARTS.delete(tx, chunk),
                 None => DISCARDED_LISTS.delete(tx, discarded),
@@ -232,8 +250,13 @@ pub fn referenced_blobs(store: &dyn KeyValue) -> Result<ReferencedBlobs, StoreEr
         Ok(())
     })?;
     noncurrent(&mut note)?;
+    // A part that a completion takes over changes from the first of these tables to the second.
+    for_each_row(store, UPLOAD_PARTS.span(&()), |_, value| {
+        note(&UPLOAD_PARTS.decode(value)?.listed.part);
+        Ok(())
+    })?;
     for_each_row(store, PARTS.span(&()), |_, value| {
-        PARTS.decode(value)?.0.iter().for_each(&mut note);
+        PARTS.decode(value)?.0.iter().for_each(|listed| note(&listed.part));
         Ok(())
     })?;
     for_each_row(store, GARBAGE.span(&()), |key, _| {
@@ -269,9 +292,22 @@ mod tests {
     use triptych_core::kv::{Batch, Found, Memory, Page, Version};
 
     use super::*;
-    use crate::store::version::{PARTS_PER_CHUNK, PartListChunk};
+    use crate::body::checksum::{Algorithm, Hasher};
+    use crate::store::part_list::{ListedPart, PARTS_MAX, PARTS_PER_CHUNK, PartListChunk};
 
     const START: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+    /// A pass at `now` while nobody reads.
+    fn freed_at(
+        store: &dyn KeyValue,
+        blobs: &dyn Blobs,
+        now: Timestamp,
+        goes_on: bool,
+    ) -> Result<u64, GarbageError> {
+        let (goes_on, is_open) = (|| goes_on, |_| false);
+        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        collect(&pass, &mut SeededIds::from_number(7))
+    }
 
     fn garbage(store: &Memory, since: Timestamp, blob: BlobId) {
         let since = u64::try_from(since.millis()).unwrap();
@@ -285,22 +321,21 @@ mod tests {
     #[test]
     fn replaced_bodies_go_after_their_grace_and_their_rows_with_them() {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
-        let mut ids = SeededIds::from_number(3);
         for number in 0..u32::try_from(STEP).unwrap() + 7 {
             let blob =
                 blobs.put_small(START, Bytes::from(number.to_be_bytes().to_vec())).wait().unwrap();
             garbage(&store, START, blob.id);
         }
         assert_eq!(
-            collect(&store, &blobs, &mut ids, START.plus(GRACE), &|| true).unwrap(),
+            freed_at(&store, &blobs, START.plus(GRACE), true).unwrap(),
             0,
             "readers have a minute"
         );
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), STEP as u64 + 7);
+        assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), STEP as u64 + 7);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
-        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), 0);
+        assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), 0);
     }
 
     /// A store of which nothing comes to the disk any more.
@@ -327,29 +362,27 @@ mod tests {
     #[test]
     fn no_body_goes_for_a_row_that_is_not_on_disk() {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
-        let mut ids = SeededIds::from_number(3);
         let replaced = blobs.put_small(START, Bytes::from_static(b"body")).wait().unwrap();
         garbage(&store, START, replaced.id);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
         let stalled = Stalled(store);
-        let refused = collect(&stalled, &blobs, &mut ids, later, &|| true);
+        let refused = freed_at(&stalled, &blobs, later, true);
         assert!(matches!(refused, Err(GarbageError::Store(StoreError::OutcomeUnknown))));
         assert_eq!(blobs.list(None, 9).unwrap(), [replaced]);
-        assert_eq!(collect(&stalled.0, &blobs, &mut ids, later, &|| true).unwrap(), 1);
+        assert_eq!(freed_at(&stalled.0, &blobs, later, true).unwrap(), 1);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
     }
 
     #[test]
     fn a_pass_ends_with_the_step_in_which_it_is_to_stop() {
         let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
-        let mut ids = SeededIds::from_number(3);
         for _ in 0..2 * STEP {
             let body = blobs.put_small(START, Bytes::from_static(b"body")).wait().unwrap();
             garbage(&store, START, body.id);
         }
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| false).unwrap(), STEP as u64);
-        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), STEP as u64);
+        assert_eq!(freed_at(&store, &blobs, later, false).unwrap(), STEP as u64);
+        assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), STEP as u64);
     }
 
     #[test]
@@ -365,7 +398,9 @@ mod tests {
                 .1,
             number: 1,
         };
-        let count = crate::store::version::PARTS_MAX;
+        let checksum = Hasher::new(Algorithm::Crc32).finish();
+        let part = ListedPart { part, tag: [0; 16], checksum };
+        let count = PARTS_MAX;
         let chunks = count / u32::try_from(PARTS_PER_CHUNK).unwrap();
         for chunk in 0..chunks {
             run_blocking(&store, &mut ids, 1, |tx, _| {
@@ -380,9 +415,9 @@ mod tests {
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(collect(&store, &blobs, &mut ids, START, &|| true).unwrap(), 0);
+        assert_eq!(freed_at(&store, &blobs, START, true).unwrap(), 0);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
-        assert_eq!(collect(&store, &blobs, &mut ids, later, &|| true).unwrap(), u64::from(count));
+        assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), u64::from(count));
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(store.scan(&Span::default(), 9).unwrap().rows, []);
     }

@@ -16,7 +16,9 @@ use crate::store::delete::{DeleteRequest, delete};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
 use crate::store::lookup::locate;
-use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT};
+use crate::store::open_upload;
+use crate::store::tables::{BUCKETS, CURRENT, NONCURRENT, UPLOADS};
+use crate::store::upload::PartNumbers;
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// Rows of one page.
@@ -33,6 +35,8 @@ pub struct ExpiredCounts {
     pub objects: u64,
     /// Versions that were not current, and delete markers with nothing below them.
     pub versions: u64,
+    /// Uploads in parts that were not finished.
+    pub uploads: u64,
 }
 
 /// Remembers which buckets were looked through today, and by which rules.
@@ -98,6 +102,9 @@ impl LifecycleWorker {
         for prefix in done.rules.scopes() {
             expired.objects += sweep.objects(prefix, ids)?;
             expired.versions += sweep.versions(prefix, ids)?;
+        }
+        if done.rules.ends_uploads() {
+            expired.uploads += sweep.uploads(ids)?;
         }
         self.done.insert(bucket.id, done);
         Ok(())
@@ -179,6 +186,39 @@ impl BucketPass<'_> {
             deleted += self.delete(&due, ids)?;
             if !more {
                 return Ok(deleted);
+            }
+        }
+    }
+
+    /// The uploads in parts that are not finished.
+    fn uploads(&self, ids: &mut dyn Ids) -> Result<u64, Error> {
+        let mut span = UPLOADS.span(&self.bucket.id);
+        let mut aborted = 0;
+        loop {
+            let (rows, more) = UPLOADS.scan(&mut Tx::new(self.store), &span, PAGE)?;
+            span.from = rows.last().map(|(key, _)| UPLOADS.key(key).to_vec());
+            for ((_, key, _), upload) in rows {
+                let key = key_of(key)?;
+                let end = self.rules.end_of_upload(&key, upload.initiated);
+                if end.is_none_or(|(end, _)| end > self.now) {
+                    continue;
+                }
+                let name = upload.id.text(self.bucket.id, &key);
+                let outcome = run_blocking(self.store, ids, ATTEMPTS_MAX, |tx, _| {
+                    let upload = open_upload::find(tx, self.bucket.id, &key, &name)?;
+                    let kept = PartNumbers::default();
+                    open_upload::end(tx, self.bucket.id, &key, &upload, kept, self.now);
+                    Ok::<_, Error>(())
+                });
+                match outcome {
+                    Ok(()) => aborted += 1,
+                    // It was completed or aborted meanwhile.
+                    Err(Error::NoSuchUpload { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if !more {
+                return Ok(aborted);
             }
         }
     }

@@ -6,8 +6,9 @@ use triptych_core::kv::{KeyValue, StoreError, Tx};
 
 use crate::body::encryption::Keyring;
 use crate::maintenance::garbage::for_each_row;
+use crate::store::part_list::{Part, Parts};
 use crate::store::tables::{CURRENT, NONCURRENT, PARTS, ROOT_KEYS};
-use crate::store::version::{ObjectVersion, Part, Parts};
+use crate::store::version::ObjectVersion;
 
 /// The most root keys that a store remembers.
 const ROOT_KEYS_MAX: usize = 10_000;
@@ -54,7 +55,7 @@ pub fn needed(store: &dyn KeyValue) -> Result<BTreeSet<String>, StoreError> {
         Ok(())
     })?;
     for_each_row(store, PARTS.span(&()), |_, value| {
-        PARTS.decode(value)?.0.iter().for_each(&mut note);
+        PARTS.decode(value)?.0.iter().for_each(|listed| note(&listed.part));
         Ok(())
     })?;
     Ok(named)

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use triptych_core::blobs::{BlobError, Blobs};
 use triptych_core::kv::{KeyValue, StoreError, Tx};
 
-use crate::body::checksum::Digests;
-use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring, encrypted_size};
+use crate::body::checksum::{Digested, Digests};
+use crate::body::encryption::{Decryptor, EncryptedRange, Keyring, encrypted_size};
 use crate::body::object_key::{BodyKey, ObjectKey};
+use crate::body::part_digests::PartDigests;
 use crate::kms::key_store::KeyStore;
 use crate::maintenance::garbage::for_each_row;
 use crate::store::key::Key;
-use crate::store::lookup::parts;
 use crate::store::object_encryption::{KmsSeal, ObjectEncryption};
-use crate::store::tables::{BUCKETS, CURRENT, KMS_KEYS, NONCURRENT};
-use crate::store::version::{ObjectData, ObjectVersion, Part, encryption_context, part_context};
+use crate::store::part_cursor::PartCursor;
+use crate::store::part_list::{Part, Parts};
+use crate::store::tables::{BUCKETS, CURRENT, KMS_KEYS, NONCURRENT, UPLOAD_PARTS, UPLOADS};
+use crate::store::upload::Upload;
+use crate::store::version::{ObjectData, ObjectVersion, encryption_context};
 
 /// Versions that are checked between two reports of progress.
 const NOTED_EVERY: u64 = 1_000;
@@ -51,7 +54,7 @@ pub enum VerifyError {
     Store(#[from] StoreError),
 }
 
-/// Checks that every version's body is there and as long as its record says; with the keyring of `deep`, that it opens,
+/// Checks that the body of every version, and of every part of an unfinished upload, is there and as long as its record says; with the keyring of `deep`, that it opens,
 /// and has the entity tag and the checksum of the record. Each fault goes to `note` as it is found: nothing is kept, so
 /// memory does not grow with the store. It blocks, and changes nothing.
 ///
@@ -81,6 +84,10 @@ pub fn verify(
         check.version(bucket, &key, &NONCURRENT.decode(value)?);
         Ok(())
     })?;
+    for_each_row(store, UPLOADS.span(&()), |key, value| {
+        let (bucket, key, _) = UPLOADS.read_key(key)?;
+        check.upload(bucket, &key, &UPLOADS.decode(value)?)
+    })?;
     Ok(check.findings)
 }
 
@@ -92,6 +99,12 @@ struct Check<'a> {
     deep: Option<&'a Keyring>,
     note: &'a mut dyn FnMut(VerifyEvent),
     findings: VerifyReport,
+}
+
+/// All that opens the bodies of one object.
+struct Opener {
+    keyring: Keyring,
+    key: BodyKey,
 }
 
 impl Check<'_> {
@@ -120,56 +133,46 @@ impl Check<'_> {
         version: &ObjectVersion,
         data: &ObjectData,
     ) -> Result<(), String> {
-        let parts = parts(&mut Tx::new(self.store), &data.parts)
-            .map_err(|_| "its list of parts is incomplete".to_owned())?;
-        if parts.iter().map(|part| part.bytes).sum::<u64>() != data.size {
-            return Err("its parts are not as long as it is".to_owned());
-        }
-        let layers = data.encryption.layers();
-        for part in &parts {
-            match self.blobs.stat(part.blob) {
-                Err(BlobError::Absent) => return Err("its body is missing".to_owned()),
-                Err(error) => return Err(format!("its body cannot be read: {error}")),
-                Ok(stat) if stat.bytes != encrypted_size(part.bytes, layers) => {
-                    return Err("its body has another length".to_owned());
-                }
-                Ok(_) => {}
-            }
-        }
-        let Some(keyring) = self.deep else {
-            return Ok(());
-        };
-        let body_key = match &data.encryption {
-            ObjectEncryption::ServiceManaged => BodyKey::Service,
-            ObjectEncryption::KeyManagement(seal) => {
-                match self.object_key(seal, keyring, bucket, key)? {
-                    Some(key) => BodyKey::Object(key),
-                    None => {
-                        self.findings.foreign_keys += 1;
-                        return Ok(());
-                    }
-                }
-            }
-            ObjectEncryption::Customer(_) => {
-                self.findings.customer_keys += 1;
-                return Ok(());
-            }
-        };
+        let opener = self.opener(&data.encryption, bucket, key)?;
         let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
         let context = encryption_context(bucket, &key, version.version.random);
-        let mut digests = Digests::new(data.checksum.algorithm, false);
-        for part in &parts {
-            let bound = part_context(&context, part.number);
-            let data_key = body_key.data_key(keyring, &part.wrapped_key, &bound);
-            self.read(part, data_key.map_err(|error| error.to_string())?, &mut digests)?;
+        let mut cursor = PartCursor::new(data.parts.clone(), 0);
+        let mut size = 0;
+        let mut whole = PartDigests::new(data.checksum.algorithm, data.checksum_type);
+        let mut one = None;
+        loop {
+            let next = cursor.next(&mut Tx::new(self.store));
+            let next = next.map_err(|_| "its list of parts is incomplete".to_owned())?;
+            let Some(part) = next.map(|placed| placed.part) else {
+                break;
+            };
+            self.check_length(&part, &data.encryption)?;
+            size += part.bytes;
+            if let Some(opener) = &opener {
+                let digests = Digests::new(data.checksum.algorithm, false);
+                let digested = self.read(&part, opener, &context, digests)?;
+                let tag = opener.key.entity_tag(&part.context(&context), digested.md5);
+                whole.append(&tag, &digested.checksum.value, part.bytes);
+                one = Some((tag, digested));
+            }
         }
-        let digested = digests.finish();
-        let is_whole = matches!(&*parts, [part] if part.number == 0);
-        // The entity tag of several parts is no digest of the whole.
-        if is_whole && body_key.entity_tag(&context, digested.md5) != data.etag {
+        if size != data.size {
+            return Err("its parts are not as long as it is".to_owned());
+        }
+        let Some((tag, one)) = one else {
+            return Ok(());
+        };
+        let (etag, checksum) = match data.parts {
+            Parts::One(_) => (hex::encode(tag), one.checksum),
+            Parts::Chunks { .. } => {
+                let whole = whole.finish();
+                (whole.etag, whole.checksum)
+            }
+        };
+        if etag != data.etag {
             return Err("its bytes do not have its entity tag".to_owned());
         }
-        if digested.checksum != data.checksum {
+        if checksum != data.checksum {
             return Err("its bytes do not have its checksum".to_owned());
         }
         Ok(())
@@ -198,7 +201,87 @@ impl Check<'_> {
         Ok(Some(ObjectKey::new(first, second)))
     }
 
-    fn read(&self, part: &Part, key: DataKey, digests: &mut Digests) -> Result<(), String> {
+    /// Checks the parts of an upload that is not finished.
+    fn upload(&mut self, bucket: u64, key: &[u8], upload: &Upload) -> Result<(), StoreError> {
+        let shown = String::from_utf8_lossy(key).into_owned();
+        let opener = self.opener(&upload.encryption, bucket, &shown);
+        for_each_row(self.store, UPLOAD_PARTS.span(&upload.number), |_, value| {
+            let listed = UPLOAD_PARTS.decode(value)?.listed;
+            self.findings.bytes += listed.part.bytes;
+            let checked = self.check_length(&listed.part, &upload.encryption).and_then(|()| {
+                let opener = opener.as_ref().map_err(String::clone)?;
+                let (Some(opener), Ok(key)) = (opener, Key::new(shown.clone())) else {
+                    return Ok(());
+                };
+                let context = encryption_context(bucket, &key, upload.id.random);
+                let digests = Digests::new(listed.checksum.algorithm, false);
+                let digested = self.read(&listed.part, opener, &context, digests)?;
+                let tag = opener.key.entity_tag(&listed.part.context(&context), digested.md5);
+                match tag == listed.tag && digested.checksum == listed.checksum {
+                    true => Ok(()),
+                    false => Err("its bytes do not have its digests".to_owned()),
+                }
+            });
+            if let Err(fault) = checked {
+                self.findings.faults += 1;
+                let number = listed.part.number;
+                (self.note)(VerifyEvent::Fault(format!(
+                    "bucket {bucket}, key {shown:?}, part {number} of an unfinished upload: {fault}"
+                )));
+            }
+            Ok(())
+        })
+    }
+
+    /// All that opens bodies with this encryption; `None` where they are not to be opened, or cannot be here.
+    fn opener(
+        &mut self,
+        encryption: &ObjectEncryption,
+        bucket: u64,
+        key: &str,
+    ) -> Result<Option<Opener>, String> {
+        let Some(keyring) = self.deep else {
+            return Ok(None);
+        };
+        let key = match encryption {
+            ObjectEncryption::ServiceManaged => BodyKey::Service,
+            ObjectEncryption::KeyManagement(seal) => {
+                match self.object_key(seal, keyring, bucket, key)? {
+                    Some(key) => BodyKey::Object(key),
+                    None => {
+                        self.findings.foreign_keys += 1;
+                        return Ok(None);
+                    }
+                }
+            }
+            ObjectEncryption::Customer(_) => {
+                self.findings.customer_keys += 1;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Opener { keyring: keyring.clone(), key }))
+    }
+
+    fn check_length(&self, part: &Part, encryption: &ObjectEncryption) -> Result<(), String> {
+        let expected = encrypted_size(part.bytes, encryption.layers());
+        match self.blobs.stat(part.blob) {
+            Err(BlobError::Absent) => Err("its body is missing".to_owned()),
+            Err(error) => Err(format!("its body cannot be read: {error}")),
+            Ok(stat) if stat.bytes != expected => Err("its body has another length".to_owned()),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    fn read(
+        &self,
+        part: &Part,
+        opener: &Opener,
+        context: &[u8],
+        mut digests: Digests,
+    ) -> Result<Digested, String> {
+        let bound = part.context(context);
+        let key = opener.key.data_key(&opener.keyring, &part.wrapped_key, &bound);
+        let key = key.map_err(|error| error.to_string())?;
         let range = EncryptedRange::of(&(0..part.bytes), part.bytes, key.layers());
         let unread = |error: BlobError| format!("its body cannot be read: {error}");
         let mut reader = self.blobs.open(part.blob, range.bytes.clone()).map_err(unread)?;
@@ -209,6 +292,9 @@ impl Check<'_> {
                 digests.feed(&bytes);
             }
         }
-        if decryptor.is_done() { Ok(()) } else { Err("its body ends early".to_owned()) }
+        match decryptor.is_done() {
+            true => Ok(digests.finish()),
+            false => Err("its body ends early".to_owned()),
+        }
     }
 }

@@ -9,10 +9,13 @@ use crate::error::Error;
 use crate::operation::bucket_config::tagging::TAGS;
 use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
-use crate::store::bucket::{Bucket, Ownership, Versioning, check_name, is_directory_name};
+use crate::store::bucket::{
+    Bucket, BucketKind, Ownership, Versioning, check_name, is_directory_name,
+};
 use crate::store::lookup::account_directory;
-use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT};
+use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT, UPLOAD_ENDS, UPLOADS};
 use crate::store::tagging::Tags;
+use crate::store::upload::{UploadEnd, due};
 
 /// The region whose buckets may be made again by who owns them, as in the real service.
 const OLDEST_REGION: &str = "us-east-1";
@@ -157,18 +160,20 @@ pub fn delete(
         .ok_or_else(|| Error::NoSuchBucket { bucket: seen.name.clone() })?;
     let step = |done| Ok(StepOutcome::Continue(Progress { done, text: String::new() }));
     if progress.done == 0 {
-        if !is_empty(tx, bucket.id)? {
+        if !is_empty(tx, &bucket)? {
             return Err(not_empty());
         }
         bucket.deleting = true;
         BUCKETS.put(tx, &bucket.name, &bucket);
         return step(1);
     }
-    if !is_empty(tx, bucket.id)? {
+    if !is_empty(tx, &bucket)? {
         bucket.deleting = false;
         BUCKETS.put(tx, &bucket.name, &bucket);
         return step(2);
     }
+    // Unfinished uploads go with it.
+    UPLOAD_ENDS.put(tx, &(due(call.now), bucket.id), &UploadEnd::Bucket);
     for (key, _) in BUCKET_CONFIGS.all(tx, &bucket.id, BUCKET_CONFIGS_MAX)? {
         BUCKET_CONFIGS.delete(tx, &key);
     }
@@ -176,10 +181,15 @@ pub fn delete(
     Ok(StepOutcome::Done(Reply::empty(204)))
 }
 
-fn is_empty(tx: &mut Tx<'_>, bucket: u64) -> Result<bool, Error> {
-    let (current, _) = CURRENT.scan(tx, &CURRENT.span(&bucket), 1)?;
-    let (others, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&bucket), 1)?;
-    Ok(current.is_empty() && others.is_empty())
+/// Tells whether nothing is in a bucket that keeps it: of a directory bucket unfinished uploads do, as in the real service.
+fn is_empty(tx: &mut Tx<'_>, bucket: &Bucket) -> Result<bool, Error> {
+    let (current, _) = CURRENT.scan(tx, &CURRENT.span(&bucket.id), 1)?;
+    let (others, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&bucket.id), 1)?;
+    let uploads = match bucket.kind {
+        BucketKind::GeneralPurpose => Vec::new(),
+        BucketKind::Directory => UPLOADS.scan(tx, &UPLOADS.span(&bucket.id), 1)?.0,
+    };
+    Ok(current.is_empty() && others.is_empty() && uploads.is_empty())
 }
 
 /// Opens the buckets again whose deletion a stop of the service cut short. To be run before the first request.

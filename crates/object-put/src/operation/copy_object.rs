@@ -25,9 +25,9 @@ use crate::request::xml::XmlWriter;
 use crate::store::bucket::{Bucket, Versioning, check_name};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
-use crate::store::lookup::parts;
 use crate::store::object_encryption::KeyOpening;
-use crate::store::version::{ObjectData, ObjectVersion, Part, StorageClass};
+use crate::store::part_list::ObjectRange;
+use crate::store::version::{ObjectData, ObjectVersion, StorageClass, encryption_context};
 
 const SOURCE: &str = "x-store-copy-source";
 
@@ -36,17 +36,70 @@ const SOURCE: &str = "x-store-copy-source";
 pub struct CopyAdmission {
     /// The PUT that it comes to.
     pub admission: Admission,
-    /// The number of the source's bucket.
-    pub bucket: u64,
-    /// The source's key.
-    pub key: Key,
-    /// The source's record.
-    pub object: Arc<ObjectVersion>,
+    /// The object that is copied.
+    pub source: CopiedObject,
+}
+
+/// The object that a request copies.
+#[derive(Debug, Clone)]
+pub struct CopiedObject {
+    /// The number of its bucket.
+    bucket: u64,
+    key: Key,
+    object: Arc<ObjectVersion>,
+    data: ObjectData,
     /// The way to the key that opens it.
-    pub source_key: KeyOpening,
-    /// Its parts.
-    pub parts: Vec<Part>,
-    source_version: Option<String>,
+    body_key: KeyOpening,
+    /// True if the request names its version.
+    names_version: bool,
+}
+
+impl CopiedObject {
+    /// Finds the source of a copy, lets the caller in to it, and checks the conditions on it.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a source that is none; those of the way to it: `NoSuchBucket`, `AccessDenied`, `NoSuchKey`, `NoSuchVersion`;
+    /// `InvalidRequest` for a delete marker; those of [`EncryptedObject::open_source`]; `PreconditionFailed`; `InvalidObjectState`.
+    pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
+        let header = call.fields.get(SOURCE)?.unwrap_or_default();
+        let host = call.fields.get("host")?.unwrap_or_default();
+        let base_hosts = &call.settings.base_hosts;
+        let source = CopySource::read(&header, call.dialect(), &host, base_hosts)?;
+        let from = authorize_source(call, &source, tx)?;
+        let named = source.query.get("versionId");
+        let object = locate(tx, from.id, &source.key, named)?.version;
+        let Some(data) = object.data.as_deref().cloned() else {
+            return Err(Error::request(
+                "The source of a copy request may not specifically refer to a delete marker by version id.",
+            ));
+        };
+        let encrypted = EncryptedObject {
+            bucket: &source.bucket,
+            key: source.key.as_str(),
+            encryption: &data.encryption,
+        };
+        let body_key = encrypted.open_source(call)?;
+        check_source_preconditions(call, &object, &data)?;
+        if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+            return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
+        }
+        let names_version = named.is_some();
+        Ok(Self { bucket: from.id, key: source.key, object, data, body_key, names_version })
+    }
+
+    /// All its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> ObjectRange {
+        let context = encryption_context(self.bucket, &self.key, self.object.version.random);
+        let (key, parts) = (self.body_key.clone(), self.data.parts.clone());
+        ObjectRange { context, key, parts, bytes: 0..self.data.size }
+    }
+
+    /// Its version id, as answers to a copy show it.
+    #[must_use]
+    pub fn shown_version(&self) -> Option<String> {
+        (!self.object.version.null).then(|| self.object.version.to_string())
+    }
 }
 
 /// The source that the header names.
@@ -121,37 +174,16 @@ impl CopyAdmission {
     /// Looks at the source and the request, and refuses what can be refused before a byte is read.
     ///
     /// # Errors
-    /// `InvalidArgument` for a source that is none or a directive that is unknown; those of the way to the source:
-    /// `NoSuchBucket`, `AccessDenied`, `NoSuchKey`, `NoSuchVersion`; `InvalidRequest` for a delete marker and for a copy onto
-    /// itself that changes nothing; `PreconditionFailed`; `InvalidObjectState`; those of [`Admission::decide`].
+    /// Those of [`CopiedObject::find`]; `InvalidArgument` for a directive that is unknown; `InvalidRequest` for a copy onto itself that
+    /// changes nothing; those of [`Admission::decide`].
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
-        let header = call.fields.get(SOURCE)?.unwrap_or_default();
-        let host = call.fields.get("host")?.unwrap_or_default();
-        let base_hosts = &call.settings.base_hosts;
-        let source = CopySource::read(&header, call.dialect(), &host, base_hosts)?;
-        let from = authorize_source(call, &source, tx)?;
-        let named = source.query.get("versionId");
-        let object = locate(tx, from.id, &source.key, named)?.version;
-        let Some(data) = object.data.clone() else {
-            return Err(Error::request(
-                "The source of a copy request may not specifically refer to a delete marker by version id.",
-            ));
-        };
-        let encrypted = EncryptedObject {
-            bucket: &source.bucket,
-            key: source.key.as_str(),
-            encryption: &data.encryption,
-        };
-        let source_key = encrypted.open_source(call)?;
-        check_source_preconditions(call, &object, &data)?;
-        if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
-            return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
-        }
+        let source = CopiedObject::find(call, tx)?;
+        let data = &source.data;
         let replaces_metadata =
             replaces(call, "x-store-metadata-directive", "Unknown metadata directive.")?;
         let replaces_tags =
             replaces(call, "x-store-tagging-directive", "Unknown tagging directive.")?;
-        let onto_itself = from.id == call.bucket()?.id && source.key == *call.key()?;
+        let onto_itself = source.bucket == call.bucket()?.id && source.key == *call.key()?;
         let changes = [
             "x-store-storage-class",
             "x-store-website-redirect-location",
@@ -162,14 +194,14 @@ impl CopyAdmission {
         let changes = replaces_metadata
             || changes.iter().any(|name| call.fields.has(name))
             || bucket_config::encryption::is_set(tx, call.bucket()?.id)?;
-        if onto_itself && named.is_none() && !changes {
+        if onto_itself && !source.names_version && !changes {
             return Err(Error::request(
                 "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
             ));
         }
         let mut admission = Admission::decide(call, Payload::Unsigned, tx, ids)?;
         let headers = &mut admission.headers;
-        headers.body = body_headers(call, &data)?;
+        headers.body = body_headers(call, data)?;
         if !replaces_metadata {
             headers.content = data.content.clone();
             headers.metadata = data.metadata.clone();
@@ -177,21 +209,7 @@ impl CopyAdmission {
         if !replaces_tags {
             headers.tags = data.tags.clone();
         }
-        Ok(Self {
-            admission,
-            bucket: from.id,
-            key: source.key,
-            source_key,
-            parts: parts(tx, &data.parts)?,
-            source_version: (!object.version.null).then(|| object.version.to_string()),
-            object,
-        })
-    }
-
-    /// Bytes of the source.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.object.data.as_ref().map_or(0, |data| data.size)
+        Ok(Self { admission, source })
     }
 
     /// The answer to a copy whose PUT was answered with `put`.
@@ -204,7 +222,7 @@ impl CopyAdmission {
                 writer.text("ETag", quoted(&data.etag));
                 let row = data.checksum.algorithm.row();
                 writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
-                writer.text("ChecksumType", "FULL_OBJECT");
+                writer.text("ChecksumType", data.checksum_type.name());
             }
         });
         // The body has what the headers of a PUT would have.
@@ -219,7 +237,7 @@ impl CopyAdmission {
         let null = call.bucket.filter(|bucket| suspended(bucket)).map(|_| "null");
         reply
             .with_some("x-store-version-id", null)
-            .with_some("x-store-copy-source-version-id", self.source_version.clone())
+            .with_some("x-store-copy-source-version-id", self.source.shown_version())
     }
 }
 
@@ -296,10 +314,10 @@ fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error
         return Err(Error::EntityTooLarge { proposed: data.size, most: BODY_BYTES_MAX });
     }
     // The copy must have the source's own checksum where the algorithm stays: a damaged source is found here.
-    let checksum = if algorithm == data.checksum.algorithm {
-        ChecksumPlan::Header(data.checksum.clone())
-    } else {
-        ChecksumPlan::Trailer(algorithm)
+    let is_own = algorithm == data.checksum.algorithm && data.checksum_type.is_full_object();
+    let checksum = match is_own {
+        true => ChecksumPlan::Header(data.checksum.clone()),
+        false => ChecksumPlan::Computed(algorithm),
     };
     Ok(BodyHeaders { payload: Payload::Unsigned, length: Some(data.size), md5: None, checksum })
 }

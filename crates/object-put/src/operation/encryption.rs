@@ -219,6 +219,25 @@ impl EncryptedObject<'_> {
         self.open_with(call, &customer_key::COPY_SOURCE)
     }
 
+    /// As [`EncryptedObject::open`], for a request on an upload in parts that was begun with this encryption.
+    ///
+    /// # Errors
+    /// Those of [`EncryptedObject::open`]; `InvalidRequest` for a customer's key that is missing, another, or not asked for.
+    pub fn open_upload(&self, call: &ReadCall<'_>) -> Result<KeyOpening, Error> {
+        let is_customers = matches!(self.encryption, ObjectEncryption::Customer(_));
+        if customer_key::OWN.are_named(call.fields) != is_customers {
+            return Err(Error::request(
+                "The multipart upload initiate requested encryption. Subsequent part requests must include the appropriate encryption parameters.",
+            ));
+        }
+        self.open(call).map_err(|error| match error {
+            Error::WrongCustomerKey => Error::request(
+                "The provided encryption parameters did not match the ones used originally.",
+            ),
+            other => other,
+        })
+    }
+
     /// Checks the customer's key that a request for the head of the object brings: no other mode needs its key for that.
     ///
     /// # Errors

@@ -6,8 +6,11 @@ use std::ops::Range;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
+use crate::body::checksum::Algorithm;
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
+use crate::operation::list_objects::limited;
+use crate::operation::multipart::part_number;
 use crate::operation::{ReadCall, Reply, ReplyBody};
 use crate::request::encoded_word;
 use crate::request::etag::{self, quoted};
@@ -16,12 +19,14 @@ use crate::request::xml::XmlWriter;
 use crate::store::bucket::Versioning;
 use crate::store::key::Key;
 use crate::store::lifecycle;
-use crate::store::lookup::{FoundVersion, locate, parts};
+use crate::store::list::PAGE_MAX;
+use crate::store::lookup::{FoundVersion, locate};
 use crate::store::object_encryption::ObjectEncryption;
+use crate::store::part_cursor::{listed_after, part_numbered};
+use crate::store::part_list::{ListedPart, ObjectRange, PARTS_MAX, Parts};
 use crate::store::tables::{NONCURRENT, object_key};
 use crate::store::version::{
-    DEFAULT_MEDIA_TYPE, ObjectData, ObjectRange, ObjectVersion, StorageClass, VersionId,
-    encryption_context,
+    DEFAULT_MEDIA_TYPE, ObjectData, ObjectVersion, StorageClass, VersionId, encryption_context,
 };
 
 /// The headers of a reply that a query parameter of a GET replaces.
@@ -125,6 +130,7 @@ fn check_preconditions(
 /// The bytes that a GET wants; `None` for the whole object.
 fn range_of(
     call: &ReadCall<'_>,
+    tx: &mut Tx<'_>,
     object: &ObjectVersion,
     data: &ObjectData,
 ) -> Result<Option<Range<u64>>, Error> {
@@ -135,16 +141,7 @@ fn range_of(
                 "Cannot specify both Range header and partNumber query parameter",
             ));
         }
-        return match number.parse::<u32>() {
-            // An object that was put whole is its only part.
-            Ok(1) => Ok((data.size > 0).then_some(0..data.size)),
-            Ok(number @ 2..=10_000) => Err(Error::InvalidPartNumber { number }),
-            _ => Err(Error::argument(
-                "partNumber",
-                Some(number),
-                "Part number must be an integer between 1 and 10000, inclusive",
-            )),
-        };
+        return range_of_part(tx, part_number(Some(number))?, data);
     }
     let Some(header) = header else {
         return Ok(None);
@@ -159,6 +156,24 @@ fn range_of(
         }
     }
     range::parse(&header, data.size)
+}
+
+/// The bytes of a part; `None` for one without bytes.
+fn range_of_part(
+    tx: &mut Tx<'_>,
+    number: u32,
+    data: &ObjectData,
+) -> Result<Option<Range<u64>>, Error> {
+    let place = match &data.parts {
+        // An object that was put whole is its only part.
+        Parts::One(_) => (number == 1).then_some(0..data.size),
+        parts @ Parts::Chunks { .. } => {
+            part_numbered(tx, parts, number)?.map(|placed| placed.place)
+        }
+    };
+    let count = data.parts.count();
+    let place = place.ok_or(Error::InvalidPartNumber { number, count })?;
+    Ok((!place.is_empty()).then_some(place))
 }
 
 /// `GetObject`.
@@ -177,12 +192,12 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
     }
     let key = encrypted(call, data)?.open(call)?;
-    let range = range_of(call, object, data)?.unwrap_or(0..data.size);
+    let range = range_of(call, tx, object, data)?.unwrap_or(0..data.size);
     let context = encryption_context(call.bucket()?.id, call.key()?, object.version.random);
     reply.body = ReplyBody::Object(Box::new(ObjectRange {
         context,
         key,
-        parts: parts(tx, &data.parts)?,
+        parts: data.parts.clone(),
         bytes: range,
     }));
     Ok(reply)
@@ -247,7 +262,7 @@ fn answer(
         true => None,
         false => lifecycle::expiration(tx, bucket.id, call.key()?, object, data)?,
     };
-    let range = range_of(call, object, data)?;
+    let range = range_of(call, tx, object, data)?;
     let (status, length) = match &range {
         None => (200, data.size),
         Some(range) => (206, range.end - range.start),
@@ -258,6 +273,11 @@ fn answer(
         .with("content-length", length.to_string())
         .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
         .with_some("x-store-expiration", expiration);
+    if let Parts::Chunks { count, .. } = &data.parts
+        && call.query.has("partNumber")
+    {
+        reply = reply.with("x-store-mp-parts-count", count.to_string());
+    }
     if let Some(range) = &range {
         let text = format!("bytes {}-{}/{}", range.start, range.end - 1, data.size);
         reply = reply.with("content-range", text);
@@ -272,8 +292,8 @@ fn answer(
     // A client would compare the checksum of the whole with the bytes of a range.
     if wants_checksum && length == data.size {
         reply = reply
-            .with(data.checksum.algorithm.row().header, data.checksum.base64())
-            .with("x-store-checksum-type", "FULL_OBJECT");
+            .with(data.checksum.algorithm.row().header, data.checksum_text())
+            .with("x-store-checksum-type", data.checksum_type.name());
     }
     for (name, value) in overrides {
         reply.headers.retain(|(own, _)| own != name);
@@ -366,6 +386,10 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     if wants("Checksum") && matches!(data.encryption, ObjectEncryption::KeyManagement(_)) {
         encryption::check_kms(call.caller, &["kms:Decrypt"])?;
     }
+    let parts = match wants("ObjectParts") {
+        true => PartsPage::read(call, tx, data)?,
+        false => None,
+    };
     let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {
         writer.text_if("ETag", wants("ETag").then_some(&data.etag));
@@ -373,8 +397,11 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
             let row = data.checksum.algorithm.row();
             writer.element("Checksum", |writer| {
                 writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
-                writer.text("ChecksumType", "FULL_OBJECT");
+                writer.text("ChecksumType", data.checksum_type.name());
             });
+        }
+        if let Some(parts) = &parts {
+            parts.write(writer, data);
         }
         writer.text_if("StorageClass", wants("StorageClass").then(|| data.class.name()));
         writer.text_if("ObjectSize", wants("ObjectSize").then_some(data.size));
@@ -382,4 +409,59 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     Ok(Reply::xml(text)
         .with("last-modified", object.modified.http_date())
         .with_some("x-store-version-id", shown_version(call.bucket()?.versioning, &object.version)))
+}
+
+/// A page of the parts of an object.
+struct PartsPage {
+    marker: u32,
+    most: usize,
+    parts: Vec<ListedPart>,
+    more: bool,
+}
+
+impl PartsPage {
+    /// That of an object which was put in parts; `None` of one that was put whole.
+    fn read(
+        call: &ReadCall<'_>,
+        tx: &mut Tx<'_>,
+        data: &ObjectData,
+    ) -> Result<Option<Self>, Error> {
+        const MARKER: &str = "x-store-part-number-marker";
+        const MOST: &str = "x-store-max-parts";
+        let most = limited(MOST, call.fields.get(MOST)?.as_deref(), PAGE_MAX, PAGE_MAX)?;
+        let marker = limited(MARKER, call.fields.get(MARKER)?.as_deref(), 0, usize::MAX)?;
+        let marker = u32::try_from(marker).unwrap_or(PARTS_MAX);
+        if let Parts::One(_) = data.parts {
+            return Ok(None);
+        }
+        // As the real service: only a checksum that the upload asked for is told part by part.
+        let (parts, more) = match data.checksum.algorithm {
+            Algorithm::Crc64nvme => (Vec::new(), false),
+            _ if most == 0 => (Vec::new(), false),
+            _ => listed_after(tx, &data.parts, marker, most)?,
+        };
+        Ok(Some(Self { marker, most, parts, more }))
+    }
+
+    fn write(&self, writer: &mut XmlWriter, data: &ObjectData) {
+        writer.element("ObjectParts", |writer| {
+            writer.text("PartsCount", data.parts.count());
+            if data.checksum.algorithm == Algorithm::Crc64nvme {
+                return;
+            }
+            let next = self.parts.last().map_or(0, |listed| listed.part.number);
+            writer.text("PartNumberMarker", self.marker);
+            writer.text("NextPartNumberMarker", next);
+            writer.text("MaxParts", self.most);
+            writer.text("IsTruncated", self.more);
+            for listed in &self.parts {
+                let name = listed.checksum.algorithm.row().name;
+                writer.element("Part", |writer| {
+                    writer.text("PartNumber", listed.part.number);
+                    writer.text("Size", listed.part.bytes);
+                    writer.text(&format!("Checksum{name}"), listed.checksum.base64());
+                });
+            }
+        });
+    }
 }

@@ -17,7 +17,7 @@ use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// The characters that `encoding-type=url` leaves as they are.
-const KEPT: &AsciiSet =
+pub(super) const KEPT: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
 /// The most buckets of a page of `ListBuckets`.
 const BUCKETS_MAX: usize = 10_000;
@@ -136,10 +136,20 @@ fn wrong_token() -> Error {
     Error::argument("continuation-token", None, "The continuation token provided is incorrect")
 }
 
-/// A whole number of a parameter, at most `most`.
-fn number(call: &ReadCall<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
-    let Some(text) = call.query.get(name).filter(|text| !text.is_empty()) else {
-        return Ok(most);
+/// A whole number of a parameter, at most `most`, which it is without one.
+pub(super) fn number(call: &ReadCall<'_>, name: &'static str, most: usize) -> Result<usize, Error> {
+    limited(name, call.query.get(name), most, most)
+}
+
+/// A whole number of a parameter or a header, at most `most`; `default` without one.
+pub(super) fn limited(
+    name: &'static str,
+    text: Option<&str>,
+    default: usize,
+    most: usize,
+) -> Result<usize, Error> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
+        return Ok(default);
     };
     match text.parse::<i64>() {
         Ok(number) if (0..=i64::from(i32::MAX)).contains(&number) => {
@@ -260,7 +270,7 @@ fn describe(writer: &mut XmlWriter, version: &ObjectVersion, owners: Option<&Acc
     if let Some(data) = &version.data {
         writer.text("ETag", quoted(&data.etag));
         writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
-        writer.text("ChecksumType", "FULL_OBJECT");
+        writer.text("ChecksumType", data.checksum_type.name());
         writer.text("Size", data.size);
     }
     if let Some(directory) = owners {

@@ -7,6 +7,7 @@ pub mod delete_object;
 pub mod encryption;
 pub mod get_object;
 pub mod list_objects;
+pub mod multipart;
 pub mod not_configured;
 pub mod object_config;
 pub mod parameters;
@@ -32,7 +33,7 @@ use crate::request::location::Target;
 use crate::request::query::Query;
 use crate::store::bucket::{Bucket, Ownership};
 use crate::store::key::Key;
-use crate::store::version::ObjectRange;
+use crate::store::part_list::ObjectRange;
 
 /// The way in which an operation is done.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +44,12 @@ pub enum Run {
     Write(Write),
     /// It writes in steps, each a transaction of its own.
     Steps(Step),
-    /// It stores an object whose body is a stream.
+    /// It stores an object, or a part of one, whose body is a stream.
     Upload(BodySource),
+    /// It begins an upload in parts, for which a key service may be asked: CreateMultipartUpload.
+    Begin,
+    /// It makes an object of the parts that its document lists: CompleteMultipartUpload.
+    Complete,
     /// It is not there; the answer names it.
     NotImplemented,
 }
@@ -56,6 +61,10 @@ pub enum BodySource {
     Request,
     /// Another object: CopyObject.
     Object,
+    /// The request, of a part: UploadPart.
+    PartOfRequest,
+    /// Another object, of a part: UploadPartCopy.
+    PartOfObject,
 }
 
 /// A handler that reads. It is given neither ids nor a clock, so its answer follows from the request and the store alone.
@@ -100,6 +109,8 @@ pub struct Operation {
     pub permission: &'static str,
     /// True if the bucket must exist before it.
     pub needs_bucket: bool,
+    /// True if it says what an object is beside its bytes: its list and its tags need permissions of their own.
+    pub sets_properties: bool,
     /// The way in which it is done.
     pub run: Run,
 }
@@ -126,7 +137,12 @@ pub struct Settings {
     pub dialect: Dialect,
     /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
     pub base_hosts: Vec<String>,
+    /// The least bytes of a part that is not the last of its object.
+    pub part_bytes_min: u64,
 }
+
+/// The least bytes of a part that is not the last of its object, as the real service has it.
+pub const PART_BYTES_MIN: u64 = 5 * 1024 * 1024;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -137,6 +153,7 @@ impl Default for Settings {
             blocks_public_access: true,
             dialect: Dialect::default(),
             base_hosts: Vec::new(),
+            part_bytes_min: PART_BYTES_MIN,
         }
     }
 }

@@ -152,26 +152,6 @@ pub fn website(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
     ))
 }
 
-/// `ListMultipartUploads`: none can be begun.
-///
-/// # Errors
-/// Those of the way to it alone.
-pub fn uploads(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Ok(xml_reply(call, "ListMultipartUploadsResult", |writer| {
-        writer.text("Bucket", call.bucket_name);
-        for (element, parameter) in [
-            ("KeyMarker", "key-marker"),
-            ("UploadIdMarker", "upload-id-marker"),
-            ("Prefix", "prefix"),
-            ("Delimiter", "delimiter"),
-        ] {
-            writer.text(element, call.query.get(parameter).unwrap_or_default());
-        }
-        writer.text("MaxUploads", 1000);
-        writer.text("IsTruncated", false);
-    }))
-}
-
 /// The question of a browser before a page of another origin may send a request. No bucket has rules that let any.
 ///
 /// # Errors

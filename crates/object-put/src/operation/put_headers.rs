@@ -277,16 +277,7 @@ impl PutHeaders {
         payload: Payload,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let mut values = Values::default();
-        for rule in &HEADERS {
-            let Some(value) = fields.get(rule.name)? else {
-                continue;
-            };
-            if !rule.applies_to.takes(bucket.kind) {
-                return Err(not_implemented(rule.name));
-            }
-            (rule.parse)(&mut values, &Header { name: rule.name, value: &value, fields })?;
-        }
+        let values = Values::read(fields, bucket)?;
         let body = BodyHeaders::of_values(fields, payload, values.body)?;
         let is_copy = fields.has("x-store-copy-source");
         // A copy has no body of its own that a digest could cover.
@@ -303,6 +294,45 @@ impl PutHeaders {
         }
         let Values { content, precondition, encryption, redirect, tags, .. } = values;
         Ok(Self { body, content, metadata, precondition, encryption, class, redirect, tags, lock })
+    }
+}
+
+impl PutHeaders {
+    /// Reads the headers of an upload in parts: those of a PutObject but for what is about its body. A default retention counts from the
+    /// completion.
+    ///
+    /// # Errors
+    /// As [`PutHeaders::read`].
+    pub fn of_upload(fields: &Fields<'_>, bucket: &Bucket, now: Timestamp) -> Result<Self, Error> {
+        let Values { content, precondition, encryption, class, redirect, tags, .. } =
+            Values::read(fields, bucket)?;
+        let class = class_in(bucket.kind, class)?;
+        let metadata = metadata(fields)?;
+        let lock = ObjectLock::from_headers(fields, bucket.object_lock, None, true, now)?;
+        let body = BodyHeaders {
+            payload: Payload::Unsigned,
+            length: None,
+            md5: None,
+            checksum: ChecksumPlan::Default,
+        };
+        Ok(Self { body, content, metadata, precondition, encryption, class, redirect, tags, lock })
+    }
+}
+
+impl Values {
+    /// Reads the headers of the table, one by one.
+    fn read(fields: &Fields<'_>, bucket: &Bucket) -> Result<Self, Error> {
+        let mut values = Self::default();
+        for rule in &HEADERS {
+            let Some(value) = fields.get(rule.name)? else {
+                continue;
+            };
+            if !rule.applies_to.takes(bucket.kind) {
+                return Err(not_implemented(rule.name));
+            }
+            (rule.parse)(&mut values, &Header { name: rule.name, value: &value, fields })?;
+        }
+        Ok(values)
     }
 }
 

@@ -7,7 +7,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::acl::Acl;
 use crate::auth::object_owner;
 use crate::auth::payload::Payload;
-use crate::body::checksum::Digested;
+use crate::body::checksum::{ChecksumType, Digested};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
 use crate::operation::put_headers::PutHeaders;
@@ -17,9 +17,10 @@ use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind, RequestPayment};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
+use crate::store::part_list::Parts;
 use crate::store::precondition::Snapshot;
 use crate::store::tables::{CURRENT, DELETE_GUARDS, bucket_slot, object_key};
-use crate::store::version::{ObjectData, ObjectVersion, Parts, VersionId, encryption_context};
+use crate::store::version::{ObjectData, ObjectVersion, VersionId, encryption_context};
 
 /// A PUT that may go on: its body is asked for now.
 #[derive(Debug, Clone)]
@@ -71,8 +72,6 @@ impl Admission {
         let encryption = headers.encryption.choose(call.caller, &bucket.owner, bucket.id, tx)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
         headers.precondition.check_at_start(call.dialect(), key, current.as_ref())?;
-        let (slot, _) = bucket_slot(bucket.id, key);
-        let deletes = DELETE_GUARDS.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
         Ok(Self {
             bucket: bucket.clone(),
             key: key.clone(),
@@ -83,10 +82,7 @@ impl Admission {
             headers,
             encryption,
             lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
-            snapshot: Snapshot {
-                current: current.map(|current| current.version),
-                delete_count: deletes,
-            },
+            snapshot: snapshot(tx, bucket.id, key, current.as_ref())?,
             random: VersionId::random_bytes(ids),
         })
     }
@@ -96,8 +92,9 @@ impl Admission {
     pub fn object_data(&self, digested: &Digested, parts: Parts, key: &NewObjectKey) -> ObjectData {
         ObjectData {
             size: digested.size,
-            etag: key.key.entity_tag(&self.encryption_context(), digested.md5),
+            etag: hex::encode(key.key.entity_tag(&self.encryption_context(), digested.md5)),
             checksum: digested.checksum.clone(),
+            checksum_type: ChecksumType::FullObject,
             parts,
             encryption: key.encryption.clone(),
             content: self.headers.content.clone(),
@@ -123,8 +120,8 @@ impl Admission {
         let expiration = rules.and_then(|rules| rules.header(&self.key, object, data));
         let reply = Reply::empty(200)
             .with("etag", quoted(&data.etag))
-            .with(data.checksum.algorithm.row().header, data.checksum.base64())
-            .with("x-store-checksum-type", "FULL_OBJECT");
+            .with(data.checksum.algorithm.row().header, data.checksum_text())
+            .with("x-store-checksum-type", data.checksum_type.name());
         Ok(encryption::describe_written(reply, fields, &data.encryption)?
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
@@ -138,8 +135,23 @@ impl Admission {
     }
 }
 
+/// The key as it is now, with its `current` version.
+///
+/// # Errors
+/// As reads of the store.
+pub(super) fn snapshot(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    current: Option<&ObjectVersion>,
+) -> Result<Snapshot, Error> {
+    let (slot, _) = bucket_slot(bucket, key);
+    let deletes = DELETE_GUARDS.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
+    Ok(Snapshot { current: current.map(|current| current.version), delete_count: deletes })
+}
+
 /// Tells whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
-fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
+pub(super) fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
     bucket.request_payment == RequestPayment::Requester
         && call.caller.account().is_some_and(|account| account.id != bucket.owner)
 }

@@ -8,7 +8,7 @@ use crate::request::fields::Fields;
 use crate::request::query::Query;
 
 /// Headers of the service beside those of the header table; a name that ends in `-` stands for all that start with it.
-const HEADERS_BESIDE: [&str; 33] = [
+const HEADERS_BESIDE: [&str; 34] = [
     "x-store-bucket-object-lock-enabled",
     "x-store-bucket-region",
     "x-store-bypass-governance-retention",
@@ -30,6 +30,7 @@ const HEADERS_BESIDE: [&str; 33] = [
     "x-store-meta-",
     "x-store-metadata-directive",
     "x-store-mfa",
+    "x-store-mp-object-size",
     "x-store-object-attributes",
     "x-store-object-ownership",
     "x-store-optional-object-attributes",
@@ -45,7 +46,7 @@ const HEADERS_BESIDE: [&str; 33] = [
 ];
 
 /// Parameters beside the markers of operations.
-const PARAMETERS: [&str; 21] = [
+const PARAMETERS: [&str; 24] = [
     sigv2::ACCESS_KEY,
     "Expires",
     "Signature",
@@ -58,10 +59,13 @@ const PARAMETERS: [&str; 21] = [
     "marker",
     "max-buckets",
     "max-keys",
+    "max-parts",
     "max-uploads",
+    "part-number-marker",
     "partNumber",
     "prefix",
     "start-after",
+    "upload-id-marker",
     "uploadId",
     "version-id-marker",
     "versionId",

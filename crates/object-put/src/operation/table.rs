@@ -1,10 +1,10 @@
 //! The table of operations, which routing, permissions, metrics and documents are made from.
 
 use crate::error::Error;
-use crate::operation::Run::{NotImplemented, Read, Steps, Upload, Write};
+use crate::operation::Run::{Begin, Complete, NotImplemented, Read, Steps, Upload, Write};
 use crate::operation::{
     BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_objects,
-    not_configured, object_config,
+    multipart, not_configured, object_config,
 };
 use crate::request::fields::Fields;
 use crate::request::location::Target;
@@ -25,6 +25,7 @@ const fn service(
         marker,
         permission,
         needs_bucket: false,
+        sets_properties: false,
         run,
     }
 }
@@ -37,7 +38,11 @@ const fn bucket(
     permission: &'static str,
     run: Run,
 ) -> Operation {
-    Operation { name, method, target: Target::Bucket, marker, permission, needs_bucket: true, run }
+    Operation {
+        target: Target::Bucket,
+        needs_bucket: true,
+        ..service(name, method, marker, permission, run)
+    }
 }
 
 /// A row of an operation on an object.
@@ -48,12 +53,17 @@ const fn object(
     permission: &'static str,
     run: Run,
 ) -> Operation {
-    Operation { name, method, target: Target::Object, marker, permission, needs_bucket: true, run }
+    Operation { target: Target::Object, ..bucket(name, method, marker, permission, run) }
 }
 
 /// A row whose bucket need not exist.
 const fn without_bucket(operation: Operation) -> Operation {
     Operation { needs_bucket: false, ..operation }
+}
+
+/// A row that says what an object is beside its bytes.
+const fn with_properties(operation: Operation) -> Operation {
+    Operation { sets_properties: true, ..operation }
 }
 
 /// All operations. Rows with a marker stand before those without.
@@ -135,7 +145,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("PutBucketWebsite", "PUT", "website", "", NotImplemented),
     bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(not_configured::delete)),
     bucket("CreateSession", "GET", "session", "", NotImplemented),
-    bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(not_configured::uploads)),
+    bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads)),
     // Buckets: what is in them.
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
     bucket("ListObjectsV2", "GET", "list-type", "store:ListBucket", Read(list_objects::objects_v2)),
@@ -169,20 +179,20 @@ pub static OPERATIONS: &[Operation] = &[
     object("RestoreObject", "POST", "restore", "", NotImplemented),
     object("SelectObjectContent", "POST", "select", "", NotImplemented),
     object("RenameObject", "PUT", "renameObject", "", NotImplemented),
-    object("CreateMultipartUpload", "POST", "uploads", "", NotImplemented),
-    object("CompleteMultipartUpload", "POST", "uploadId", "", NotImplemented),
-    object("AbortMultipartUpload", "DELETE", "uploadId", "", NotImplemented),
-    object("ListParts", "GET", "uploadId", "", NotImplemented),
-    object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "", NotImplemented),
-    object("UploadPart", "PUT", "uploadId", "", NotImplemented),
+    with_properties(object("CreateMultipartUpload", "POST", "uploads", "store:PutObject", Begin)),
+    object("CompleteMultipartUpload", "POST", "uploadId", "store:PutObject", Complete),
+    object("AbortMultipartUpload", "DELETE", "uploadId", "store:AbortMultipartUpload", Write(multipart::abort::abort)),
+    object("ListParts", "GET", "uploadId", "store:ListMultipartUploadParts", Read(multipart::list_parts::parts)),
+    object("UploadPartCopy", "PUT", "uploadId&x-store-copy-source", "store:PutObject", Upload(BodySource::PartOfObject)),
+    object("UploadPart", "PUT", "uploadId", "store:PutObject", Upload(BodySource::PartOfRequest)),
     object("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
     // Objects themselves.
     without_bucket(object("Preflight", "OPTIONS", "", "", Read(not_configured::preflight))),
     object("GetObject", "GET", "", "store:GetObject", Read(get_object::get)),
     object("HeadObject", "HEAD", "", "store:GetObject", Read(get_object::head)),
     object("DeleteObject", "DELETE", "", "store:DeleteObject", Write(delete_object::object)),
-    object("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Upload(BodySource::Object)),
-    object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request)),
+    with_properties(object("CopyObject", "PUT", "x-store-copy-source", "store:PutObject", Upload(BodySource::Object))),
+    with_properties(object("PutObject", "PUT", "", "store:PutObject", Upload(BodySource::Request))),
 ];
 
 /// The operation that a request means: the first row that fits, and rows with a marker come first. One that is not built

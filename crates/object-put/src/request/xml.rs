@@ -34,13 +34,27 @@ impl Element {
     /// [`Error::MalformedXml`] for what is no XML, has another root, a NUL, or more than 1 MiB, 32 levels or 40,000 elements;
     /// for document type declarations and entities of their own, which a request has no use for.
     pub fn parse(bytes: &[u8], root: &str) -> Result<Self, Error> {
-        Self::document(bytes).filter(|element| element.name == root).ok_or(Error::MalformedXml)
+        Self::parse_within(bytes, root, XML_BYTES_MAX, ELEMENTS_MAX)
     }
 
-    fn document(bytes: &[u8]) -> Option<Self> {
+    /// As [`Element::parse`], of at most so many bytes and elements.
+    ///
+    /// # Errors
+    /// As [`Element::parse`].
+    pub fn parse_within(
+        bytes: &[u8],
+        root: &str,
+        bytes_max: usize,
+        elements_max: usize,
+    ) -> Result<Self, Error> {
+        let document = Self::document(bytes, bytes_max, elements_max);
+        document.filter(|element| element.name == root).ok_or(Error::MalformedXml)
+    }
+
+    fn document(bytes: &[u8], bytes_max: usize, elements_max: usize) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         // No version of XML has a place for NUL, not even as a reference: it could not be shown again.
-        if text.len() > XML_BYTES_MAX || text.contains('\0') {
+        if text.len() > bytes_max || text.contains('\0') {
             return None;
         }
         let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
@@ -79,7 +93,7 @@ impl Element {
                 Event::Eof => break,
                 Event::Decl(_) | Event::PI(_) | Event::Comment(_) => None,
             };
-            if open.len() > DEPTH_MAX || count > ELEMENTS_MAX {
+            if open.len() > DEPTH_MAX || count > elements_max {
                 return None;
             }
             match (closed, open.last_mut()) {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use triptych_core::time::{Clock, Timestamp};
 
-use crate::maintenance::garbage::{self, GarbageError, SweepOutcome};
+use crate::maintenance::ended_uploads;
+use crate::maintenance::garbage::{self, GarbageError, Pass, SweepOutcome};
 use crate::maintenance::lifecycle_worker::{ExpiredCounts, LifecycleWorker};
 use crate::server::state::ObjectPut;
 use crate::store::lifecycle::DAY_SECONDS;
@@ -58,8 +59,8 @@ impl ObjectPut {
         let now = self.0.clock.now();
         match worker.pass(&*self.0.store, &mut self.ids(), now) {
             Ok(expired) if expired == ExpiredCounts::default() => {}
-            Ok(ExpiredCounts { objects, versions }) => {
-                tracing::info!(objects, versions, "lifecycle rules ended objects");
+            Ok(ExpiredCounts { objects, versions, uploads }) => {
+                tracing::info!(objects, versions, uploads, "lifecycle rules ended objects");
             }
             Err(error) => {
                 tracing::warn!(%error, source = ?std::error::Error::source(&error), "lifecycle rules are tried again");
@@ -91,7 +92,10 @@ impl ObjectPut {
         // A service that nobody else holds is being stopped.
         let goes_on = || Arc::strong_count(&self.0) > 1;
         let now = self.0.clock.now();
-        let freed = garbage::collect(store, blobs, &mut self.ids(), now, &goes_on)?;
+        let is_open = |name| self.0.bodies.open.is_open(name);
+        ended_uploads::collect(store, blobs, &mut self.ids(), now, &goes_on)?;
+        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        let freed = garbage::collect(&pass, &mut self.ids())?;
         if freed > 0 {
             tracing::info!(freed, "replaced bodies were freed");
         }

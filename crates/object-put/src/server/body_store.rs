@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use triptych_core::blobs::Blobs;
+use triptych_core::kv::KeyValue;
 
 use crate::body::encryption::Keyring;
 use crate::body::md5_lanes::Md5Sum;
 use crate::server::md5_pool::Md5Pool;
 use crate::server::object_keys::ObjectKeys;
+use crate::server::open_bodies::OpenBodies;
 
 /// Large bodies that are taken at once; each has a blocking thread.
 const LARGE_BODIES_MAX: usize = 128;
@@ -16,6 +18,10 @@ const LARGE_BODIES_MAX: usize = 128;
 /// All that uploads and downloads share.
 pub(super) struct BodyStore {
     pub(super) blobs: Arc<dyn Blobs>,
+    /// The records, of which lists of parts are read as a body is.
+    pub(super) store: Arc<dyn KeyValue>,
+    /// The bodies that are read now.
+    pub(super) open: OpenBodies,
     pub(super) keyring: Keyring,
     /// The keys of objects that a key service or a customer has a part in.
     pub(super) keys: ObjectKeys,
@@ -26,11 +32,18 @@ pub(super) struct BodyStore {
 }
 
 impl BodyStore {
-    /// The bodies in `blobs`, encrypted with keys of `keyring`, or with `keys`.
-    pub(super) fn new(blobs: Arc<dyn Blobs>, keyring: Keyring, keys: ObjectKeys) -> Self {
+    /// The bodies in `blobs`, encrypted with keys of `keyring`, or with `keys`; their lists of parts are in `store`.
+    pub(super) fn new(
+        blobs: Arc<dyn Blobs>,
+        store: Arc<dyn KeyValue>,
+        keyring: Keyring,
+        keys: ObjectKeys,
+    ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             blobs,
+            store,
+            open: OpenBodies::default(),
             keyring,
             keys,
             large: Semaphore::new(LARGE_BODIES_MAX),

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use triptych_core::blobs::{BlobError, BlobReader};
 use triptych_core::host::{BoxError, ReplyBody as HostBody};
+use triptych_core::kv::Tx;
 use triptych_core::pending::Pending;
 
 use crate::body::encryption::{DataKey, Decryptor, EncryptedRange, Keyring};
@@ -16,7 +17,9 @@ use crate::body::object_key::BodyKey;
 use crate::error::Error;
 use crate::operation::ReplyBody;
 use crate::server::body_store::BodyStore;
-use crate::store::version::{ObjectRange, Part, part_context};
+use crate::server::open_bodies::OpenBody;
+use crate::store::part_cursor::PartCursor;
+use crate::store::part_list::{ObjectRange, Part, Parts};
 
 /// The body of an answer that is still to be read. Clones are the same bytes.
 #[derive(Debug, Clone)]
@@ -46,8 +49,8 @@ impl ResponseBody {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Whole(bytes) => bytes.len(),
-            // Beside the part itself the name of its root key and its wrapped key.
-            Self::Object(object) => object.range.parts.len() * (size_of::<Part>() + 128),
+            // Beside the part itself the name of its root key and its wrapped key, or the places of chunks.
+            Self::Object(_) => size_of::<Part>() + 384,
         }
     }
 
@@ -67,6 +70,7 @@ impl ResponseBody {
                 let mut download = Download::new(bodies.clone(), object, key);
                 let first = std::future::poll_fn(|context| download.poll_piece(context)).await;
                 download.first = first.inspect_err(note_unreadable)?;
+                download.keep_open();
                 Ok(HostBody::stream(download))
             }
         }
@@ -82,11 +86,11 @@ impl ObjectBytes {
         if let Some(key) = self.key.get() {
             return Ok(key.clone());
         }
-        let context = part_context(&self.range.context, part.number);
+        let context = part.context(&self.range.context);
         let opened = body_key.data_key(roots, &part.wrapped_key, &context);
         let key = opened.map_err(|_| Error::Damaged)?;
         // The answer may be given again: what a key service opened is asked for again then.
-        if self.range.parts.len() == 1 && *body_key == BodyKey::Service {
+        if matches!(self.range.parts, Parts::One(_)) && *body_key == BodyKey::Service {
             let _ = self.key.set(key.clone());
         }
         Ok(key)
@@ -104,9 +108,10 @@ pub(super) struct Download {
     bodies: Arc<BodyStore>,
     object: Arc<ObjectBytes>,
     key: BodyKey,
-    /// The next part, and its start in the whole body.
-    next: usize,
-    begin: u64,
+    /// The parts that follow.
+    parts: PartCursor,
+    /// Held while there is more to read.
+    kept: Option<OpenBody>,
     left: u64,
     open: Option<(Box<dyn BlobReader>, Decryptor)>,
     reading: Option<Pending<Result<Option<Bytes>, BlobError>>>,
@@ -120,28 +125,37 @@ impl Download {
             first: None,
             bodies,
             left: range.end - range.start,
+            parts: PartCursor::new(object.range.parts.clone(), range.start),
+            kept: None,
             object,
             key,
-            next: 0,
-            begin: 0,
             open: None,
             reading: None,
         }
     }
 
+    /// Keeps the body until it is read, where that may take longer than a replaced body stays by itself.
+    pub(super) fn keep_open(&mut self) {
+        if self.left > 0 {
+            self.kept = Some(self.bodies.open.open(self.object.range.parts.name()));
+        }
+    }
+
     /// Opens the next part that has bytes of the range; `false` when there is none.
     fn open_next(&mut self) -> Result<bool, Error> {
-        let ObjectRange { parts, bytes: range, .. } = &self.object.range;
-        while let Some(part) = parts.get(self.next) {
-            let begin = self.begin;
-            let end = begin + part.bytes;
-            (self.next, self.begin) = (self.next + 1, end);
-            let (from, to) = (range.start.max(begin), range.end.min(end));
+        let range = &self.object.range.bytes;
+        let mut tx = Tx::new(&*self.bodies.store);
+        while let Some(placed) = self.parts.next(&mut tx)? {
+            let (part, place) = (placed.part, placed.place);
+            if place.start >= range.end {
+                break;
+            }
+            let (from, to) = (range.start.max(place.start), range.end.min(place.end));
             if from >= to {
                 continue;
             }
-            let key = self.object.key_of(part, &self.key, &self.bodies.keyring)?;
-            let within = from - begin..to - begin;
+            let key = self.object.key_of(&part, &self.key, &self.bodies.keyring)?;
+            let within = from - place.start..to - place.start;
             let encrypted = EncryptedRange::of(&within, part.bytes, key.layers());
             let reader = self.bodies.blobs.open(part.blob, encrypted.bytes.clone())?;
             self.open = Some((reader, Decryptor::new(key, &encrypted)));

@@ -2,13 +2,16 @@
 
 mod background;
 mod body_store;
+mod complete_upload;
 mod control;
 mod credential_cache;
 mod download;
 mod embedded_keys;
 mod md5_pool;
 mod object_keys;
+mod open_bodies;
 mod pipeline;
+mod put_part;
 mod put_stream;
 mod render;
 mod request;

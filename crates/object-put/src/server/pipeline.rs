@@ -19,6 +19,7 @@ use crate::auth::credentials::Credentials;
 use crate::auth::payload::Payload;
 use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
+use crate::body::body_headers::BodyHeaders;
 use crate::body::customer_key;
 use crate::error::Error;
 use crate::operation::table::route;
@@ -211,6 +212,14 @@ impl ObjectPut {
             }
             // Boxed, so that the many requests that read do not carry the room that these need.
             Run::Steps(step) => Box::pin(self.steps(request, body, step)).await,
+            Run::Begin => {
+                document(request, body).await?;
+                Box::pin(self.begin_upload(request)).await
+            }
+            Run::Complete => {
+                let document = document(request, body).await?;
+                Box::pin(self.complete_upload(request, &document)).await
+            }
             Run::Upload(source) => Box::pin(self.upload(request, source, body)).await,
             Run::NotImplemented => {
                 Err(Error::OperationNotImplemented { operation: request.operation.name })
@@ -324,5 +333,11 @@ where
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    upload::document(body, &request.fields, &request.verified, DOCUMENT_BYTES_MAX).await
+    let payload = request.verified.payload;
+    let head = match request.operation.run {
+        // The checksum that its headers name is that of the object.
+        Run::Complete => BodyHeaders::without_checksum(&request.fields, payload)?,
+        _ => BodyHeaders::read(&request.fields, payload)?,
+    };
+    upload::document(body, &request.fields, &head, &request.verified, DOCUMENT_BYTES_MAX).await
 }

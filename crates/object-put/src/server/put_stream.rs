@@ -16,7 +16,8 @@ use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::upload;
 use crate::store::commit::{NewVersion, commit};
-use crate::store::version::{ObjectRange, ObjectVersion, Part, Parts, encryption_context};
+use crate::store::part_list::{Part, Parts};
+use crate::store::version::ObjectVersion;
 
 impl ObjectPut {
     /// Stores an object whose body comes from `source`.
@@ -33,6 +34,8 @@ impl ObjectPut {
         match source {
             BodySource::Request => self.put(request, body).await,
             BodySource::Object => self.copy(request).await,
+            BodySource::PartOfRequest => self.put_part(request, body).await,
+            BodySource::PartOfObject => self.copy_part(request).await,
         }
     }
 
@@ -64,11 +67,10 @@ impl ObjectPut {
             CopyAdmission::decide(&call, tx, ids)
         })
         .await?;
-        let context = encryption_context(copy.bucket, &copy.key, copy.object.version.random);
-        let (key, parts) = (copy.source_key.clone(), copy.parts.clone());
-        let range = ObjectRange { context, key, parts, bytes: 0..copy.size() };
-        let source_key = self.0.bodies.keys.open(&range.key).await?;
-        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(range), source_key);
+        let bytes = copy.source.bytes();
+        let source_key = self.0.bodies.keys.open(&bytes.key).await?;
+        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);
+        body.keep_open();
         let unsigned = Verified { payload: copy.admission.headers.body.payload, chunks: None };
         let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
@@ -97,7 +99,7 @@ impl ObjectPut {
         let verifier = Verifier::new(request.fields.dialect(), headers, verified);
         let (digested, blob) =
             upload::receive(bodies, body, headers, verifier, key, request.now).await?;
-        let part = Part { blob: blob.id, bytes: digested.size, wrapped_key, number: 0 };
+        let part = Part { number: 0, blob: blob.id, bytes: digested.size, wrapped_key };
         let now = self.0.clock.now();
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let new = NewVersion {

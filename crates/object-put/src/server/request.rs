@@ -6,7 +6,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::account::Caller;
 use crate::auth::authorize::AccessRequest;
 use crate::auth::signature::Verified;
-use crate::operation::{Call, Operation, ReadCall, Run, Settings};
+use crate::operation::{Call, Operation, ReadCall, Settings};
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::request::query::Query;
@@ -31,7 +31,7 @@ impl ParsedRequest<'_> {
         Some(AccessRequest {
             permission: self.operation.permission,
             target: self.operation.target,
-            writes_object: matches!(self.operation.run, Run::Upload(_)),
+            writes_object: self.operation.sets_properties,
             bucket,
             key: self.location.key.as_ref(),
             fields: &self.fields,

@@ -103,6 +103,13 @@ impl Builder {
         self
     }
 
+    /// The least bytes of a part that is not the last of its object: 5 MiB unless tests want fewer.
+    #[must_use]
+    pub const fn part_bytes_min(mut self, bytes: u64) -> Self {
+        self.settings.part_bytes_min = bytes;
+        self
+    }
+
     /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
     #[must_use]
     pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
@@ -158,7 +165,7 @@ impl Builder {
         });
         let keys = ObjectKeys::new(embedded.clone(), keyring.clone(), self.clock.clone());
         ObjectPut(Arc::new(Inner {
-            bodies: Arc::new(BodyStore::new(self.blobs, keyring, keys)),
+            bodies: Arc::new(BodyStore::new(self.blobs, self.store.clone(), keyring, keys)),
             embedded_keys: embedded,
             store: self.store,
             clock: self.clock,

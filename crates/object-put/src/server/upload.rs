@@ -239,13 +239,14 @@ fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Error 
     }
 }
 
-/// Takes the whole body of an operation whose body is a document, and checks it as one of an object.
+/// Takes the whole body of an operation whose body is a document, and checks it against its `head`, as one of an object.
 ///
 /// # Errors
 /// [`Error::EntityTooLarge`] beyond `most` bytes; those of [`Verifier`] and of the framing.
 pub(super) async fn document<B>(
     body: &mut B,
     fields: &Fields<'_>,
+    head: &BodyHeaders,
     verified: &Verified,
     most: u64,
 ) -> Result<Bytes, Error>
@@ -253,12 +254,11 @@ where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let head = BodyHeaders::read(fields, verified.payload)?;
     let too_large = |proposed| Error::EntityTooLarge { proposed, most };
     if let Some(length) = head.length.filter(|length| *length > most) {
         return Err(too_large(length));
     }
-    let mut verifier = Verifier::new(fields.dialect(), &head, verified);
+    let mut verifier = Verifier::new(fields.dialect(), head, verified);
     let mut reader = FrameReader::new(body, head.payload);
     let mut whole = BytesMut::new();
     while let Some(frame) = reader.next().await? {

@@ -8,12 +8,13 @@ use triptych_core::time::Timestamp;
 use crate::error::Error;
 use crate::store::bucket::{Bucket, Versioning};
 use crate::store::key::Key;
+use crate::store::part_list::Parts;
 use crate::store::precondition::{Precondition, Snapshot};
 use crate::store::tables::{
     BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, bucket_slot,
     object_key, version_place,
 };
-use crate::store::version::{ObjectData, ObjectVersion, Parts, VersionId};
+use crate::store::version::{ObjectData, ObjectVersion, VersionId};
 
 /// An object whose body is on disk, to be made visible.
 #[derive(Debug, Clone)]

@@ -95,6 +95,9 @@ pub struct Rule {
     /// The end of versions that are not current, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noncurrent: Option<NoncurrentExpiration>,
+    /// The days after which an upload in parts that is not finished is aborted, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abort_days: Option<u32>,
 }
 
 /// The end of a version that is not current any more.
@@ -242,6 +245,23 @@ impl Lifecycle {
             .any(|expiration| expiration.end(marker.modified).is_none_or(|end| end <= now))
     }
 
+    /// The end of an upload in parts that is not finished, and the rule that ends it: the earliest counts.
+    #[must_use]
+    pub fn end_of_upload(&self, key: &Key, initiated: Timestamp) -> Option<(Timestamp, &str)> {
+        self.enabled()
+            .filter(|rule| rule.filter.takes_marker(key))
+            .filter_map(|rule| {
+                Some((midnight_after(initiated, rule.abort_days?), rule.id.as_str()))
+            })
+            .min_by_key(|(end, _)| *end)
+    }
+
+    /// Tells whether a rule ends uploads in parts.
+    #[must_use]
+    pub fn ends_uploads(&self) -> bool {
+        self.enabled().any(|rule| rule.abort_days.is_some())
+    }
+
     /// The prefixes of keys that rules may end something of: no key starts with two of them.
     #[must_use]
     pub fn scopes(&self) -> Vec<&str> {
@@ -341,6 +361,7 @@ fn rule(element: &Element) -> Result<Rule, Error> {
         let class = transition.required("StorageClass")?;
         crate::store::version::StorageClass::parse(class).ok_or(Error::MalformedXml)?;
     }
+    let tags = filter.tags.clone();
     Ok(Rule {
         id,
         enabled,
@@ -350,7 +371,34 @@ fn rule(element: &Element) -> Result<Rule, Error> {
             .child("NoncurrentVersionExpiration")
             .map(read_noncurrent)
             .transpose()?,
+        abort_days: element
+            .child("AbortIncompleteMultipartUpload")
+            .map(|abort| read_abort(abort, &tags))
+            .transpose()?
+            .flatten(),
     })
+}
+
+/// `AbortIncompleteMultipartUpload`: its days.
+fn read_abort(element: &Element, tags: &Tags) -> Result<Option<u32>, Error> {
+    const DAYS: &str = "DaysAfterInitiation";
+    if !tags.0.is_empty() {
+        return Err(Error::request(
+            "AbortIncompleteMultipartUpload cannot be specified with Tags.",
+        ));
+    }
+    let Some(text) = element.text_of(DAYS) else {
+        return Ok(None);
+    };
+    let number = text.parse::<i64>().map_err(|_| Error::MalformedXml)?;
+    match u32::try_from(number) {
+        Ok(days) if days > 0 => Ok(Some(days)),
+        _ => Err(Error::argument(
+            DAYS,
+            Some(text),
+            "'DaysAfterInitiation' for AbortIncompleteMultipartUpload action must be a positive integer",
+        )),
+    }
 }
 
 /// `NoncurrentVersionExpiration`: its days, and how many newer versions it keeps.

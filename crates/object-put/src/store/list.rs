@@ -16,7 +16,7 @@ pub const PAGE_MAX: usize = 1000;
 /// Rows that are read at first where a delimiter may make most of them one entry.
 const GROUPED_ROWS: usize = 16;
 /// Greater than any byte that follows in a key: keys are UTF-8, and their ends are written as zeros.
-const BEYOND: u8 = 0xFF;
+pub(super) const BEYOND: u8 = 0xFF;
 
 /// The start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -116,7 +116,8 @@ pub struct ListPage {
 }
 
 /// The part of `key` that stands for it under this prefix and delimiter, if it rolls up.
-fn common_prefix<'k>(key: &'k str, prefix: &str, delimiter: &str) -> Option<&'k str> {
+#[must_use]
+pub fn common_prefix<'k>(key: &'k str, prefix: &str, delimiter: &str) -> Option<&'k str> {
     if delimiter.is_empty() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Versions, parts and accounts, found in their tables.
+//! Versions and accounts, found in their tables.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::auth::account::AccountDirectory;
 use crate::error::Error;
 use crate::store::key::Key;
 use crate::store::tables::{
-    ACCOUNTS, CURRENT, NONCURRENT, NULLS, ObjectKey, PARTS, object_key, version_place,
+    ACCOUNTS, CURRENT, NONCURRENT, NULLS, ObjectKey, object_key, version_place,
 };
-use crate::store::version::{ObjectData, ObjectVersion, PARTS_PER_CHUNK, Part, Parts, VersionId};
+use crate::store::version::{ObjectData, ObjectVersion, VersionId};
 
 /// The most accounts that a store holds.
 const ACCOUNTS_MAX: usize = 10_000;
@@ -91,27 +91,6 @@ fn version_named(
     };
     let read = VersionId::parse(name).map(Some);
     read.ok_or_else(|| Error::argument("versionId", Some(name), reason))
-}
-
-/// All parts of a body, in order.
-///
-/// # Errors
-/// [`Error::Damaged`] where a chunk of the list is missing.
-pub fn parts(tx: &mut Tx<'_>, parts: &Parts) -> Result<Vec<Part>, Error> {
-    match parts {
-        Parts::One(part) => Ok(vec![part.clone()]),
-        Parts::Chunks { list, count } => {
-            let mut all = Vec::new();
-            for chunk in 0..chunks(*count) {
-                all.extend(PARTS.peek(tx, &(*list, chunk))?.ok_or(Error::Damaged)?.0);
-            }
-            Ok(all)
-        }
-    }
-}
-
-fn chunks(count: u32) -> u32 {
-    count.div_ceil(u32::try_from(PARTS_PER_CHUNK).unwrap_or(1))
 }
 
 /// All accounts of the store.

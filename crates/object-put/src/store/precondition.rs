@@ -1,5 +1,7 @@
 //! Conditions of a PUT: checked when it starts, before its body is asked for, and again when it commits.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::etag;
@@ -24,9 +26,11 @@ pub enum Precondition {
 }
 
 /// The key of a PUT as its start saw it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// The version that was current.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<VersionId>,
     /// Deletes that the key's slot had counted.
     pub delete_count: u64,

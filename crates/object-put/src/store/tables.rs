@@ -13,7 +13,9 @@ use crate::auth::account::{AccessKey, Account};
 use crate::kms::key::{KeyId, KmsKey};
 use crate::store::bucket::Bucket;
 use crate::store::key::Key;
-use crate::store::version::{ObjectVersion, PartListChunk, VersionId};
+use crate::store::part_list::PartListChunk;
+use crate::store::upload::{CompletedUpload, DraftList, Upload, UploadEnd, UploadKey, UploadPart};
+use crate::store::version::{ObjectVersion, VersionId};
 
 /// A bucket's number, and the bytes of a key.
 pub type ObjectKey = (u64, Vec<u8>);
@@ -44,6 +46,16 @@ pub const BUCKET_CONFIGS: Table<(u64, String), Bytes> = Table::new(10);
 /// Part lists that no record names any more: when that began (milliseconds), the number of the list. A pass frees their
 /// bodies chunk by chunk, so that whoever discards an object of 10,000 parts writes one row.
 pub const DISCARDED_LISTS: Table<(u64, u64), ()> = Table::new(11);
+/// Uploads in parts that are not finished, in the order in which those of a key began.
+pub const UPLOADS: Table<UploadKey, Upload> = Table::new(12);
+/// Parts of uploads that are not finished: the number of the upload, that of the part.
+pub const UPLOAD_PARTS: Table<(u64, u32), UploadPart> = Table::new(13);
+/// Uploads that were completed a short time ago.
+pub const COMPLETED_UPLOADS: Table<UploadKey, CompletedUpload> = Table::new(14);
+/// What is left of uploads that ended: when it is due (milliseconds), and a number that says of which. A pass frees it in steps.
+pub const UPLOAD_ENDS: Table<(u64, u64), UploadEnd> = Table::new(15);
+/// Part lists that no object names yet, by number.
+pub const DRAFT_LISTS: Table<u64, DraftList> = Table::new(16);
 /// Ids of the root keys that bodies of the store are sealed with.
 pub const ROOT_KEYS: Table<String, ()> = Table::new(24);
 

@@ -1,30 +1,22 @@
 //! The record of an object's version, and the names of versions.
 
 use std::fmt;
-use std::ops::Range;
 
 use base64::Engine as _;
 use base64::alphabet::Alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use triptych_core::blobs::BlobId;
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, Record};
+use triptych_core::kv::JsonRecord;
 use triptych_core::time::Timestamp;
 
 use crate::auth::acl::Acl;
-use crate::body::checksum::Checksum;
-use crate::body::encryption::WrappedKey;
+use crate::body::checksum::{Checksum, ChecksumType};
 use crate::store::key::Key;
 use crate::store::lock::ObjectLock;
-use crate::store::object_encryption::{KeyOpening, ObjectEncryption};
+use crate::store::object_encryption::ObjectEncryption;
+use crate::store::part_list::Parts;
 use crate::store::tagging::Tags;
-
-/// The most parts that an object has (spec §8).
-pub const PARTS_MAX: u32 = 10_000;
-/// Parts that one immutable chunk of a part list names.
-pub const PARTS_PER_CHUNK: usize = 500;
 
 /// The characters of version ids: letters, digits, `.` and `_`, so that no tool takes one for an option.
 const ALPHABET: GeneralPurpose = GeneralPurpose::new(&CHARACTERS, NO_PAD);
@@ -116,42 +108,6 @@ pub struct ContentHeaders {
     pub expires: Option<String>,
 }
 
-/// A piece of a body: one blob, encrypted by itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
-    /// The name of the encrypted bytes.
-    #[serde(with = "crate::store::version::blob_id")]
-    pub blob: BlobId,
-    /// Bytes before sealing.
-    pub bytes: u64,
-    /// Its data key, wrapped.
-    #[serde(rename = "sealed")]
-    pub wrapped_key: WrappedKey,
-    /// Its number in its upload, which it is bound to; 0 for a body that was put whole.
-    #[serde(default, skip_serializing_if = "is_whole")]
-    pub number: u16,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_whole(number: &u16) -> bool {
-    *number == 0
-}
-
-/// The place of a body: a part that stands in the record, or chunks of a part list that the record names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Parts {
-    /// The whole body is one part.
-    One(Part),
-    /// Rows of `PARTS` with this number: each but the last names [`PARTS_PER_CHUNK`] parts. They never change.
-    Chunks {
-        /// The number of the list.
-        list: u64,
-        /// The number of parts, at most [`PARTS_MAX`].
-        count: u32,
-    },
-}
-
 /// An object beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -160,8 +116,11 @@ pub struct ObjectData {
     pub size: u64,
     /// The entity tag, without quotes.
     pub etag: String,
-    /// The checksum of the whole body.
+    /// Its checksum.
     pub checksum: Checksum,
+    /// The bytes that the checksum is of.
+    #[serde(default, skip_serializing_if = "ChecksumType::is_full_object")]
+    pub checksum_type: ChecksumType,
     /// The place of the body.
     pub parts: Parts,
     /// Its encryption.
@@ -187,6 +146,17 @@ pub struct ObjectData {
     /// Retention and legal hold.
     #[serde(default, skip_serializing_if = "ObjectLock::is_none")]
     pub lock: ObjectLock,
+}
+
+impl ObjectData {
+    /// The value of its checksum, as headers carry it: one of the checksums of parts ends with their number.
+    #[must_use]
+    pub fn checksum_text(&self) -> String {
+        match self.checksum_type {
+            ChecksumType::FullObject => self.checksum.base64(),
+            ChecksumType::Composite => format!("{}-{}", self.checksum.base64(), self.parts.count()),
+        }
+    }
 }
 
 fn no_tags(tags: &Tags) -> bool {
@@ -215,56 +185,6 @@ impl ObjectVersion {
     #[must_use]
     pub fn written(&self) -> String {
         Timestamp::from_seconds(self.modified.seconds()).rfc3339_millis()
-    }
-}
-
-/// A chunk of a part list. It is kept as plain bytes: 500 parts as JSON are longer than a value may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartListChunk(pub Vec<Part>);
-
-impl Record for PartListChunk {
-    const FORMAT: u8 = 1;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        for part in &self.0 {
-            out.extend_from_slice(&part.blob.0);
-            out.extend_from_slice(&part.bytes.to_be_bytes());
-            out.extend_from_slice(&part.number.to_be_bytes());
-            for field in [part.wrapped_key.root_id.as_bytes(), &part.wrapped_key.wrapped] {
-                // Both are short by how they are made: the name of a root key, and one wrapped key.
-                out.push(u8::try_from(field.len()).unwrap_or(u8::MAX));
-                out.extend_from_slice(field);
-            }
-        }
-    }
-
-    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        fn part(rest: &mut &[u8]) -> Option<Part> {
-            let (blob, after) = rest.split_first_chunk()?;
-            let (bytes, after) = after.split_first_chunk()?;
-            let (number, mut after) = after.split_first_chunk()?;
-            let mut field = || {
-                let (length, fields) = after.split_first()?;
-                let (field, behind) = fields.split_at_checked(usize::from(*length))?;
-                after = behind;
-                Some(field.to_vec())
-            };
-            let (root_id, wrapped) = (String::from_utf8(field()?).ok()?, field()?);
-            *rest = after;
-            Some(Part {
-                blob: BlobId(*blob),
-                bytes: u64::from_be_bytes(*bytes),
-                wrapped_key: WrappedKey { root_id, wrapped },
-                number: u16::from_be_bytes(*number),
-            })
-        }
-        (format == Self::FORMAT).then_some(())?;
-        let mut rest = &*bytes;
-        let mut parts = Vec::new();
-        while !rest.is_empty() {
-            parts.push(part(&mut rest)?);
-        }
-        Some(Self(parts))
     }
 }
 
@@ -326,45 +246,6 @@ pub fn encryption_context(bucket: u64, key: &Key, random: [u8; 12]) -> Vec<u8> {
     context
 }
 
-/// The context that binds one part of an upload to its number, within that of its object: parts cannot change places.
-#[must_use]
-pub fn part_context(context: &[u8], number: u16) -> Vec<u8> {
-    let mut bound = context.to_vec();
-    // An object that was put whole has no numbers. No key has this byte, so no other context ends so.
-    if number > 0 {
-        bound.push(0xFF);
-        bound.extend_from_slice(&number.to_be_bytes());
-    }
-    bound
-}
-
-/// Bytes of an object: which, of which parts, their encryption context, and the key that opens them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObjectRange {
-    /// The [`encryption_context`] of the parts.
-    pub context: Vec<u8>,
-    /// The way to the key that opens them.
-    pub key: KeyOpening,
-    /// The parts of the whole body, in order.
-    pub parts: Vec<Part>,
-    /// The bytes of the body that are wanted.
-    pub bytes: Range<u64>,
-}
-
-/// Names of blobs as base64 text in records.
-pub(crate) mod blob_id {
-    use serde::{Deserializer, Serializer};
-    use triptych_core::blobs::BlobId;
-
-    pub(crate) fn serialize<S: Serializer>(id: &BlobId, to: S) -> Result<S::Ok, S::Error> {
-        crate::body::base64_array::serialize(&id.0, to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BlobId, D::Error> {
-        crate::body::base64_array::deserialize(from).map(BlobId)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,25 +265,6 @@ mod tests {
         for text in ["", "null", "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD", "a b"] {
             assert_eq!(VersionId::parse(text), None);
         }
-    }
-
-    #[test]
-    fn a_full_chunk_of_parts_fits_a_value_and_reads_back() {
-        let mut ids = triptych_core::id::SeededIds::from_number(1);
-        let ring = crate::body::encryption::Keyring::new(&[9; 32]);
-        let part = |number: u64| Part {
-            blob: BlobId([7; BlobId::BYTES]),
-            bytes: number,
-            wrapped_key: ring.new_data_key(b"context", &mut ids).1,
-            number: 7,
-        };
-        let chunk = PartListChunk((0..PARTS_PER_CHUNK as u64).map(part).collect());
-        let mut bytes = Vec::new();
-        chunk.encode(&mut bytes);
-        assert!(bytes.len() < 64 * 1024, "{} bytes", bytes.len());
-        assert_eq!(PartListChunk::decode(1, bytes.clone().into()), Some(chunk));
-        bytes.pop();
-        assert_eq!(PartListChunk::decode(1, bytes.into()), None);
     }
 
     #[test]

@@ -50,6 +50,9 @@ pub const SEED: &str = r#"{
         { "id": "11111111-aaaa-4bbb-8ccc-000000000005", "account": "444455556666", "sharedWith": ["111122223333"] },
         { "id": "11111111-aaaa-4bbb-8ccc-000000000006", "account": "444455556666" } ] }"#;
 
+/// The least bytes of a part that is not the last of its object.
+pub const PART_BYTES_MIN: u64 = 8;
+
 /// A service and its clock.
 pub struct World {
     pub service: ObjectPut,
@@ -114,6 +117,7 @@ impl World {
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
             .strict(strict)
+            .part_bytes_min(PART_BYTES_MIN)
             .build();
         service.apply_seed().await.unwrap();
         Self { service, clock }

@@ -1,0 +1,146 @@
+//! The document of a completion: the parts that the object is to have.
+
+use sha2::{Digest, Sha256};
+
+use crate::body::checksum::ALGORITHMS;
+use crate::error::Error;
+use crate::operation::multipart::part_number;
+use crate::request::etag;
+use crate::request::xml::Element;
+use crate::store::part_list::PARTS_MAX;
+
+/// The most bytes of the document: 10,000 parts with the longest checksums are 1.7 MB.
+pub const DOCUMENT_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// The most elements of the document: of each part itself, its number, its entity tag and a checksum.
+const ELEMENTS_MAX: usize = 60_000;
+
+/// A part as the document names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedPart {
+    /// Its number.
+    pub number: u32,
+    /// Its entity tag, without quotes.
+    pub etag: String,
+    /// Algorithms, by their names in capitals, and values of the checksums that it is given.
+    pub checksums: Vec<(String, String)>,
+}
+
+/// The parts that a document names, in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartDocument(pub Vec<NamedPart>);
+
+impl PartDocument {
+    /// Reads a `CompleteMultipartUpload` document.
+    ///
+    /// # Errors
+    /// `MalformedXml`, for more than 10,000 parts too; `InvalidRequest` for none; `InvalidArgument` for a number that no part has.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let root = "CompleteMultipartUpload";
+        let document = Element::parse_within(bytes, root, DOCUMENT_BYTES_MAX, ELEMENTS_MAX)?;
+        let mut parts = Vec::new();
+        for element in document.all("Part") {
+            if parts.len() >= usize::try_from(PARTS_MAX).unwrap_or(usize::MAX) {
+                return Err(Error::MalformedXml);
+            }
+            parts.push(named_part(element)?);
+        }
+        if parts.is_empty() {
+            return Err(Error::request("You must specify at least one part"));
+        }
+        Ok(Self(parts))
+    }
+
+    /// Checks that the numbers of the parts ascend.
+    ///
+    /// # Errors
+    /// `InvalidPartOrder`.
+    pub fn check_order(&self, upload: &str) -> Result<(), Error> {
+        let numbers = self.0.iter().map(|part| part.number);
+        match numbers.is_sorted_by(|one, next| one < next) {
+            true => Ok(()),
+            false => Err(Error::InvalidPartOrder { upload: upload.to_owned() }),
+        }
+    }
+
+    /// A digest of what it names, by which it is known again.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        for part in &self.0 {
+            digest.update(part.number.to_be_bytes());
+            digest.update(part.etag.len().to_be_bytes());
+            digest.update(&part.etag);
+        }
+        digest.finalize().into()
+    }
+}
+
+fn named_part(element: &Element) -> Result<NamedPart, Error> {
+    let number = element.required("PartNumber")?;
+    // What is no number at all does not fit the schema.
+    number.parse::<i64>().map_err(|_| Error::MalformedXml)?;
+    let checksums = element.children.iter().filter_map(|child| {
+        let name = child.name.strip_prefix("Checksum")?;
+        let known = ALGORITHMS.iter().any(|row| row.name == name);
+        known.then(|| (name.to_owned(), child.text.trim().to_owned()))
+    });
+    Ok(NamedPart {
+        number: part_number(Some(number))?,
+        etag: etag::bare(element.required("ETag")?).to_owned(),
+        checksums: checksums.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(parts: &str) -> Result<PartDocument, Error> {
+        let text = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
+        PartDocument::parse(text.as_bytes())
+    }
+
+    fn part(number: u32) -> String {
+        format!("<Part><PartNumber>{number}</PartNumber><ETag>&quot;a&quot;</ETag></Part>")
+    }
+
+    #[test]
+    fn ten_thousand_parts_with_checksums_are_read_and_one_more_is_not() {
+        let full = |number: u32| {
+            format!(
+                "<Part><ChecksumSHA256>{}</ChecksumSHA256><ETag>&quot;{}&quot;</ETag><PartNumber>{number}</PartNumber></Part>",
+                "A".repeat(44),
+                "a".repeat(32)
+            )
+        };
+        let all: String = (1..=PARTS_MAX).map(full).collect();
+        assert_eq!(document(&all).unwrap().0.len(), 10_000);
+        assert_eq!(document(&(all + &part(1))), Err(Error::MalformedXml));
+    }
+
+    #[test]
+    fn what_is_no_list_of_parts_is_refused() {
+        assert!(matches!(document(""), Err(Error::InvalidRequest { .. })));
+        for number in ["0", "-1", "10001"] {
+            let parts = part(1).replace(">1<", &format!(">{number}<"));
+            assert!(matches!(document(&parts), Err(Error::InvalidArgument { .. })), "{number}");
+        }
+        for parts in ["<Part/>", "<Part><PartNumber>1</PartNumber></Part>"] {
+            assert_eq!(document(parts), Err(Error::MalformedXml), "{parts}");
+        }
+        assert_eq!(document(&part(1).replace(">1<", ">x<")), Err(Error::MalformedXml));
+        assert_eq!(PartDocument::parse(b""), Err(Error::MalformedXml));
+    }
+
+    #[test]
+    fn numbers_that_do_not_ascend_are_out_of_order() {
+        let order = |numbers: &[u32]| {
+            let parts: String = numbers.iter().map(|number| part(*number)).collect();
+            document(&parts).unwrap().check_order("u")
+        };
+        assert_eq!(order(&[1, 2, 10_000]), Ok(()));
+        for numbers in [&[2, 1][..], &[1, 1], &[1, 3, 2]] {
+            assert_eq!(order(numbers), Err(Error::InvalidPartOrder { upload: "u".to_owned() }));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Uploads and their parts: a look that refuses, the body as it streams by, and a commit that looks again.
+
+use bytes::Bytes;
+use triptych_core::host::BoxError;
+use triptych_core::id::SharedIds;
+use triptych_core::kv::run;
+
+use crate::auth::signature::Verified;
+use crate::body::checksum::Digested;
+use crate::body::verifier::Verifier;
+use crate::error::Error;
+use crate::operation::Reply;
+use crate::operation::multipart::copy_part::PartCopyAdmission;
+use crate::operation::multipart::create::UploadAdmission;
+use crate::operation::multipart::put_part::PartAdmission;
+use crate::server::download::{Download, ObjectBytes};
+use crate::server::request::ParsedRequest;
+use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+use crate::server::upload;
+use crate::store::open_upload;
+use crate::store::upload::UploadPart;
+
+impl ObjectPut {
+    /// CreateMultipartUpload: look and refuse, ask for the key, begin.
+    pub(super) async fn begin_upload(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+        let mut ids = self.ids();
+        let empty = Bytes::new();
+        let (admission, bucket) = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            Ok::<_, Error>((UploadAdmission::decide(&call, tx)?, bucket))
+        })
+        .await?;
+        let (name, key) = (&admission.bucket.name, admission.key.as_str());
+        let keys = &self.0.bodies.keys;
+        let object_key = keys.new_key(&admission.encryption, name, key, &mut ids).await?;
+        let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            admission.commit(&call, &object_key.encryption, tx, ids)
+        })
+        .await
+    }
+
+    /// UploadPart.
+    pub(super) async fn put_part<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let mut ids = self.ids();
+        let empty = Bytes::new();
+        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            PartAdmission::decide(&call, request.verified.payload, tx)
+        })
+        .await?;
+        let (digested, part) =
+            self.store_part(request, &admission, &request.verified, body, ids).await?;
+        admission.reply(&request.fields, &digested, &part)
+    }
+
+    /// UploadPartCopy: a part whose body is another object's.
+    pub(super) async fn copy_part(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+        let mut ids = self.ids();
+        let empty = Bytes::new();
+        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let bucket = self.authorize(request, tx)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            PartCopyAdmission::decide(&call, tx)
+        })
+        .await?;
+        let source_key = self.0.bodies.keys.open(&copy.bytes.key).await?;
+        let bytes = ObjectBytes::new(copy.bytes.clone());
+        let mut body = Download::new(self.0.bodies.clone(), bytes, source_key);
+        body.keep_open();
+        let admission = &copy.admission;
+        let unsigned = Verified { payload: admission.body.payload, chunks: None };
+        let (digested, part) =
+            self.store_part(request, admission, &unsigned, &mut body, ids).await?;
+        copy.reply(&request.fields, &digested, &part)
+    }
+
+    /// Takes the body of an admitted part, looks again and commits.
+    async fn store_part<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        admission: &PartAdmission,
+        verified: &Verified,
+        body: &mut B,
+        mut ids: SharedIds,
+    ) -> Result<(Digested, UploadPart), Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let bodies = &self.0.bodies;
+        let body_key = bodies.keys.open(&admission.opening).await?;
+        let context = admission.context();
+        let (key, wrapped_key) = body_key.new_data_key(&bodies.keyring, &context, &mut ids);
+        let headers = &admission.body;
+        let mut verifier = Verifier::new(request.fields.dialect(), headers, verified);
+        if let Some(second) = admission.second {
+            verifier = verifier.with_second(second);
+        }
+        let (digested, blob) =
+            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
+        let part = admission.part(&digested, &body_key, blob.id, wrapped_key, self.0.clock.now());
+        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            open_upload::put_part(tx, &admission.bucket, &admission.key, &admission.upload, &part)
+        })
+        .await;
+        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
+        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
+            let _ = bodies.blobs.delete(blob.id).await;
+        }
+        committed.map(|()| (digested, part))
+    }
+}

@@ -1,0 +1,81 @@
+//! Uploads that are not finished: named, found, given parts, and ended.
+
+use std::sync::Arc;
+
+use triptych_core::id::Ids;
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::error::Error;
+use crate::store::bucket::Bucket;
+use crate::store::commit::same_bucket;
+use crate::store::key::Key;
+use crate::store::tables::{GARBAGE, UPLOAD_ENDS, UPLOAD_PARTS, UPLOADS};
+use crate::store::upload::{PartNumbers, Upload, UploadEnd, UploadId, UploadPart, due};
+use crate::store::version::VersionId;
+
+/// A sequence for an upload of a key that no other has.
+///
+/// # Errors
+/// As reads of the store.
+pub fn new_id(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    now: Timestamp,
+    ids: &mut dyn Ids,
+) -> Result<UploadId, Error> {
+    let mut place = (bucket, key.as_bytes().to_vec(), u64::try_from(now.micros()).unwrap_or(0));
+    while UPLOADS.get_shared(tx, &place)?.is_some() {
+        place.2 += 1;
+    }
+    Ok(UploadId { sequence: place.2, random: VersionId::random_bytes(ids) })
+}
+
+/// The upload of a key that a request names; the commit depends on it.
+///
+/// # Errors
+/// [`Error::NoSuchUpload`].
+pub fn find(tx: &mut Tx<'_>, bucket: u64, key: &Key, name: &str) -> Result<Arc<Upload>, Error> {
+    let missing = || Error::NoSuchUpload { upload: name.to_owned() };
+    let id = UploadId::parse(name, bucket, key).ok_or_else(missing)?;
+    let place = (bucket, key.as_bytes().to_vec(), id.sequence);
+    let upload = UPLOADS.get_shared(tx, &place)?;
+    upload.filter(|upload| upload.id == id).ok_or_else(missing)
+}
+
+/// Adds a part whose body is on disk to the upload that `seen` was, in place of one with the same number.
+///
+/// # Errors
+/// `NoSuchBucket` and [`Error::NoSuchUpload`] if they ended meanwhile.
+pub fn put_part(
+    tx: &mut Tx<'_>,
+    bucket: &Bucket,
+    key: &Key,
+    seen: &Upload,
+    part: &UploadPart,
+) -> Result<(), Error> {
+    let bucket = same_bucket(tx, bucket)?;
+    let upload = find(tx, bucket.id, key, &seen.id.text(bucket.id, key))?;
+    let at = (upload.number, part.listed.part.number);
+    if let Some(older) = UPLOAD_PARTS.get(tx, &at)? {
+        GARBAGE.put(tx, &(due(part.modified), older.listed.part.blob.0), &());
+        let upload = Upload { replaced: upload.replaced + 1, ..Upload::clone(&upload) };
+        UPLOADS.put(tx, &upload.place(bucket.id, key), &upload);
+    }
+    UPLOAD_PARTS.put(tx, &at, part);
+    Ok(())
+}
+
+/// Ends an upload: its parts, but those that an object has `kept`, are freed from now on.
+pub fn end(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    upload: &Upload,
+    kept: PartNumbers,
+    now: Timestamp,
+) {
+    UPLOADS.delete(tx, &upload.place(bucket, key));
+    UPLOAD_ENDS.put(tx, &(due(now), upload.number), &UploadEnd::Parts { kept });
+}
