@@ -16,9 +16,15 @@ use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{ApiResponse, Body, error_body};
 use crate::resource::comments::reaction::{self, Reaction};
+use crate::resource::members;
+use crate::resource::members::control::Change as MembershipChange;
 use crate::resource::videos::play::{self, Plays};
+use crate::resource::videos::report;
 use crate::resource::{OPERATIONS, RESOURCES};
 use crate::seed::SeedError;
+
+/// Reports of abuse that one answer shows at most.
+const REPORTS_MAX: usize = 1_000;
 
 impl Hosted for VideoApi {
     fn refuse(&self, refusal: &Refusal, _request: &RequestHead<'_>) -> Response<ReplyBody> {
@@ -88,6 +94,8 @@ impl VideoApi {
         let wanted = match (request.method().as_str(), request.uri().path()) {
             ("POST", "/_ops/plays") => "plays",
             ("POST", "/_ops/comments") => "comments",
+            ("POST", "/_ops/members") => "members",
+            ("GET", "/_ops/abuseReports") => "abuseReports",
             ("GET", "/_ops/quota") => "quota",
             _ => return Err(request),
         };
@@ -103,6 +111,11 @@ impl VideoApi {
                 Ok(bytes) => self.react(&bytes).await,
                 Err(error) => Err(error),
             },
+            "members" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.change_membership(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "abuseReports" => self.abuse_reports(request.value("videoId")),
             _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
         };
         let response = match outcome {
@@ -168,6 +181,32 @@ impl VideoApi {
             "likeCount": comment.likes,
             "moderationStatus": comment.state.name(),
         }))
+    }
+
+    /// Lets an account become a member, change its level, or leave.
+    async fn change_membership(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
+        let change: MembershipChange =
+            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let now = self.0.clock.now();
+        let mut ids = self.ids();
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            members::control::carry_out(tx, &change, now)
+        })
+        .await
+    }
+
+    /// The latest reports of abuse, of one video or of all.
+    fn abuse_reports(&self, video: Option<&str>) -> Result<serde_json::Value, Error> {
+        let reports = report::latest(&mut Tx::new(&*self.0.store), video, REPORTS_MAX)?;
+        let shown = reports.into_iter().map(|report| {
+            let at = report.reported_at.rfc3339();
+            let mut json = serde_json::to_value(report).unwrap_or_default();
+            if let Some(map) = json.as_object_mut() {
+                map.insert("reportedAt".into(), at.into());
+            }
+            json
+        });
+        Ok(json!({"items": shown.collect::<Vec<_>>()}))
     }
 
     /// Deletes every row, then every body.

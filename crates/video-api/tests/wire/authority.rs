@@ -64,8 +64,8 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
     ("guideCategories.list", "part=id&regionCode=US", "", [403, 200, 200, 200, 403]),
     ("i18nLanguages.list", "part=id", "", [403, 200, 200, 200, 403]),
     ("i18nRegions.list", "part=id", "", [403, 200, 200, 200, 403]),
-    ("members.list", "part=snippet", "", [401, 401, 501, 501, 403]),
-    ("membershipsLevels.list", "part=id", "", [401, 401, 501, 501, 403]),
+    ("members.list", "part=snippet", "", [401, 401, 400, 200, 403]),
+    ("membershipsLevels.list", "part=id", "", [401, 401, 400, 200, 403]),
     ("playlistItems.delete", "id=ITEM", "", [401, 401, 403, 204, 403]),
     (
         "playlistItems.insert",
@@ -104,7 +104,7 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
     ),
     ("subscriptions.list", "part=id&mine=true", "", [403, 401, 200, 200, 403]),
     ("thumbnails.set", "videoId=v", "", [401, 401, 403, 400, 403]),
-    ("videoAbuseReportReasons.list", "part=id", "", [403, 501, 501, 501, 403]),
+    ("videoAbuseReportReasons.list", "part=id", "", [403, 200, 200, 200, 403]),
     ("videoCategories.list", "part=id&regionCode=US", "", [403, 200, 200, 200, 403]),
     ("videos.insert", "part=id", "{}", [401, 401, 400, 400, 403]),
     ("videos.list", "part=id&myRating=like", "", [403, 401, 200, 200, 403]),
@@ -117,7 +117,7 @@ const ROWS: &[(&str, &str, &str, [u16; 5])] = &[
     ),
     ("videos.rate", "id=v&rating=like", "", [401, 401, 204, 204, 403]),
     ("videos.getRating", "id=v", "", [401, 401, 200, 200, 403]),
-    ("videos.reportAbuse", "", "{}", [401, 401, 501, 501, 403]),
+    ("videos.reportAbuse", "", "{}", [401, 401, 400, 400, 403]),
     ("watermarks.set", "channelId=UCx", "{}", [401, 401, 403, 400, 403]),
     ("watermarks.unset", "channelId=UCx", "", [401, 401, 403, 204, 403]),
 ];

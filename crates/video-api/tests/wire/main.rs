@@ -6,6 +6,7 @@ mod authority;
 mod captions;
 mod comments;
 mod http;
+mod membership;
 mod mended;
 mod model;
 mod pages;

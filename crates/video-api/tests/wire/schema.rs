@@ -99,6 +99,8 @@ const LISTS: &[(&str, &[&str])] = &[
     ("guideCategories.list", &["regionCode=US", "id=GCTXVzaWM"]),
     ("i18nLanguages.list", &["hl=de"]),
     ("i18nRegions.list", &[""]),
+    ("members.list", &["", "hasAccessToLevel=tin", "mode=updates"]),
+    ("membershipsLevels.list", &[""]),
     (
         "playlistItems.list",
         &[
@@ -116,6 +118,7 @@ const LISTS: &[(&str, &[&str])] = &[
         "search.list",
         &["q=alice", "type=video", "q=none", "order=title&maxResults=2", "type=playlist"],
     ),
+    ("videoAbuseReportReasons.list", &["hl=de"]),
     ("videoCategories.list", &["regionCode=us", "id=10"]),
     ("videos.list", &["id=v,w,p", "chart=mostPopular", "myRating=like", "id=v&maxWidth=400&hl=de"]),
     ("videos.getRating", &["id=v,w"]),

@@ -34,6 +34,8 @@ pub(crate) const SEED: &str = r#"{
         {"id": "PLx", "owner": "alice", "snippet": {"title": "List"}, "items": ["v", "w"]},
         {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}],
     "subscriptions": [{"id": "s", "subscriber": "bob", "channel": "alice"}],
+    "membershipsLevels": [{"id": "tin", "channel": "alice", "displayName": "Tin", "priceMicros": 1000000}],
+    "members": [{"creator": "alice", "member": "bob", "level": "tin", "since": "2026-01-01T00:00:00Z"}],
     "captions": [{"id": "c", "video": "v", "language": "en", "name": "Seeded", "text": "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n"}],
     "comments": [{"id": "c", "author": "bob", "video": "v", "textOriginal": "Hello <b>", "likes": ["alice"],
         "replies": [{"id": "r", "author": "alice", "textOriginal": "Welcome"}]}]

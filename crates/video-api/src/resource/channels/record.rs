@@ -26,7 +26,7 @@ pub const USERNAMES: Table<String, Id> = Table::new(0x13);
 pub const CATEGORY_CHANNELS: Table<(String, String), ()> = Table::new(0x14);
 
 /// Number of channels of a guide category.
-pub const CATEGORY_CHANNEL_COUNT: Table<String, Count> = Table::new(0x70);
+pub const CATEGORY_CHANNEL_COUNT: Table<String, Count> = Table::new(0x17);
 
 /// The head of a channel: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ pub mod play;
 pub mod rating;
 pub mod record;
 pub mod render;
+pub mod report;
 pub mod rules;
 pub mod search_document;
 mod seed;
@@ -49,6 +50,8 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("ratings", &RATINGS, Form::Json),
         TableEntry::new("rated", &rating::RATED, Form::Bytes),
         TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
+        TableEntry::new("abuseReports", &report::REPORTS, Form::Json),
+        TableEntry::new("abuseReportsOfVideo", &report::REPORTS_OF_VIDEO, Form::Bytes),
     ],
     seed: seed::SECTIONS,
 };
@@ -184,7 +187,7 @@ const REPORT_ABUSE: Operation = Operation {
     params: &[OWNER],
     scopes: WRITE,
     request: Some("VideoAbuseReport"),
-    ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::NotImplemented)
+    ..Operation::insert("videos.reportAbuse", "/videos/reportAbuse", Run::Call(report_abuse))
 };
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -316,6 +319,11 @@ fn rate(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         return Err(Error::Rule(&rules::NOT_FOUND));
     }
     rating::set(tx, channel, id, likes, call.now)?;
+    Ok(Reply::empty())
+}
+
+fn report_abuse(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
+    report::put(call, tx, ids)?;
     Ok(Reply::empty())
 }
 

@@ -37,4 +37,12 @@ rules! {
     PRIVACY_FORBIDDEN = Rule::new(403, "youtube.video", "forbiddenPrivacySetting", Place::body("status.privacyStatus"), "The request attempts to set an invalid privacy setting for the video: public, unlisted or private.");
     /// A rating that is none.
     RATING_INVALID = Rule::new(400, "youtube.video", "invalidRating", Place::parameter("rating"), "The request contained an unexpected value for the rating parameter: like, dislike or none.");
+    /// A video that is reported.
+    REPORTED_NOT_FOUND = Rule::new(404, "youtube.video", "videoNotFound", Place::body("videoId"), "The video that you are trying to report cannot be found.");
+    /// A reason of a report that is none.
+    ABUSE_REASON_INVALID = Rule::new(400, "youtube.video", "invalidAbuseReason", Place::body("reasonId"), "The request contained an unexpected value for the reasonId. Use videoAbuseReportReasons.list to retrieve reasons.");
+    /// A secondary reason of a report that its reason does not have.
+    SECONDARY_REASON_INVALID = Rule::new(400, "youtube.video", "invalidAbuseReason", Place::body("secondaryReasonId"), "The request contained a secondaryReasonId that its reasonId does not have. Use videoAbuseReportReasons.list to retrieve reasons.");
+    /// A report with too many words. Ours.
+    REPORT_TOO_LONG = Rule::new(400, "global", "invalid", Place::body("comments"), "The comments of a report have at most 10000 characters.");
 }

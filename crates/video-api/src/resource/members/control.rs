@@ -1,0 +1,54 @@
+//! What `POST /_ops/members` does, since no operation does: an account joins, changes its level, or leaves.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::account::ACCOUNTS;
+use crate::api::error::Error;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::channels::rules as channels;
+use crate::resource::members::store;
+
+/// A membership that changes. Creator and member are accounts or channels; without a level, the member leaves.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Change {
+    /// Whose members.
+    pub creator: String,
+    /// Who.
+    pub member: String,
+    /// The level from now on.
+    pub level: Option<String>,
+}
+
+/// Carries a change out, and says what it made of the membership.
+///
+/// # Errors
+/// [`channels::NOT_FOUND`] for an account or channel that is none, [`Error::NoChannel`], [`Error::InvalidField`] for one's own channel, and
+/// those of [`store::set_level`].
+pub fn carry_out(tx: &mut Tx<'_>, change: &Change, now: Timestamp) -> Result<Value, Error> {
+    let creator = channel_of(tx, &change.creator)?;
+    let member = channel_of(tx, &change.member)?;
+    if creator == member {
+        let expected = "another channel than the creator's";
+        return Err(Error::InvalidField { path: "member".into(), expected });
+    }
+    let level = change.level.as_deref();
+    let membership = store::set_level(tx, &creator, &member, level, now)?;
+    Ok(json!({
+        "creator": creator,
+        "member": member,
+        "level": membership.level,
+        "memberSince": membership.time.since.map(Timestamp::rfc3339),
+    }))
+}
+
+fn channel_of(tx: &mut Tx<'_>, name: &str) -> Result<String, Error> {
+    if let Some(account) = ACCOUNTS.peek(tx, &name.to_owned())? {
+        return account.channel.ok_or(Error::NoChannel);
+    }
+    CHANNELS.peek(tx, &name.to_owned())?.ok_or(&channels::NOT_FOUND)?;
+    Ok(name.to_owned())
+}

@@ -1,0 +1,109 @@
+//! Reports of abuse: what somebody says about a video, kept for whoever runs the service.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, Table, Tx};
+use triptych_core::time::Timestamp;
+
+use crate::api::error::{Error, Place};
+use crate::api::language;
+use crate::api::operation::call::Call;
+use crate::record::json_fields::Body;
+use crate::record::key_order::latest_first;
+use crate::resource::video_abuse_report_reasons as reasons;
+use crate::resource::videos::{record, rules};
+
+/// Reports by time, latest first; the last part tells two of one moment apart.
+pub const REPORTS: Table<(u64, u64), Report> = Table::new(0xA1);
+
+/// Reports of a video.
+pub const REPORTS_OF_VIDEO: Table<(String, u64, u64), ()> = Table::new(0xA2);
+
+/// What somebody writes has at most this many characters.
+const COMMENTS_CHARS_MAX: usize = 10_000;
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The video.
+    pub video_id: String,
+    /// The account that reported it.
+    pub account: String,
+    /// When, in RFC 3339.
+    pub reported_at: Timestamp,
+    /// The reason.
+    pub reason_id: String,
+    /// The reason within it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secondary_reason_id: Option<String>,
+    /// More words of the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments: Option<String>,
+    /// The language that it speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+impl JsonRecord for Report {}
+
+/// Keeps the report that a request holds.
+///
+/// # Errors
+/// In this order: [`Error::InvalidField`] of a field's type, [`Error::RequiredField`], [`rules::REPORTED_NOT_FOUND`],
+/// [`rules::ABUSE_REASON_INVALID`], [`rules::SECONDARY_REASON_INVALID`], [`rules::REPORT_TOO_LONG`], those of a language.
+pub(super) fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<(), Error> {
+    let body = Body::of(call.body);
+    let text = |name| Ok::<_, Error>(body.text(name)?.filter(|text| !text.is_empty()));
+    let (video, reason) = (text("videoId")?, text("reasonId")?);
+    let (secondary, comments) = (text("secondaryReasonId")?, text("comments")?);
+    let language = text("language")?;
+    let video = video.ok_or(Error::RequiredField("videoId"))?;
+    let reason = reason.ok_or(Error::RequiredField("reasonId"))?;
+    record::visible(tx, &video, call.caller)?.ok_or(&rules::REPORTED_NOT_FOUND)?;
+    let reasons = reasons::all(tx)?;
+    let known = reasons.iter().find(|known| known.id == reason);
+    let known = known.ok_or(&rules::ABUSE_REASON_INVALID)?;
+    if let Some(id) = &secondary
+        && !known.secondary_reasons.iter().any(|secondary| secondary.id == *id)
+    {
+        return Err(Error::Rule(&rules::SECONDARY_REASON_INVALID));
+    }
+    if comments.as_ref().is_some_and(|text| text.chars().count() > COMMENTS_CHARS_MAX) {
+        return Err(Error::Rule(&rules::REPORT_TOO_LONG));
+    }
+    if let Some(tag) = &language {
+        language::check(tag, || Place::body("language"))?;
+    }
+    let account = call.caller.account.as_ref().ok_or(Error::LoginRequired)?.id.clone();
+    let (time, drawn) = (latest_first(call.now.micros()), ids.next());
+    REPORTS_OF_VIDEO.put(tx, &(video.clone(), time, drawn), &());
+    let report = Report {
+        video_id: video,
+        account,
+        reported_at: call.now,
+        reason_id: reason,
+        secondary_reason_id: secondary,
+        comments,
+        language,
+    };
+    REPORTS.put(tx, &(time, drawn), &report);
+    Ok(())
+}
+
+/// The latest reports, of one video where it is named, at most `most` of them.
+///
+/// # Errors
+/// As the store.
+pub fn latest(tx: &mut Tx<'_>, video: Option<&str>, most: usize) -> Result<Vec<Report>, Error> {
+    let Some(video) = video else {
+        let (rows, _) = REPORTS.scan(tx, &REPORTS.span(&()), most)?;
+        return Ok(rows.into_iter().map(|(_, report)| report).collect());
+    };
+    let (rows, _) = REPORTS_OF_VIDEO.scan(tx, &REPORTS_OF_VIDEO.span(&video.to_owned()), most)?;
+    let mut reports = Vec::with_capacity(rows.len());
+    for ((_, time, drawn), ()) in rows {
+        reports.extend(REPORTS.peek(tx, &(time, drawn))?);
+    }
+    Ok(reports)
+}
