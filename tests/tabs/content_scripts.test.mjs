@@ -56,7 +56,7 @@ test('a declared script runs in every frame that its patterns match, and in no o
   const scripts = scriptsOf(id);
   assert.deepEqual(scripts.map(({ frameId, url }) => [frameId, url]), [
     [0, 'https://www.example.test/'],
-    [1, 'https://ads.example.test/'],
+    [2, 'https://ads.example.test/'],
   ]);
   assert.deepEqual(scripts[0].files, ['content.js']);
   assert.match(scripts[0].documentId, /^[0-9A-F]{32}$/);
@@ -78,7 +78,7 @@ test('a message reaches all frames, one frame, or one document, and the first an
   assert.deepEqual(await browser.tabs.sendMessage(id, { a: [1, null] }), { from: 'outer', message: { a: [1, null] } });
   assert.deepEqual(heard, [{ id: browser.runtime.id }]);
   const { documentId } = inner;
-  for (const options of [{ frameId: 1 }, { documentId }, { frameId: 1, documentId }]) {
+  for (const options of [{ frameId: 2 }, { documentId }, { frameId: 2, documentId }]) {
     assert.deepEqual(await browser.tabs.sendMessage(id, 'x', options), { from: 'inner', message: 'x' });
   }
   await assert.rejects(browser.tabs.sendMessage(id, 'x', { frameId: 7 }), NO_RECEIVER);

@@ -80,6 +80,12 @@ pub enum Error {
         "Tab operation is invalid as the specified input would disrupt group continuity in the tab strip."
     )]
     GroupContinuity,
+    /// A move between an incognito window and another.
+    #[error("Tabs can only be moved between windows in the same profile.")]
+    OtherProfile,
+    /// A page that no incognito window shows.
+    #[error("Cannot open URL \"{0}\" in an incognito window.")]
+    NotInIncognito(String),
     /// A move of nothing.
     #[error("No tabs given.")]
     NoTabsGiven,

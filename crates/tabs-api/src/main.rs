@@ -178,6 +178,7 @@ fn seed(start: &Start) -> Result<(Seed, bool), LaunchError> {
             "host_permissions": ["<all_urls>"],
         }),
         allow_file_access: false,
+        allow_incognito: false,
     };
     let seed = Seed { extensions: vec![first], ..Seed::default() };
     Ok((seed, false))

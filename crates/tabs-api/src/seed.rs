@@ -37,6 +37,9 @@ pub struct Install {
     /// True if the user let it read `file:` pages.
     #[serde(default)]
     pub allow_file_access: bool,
+    /// True if the user lets it into incognito windows.
+    #[serde(default)]
+    pub allow_incognito: bool,
 }
 
 /// One tab of a window to begin with.
@@ -308,7 +311,8 @@ impl Install {
     pub fn extension(&self, index: usize) -> Result<Extension, SeedError> {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
-        Ok(Extension::new(self.id()?, &manifest, self.allow_file_access))
+        let extension = Extension::new(self.id()?, &manifest, self.allow_file_access);
+        Ok(extension.let_incognito(self.allow_incognito))
     }
 
     /// The warnings that the browser shows as it is installed. `index` is for the error alone.

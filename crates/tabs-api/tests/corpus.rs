@@ -290,14 +290,6 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     if faults.is_empty() { Verdict::Pass } else { Verdict::Fail(faults) }
 }
 
-/// True if runs of the browser had the same events, each with the same payload, and differed in their order alone.
-fn varies_among_tabs(scenario: &Value) -> bool {
-    let stability = &scenario["stability"];
-    scenario["generated"].is_object()
-        && scenario["stable"] == false
-        && stability["events_as_multiset"] == true
-}
-
 /// Puts what loads of several tabs told at the same time into the order of the tabs: the browser itself loads them in any.
 fn order_loads_by_tab(events: &mut [Value]) {
     let tab = |event: &Value| {
@@ -341,10 +333,8 @@ fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
         let mut got: Vec<_> = got
             .map(|event| comparable(&event["name"], &symbols.norm(&event["args"], "", None)))
             .collect();
-        if varies_among_tabs(scenario) {
-            order_loads_by_tab(&mut wanted);
-            order_loads_by_tab(&mut got);
-        }
+        order_loads_by_tab(&mut wanted);
+        order_loads_by_tab(&mut got);
         if wanted != got {
             let at = (0..wanted.len().max(got.len()))
                 .find(|at| wanted.get(*at) != got.get(*at))

@@ -197,10 +197,13 @@ fn location(tab: &Tab, frame: u32, url: &str) -> ScriptLocation {
     ScriptLocation { tab: tab.id, frame, document: document_id(tab, frame), url: url.to_owned() }
 }
 
+/// The number of the first frame within a page. The browser counts frames of all tabs: the first is a window's own.
+const INNER_FRAME: u32 = 2;
+
 /// The frames of a tab by number, with their addresses; the outermost is first.
 pub(super) fn frames(tab: &Tab) -> impl Iterator<Item = (u32, &str)> {
-    let urls = std::iter::once(&*tab.url).chain(tab.frames.iter().map(|url| &**url));
-    (0..).zip(urls)
+    let inner = (INNER_FRAME..).zip(tab.frames.iter().map(|url| &**url));
+    std::iter::once((0, &*tab.url)).chain(inner)
 }
 
 /// The id of the document in a frame, as the browser writes one.

@@ -105,6 +105,7 @@ impl Browser {
     /// Puts a tab where another one stands; whether that was the active one of its window.
     fn replace_tab(&mut self, old: TabId, tab: Tab) -> Result<bool, Error> {
         let (new, window) = (tab.id, tab.window);
+        self.incognito.add_tab(new, window);
         self.pass_on_openers(old);
         self.strips.remove_tab(old);
         self.strips.add_tab(tab);

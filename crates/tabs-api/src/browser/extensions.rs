@@ -36,7 +36,8 @@ impl Browser {
     }
 
     /// An extension, if it is installed.
-    pub(crate) fn extension(&self, id: &str) -> Option<&Extension> {
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<&Extension> {
         self.extensions.get(id)
     }
 

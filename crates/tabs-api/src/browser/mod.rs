@@ -21,6 +21,7 @@ mod focus;
 mod freezing;
 pub mod group;
 mod history;
+pub(crate) mod incognito;
 mod invariant;
 mod language;
 pub mod messaging;
@@ -51,6 +52,7 @@ use self::dirty::DirtySet;
 use self::event::Event;
 use self::extensions::Extensions;
 use self::focus::Focus;
+use self::incognito::IncognitoIds;
 use self::language::LanguageQueries;
 use self::messaging::Messaging;
 pub(crate) use self::restored::RestoredState;
@@ -82,6 +84,7 @@ pub struct Browser {
     version: BrowserVersion,
     strips: Strips,
     focus: Focus,
+    incognito: IncognitoIds,
     is_dragging: bool,
     /// Windows that lost their last tab in the call or event that is being worked on.
     emptied_windows: Vec<WindowId>,
@@ -110,6 +113,7 @@ impl Browser {
             version: BrowserVersion::LATEST,
             strips: Strips::default(),
             focus: Focus::of(Vec::new()),
+            incognito: IncognitoIds::default(),
             is_dragging: false,
             emptied_windows: Vec::new(),
             extensions: Extensions::default(),
@@ -132,7 +136,7 @@ impl Browser {
     #[must_use]
     pub fn with_blank_window(now: Timestamp, compat: Compat) -> Self {
         let mut browser = Self::new(now, compat);
-        let window = browser.add_window(WindowKind::Normal);
+        let window = browser.add_window(WindowKind::Normal, false);
         browser.give_focus(window);
         let tab = browser.add_tab(window);
         if let Some(state) = browser.strips.tab_mut(tab) {

@@ -44,6 +44,13 @@ pub enum UserAction {
         /// The tab.
         tab_id: i64,
     },
+    /// The user moves a tab by one place; at the edge of a group it leaves or joins that first.
+    MoveBy {
+        /// The tab.
+        tab_id: i64,
+        /// To the right.
+        forward: bool,
+    },
     /// The user opens a new tab at the end of a window.
     NewTab {
         /// The window.
@@ -192,6 +199,7 @@ impl Browser {
             }
             UserAction::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
             UserAction::Extend { tab_id } => self.extend(TabId(tab_id))?,
+            UserAction::MoveBy { tab_id, forward } => self.move_by_one(TabId(tab_id), forward)?,
             UserAction::NewTab { window_id } => {
                 return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
             }
@@ -266,13 +274,16 @@ impl Browser {
     fn extend(&mut self, id: TabId) -> Result<(), Error> {
         let window = self.window(self.tab(id)?.window)?;
         let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
-        let from = window.active.and_then(|active| window.index_of(active));
-        let from = from.unwrap_or(to);
+        let start = window.anchor.filter(|anchor| window.tabs.contains(anchor)).or(window.active);
+        let from = start.and_then(|start| window.index_of(start)).unwrap_or(to);
         let between = from.min(to)..=from.max(to);
         let tabs = window.tabs.iter().enumerate();
         let set = tabs.filter(|(index, _)| between.contains(index));
         let set = set.map(|(_, tab)| *tab).collect();
-        self.select(id, set)
+        let window = window.id;
+        self.select(id, set)?;
+        self.window_mut(window)?.anchor = start;
+        Ok(())
     }
 }
 

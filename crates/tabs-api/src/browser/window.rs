@@ -68,6 +68,8 @@ pub struct Window {
     pub active: Option<TabId>,
     /// The highlighted tabs, the active one among them.
     pub highlighted: BTreeSet<TabId>,
+    /// The tab that the user's next extension of the selection begins at; without one, the active tab.
+    pub anchor: Option<TabId>,
     /// `normal`, `minimized`, `maximized`, `fullscreen`.
     pub state: String,
     /// Its place on the screen.
@@ -86,6 +88,7 @@ impl Window {
             tabs: Vec::new(),
             active: None,
             highlighted: BTreeSet::new(),
+            anchor: None,
             state: "normal".into(),
             bounds: Bounds::default(),
             incognito: false,

@@ -169,6 +169,11 @@ impl Pages {
 fn browser_page(url: &str) -> Option<Page> {
     let (title, icon) = match url {
         "chrome://version/" => ("About Version", Some("chrome://theme/current-channel-logo")),
+        "chrome://settings/" => ("Settings", None),
+        "chrome://bookmarks/" => ("Bookmarks", None),
+        "chrome://history/" => ("History", None),
+        "chrome://downloads/" => ("Downloads", None),
+        "chrome://extensions/" => ("Extensions", None),
         "chrome://newtab/" | "chrome://new-tab-page-third-party/" => ("New Tab", None),
         other => (other, None),
     };

@@ -19,6 +19,20 @@ pub struct Manifest {
     pub host_permissions: Vec<String>,
     /// Content scripts with the patterns of the pages that they run in.
     pub content_scripts: Vec<ContentScript>,
+    /// Where it runs beside incognito windows.
+    pub incognito: Incognito,
+}
+
+/// The part of an extension that runs for incognito windows, where the user lets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Incognito {
+    /// The one that runs anyway sees all windows.
+    #[default]
+    Spanning,
+    /// One of its own.
+    Split,
+    /// None, whatever the user says.
+    NotAllowed,
 }
 
 impl Default for Manifest {
@@ -29,6 +43,7 @@ impl Default for Manifest {
             permissions: Vec::new(),
             host_permissions: Vec::new(),
             content_scripts: Vec::new(),
+            incognito: Incognito::default(),
         }
     }
 }
@@ -91,6 +106,7 @@ impl Manifest {
             permissions,
             host_permissions,
             content_scripts: content_scripts(members)?,
+            incognito: incognito(members)?,
         })
     }
 }
@@ -130,6 +146,15 @@ fn manifest_version(members: &Map<String, Value>) -> Result<u8, String> {
             Some(3) => Ok(3),
             _ => Err("Invalid value for 'manifest_version'. Must be 2 or 3.".into()),
         },
+    }
+}
+
+fn incognito(members: &Map<String, Value>) -> Result<Incognito, String> {
+    match members.get("incognito").map(Value::as_str) {
+        None | Some(Some("spanning")) => Ok(Incognito::Spanning),
+        Some(Some("split")) => Ok(Incognito::Split),
+        Some(Some("not_allowed")) => Ok(Incognito::NotAllowed),
+        Some(_) => Err("Invalid value for 'incognito'.".into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::extension::manifest::{ContentScript, Manifest, Reach};
+use crate::extension::manifest::{ContentScript, Incognito, Manifest, Reach};
 use crate::extension::match_pattern::MatchPattern;
 
 /// An extension that is installed.
@@ -12,6 +12,10 @@ pub struct Extension {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// Where it runs beside incognito windows.
+    incognito: Incognito,
+    /// True if the user lets it into incognito windows.
+    is_let_incognito: bool,
     /// The version of its manifest, 2 or 3.
     pub manifest_version: u8,
     /// The permissions of its manifest.
@@ -37,15 +41,6 @@ pub enum Access<'e> {
 }
 
 impl Access<'_> {
-    /// True if an event of this name is told at all: those of groups need their permission.
-    #[must_use]
-    pub fn receives(&self, event: &str) -> bool {
-        match self {
-            Self::Full => true,
-            Self::Of(extension) => extension.has_groups || !event.starts_with("tabGroups."),
-        }
-    }
-
     /// True if the sensitive fields of this tab, while it shows this URL, are visible.
     #[must_use]
     pub fn sees(&self, tab: i64, url: &str) -> bool {
@@ -72,6 +67,8 @@ impl Extension {
         Self {
             id,
             name: manifest.name.clone(),
+            incognito: manifest.incognito,
+            is_let_incognito: false,
             manifest_version: manifest.manifest_version,
             permissions: manifest.permissions.iter().cloned().collect(),
             has_tabs: has("tabs"),
@@ -82,6 +79,31 @@ impl Extension {
             granted: BTreeMap::new(),
             content_scripts: scripts.map(ContentScript::reach).collect(),
         }
+    }
+
+    /// The same, let into incognito windows by the user or not.
+    #[must_use]
+    pub const fn let_incognito(mut self, is_let: bool) -> Self {
+        self.is_let_incognito = is_let;
+        self
+    }
+
+    /// True if it sees incognito windows beside the others.
+    #[must_use]
+    pub const fn sees_incognito(&self) -> bool {
+        self.is_let_incognito && matches!(self.incognito, Incognito::Spanning)
+    }
+
+    /// True if a part of it of its own runs in incognito windows.
+    #[must_use]
+    pub const fn is_split(&self) -> bool {
+        self.is_let_incognito && matches!(self.incognito, Incognito::Split)
+    }
+
+    /// True if events of this name are told at all: those of groups need their permission.
+    #[must_use]
+    pub fn receives(&self, event: &str) -> bool {
+        self.has_groups || !event.starts_with("tabGroups.")
     }
 
     /// True if its manifest names a permission.

@@ -103,7 +103,9 @@ impl<'c> Call<'c> {
         {
             return Ok(tab.window);
         }
-        browser.focus().order().first().copied().ok_or(Error::NoCurrentWindow)
+        let seen =
+            |id: &&WindowId| browser.window(**id).is_ok_and(|window| self.sees(browser, window));
+        browser.focus().order().iter().find(seen).copied().ok_or(Error::NoCurrentWindow)
     }
 
     /// The window that an argument names: the current one if there is none or it says so.

@@ -7,6 +7,7 @@ mod row;
 pub mod schema;
 mod scripting;
 mod sessions;
+mod sight;
 mod tab_groups;
 mod tabs;
 mod windows;
@@ -147,6 +148,7 @@ impl Browser {
             style => style,
         };
         let call = Call { caller, arguments: &command.arguments, style };
+        call.check_sight(self, command.operation.name)?;
         let mut answer = (command.operation.run)(self, &call);
         if !is_asked_for {
             // Without a promise there is nobody to tell.

@@ -56,6 +56,7 @@ fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
             && call.text(0, "color").is_none_or(|wanted| wanted == group.color)
             && call.text(0, "title").is_none_or(|wanted| glob(wanted, &group.title, true))
             && window.is_none_or(|wanted| wanted == group.window.0)
+            && browser.window(group.window).is_ok_and(|window| call.sees(browser, window))
     });
     Ok(Answer::Value(Value::Array(found.map(Group::render).collect())))
 }
@@ -104,6 +105,9 @@ fn move_group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         return Err(Error::NotNormalWindow);
     }
     browser.check_not_dragging()?;
+    if browser.window(group.window)?.incognito != browser.window(target)?.incognito {
+        return Err(Error::OtherProfile);
+    }
     let index = usize::try_from(call.number(1, "index").unwrap_or(-1)).unwrap_or(usize::MAX);
     Ok(Answer::Value(browser.move_group(&group, target, index)?.render()))
 }

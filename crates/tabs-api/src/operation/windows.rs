@@ -1,5 +1,8 @@
 //! The operations of `windows`, as far as tabs need them.
 
+use serde_json::Value;
+
+use crate::browser::incognito::is_allowed_incognito;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::window::{Window, WindowKind};
 use crate::browser::{Answer, Browser};
@@ -61,9 +64,13 @@ impl<'c> WindowTypes<'c> {
     fn first(
         &self,
         browser: &Browser,
+        call: &Call<'_>,
         mut windows: impl Iterator<Item = WindowId>,
     ) -> Option<WindowId> {
-        windows.find(|id| browser.window(*id).is_ok_and(|window| self.has(window)))
+        windows.find(|id| {
+            let window = browser.window(*id);
+            window.is_ok_and(|window| self.has(window) && call.sees(browser, window))
+        })
     }
 }
 
@@ -79,7 +86,7 @@ fn get_current(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> 
     let types = WindowTypes::of(call, 0);
     let current = call.current_window(browser)?;
     let others = browser.focus().order().iter().copied();
-    let found = types.first(browser, std::iter::once(current).chain(others));
+    let found = types.first(browser, call, std::iter::once(current).chain(others));
     window_answer(browser, call, found.ok_or(Error::NoCurrentWindow)?, 0)
 }
 
@@ -93,7 +100,7 @@ pub(super) const GET_LAST_FOCUSED: Operation = Operation::new(
 
 fn get_last_focused(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let types = WindowTypes::of(call, 0);
-    let last = types.first(browser, browser.focus().order().iter().copied());
+    let last = types.first(browser, call, browser.focus().order().iter().copied());
     window_answer(browser, call, last.ok_or(Error::NoLastFocusedWindow)?, 0)
 }
 
@@ -109,7 +116,8 @@ fn get_all(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let populate = call.boolean(0, "populate").unwrap_or(false);
     let types = WindowTypes::of(call, 0);
     let access = call.access(browser);
-    let windows = browser.strips().windows().filter(|window| types.has(window));
+    let windows = browser.strips().windows();
+    let windows = windows.filter(|window| types.has(window) && call.sees(browser, window));
     let views = windows.map(|window| browser.window_view(window, populate, &access));
     Ok(Answer::Windows(views.collect()))
 }
@@ -151,17 +159,23 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let urls = call.texts(0, "url").into_iter();
     let urls =
         urls.map(|text| resolve(text, &call.caller.extension)).collect::<Result<Vec<_>, _>>()?;
+    let incognito = call.boolean(0, "incognito").unwrap_or(false);
+    let urls = if incognito { allowed_incognito(urls)? } else { urls };
     let tab = call.number(0, "tabId");
     let tab = tab.map(|id| browser.tab(TabId(id))).transpose()?.map(|tab| (tab.id, tab.window));
     if let Some((_, window)) = tab {
         browser.check_not_dragging()?;
-        if browser.window(window)?.kind != WindowKind::Normal {
+        let state = browser.window(window)?;
+        if state.kind != WindowKind::Normal {
             return Err(Error::NotNormalWindow);
+        }
+        if state.incognito != incognito {
+            return Err(Error::OtherProfile);
         }
     }
     let is_popup = matches!(call.text(0, "type"), Some("popup" | "panel"));
     let kind = if is_popup { WindowKind::Popup } else { WindowKind::Normal };
-    let window = browser.open_window(kind, placement(call, 0))?;
+    let window = browser.open_window(kind, incognito, placement(call, 0))?;
     match tab {
         Some((tab, _)) => browser.fill_window_with(window, tab)?,
         // Without a page such a window stays empty.
@@ -175,8 +189,25 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if call.boolean(0, "focused").unwrap_or(!is_minimized) {
         browser.give_focus(window);
     }
+    if !call.sees(browser, browser.window(window)?) {
+        return Ok(Answer::Value(Value::Null));
+    }
     Ok(Answer::Window(Box::new(answer)))
 }
+
+/// The pages among these that an incognito window shows.
+fn allowed_incognito(urls: Vec<String>) -> Result<Vec<String>, Error> {
+    let first = urls.first().cloned();
+    let is_allowed = |url: &String| is_allowed_incognito(url) || url.starts_with(OWN_PAGE);
+    let allowed: Vec<_> = urls.into_iter().filter(is_allowed).collect();
+    match first {
+        Some(first) if allowed.is_empty() => Err(Error::NotInIncognito(first)),
+        _ => Ok(allowed),
+    }
+}
+
+/// A new window is not asked whose page of an extension it shows.
+const OWN_PAGE: &str = "chrome-extension://";
 
 pub(super) const UPDATE: Operation = Operation::new(
     "windows.update",

@@ -16,7 +16,7 @@ use crate::browser::{Answer, Browser, Compat};
 use crate::engine::fixtures::Pages;
 use crate::engine::simulated::SimEngine;
 use crate::error::Error;
-use crate::extension::manifest::{ContentScript, Manifest};
+use crate::extension::manifest::{ContentScript, Incognito, Manifest};
 use crate::extension::permission::{Access, Extension};
 use crate::id::{RequestId, TabId};
 use crate::js_value::JsValue;
@@ -117,7 +117,7 @@ impl Replay {
         // Ids are letters from a to p; that of the extension itself begins with the first of them.
         let number = u8::try_from(self.listeners.len() % 15).unwrap_or(0);
         let id = format!("{}{}", char::from(b'b' + number), EXTENSION.get(1..).unwrap_or_default());
-        let extension = Extension::new(id.clone(), &manifest(variant), true);
+        let extension = extension(&id, variant);
         let at = self.now(now);
         self.session.change(at, |browser| browser.install(extension));
         self.listeners.insert(variant.to_owned(), Listener { id, log: Vec::new() });
@@ -188,19 +188,24 @@ impl Replay {
                 }
                 Output::Event(event) => {
                     for listener in self.listeners.values_mut() {
-                        if let Some(access) = self.session.browser().access(&listener.id)
-                            && access.receives(event.name())
+                        let browser = self.session.browser();
+                        if let Some(known) = browser.extension(&listener.id)
+                            && browser.tells(known, &event)
                             && !event.name().starts_with("port.")
                         {
-                            listener.log.push((event.name(), json!(event.shown(&access))));
+                            listener
+                                .log
+                                .push((event.name(), json!(event.shown(&Access::Of(known)))));
                         }
                     }
-                    let Some(access) = self.session.browser().access(EXTENSION) else {
+                    let browser = self.session.browser();
+                    let Some(known) = browser.extension(EXTENSION) else {
                         continue;
                     };
-                    if !access.receives(event.name()) {
+                    if !browser.tells(known, &event) {
                         continue;
                     }
+                    let access = Access::Of(known);
                     let mut args = json!(event.shown(&access));
                     if event.name().starts_with("port.")
                         && let Some(first) = args.get_mut(0)
@@ -407,7 +412,7 @@ fn render(answer: Result<Answer, Error>, style: Style) -> Value {
 
 fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
     let mut browser = Browser::with_blank_window(now, Compat::Browser);
-    browser.install(Extension::new(EXTENSION.into(), &manifest(variant), true));
+    browser.install(extension(EXTENSION, variant));
     Session::new(
         browser,
         Box::new(
@@ -416,6 +421,12 @@ fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
                 .with_script(recorded::RecordedContentScript),
         ),
     )
+}
+
+/// The extension of a variant; two of them are let into incognito windows.
+fn extension(id: &str, variant: &str) -> Extension {
+    let is_let = ["spanning", "split"].contains(&variant);
+    Extension::new(id.to_owned(), &manifest(variant), true).let_incognito(is_let)
 }
 
 /// The manifests of the contract's variants.
@@ -436,6 +447,7 @@ fn manifest(variant: &str) -> Manifest {
         name: "lab".into(),
         permissions: owned(permissions),
         host_permissions: owned(hosts),
+        incognito: if variant == "split" { Incognito::Split } else { Incognito::Spanning },
         content_scripts: vec![ContentScript {
             matches: vec!["http://cs.test/*".into()],
             all_frames: true,

@@ -228,6 +228,9 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },
         "ctrl+Tab" | "ctrl+Page_Down" => show((at + 1) % count.max(1))?,
         "ctrl+shift+Tab" | "ctrl+Page_Up" => show((at + count - 1) % count.max(1))?,
+        "ctrl+shift+Page_Down" | "ctrl+shift+Page_Up" => {
+            UserAction::MoveBy { tab_id, forward: key == "ctrl+shift+Page_Down" }
+        }
         "ctrl+9" => show(count.checked_sub(1)?)?,
         "alt+Left" | "alt+Right" => UserAction::Traverse { tab_id, forward: key == "alt+Right" },
         "F5" | "ctrl+r" | "ctrl+F5" | "ctrl+shift+r" => UserAction::Reload { tab_id },

@@ -119,14 +119,17 @@ impl Browser {
         let mut dirty = std::mem::take(self.dirty_mut());
         let mut rows = vec![row(key(Table::Meta, &()), &self.meta())];
         for id in dirty.tabs.into_iter().filter(|id| id.0 > 0) {
-            let tab = self.strips().tab(id).map(tab_row);
+            // Of incognito windows nothing is kept.
+            let is_kept = |tab: &&Tab| self.is_kept(tab.window);
+            let tab = self.strips().tab(id).filter(is_kept).map(tab_row);
             rows.push(row_or_none(id_key(Table::Tab, id.0), tab.as_ref()));
         }
         for id in dirty.windows {
             self.window_changes(id, &mut dirty.strip_rows, &mut rows);
         }
         for id in dirty.groups {
-            let group = self.strips().group(id).map(group_row);
+            let is_kept = |group: &&Group| self.is_kept(group.window);
+            let group = self.strips().group(id).filter(is_kept).map(group_row);
             rows.push(row_or_none(id_key(Table::Group, id.0), group.as_ref()));
         }
         for host in dirty.hosts {
@@ -135,6 +138,10 @@ impl Browser {
         }
         self.dirty_mut().strip_rows = dirty.strip_rows;
         rows
+    }
+
+    fn is_kept(&self, window: WindowId) -> bool {
+        self.strips().window(window).is_some_and(|window| !window.incognito)
     }
 
     fn meta(&self) -> Meta {
@@ -152,7 +159,7 @@ impl Browser {
         strip_rows: &mut BTreeMap<WindowId, usize>,
         rows: &mut Vec<Row>,
     ) {
-        let window = self.strips().window(id);
+        let window = self.strips().window(id).filter(|window| !window.incognito);
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         rows.push(row_or_none(id_key(Table::Window, id.0), window.map(window_row).as_ref()));
         let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();

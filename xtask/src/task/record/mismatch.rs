@@ -24,7 +24,7 @@ pub(super) struct Mismatch {
 impl Mismatch {
     /// The first difference, or none.
     pub(super) fn first(scenario: &Scenario, wanted: &Trace, got: &Trace) -> Option<Self> {
-        let (wanted, got) = (wanted.without_focus(), got.without_focus());
+        let (wanted, got) = (wanted.steady(), got.steady());
         for (step, call) in scenario.steps.iter().enumerate() {
             let at = |class: String, wanted: String, got: String| {
                 Some(Self { class: format!("{} {class}", call.op), step, wanted, got })

@@ -24,7 +24,7 @@ impl Recording {
     }
 
     fn agree<T: PartialEq>(&self, part: impl Fn(&Trace) -> T) -> bool {
-        let mut parts = self.runs.iter().map(|run| part(&run.without_focus()));
+        let mut parts = self.runs.iter().map(|run| part(&run.steady()));
         let first = parts.next();
         parts.all(|other| first.as_ref() == Some(&other))
     }

@@ -93,16 +93,36 @@ impl Trace {
         })
     }
 
-    /// The same without what depends on the window manager: events of the focus.
-    pub(super) fn without_focus(&self) -> Self {
+    /// The same without what the browser does now so and now so: events of the focus, and the order in which tabs load at once.
+    pub(super) fn steady(&self) -> Self {
         let mut trace = self.clone();
         for events in trace.events.iter_mut().chain(trace.heard.values_mut().flatten()) {
             events.retain(|event| event.name != "windows.onFocusChanged");
-            for event in events {
+            for event in events.iter_mut() {
                 event.is_before_result = false;
+            }
+            let is_load = |event: &Event| event.loading_tab().is_some();
+            for loads in events.chunk_by_mut(|one, next| is_load(one) && is_load(next)) {
+                loads.sort_by_key(|event| event.loading_tab().map(str::to_owned));
             }
         }
         trace
+    }
+}
+
+impl Event {
+    /// The tab whose page it tells to load.
+    fn loading_tab(&self) -> Option<&str> {
+        let tab = self.args.get(0)?;
+        match self.name.as_str() {
+            "tabs.onUpdated" => {
+                let change = self.args.get(1)?;
+                let tells = |name| change.get(name).is_some_and(Value::is_string);
+                ["status", "title", "favIconUrl"].into_iter().any(tells).then_some(tab.as_str()?)
+            }
+            "tabs.onZoomChange" => tab.get("tabId")?.as_str(),
+            _ => None,
+        }
     }
 }
 

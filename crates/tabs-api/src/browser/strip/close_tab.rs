@@ -13,7 +13,9 @@ impl Browser {
     pub(crate) fn close_tab(&mut self, id: TabId) -> Result<(), Error> {
         let (window, tab) = (self.tab(id)?.window, self.tab(id)?.clone());
         let index = self.window(window)?.index_of(id).unwrap_or_default();
-        self.closed_tabs.push(tab, index, self.now);
+        if !self.window(window)?.incognito {
+            self.closed_tabs.push(tab, index, self.now);
+        }
         self.end_document(id, UnloadReason::Gone);
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, true)?;
@@ -31,9 +33,13 @@ impl Browser {
     /// Closes a window and all its tabs, the last one first.
     pub(crate) fn close_window(&mut self, window: WindowId) -> Result<(), Error> {
         let tabs = self.window(window)?.tabs.clone();
+        // All leave their groups before the first is gone.
+        for id in tabs.iter().rev() {
+            let is_pinned = self.tab(*id)?.pinned;
+            self.clear_pin_and_group(*id, is_pinned)?;
+        }
         for id in tabs.into_iter().rev() {
             self.end_document(id, UnloadReason::Gone);
-            self.clear_pin_and_group(id, true)?;
             self.window_mut(window)?.tabs.retain(|other| *other != id);
             self.forget_tab(id);
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: true });

@@ -25,9 +25,12 @@ pub(crate) struct NewTab<'u> {
 
 impl Browser {
     /// Adds a window without tabs, and tells nothing.
-    pub(in crate::browser) fn add_window(&mut self, kind: WindowKind) -> WindowId {
+    pub(in crate::browser) fn add_window(&mut self, kind: WindowKind, incognito: bool) -> WindowId {
         let id = WindowId(self.next_id());
-        self.strips.add_window(Window::new(id, kind));
+        if incognito {
+            self.incognito.add_window(id);
+        }
+        self.strips.add_window(Window { incognito, ..Window::new(id, kind) });
         self.focus.add(id);
         id
     }
@@ -36,6 +39,7 @@ impl Browser {
     pub(in crate::browser) fn add_tab(&mut self, window: WindowId) -> TabId {
         let id = TabId(self.next_id());
         let stable_id = self.next_number();
+        self.incognito.add_tab(id, window);
         self.strips.add_tab(Tab::new(id, stable_id, window, self.now));
         id
     }
@@ -141,7 +145,9 @@ impl Browser {
                 known
             }
             None if opening.is_popup => {
-                let window = self.open_window(WindowKind::Popup, WindowPlacement::default())?;
+                let incognito = self.window(self.tab(page)?.window)?.incognito;
+                let placement = WindowPlacement::default();
+                let window = self.open_window(WindowKind::Popup, incognito, placement)?;
                 self.open_at_end(window, page, None)?
             }
             None => self.open_beside_active(page)?,
@@ -225,11 +231,16 @@ impl Browser {
     /// Sends a new tab to its first page; its URL is pending and nothing else is known.
     fn load_first_page(&mut self, id: TabId, url: &str) {
         self.navigate(id, url, NavigationKind::Push);
+        let window = self.strips.tab(id).map(|tab| tab.window);
         if url == NEW_TAB
-            && let Some(tab) = self.strips.tab_mut(id)
+            && let Some(window) = window
         {
             // The browser's own page has its title before it is loaded.
-            tab.title = "New Tab".into();
+            let is_incognito = self.strips.window(window).is_some_and(|window| window.incognito);
+            let title = if is_incognito { "New Incognito Tab" } else { "New Tab" };
+            if let Some(tab) = self.strips.tab_mut(id) {
+                tab.title = title.into();
+            }
         }
     }
 
@@ -271,6 +282,7 @@ impl Browser {
         let state = self.window_mut(window)?;
         state.active = Some(id);
         state.highlighted = std::iter::once(id).collect();
+        state.anchor = None;
         self.tab_mut(id)?.was_shown = true;
         self.emit_created(id);
         self.emit_activated(id, window);

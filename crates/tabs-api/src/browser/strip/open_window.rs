@@ -35,9 +35,10 @@ impl Browser {
     pub(crate) fn open_window(
         &mut self,
         kind: WindowKind,
+        incognito: bool,
         placement: WindowPlacement,
     ) -> Result<WindowId, Error> {
-        let id = self.add_window(kind);
+        let id = self.add_window(kind, incognito);
         let window = self.window_mut(id)?;
         placement.apply(window);
         let view = window.view(false, None);
@@ -58,15 +59,20 @@ impl Browser {
 
     /// The window itself, or, where it holds no strip of tabs, a normal one: the last that had the focus.
     pub(crate) fn normal_window(&mut self, window: WindowId) -> Result<WindowId, Error> {
-        if self.window(window)?.kind == WindowKind::Normal {
+        let state = self.window(window)?;
+        if state.kind == WindowKind::Normal {
             return Ok(window);
         }
+        let incognito = state.incognito;
         let is_normal = |id: &&WindowId| {
-            self.strips.window(**id).is_some_and(|window| window.kind == WindowKind::Normal)
+            let state = self.strips.window(**id);
+            state.is_some_and(|window| {
+                window.kind == WindowKind::Normal && window.incognito == incognito
+            })
         };
         match self.focus.order().iter().find(is_normal) {
             Some(normal) => Ok(*normal),
-            None => self.open_window(WindowKind::Normal, WindowPlacement::default()),
+            None => self.open_window(WindowKind::Normal, incognito, WindowPlacement::default()),
         }
     }
 }

@@ -55,6 +55,7 @@ impl Browser {
         let is_new_set = state.highlighted != highlighted;
         state.active = Some(active);
         state.highlighted = highlighted;
+        state.anchor = None;
         if is_new_active {
             self.note_shown(active)?;
             self.emit_activated(active, window);

@@ -24,6 +24,7 @@ use crate::browser::event::Event;
 use crate::browser::script_event::ScriptEvent;
 use crate::browser::{Answer, Browser};
 use crate::error::Error;
+use crate::extension::permission::Access;
 use crate::id::{RequestId, ScriptId};
 use crate::operation::{Caller, Command};
 use crate::session::{Output, Session};
@@ -476,7 +477,8 @@ impl LogEntry {
         let frame = match &self.event {
             LogEvent::Reset => Some(written(&json!({ "type": "reset", "seq": seq }))),
             LogEvent::Event(event) => {
-                let access = session.browser().access(extension)?;
+                let known = session.browser().extension(extension)?;
+                let access = Access::Of(known);
                 let frame = || {
                     written(&EventFrame {
                         kind: "event",
@@ -485,7 +487,7 @@ impl LogEntry {
                         seq,
                     })
                 };
-                access.receives(event.name()).then(frame)
+                session.browser().tells(known, event).then(frame)
             }
         };
         self.frames.push((Arc::clone(extension), frame.clone()));

@@ -35,6 +35,7 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let opener = call.number(0, "openerTabId");
     let opener = opener.map(|id| browser.tab(TabId(id)).map(|tab| tab.id)).transpose()?;
     let window = call.window_or_current(browser, call.number(0, "windowId"))?;
+    let window = browser.window_for_page(window, url.as_deref().unwrap_or_default());
     if opener.is_some_and(|opener| browser.tab(opener).is_ok_and(|tab| tab.window != window)) {
         return Err(Error::OpenerInOtherWindow);
     }

@@ -45,6 +45,7 @@ fn group(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let tabs = ids.into_iter().map(|id| browser.tab(TabId(id)).map(|tab| tab.id));
     let tabs = tabs.collect::<Result<Vec<_>, _>>()?;
     browser.check_not_dragging()?;
+    tabs.iter().try_for_each(|tab| browser.check_same_profile(*tab, window))?;
     let group = browser.group_tabs(&tabs, window, group)?;
     Ok(Answer::Value(group.0.into()))
 }

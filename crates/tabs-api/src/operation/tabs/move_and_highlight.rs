@@ -30,6 +30,9 @@ fn move_tabs(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         let id = browser.tab(TabId(*id))?.id;
         let target = window.map(|_| call.window_or_current(browser, window)).transpose()?;
         browser.check_not_dragging()?;
+        if let Some(target) = target {
+            browser.check_same_profile(id, target)?;
+        }
         // The current window as -2 counts as another one, even where it is the tab's own.
         let is_named_current = window == Some(WINDOW_ID_CURRENT);
         match target {

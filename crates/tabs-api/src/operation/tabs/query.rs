@@ -73,7 +73,7 @@ fn query(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let filter = Filter::read(browser, call)?;
     let (strips, access) = (browser.strips(), call.access(browser));
     let mut found = Vec::new();
-    for window in strips.windows().filter(|window| filter.takes_window(window)) {
+    for window in strips.windows().filter(|window| filter.takes_window(browser, window)) {
         for (index, id) in window.tabs.iter().enumerate() {
             if let Some(tab) = strips.tab(*id)
                 && filter.takes_tab(tab, window, index, &access)
@@ -125,10 +125,11 @@ impl<'c> Filter<'c> {
         })
     }
 
-    fn takes_window(&self, window: &Window) -> bool {
+    fn takes_window(&self, browser: &Browser, window: &Window) -> bool {
         let is =
             |name, truth: bool| self.call.boolean(0, name).is_none_or(|wanted| wanted == truth);
-        self.window.is_none_or(|id| id == window.id.0)
+        self.call.sees(browser, window)
+            && self.window.is_none_or(|id| id == window.id.0)
             && is("currentWindow", window.id.0 == self.current)
             && is("lastFocusedWindow", window.id.0 == self.last_focused)
             && self.call.text(0, "windowType").is_none_or(|wanted| wanted == window.kind.word())

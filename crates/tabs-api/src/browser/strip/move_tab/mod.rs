@@ -2,4 +2,5 @@
 //! and `tabs.onMoved` comes after it. Between windows `tabs.onDetached` comes before `tabs.onAttached`.
 
 mod across_windows;
+mod by_one;
 mod within_window;

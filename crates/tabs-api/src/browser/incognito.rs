@@ -1,0 +1,104 @@
+//! Incognito windows: who sees them and their events, and what does not cross between them and the others.
+
+use std::collections::BTreeSet;
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::window::Window;
+use crate::error::Error;
+use crate::extension::permission::Extension;
+use crate::id::{TabId, WindowId};
+
+/// The ids of incognito windows and tabs, those that are gone among them: the last events of these are nobody else's either.
+#[derive(Debug, Default)]
+pub(super) struct IncognitoIds {
+    windows: BTreeSet<i64>,
+    tabs: BTreeSet<i64>,
+}
+
+impl IncognitoIds {
+    pub(super) fn add_window(&mut self, id: WindowId) {
+        self.windows.insert(id.0);
+    }
+
+    /// Notes a tab of a window, which is incognito if the window is.
+    pub(super) fn add_tab(&mut self, id: TabId, window: WindowId) {
+        if self.windows.contains(&window.0) {
+            self.tabs.insert(id.0);
+        }
+    }
+
+    fn has_event(&self, event: &Event) -> bool {
+        let window = |id: i64| self.windows.contains(&id);
+        match event {
+            Event::TabCreated(tab) | Event::TabUpdated { tab, .. } => tab.incognito,
+            Event::TabMoved { window: id, .. }
+            | Event::TabActivated { window: id, .. }
+            | Event::TabHighlighted { window: id, .. }
+            | Event::TabDetached { window: id, .. }
+            | Event::TabAttached { window: id, .. }
+            | Event::TabRemoved { window: id, .. }
+            | Event::WindowRemoved(id)
+            | Event::WindowFocused(id) => window(*id),
+            Event::TabReplaced { added: tab, .. } | Event::TabZoomed { tab, .. } => {
+                self.tabs.contains(tab)
+            }
+            Event::WindowCreated(view) => view.incognito,
+            Event::GroupCreated(group)
+            | Event::GroupUpdated(group)
+            | Event::GroupMoved(group)
+            | Event::GroupRemoved(group) => window(group.window.0),
+            Event::PortMessage { .. } | Event::PortDisconnected { .. } | Event::Script { .. } => {
+                false
+            }
+        }
+    }
+}
+
+impl Browser {
+    /// True if an extension is told of an event: those of groups need their permission, those of incognito windows the user's leave.
+    #[must_use]
+    pub fn tells(&self, extension: &Extension, event: &Event) -> bool {
+        extension.receives(event.name())
+            && (extension.sees_incognito() || !self.incognito.has_event(event))
+    }
+
+    /// True if there were incognito windows at any time.
+    pub(crate) fn had_incognito(&self) -> bool {
+        !self.incognito.windows.is_empty()
+    }
+
+    /// Refuses to bring a tab from an incognito window to another one, and the other way round.
+    pub(crate) fn check_same_profile(&self, tab: TabId, window: WindowId) -> Result<(), Error> {
+        let own = self.window(self.tab(tab)?.window)?.incognito;
+        if self.window(window)?.incognito == own { Ok(()) } else { Err(Error::OtherProfile) }
+    }
+
+    /// The window of the other kind in which a page opens that may not open in this one: an incognito window shows no pages of the
+    /// browser's settings, and none of an extension that spans both kinds.
+    pub(crate) fn window_for_page(&self, window: WindowId, url: &str) -> WindowId {
+        let is_normal = |window: &Window| !window.incognito;
+        match self.window(window) {
+            Ok(state) if state.incognito && !is_allowed_incognito(url) => {
+                let order = self.focus.order().iter();
+                let mut normal = order.filter_map(|id| self.strips.window(*id));
+                normal.find(|window| is_normal(window)).map_or(window, |window| window.id)
+            }
+            _ => window,
+        }
+    }
+}
+
+/// Pages that belong to the user, and are not shown incognito.
+const PAGES_OF_THE_USER: [&str; 5] = [
+    "chrome://settings",
+    "chrome://help",
+    "chrome://extensions",
+    "chrome://password-manager",
+    "chrome-extension://",
+];
+
+/// True for a page that an incognito window shows.
+pub(crate) fn is_allowed_incognito(url: &str) -> bool {
+    !PAGES_OF_THE_USER.iter().any(|page| url.starts_with(page))
+}
