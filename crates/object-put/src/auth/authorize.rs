@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::location::Target;
 use crate::request::query::Query;
-use crate::store::bucket::{Bucket, BucketKind, Ownership, Public, RequestPayment};
+use crate::store::bucket::{Bucket, BucketKind, Ownership, Public};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
 use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
@@ -51,7 +51,6 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
     let bucket = existing_bucket(access, tx)?;
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     check_target(access, &bucket, tx)?;
-    check_payer(access, &bucket)?;
     if access.writes_object {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
         let brings = [
@@ -155,16 +154,6 @@ fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bu
         });
     }
     Ok(bucket)
-}
-
-/// Checks that a sender who pays says so (spec §4, `x-store-request-payer`): where the requester pays, everyone but the owner.
-fn check_payer(access: &AccessRequest<'_>, bucket: &Bucket) -> Result<(), Error> {
-    let confirms = access.fields.get("x-store-request-payer")?.is_some();
-    let pays = bucket.request_payment == RequestPayment::Requester;
-    if pays && !owns(access.caller, bucket) && !confirms {
-        return Err(Error::AccessDenied);
-    }
-    Ok(())
 }
 
 fn evaluate_policy(

@@ -15,6 +15,7 @@ use crate::operation::bucket_config;
 use crate::operation::encryption::EncryptedObject;
 use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
+use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::{self, quoted};
@@ -52,6 +53,8 @@ pub struct CopiedObject {
     body_key: KeyOpening,
     /// True if the request names its version.
     names_version: bool,
+    /// True if the sender of the request pays for reading it.
+    pub charged: bool,
 }
 
 impl CopiedObject {
@@ -66,6 +69,7 @@ impl CopiedObject {
         let base_hosts = &call.settings.base_hosts;
         let source = CopySource::read(&header, call.dialect(), &host, base_hosts)?;
         let from = authorize_source(call, &source, tx)?;
+        request_payer::check(call.operation, call.fields, call.caller, &from)?;
         let named = source.query.get("versionId");
         let object = locate(tx, from.id, &source.key, named)?.version;
         let Some(data) = object.data.as_deref().cloned() else {
@@ -84,7 +88,16 @@ impl CopiedObject {
             return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
         }
         let names_version = named.is_some();
-        Ok(Self { bucket: from.id, key: source.key, object, data, body_key, names_version })
+        let charged = request_payer::pays(call.caller, &from);
+        Ok(Self {
+            bucket: from.id,
+            key: source.key,
+            object,
+            data,
+            body_key,
+            names_version,
+            charged,
+        })
     }
 
     /// All its bytes.
@@ -200,6 +213,7 @@ impl CopyAdmission {
             ));
         }
         let mut admission = Admission::decide(call, Payload::Unsigned, tx, ids)?;
+        admission.charged |= source.charged;
         let headers = &mut admission.headers;
         headers.body = body_headers(call, data)?;
         if !replaces_metadata {

@@ -13,6 +13,7 @@ pub mod object_config;
 pub mod parameters;
 pub mod put_headers;
 pub mod put_object;
+pub mod request_payer;
 pub mod strict;
 pub mod table;
 

@@ -11,10 +11,11 @@ use crate::body::checksum::{ChecksumType, Digested};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
 use crate::operation::put_headers::PutHeaders;
+use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::fields::Fields;
-use crate::store::bucket::{Bucket, BucketKind, RequestPayment};
+use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
 use crate::store::part_list::Parts;
@@ -77,7 +78,7 @@ impl Admission {
             key: key.clone(),
             owner,
             acl,
-            charged: is_charged(call, bucket),
+            charged: request_payer::pays(call.caller, bucket),
             now: call.now,
             headers,
             encryption,
@@ -125,7 +126,7 @@ impl Admission {
         Ok(encryption::describe_written(reply, fields, &data.encryption)?
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
-            .with_some("x-store-request-charged", self.charged.then_some("requester")))
+            .with_some(request_payer::CHARGED, self.charged.then_some(request_payer::REQUESTER)))
     }
 
     /// The context that the body is bound to.
@@ -148,10 +149,4 @@ pub(super) fn snapshot(
     let (slot, _) = bucket_slot(bucket, key);
     let deletes = DELETE_GUARDS.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
     Ok(Snapshot { current: current.map(|current| current.version), delete_count: deletes })
-}
-
-/// Tells whether the sender of a request pays for it: the bucket says so, and the sender is not its owner.
-pub(super) fn is_charged(call: &Call<'_>, bucket: &Bucket) -> bool {
-    bucket.request_payment == RequestPayment::Requester
-        && call.caller.account().is_some_and(|account| account.id != bucket.owner)
 }

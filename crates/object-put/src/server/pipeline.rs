@@ -24,7 +24,7 @@ use crate::body::customer_key;
 use crate::error::Error;
 use crate::operation::table::route;
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
-use crate::operation::{parameters, strict};
+use crate::operation::{parameters, request_payer, strict};
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
 use crate::request::location::Location;
@@ -34,6 +34,7 @@ use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
 use crate::store::bucket::Bucket;
+use crate::store::tables::BUCKETS;
 
 /// The most bytes of a body that is no object: XML and JSON documents.
 const DOCUMENT_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -225,7 +226,23 @@ impl ObjectPut {
                 Err(Error::OperationNotImplemented { operation: request.operation.name })
             }
         };
-        reply.map(|reply| render::reply(reply, request.fields.dialect()))
+        let reply = self.mark_charged(request, reply?)?;
+        Ok(render::reply(reply, request.fields.dialect()))
+    }
+
+    /// The answer to a request that wrote, and that its sender may have been charged for.
+    fn mark_charged(&self, request: &ParsedRequest<'_>, reply: Reply) -> Result<Reply, Error> {
+        let is_marked = reply.headers.iter().any(|(name, _)| name == request_payer::CHARGED);
+        // Nobody is charged who did not say so.
+        let name = request.location.bucket.as_ref().filter(|_| !is_marked);
+        let Some(name) = name.filter(|_| request.fields.has(request_payer::PAYER)) else {
+            return Ok(reply);
+        };
+        let bucket = BUCKETS.get_shared(&mut Tx::new(&*self.0.store), name)?;
+        let is_charged = bucket.is_some_and(|bucket| {
+            request_payer::is_charged(request.operation, &request.caller, &bucket)
+        });
+        Ok(reply.with_some(request_payer::CHARGED, is_charged.then_some(request_payer::REQUESTER)))
     }
 
     /// Answers a request that only reads: as before, if it was asked before and nothing that the answer rests on was written.
@@ -244,6 +261,11 @@ impl ObjectPut {
         let ((reply, has_policy), read_set) = kv::read(store, |tx| {
             let bucket = self.authorize(request, tx)?;
             let reply = handler(&request.read_call(bucket.as_deref(), &self.0.settings), tx)?;
+            let is_charged = bucket.as_deref().is_some_and(|bucket| {
+                request_payer::is_charged(request.operation, &request.caller, bucket)
+            });
+            let charged = is_charged.then_some(request_payer::REQUESTER);
+            let reply = reply.with_some(request_payer::CHARGED, charged);
             let policy = bucket.map(|bucket| policy::of_bucket(tx, bucket.id));
             Ok::<_, Error>((reply, policy.transpose()?.flatten().is_some()))
         })
@@ -295,7 +317,12 @@ impl ObjectPut {
         request: &ParsedRequest<'_>,
         tx: &mut Tx<'_>,
     ) -> Result<Option<Arc<Bucket>>, Error> {
-        request.access().map(|access| authorize::authorize(&access, tx)).transpose()
+        let bucket =
+            request.access().map(|access| authorize::authorize(&access, tx)).transpose()?;
+        if let Some(bucket) = &bucket {
+            request_payer::check(request.operation, &request.fields, &request.caller, bucket)?;
+        }
+        Ok(bucket)
     }
 }
 

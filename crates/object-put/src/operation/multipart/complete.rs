@@ -15,7 +15,7 @@ use crate::operation::encryption;
 use crate::operation::list_objects::KEPT;
 use crate::operation::multipart::encrypted;
 use crate::operation::multipart::part_document::{NamedPart, PartDocument};
-use crate::operation::put_object::is_charged;
+use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
@@ -437,7 +437,10 @@ fn reply(call: &Call<'_>, completed: &CompletedUpload) -> Result<Reply, Error> {
     Ok(encryption::describe(Reply::xml(text), call.fields, &completed.encryption)?
         .with_some("x-store-version-id", shown_version(bucket.versioning, &completed.version))
         .with_some("x-store-expiration", completed.expiration.clone())
-        .with_some("x-store-request-charged", is_charged(call, bucket).then_some("requester")))
+        .with_some(
+            request_payer::CHARGED,
+            request_payer::pays(call.caller, bucket).then_some(request_payer::REQUESTER),
+        ))
 }
 
 /// The version id that the answer shows: other than a PUT, a completion is told that it is the null version.

@@ -57,7 +57,8 @@ impl PartCopyAdmission {
             md5: None,
             checksum: ChecksumPlan::Computed(algorithm),
         };
-        let admission = PartAdmission::new(call, upload, number, body)?;
+        let mut admission = PartAdmission::new(call, upload, number, body)?;
+        admission.charged |= source.charged;
         Ok(Self { admission, bytes, source_version: source.shown_version() })
     }
 

@@ -9,7 +9,8 @@ use crate::body::checksum::{Algorithm, ChecksumType};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptionChoice};
 use crate::operation::put_headers::PutHeaders;
-use crate::operation::put_object::{is_charged, snapshot};
+use crate::operation::put_object::snapshot;
+use crate::operation::request_payer;
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::XmlWriter;
 use crate::store::bucket::Bucket;
@@ -99,7 +100,10 @@ impl UploadAdmission {
         let reply = encryption::describe_written(reply, call.fields, &upload.encryption)?
             .with_some(ALGORITHM, self.checksum.map(|own| own.algorithm.row().name))
             .with_some(TYPE, self.checksum.map(|own| own.checksum_type.name()))
-            .with_some("x-store-request-charged", is_charged(call, &bucket).then_some("requester"));
+            .with_some(
+                request_payer::CHARGED,
+                request_payer::pays(call.caller, &bucket).then_some(request_payer::REQUESTER),
+            );
         with_abort(call, tx, &upload, reply)
     }
 }

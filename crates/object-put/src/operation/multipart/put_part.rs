@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::operation::encryption;
 use crate::operation::multipart::{encrypted, named_upload, part_number};
 use crate::operation::put_headers::BODY_BYTES_MAX;
-use crate::operation::put_object::is_charged;
+use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::fields::Fields;
@@ -43,7 +43,7 @@ pub struct PartAdmission {
     pub second: Option<Algorithm>,
     /// The way to the key that its data key comes from.
     pub opening: KeyOpening,
-    charged: bool,
+    pub(super) charged: bool,
 }
 
 impl PartAdmission {
@@ -101,7 +101,7 @@ impl PartAdmission {
             number,
             body,
             second,
-            charged: is_charged(call, call.bucket()?),
+            charged: request_payer::pays(call.caller, call.bucket()?),
         })
     }
 
@@ -141,7 +141,8 @@ impl PartAdmission {
     /// Those of [`encryption::describe`].
     pub fn with_headers(&self, reply: Reply, fields: &Fields<'_>) -> Result<Reply, Error> {
         let reply = encryption::describe(reply, fields, &self.upload.encryption)?;
-        Ok(reply.with_some("x-store-request-charged", self.charged.then_some("requester")))
+        Ok(reply
+            .with_some(request_payer::CHARGED, self.charged.then_some(request_payer::REQUESTER)))
     }
 
     /// The answer to a `part` that was stored.
