@@ -18,6 +18,7 @@ mod tx;
 #[cfg(feature = "sled")]
 pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats,
+    VerifiedRows, cut_log,
 };
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 
 use self::compaction::Compactor;
 use self::large_file::{LargeFiles, UnfinishedFile};
@@ -52,6 +52,8 @@ struct Inner {
     _compactor: Compactor,
     workers: WorkerPool,
     ids: Mutex<SeededIds>,
+    /// Held for reading by what deletes.
+    deleting: Arc<RwLock<()>>,
     orphans: AtomicU64,
     orphan_bytes: AtomicU64,
 }
@@ -86,6 +88,7 @@ impl Directory {
         let next = packs.active();
         let active = packs.resume()?;
         let compactor = Compactor::start(Arc::clone(&packs))?;
+        let deleting = Arc::clone(&packs.deleting);
         let appender =
             PackAppender::new(Arc::clone(&packs), compactor.queue(), next, active, pack_bytes_max);
         let pack_writer = PackWriter::start(appender)?;
@@ -97,6 +100,7 @@ impl Directory {
             _compactor: compactor,
             workers,
             ids: Mutex::new(ids),
+            deleting,
             orphans: AtomicU64::new(0),
             orphan_bytes: AtomicU64::new(0),
         })))
@@ -110,6 +114,12 @@ impl Directory {
     pub fn compact(&self) -> Result<u64, BlobError> {
         let packs = self.0.packs.tombstones.packs();
         packs.into_iter().map(|pack| self.0.packs.compact(pack)).sum()
+    }
+
+    /// Has no blob deleted for as long as the answer is held: deletions wait.
+    #[cfg(feature = "host")]
+    pub(crate) fn hold_deletions(&self) -> RwLockWriteGuard<'_, ()> {
+        self.0.deleting.write()
     }
 
     /// Figures of the packs on disk and of what sweeps took away, for metrics.
@@ -210,7 +220,10 @@ impl Blobs for Directory {
             Place::Pack { .. } => self.0.pack_writer.delete(id),
             Place::File => {
                 let store = self.clone();
-                self.0.workers.run(Err(closed()), move || store.0.large.remove(id))
+                self.0.workers.run(Err(closed()), move || {
+                    let _deleting = store.0.deleting.read();
+                    store.0.large.remove(id)
+                })
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use super::Listing;
 use super::pack::{HEAD_BYTES, Head, Kind, PackFile, Place, read_exactly};
@@ -30,6 +30,8 @@ pub(super) struct PackSet {
     /// The least and the greatest name in a pack that never grows again.
     bounds: Mutex<HashMap<u32, (BlobId, BlobId)>>,
     pub(super) compacting: Mutex<()>,
+    /// Held for reading by what deletes.
+    pub(super) deleting: Arc<RwLock<()>>,
 }
 
 /// The pack that is written to.
@@ -64,6 +66,7 @@ impl PackSet {
             preallocated: AtomicU64::new(0),
             bounds: Mutex::default(),
             compacting: Mutex::default(),
+            deleting: Arc::default(),
         };
         let last = packs.numbers()?.last().copied().unwrap_or(0);
         packs.set_active(last + 1);

@@ -212,6 +212,7 @@ impl PackAppender {
         let outcome = there.and_then(|mut there| {
             there.sort_unstable();
             there.dedup();
+            let _deleting = self.packs.deleting.read();
             self.packs.tombstones.delete(&there)
         });
         let packs: BTreeSet<u32> = deletes

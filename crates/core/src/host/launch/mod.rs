@@ -1,6 +1,9 @@
 //! The steps that every service shares: from flags to `<name> is ready`, and from a signal to the exit code.
 
+#[cfg(feature = "sled")]
+mod backup;
 pub mod flags;
+mod healthcheck;
 #[cfg(feature = "sled")]
 mod identity;
 mod log;
@@ -19,6 +22,10 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use tokio::net::TcpListener;
 
+#[cfg(feature = "sled")]
+pub use self::backup::BackupError;
+#[cfg(feature = "sled")]
+pub(in crate::host) use self::backup::Source;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 use self::storage::Storage;
@@ -98,7 +105,10 @@ pub fn command(
     extend: impl FnOnce(Command) -> Command,
 ) -> Command {
     let command = Command::new(product.name).version(product.version).about(about);
-    extend(flags::augment(command, product))
+    let command = extend(flags::augment(command, product));
+    #[cfg(feature = "sled")]
+    let command = backup::augment(command);
+    command
 }
 
 /// Runs `serve`, `healthcheck` and `completions`; `make` builds the service once its stores and its address are there.
@@ -115,10 +125,14 @@ where
     F: Future<Output = Result<BuiltService<S>, LaunchError>>,
 {
     let (name, inner) = matches.subcommand().unwrap_or(("serve", matches));
+    #[cfg(feature = "sled")]
+    if let Some(code) = backup::run(product, name, inner) {
+        return code;
+    }
     let flags = Flags::from_matches(inner);
     match name {
         "completions" => completions(product, command, inner),
-        "healthcheck" => healthcheck(&flags),
+        "healthcheck" => healthcheck::run(&flags),
         _ => {
             let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
                 Ok(runtime) => runtime,
@@ -142,33 +156,6 @@ fn completions(product: &Product, command: &Command, matches: &ArgMatches) -> Ex
         clap_complete::generate(*shell, &mut command.clone(), product.name, &mut std::io::stdout());
     }
     ExitCode::SUCCESS
-}
-
-/// Asks the server of the same flags whether it is ready; it needs no other program, so it works in an empty container.
-fn healthcheck(flags: &Flags) -> ExitCode {
-    use std::io::Read;
-    use std::net::{IpAddr, Ipv4Addr, TcpStream};
-    let ip =
-        if flags.listen.is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { flags.listen };
-    let ask = || -> std::io::Result<bool> {
-        let wait = Duration::from_secs(5);
-        let mut stream = TcpStream::connect_timeout(&SocketAddr::new(ip, flags.port), wait)?;
-        stream.set_read_timeout(Some(wait))?;
-        stream.write_all(
-            b"GET /_ops/health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-        )?;
-        let mut answer = Vec::new();
-        stream.take(64 * 1024).read_to_end(&mut answer)?;
-        Ok(answer.starts_with(b"HTTP/1.1 200 "))
-    };
-    match ask() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "no answer from {ip}:{}: {error}", flags.port);
-            ExitCode::FAILURE
-        }
-    }
 }
 
 async fn start<S, F>(
@@ -203,6 +190,8 @@ where
     if let Some(metrics) = storage.metrics.take() {
         config.metrics.collect(metrics);
     }
+    #[cfg(feature = "sled")]
+    let config = Config { backup: storage.backup_source(product), ..config };
     let (directory, failure) = (storage.directory.clone(), storage.failure.take());
     let start = Start {
         storage,

@@ -2,18 +2,28 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(feature = "sled")]
+use std::sync::Weak;
 
+#[cfg(feature = "sled")]
+use super::backup::Source;
 use super::flags::Flags;
+#[cfg(feature = "sled")]
+use super::flags::Product;
 #[cfg(feature = "sled")]
 pub use super::identity::IdentityError;
 #[cfg(feature = "sled")]
 use super::identity::Sides;
 pub use super::private_file::random_hex;
 use super::private_file::write_private;
+#[cfg(feature = "sled")]
+use crate::blobs::Directory;
 use crate::blobs::{Blobs, MemoryBlobs};
 #[cfg(feature = "sled")]
 use crate::host::ops::store_metrics::StoreMetrics;
 use crate::id::{Ids, SystemIds};
+#[cfg(feature = "sled")]
+use crate::kv::Sled;
 use crate::kv::{KeyValue, Memory};
 use crate::pending::Pending;
 
@@ -29,6 +39,8 @@ pub struct Storage {
     pub failure: Option<Pending<String>>,
     #[cfg(feature = "sled")]
     pub(in crate::host) metrics: Option<StoreMetrics>,
+    #[cfg(feature = "sled")]
+    engines: Option<(Weak<Sled>, Weak<Directory>)>,
 }
 
 /// Reasons for which the stores cannot be opened. Each says what to do.
@@ -57,6 +69,29 @@ pub enum StorageError {
     NoEngine,
 }
 
+#[cfg(feature = "sled")]
+impl Storage {
+    /// The stores as a backup copies them; none in memory.
+    pub(in crate::host) fn backup_source(&self, product: &Product) -> Option<Source> {
+        let (kv, blobs) = self.engines.clone()?;
+        let (service, version) = (product.name, product.version);
+        let (directory, taking) = (self.directory.clone()?, parking_lot::Mutex::new(()));
+        Some(Source { service, version, directory, kv, blobs, taking })
+    }
+
+    /// Checks the records, and gives their number.
+    ///
+    /// # Errors
+    /// As [`Sled::verify`].
+    pub(super) fn verify_records(
+        &self,
+        told: &mut dyn FnMut(String),
+    ) -> Result<u64, crate::kv::StoreError> {
+        let kv = self.engines.as_ref().and_then(|(kv, _)| kv.upgrade());
+        kv.map_or(Ok(0), |kv| kv.verify(told).map(|verified| verified.rows))
+    }
+}
+
 /// Opens the stores that `flags` ask for.
 ///
 /// # Errors
@@ -78,14 +113,15 @@ pub fn memory() -> Storage {
         failure: None,
         #[cfg(feature = "sled")]
         metrics: None,
+        #[cfg(feature = "sled")]
+        engines: None,
     }
 }
 
 #[cfg(feature = "sled")]
 fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
-    use crate::blobs::Directory;
     use crate::disk::SystemDisk;
-    use crate::kv::{Sled, SledConfig};
+    use crate::kv::SledConfig;
     let settings = SledConfig {
         cache_bytes: flags.cache_bytes,
         record_bytes_max: flags.record_bytes_max,
@@ -112,6 +148,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     sides.mark()?;
     let (kv, blobs) = (Arc::new(kv), Arc::new(blobs));
     Ok(Storage {
+        engines: Some((Arc::downgrade(&kv), Arc::downgrade(&blobs))),
         metrics: Some(StoreMetrics { kv: Arc::downgrade(&kv), blobs: Arc::downgrade(&blobs) }),
         kv,
         blobs,

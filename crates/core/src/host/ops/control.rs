@@ -1,5 +1,8 @@
 //! The control plane under `/_ops/`: health, metrics, reset, clock, requests, faults.
 
+#[cfg(feature = "sled")]
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
@@ -8,6 +11,8 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 
 use super::faults::Fault;
+#[cfg(feature = "sled")]
+use crate::host::launch::BackupError;
 use crate::host::server::panic::caught;
 use crate::host::server::state::ServerState;
 use crate::host::server::{Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestId};
@@ -29,6 +34,14 @@ struct ClockChange {
     set: Option<String>,
     advance_ms: Option<i64>,
     reset: Option<bool>,
+}
+
+/// What `/_ops/backup` takes.
+#[cfg(feature = "sled")]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BackupRequest {
+    to: std::path::PathBuf,
 }
 
 impl<S: HostedService> ControlRequest<'_, S> {
@@ -126,6 +139,8 @@ impl<S: HostedService> ControlRequest<'_, S> {
                 server.faults.clear();
                 Ok(no_content())
             }
+            #[cfg(feature = "sled")]
+            ("/_ops/backup", &Method::POST) => self.backup(read(request).await?).await,
             ("/_ops/clock", &Method::GET) => self.clock(),
             ("/_ops/clock", &Method::POST) => {
                 self.change_clock(&read(request).await?)?;
@@ -138,6 +153,21 @@ impl<S: HostedService> ControlRequest<'_, S> {
                 Err(_) => Err(Refusal::NoSuchControlPath),
             },
         }
+    }
+
+    /// Copies the stores, on a thread of its own: a copy takes as long as the disk does.
+    #[cfg(feature = "sled")]
+    async fn backup(&self, asked: BackupRequest) -> Result<Response<ReplyBody>, Refusal> {
+        let in_memory = || Refusal::BadControlRequest(BackupError::InMemory.to_string());
+        let source = Arc::clone(self.server.backup.as_ref().ok_or_else(in_memory)?);
+        if !asked.to.is_absolute() {
+            return Err(Refusal::BadControlRequest("to is an absolute path".into()));
+        }
+        let now = crate::time::SystemClock::new().now();
+        let taken = tokio::task::spawn_blocking(move || source.take(&asked.to, now)).await;
+        let failed = |why: String| Refusal::ControlFailed(why);
+        let taken = taken.map_err(|error| failed(error.to_string()))?;
+        json(&taken.map_err(|error| failed(error.to_string()))?.to_json())
     }
 
     fn clock(&self) -> Result<Response<ReplyBody>, Refusal> {
@@ -164,6 +194,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
 }
 
 const KNOWN: &[&str] = &[
+    "/_ops/backup",
     "/_ops/health/live",
     "/_ops/health/ready",
     "/_ops/metrics",

@@ -71,6 +71,9 @@ pub struct Config {
     pub base_hosts: Vec<String>,
     /// Counters, with the service's own registered.
     pub metrics: Metrics,
+    /// The stores that `/_ops/backup` copies; none in memory.
+    #[cfg(feature = "sled")]
+    pub(in crate::host) backup: Option<crate::host::launch::Source>,
     /// TLS, where it is wanted.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -87,6 +90,8 @@ pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) admin_token: Option<String>,
     pub(in crate::host) base_hosts: Vec<String>,
     pub(super) limits: Limits,
+    #[cfg(feature = "sled")]
+    pub(in crate::host) backup: Option<Arc<crate::host::launch::Source>>,
     id_key: u64,
     id_next: AtomicU64,
     #[cfg(feature = "tls")]
@@ -98,6 +103,8 @@ impl<S: Hosted> ServerState<S> {
         Self {
             service,
             metrics: config.metrics,
+            #[cfg(feature = "sled")]
+            backup: config.backup.map(Arc::new),
             request_log: RequestLog::default(),
             faults: Faults::default(),
             clock: config.clock,

@@ -44,6 +44,7 @@ impl Engine {
         let Some(upto) = sealed.last().map(|segment| segment.last) else {
             return Ok(());
         };
+        let _alone = self.making_base.lock();
         let Some(base) = self.base.lock().clone() else {
             return Ok(());
         };

@@ -20,6 +20,7 @@ mod memtable;
 mod merge;
 mod open;
 mod open_error;
+mod point_in_time;
 mod preflight;
 mod rebuild;
 mod row_cache;
@@ -28,6 +29,7 @@ mod scan;
 mod take_over;
 mod tree;
 mod value_log;
+mod verify;
 mod wal;
 mod wal_thread;
 
@@ -39,18 +41,20 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use self::base::Base;
 use self::index_state::IndexState;
 use self::memtable::{CommitQueue, Waiter};
 pub use self::open::SledConfig;
 pub use self::open_error::OpenError;
+pub use self::point_in_time::cut_log;
 pub use self::rebuild::{RebuildProgress, RebuildReason};
 use self::row_cache::RowCache;
 use self::rows::Row;
 use self::tree::Tree;
 use self::value_log::ValueLog;
+pub use self::verify::VerifiedRows;
 pub use self::wal::LostFrames;
 use self::wal::{Spares, Wal};
 use super::{
@@ -85,6 +89,8 @@ struct Engine {
     _lock: File,
     /// None only while the store is being opened.
     base: Mutex<Option<Base>>,
+    /// Held while one is made.
+    making_base: Mutex<()>,
     spares: Arc<Spares>,
     /// Long values; none where all stand in their rows.
     value_log: Option<ValueLog>,
@@ -138,6 +144,11 @@ impl Sled {
     #[must_use]
     pub fn rebuilt(&self) -> Option<&RebuildReason> {
         self.engine.rebuilt.as_ref()
+    }
+
+    /// Has no base made, and none let go, for as long as the answer is held. It waits for one that is being made.
+    pub(crate) fn hold_bases(&self) -> MutexGuard<'_, ()> {
+        self.engine.making_base.lock()
     }
 
     /// Answers, with the reason, once the disk has failed. From then on every call is `Unavailable`: what the

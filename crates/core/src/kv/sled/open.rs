@@ -383,6 +383,7 @@ impl Opening<'_> {
             rebuilt: None,
             _lock: lock,
             base: Mutex::new(None),
+            making_base: Mutex::new(()),
             spares,
             row_cache: RowCache::new(config.cache_bytes as usize / ROWS_SHARE),
             write_versions: WriteVersions::new(last.version),

@@ -301,3 +301,34 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_check_names_every_row_in_which_index_and_log_differ() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sled::open(&config(directory.path())).unwrap();
+    for (key, bytes) in [("changed", 5), ("gone", 5), ("kept", 5), ("long", 500)] {
+        store.commit(put(key, vec![1; bytes], Durability::Disk)).wait().unwrap();
+    }
+    checkpoint_all(&store);
+    assert_eq!(store.verify(&mut |_| {}).unwrap(), VerifiedRows { rows: 4, faults: 0 });
+    let tree = &store.engine.tree;
+    tree.insert(b"changed", Row::write(Version(1), b"other", None)).unwrap();
+    tree.insert(b"never", Row::write(Version(1), b"was", None)).unwrap();
+    let mut batch = sled::Batch::default();
+    batch.remove("gone");
+    tree.apply_batch(batch).unwrap();
+    let mut told = Vec::new();
+    let verified = store.verify(&mut |fault| told.push(fault)).unwrap();
+    assert_eq!(verified, VerifiedRows { rows: 4, faults: 3 });
+    assert_eq!(
+        told,
+        [
+            "changed: the index has another value",
+            "gone: the index has no row",
+            "never: the index has a row that the log does not",
+        ]
+    );
+    drop(store);
+    let store = Sled::open(&rebuilding(directory.path())).unwrap();
+    assert_eq!(store.verify(&mut |_| {}).unwrap().faults, 0);
+}

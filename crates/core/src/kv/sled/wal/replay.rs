@@ -46,6 +46,11 @@ impl ReplayedFrame<'_> {
         self.versions.time
     }
 
+    /// The offset of its end in the segment.
+    pub(in crate::kv::sled) const fn end(&self) -> u64 {
+        self.offset + self.rows.len() as u64
+    }
+
     pub(in crate::kv::sled) fn rows(&self) -> FrameRows {
         FrameRows::new(self.rows.clone())
     }

@@ -52,6 +52,9 @@ pub(in crate::kv::sled) struct Segment {
 }
 
 impl Segment {
+    /// The length of one without frames.
+    pub(in crate::kv::sled) const EMPTY_BYTES: u64 = FILE_HEADER_BYTES as u64;
+
     /// The segments in a directory, in order.
     ///
     /// # Errors

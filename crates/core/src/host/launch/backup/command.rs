@@ -1,0 +1,162 @@
+//! `backup`, `restore` and `verify`, of every service.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use super::BackupError;
+use super::restore::Found;
+use crate::blobs::Blobs;
+use crate::host::launch::flags::{Flags, Product};
+use crate::host::launch::{healthcheck, storage};
+use crate::time::{Clock as _, SystemClock, Timestamp};
+
+/// Bodies that a step of a check lists.
+const BODIES_TOGETHER: usize = 1_000;
+/// Bodies up to this length carry a checksum.
+const SUMMED_BYTES_MAX: u64 = 256 * 1024;
+
+/// Adds the sub-commands; a service may have a `verify` of its own, which knows what its records mean.
+pub(in crate::host::launch) fn augment(command: Command) -> Command {
+    let path = |id: &'static str, help: &'static str| {
+        Arg::new(id).long(id).value_name("DIR").value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let has_verify = command.find_subcommand("verify").is_some();
+    let command = command
+        .subcommand(
+            Command::new("backup")
+                .about("Copy the data, also while it is served, into a new folder of a directory of backups")
+                .arg(path("to", "The directory of backups").required(true)),
+        )
+        .subcommand(
+            Command::new("restore")
+                .about("Fill an empty data directory from a backup")
+                .arg(path("from", "A backup, or a directory of backups, of which the newest is taken").required(true))
+                .arg(
+                    Arg::new("at")
+                        .long("at")
+                        .value_name("TIME")
+                        .help("Leave out the records of later than this moment (RFC 3339), as far back as the base of the backup"),
+                ),
+        );
+    if has_verify {
+        return command;
+    }
+    command.subcommand(
+        Command::new("verify")
+            .about("Check the data of a stopped service, or a backup; exits 0 if all is well, 1 if not, 2 if it cannot tell")
+            .arg(path("backup", "A backup, or a directory of backups, of which the newest is checked")),
+    )
+}
+
+/// Runs the sub-command of this name; `None` if it is none of these.
+pub(in crate::host::launch) fn run(
+    product: &Product,
+    name: &str,
+    matches: &ArgMatches,
+) -> Option<ExitCode> {
+    let flags = Flags::from_matches(matches);
+    let done = match name {
+        "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),
+        "restore" => restore(product, &flags, matches).map_err(|error| (1, error.to_string())),
+        "verify" => verify(product, &flags, matches),
+        _ => return None,
+    };
+    let said = match &done {
+        Ok(said) => said.clone(),
+        Err((_, why)) => format!("{} {name}: {why}", product.name),
+    };
+    let _ = writeln!(std::io::stderr(), "{said}");
+    Some(done.map_or_else(|(code, _)| ExitCode::from(code), |_| ExitCode::SUCCESS))
+}
+
+fn path(matches: &ArgMatches, id: &str) -> PathBuf {
+    matches.get_one::<PathBuf>(id).cloned().unwrap_or_default()
+}
+
+/// Asks the service that serves the data for a backup; where none does, the data is opened here.
+fn backup(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, String> {
+    let to = std::path::absolute(path(matches, "to")).map_err(|error| error.to_string())?;
+    let stores = match storage::open(flags) {
+        Ok(stores) => stores,
+        Err(storage::StorageError::KeyValue(crate::kv::OpenError::Locked { .. })) => {
+            return healthcheck::post(flags, "/_ops/backup", &serde_json::json!({ "to": to }));
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let source = stores.backup_source(product).ok_or_else(|| BackupError::InMemory.to_string())?;
+    let taken = source.take(&to, SystemClock::new().now()).map_err(|error| error.to_string())?;
+    Ok(taken.to_json().to_string())
+}
+
+fn restore(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, BackupError> {
+    let at = match matches.get_one::<String>("at") {
+        None => None,
+        Some(text) => Some(Timestamp::from_rfc3339(text).ok_or_else(|| {
+            BackupError::Moment("--at takes an RFC 3339 time: 2026-11-22T16:00:00Z".to_owned())
+        })?),
+    };
+    let data = flags.data.as_deref().ok_or(BackupError::InMemory)?;
+    let found = Found::verified(&path(matches, "from"), product.name)?;
+    found.restore(data, at)?;
+    Ok(format!("{}; {} is filled from them", found.described(), data.display()))
+}
+
+/// Checks a backup, or the data directory of a stopped service.
+fn verify(product: &Product, flags: &Flags, matches: &ArgMatches) -> Result<String, (u8, String)> {
+    if matches.contains_id("backup") {
+        let found = Found::verified(&path(matches, "backup"), product.name);
+        return match found {
+            Ok(found) => Ok(format!("{}: {}", found.path.display(), found.described())),
+            Err(error @ BackupError::Damaged { .. }) => Err((1, error.to_string())),
+            Err(error) => Err((2, error.to_string())),
+        };
+    }
+    let unknown = |error: String| (2, error);
+    let data = flags.data.as_deref().ok_or_else(|| unknown(BackupError::InMemory.to_string()))?;
+    if !data.join("kv").is_dir() {
+        let data = data.display();
+        return Err(unknown(format!(
+            "{data} keeps no store: name the directory of one with --data"
+        )));
+    }
+    let stores = storage::open(flags).map_err(|error| unknown(error.to_string()))?;
+    let mut faults = 0_u64;
+    let mut told = |fault: &dyn std::fmt::Display| {
+        faults += 1;
+        let _ = writeln!(std::io::stdout(), "{fault}");
+    };
+    let rows = match stores.verify_records(&mut |fault| told(&fault)) {
+        Ok(rows) => rows,
+        Err(crate::kv::StoreError::Corrupt(reason)) => return Err((1, reason)),
+        Err(error) => return Err(unknown(error.to_string())),
+    };
+    let bodies = verify_bodies(&*stores.blobs, &mut told).map_err(unknown)?;
+    let said = format!("{rows} rows and {bodies} bodies, {faults} faults");
+    if faults == 0 { Ok(said) } else { Err((1, said)) }
+}
+
+/// Reads every body that carries a checksum.
+fn verify_bodies(
+    blobs: &dyn Blobs,
+    told: &mut dyn FnMut(&dyn std::fmt::Display),
+) -> Result<u64, String> {
+    let (mut after, mut bodies) = (None, 0);
+    loop {
+        let page = blobs.list(after, BODIES_TOGETHER).map_err(|error| error.to_string())?;
+        let Some(last) = page.last() else {
+            return Ok(bodies);
+        };
+        after = Some(last.id);
+        for stat in &page {
+            bodies += 1;
+            if stat.bytes <= SUMMED_BYTES_MAX
+                && let Err(error) = blobs.read_small(stat.id, stat.bytes)
+            {
+                told(&format_args!("a body of {} bytes: {error}", stat.bytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Copies of a data directory: taken while it is served, each of one moment, with a manifest of checksums; and the way back.
+//!
+//! A directory of backups has one folder for each, named by its time. What never changes again (bases, full packs, large bodies) is a hard link
+//! to the file that is served, where the file system has them; what the backup before has already is a link to that. See docs/running.md.
+
+mod command;
+mod manifest;
+mod restore;
+mod take;
+
+pub(super) use self::command::{augment, run};
+pub(in crate::host) use self::take::Source;
+
+/// Reasons for which a backup is not taken, not restored, or not whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BackupError {
+    /// There is nothing on disk.
+    #[error("the data is kept in memory, so there is nothing to copy: start with --data")]
+    InMemory,
+    /// A file cannot be read or written.
+    #[error("{path} cannot be used: {reason}")]
+    Unusable {
+        /// Its path.
+        path: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The directory holds no backup.
+    #[error("{path} holds no backup: name a directory that backups were taken to, or one of them")]
+    NoBackup {
+        /// Its path.
+        path: String,
+    },
+    /// A file is not what was copied.
+    #[error("the backup {path} is damaged: {file} {how}")]
+    Damaged {
+        /// Its path.
+        path: String,
+        /// The file in it.
+        file: String,
+        /// What is wrong with it.
+        how: &'static str,
+    },
+    /// It is the backup of another service.
+    #[error("the backup {path} is one of {of}")]
+    OtherService {
+        /// Its path.
+        path: String,
+        /// The service.
+        of: String,
+    },
+    /// A restore never writes over data.
+    #[error(
+        "{path} is not empty, and nothing is ever written over data: name another directory with --data"
+    )]
+    NotEmpty {
+        /// Its path.
+        path: String,
+    },
+    /// The moment is not one that the backup reaches.
+    #[error("the backup does not reach back to that moment: {0}")]
+    Moment(String),
+}
+
+impl BackupError {
+    fn at(path: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
+        let path = path.display().to_string();
+        move |error| Self::Unusable { path: path.clone(), reason: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! A data directory made of a backup.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::BackupError;
+use super::manifest::Manifest;
+use super::take::{newest, sync_directory};
+use crate::disk::{Disk as _, SystemDisk};
+use crate::kv::cut_log;
+use crate::time::Timestamp;
+
+/// A backup that was found, whose files are what was copied.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    manifest: Manifest,
+}
+
+impl Found {
+    /// The backup in `from`, or the newest in it, every file of it read and compared.
+    ///
+    /// # Errors
+    /// `NoBackup`, `Damaged`, `OtherService`, `Unusable`.
+    pub(super) fn verified(from: &Path, service: &str) -> Result<Self, BackupError> {
+        let path = match Manifest::read(from) {
+            Err(BackupError::NoBackup { path }) => {
+                newest(from)?.ok_or(BackupError::NoBackup { path })?
+            }
+            read => read.map(|_| from.to_owned())?,
+        };
+        let manifest = Manifest::read(&path)?;
+        if manifest.service != service {
+            let (path, of) = (path.display().to_string(), manifest.service);
+            return Err(BackupError::OtherService { path, of });
+        }
+        manifest.verify(&path)?;
+        Ok(Self { path, manifest })
+    }
+
+    pub(super) fn described(&self) -> String {
+        let bytes: u64 = self.manifest.files.iter().map(|file| file.bytes).sum();
+        let (files, taken) = (self.manifest.files.len(), &self.manifest.taken);
+        format!("{files} files of {bytes} bytes, taken {taken}, are as they were copied")
+    }
+
+    /// Copies it into `data`, which is empty or not there, and cuts its journal off after a moment, if one is given. The records come last: without
+    /// them a directory holds no store.
+    ///
+    /// # Errors
+    /// `NotEmpty`, `Moment`, `Unusable`.
+    pub(super) fn restore(&self, data: &Path, at: Option<Timestamp>) -> Result<(), BackupError> {
+        SystemDisk.make_directory(data).map_err(BackupError::at(data))?;
+        let mut entries = fs::read_dir(data).map_err(BackupError::at(data))?;
+        if entries.next().is_some() {
+            return Err(BackupError::NotEmpty { path: data.display().to_string() });
+        }
+        let (last, first): (Vec<_>, Vec<_>) =
+            self.manifest.files.iter().partition(|file| file.path == Path::new("kv/format"));
+        for file in first {
+            self.copy(&file.path, data)?;
+        }
+        if let Some(at) = at {
+            let millis = u64::try_from(at.millis()).unwrap_or(0);
+            cut_log(&data.join("kv"), millis).map_err(BackupError::Moment)?;
+        }
+        for file in last {
+            self.copy(&file.path, data)?;
+        }
+        let folders = self.manifest.files.iter().filter_map(|file| file.path.parent());
+        let mut folders: Vec<_> = folders.flat_map(Path::ancestors).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().try_for_each(|folder| sync_directory(&data.join(folder)))
+    }
+
+    /// A copy and never a link: what is restored is written to.
+    fn copy(&self, path: &Path, data: &Path) -> Result<(), BackupError> {
+        let to = data.join(path);
+        let failed = BackupError::at(&to);
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder).map_err(&failed)?;
+        }
+        fs::copy(self.path.join(path), &to).map_err(&failed)?;
+        File::open(&to).and_then(|file| file.sync_all()).map_err(&failed)
+    }
+}

@@ -1,0 +1,282 @@
+//! Taking a backup of a store that is served.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Weak;
+
+use parking_lot::Mutex;
+
+use super::BackupError;
+use super::manifest::{FILE, Manifest, ManifestFile, sum_of};
+use crate::blobs::Directory;
+use crate::kv::Sled;
+use crate::time::Timestamp;
+
+/// The extension of a backup that is not whole yet.
+const UNFINISHED: &str = "unfinished";
+
+/// The stores of a service, as long as it holds them, to copy.
+pub(in crate::host) struct Source {
+    pub(in crate::host) service: &'static str,
+    pub(in crate::host) version: &'static str,
+    /// The data directory.
+    pub(in crate::host) directory: PathBuf,
+    pub(in crate::host) kv: Weak<Sled>,
+    pub(in crate::host) blobs: Weak<Directory>,
+    /// Held while one is taken.
+    pub(in crate::host) taking: Mutex<()>,
+}
+
+/// A backup that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::host) struct Taken {
+    /// Its folder.
+    pub(in crate::host) path: PathBuf,
+    pub(in crate::host) files: u64,
+    pub(in crate::host) bytes: u64,
+    /// Bytes that were written for it; the others are links.
+    pub(in crate::host) copied_bytes: u64,
+}
+
+impl Source {
+    /// Copies everything of one moment into a new folder of `to`, which is made if it is not there. It blocks.
+    ///
+    /// The base is held and copied first, then values and bodies, and the journal after them: so it has a row for every value that was deleted since
+    /// the base. While it is copied no body is deleted, and the bodies that came meanwhile are copied once more: so every body is there
+    /// that a row of the journal names.
+    ///
+    /// # Errors
+    /// [`BackupError`]. What there is of it has no manifest.
+    pub(in crate::host) fn take(&self, to: &Path, now: Timestamp) -> Result<Taken, BackupError> {
+        let _alone = self.taking.lock();
+        let (Some(kv), Some(blobs)) = (self.kv.upgrade(), self.blobs.upgrade()) else {
+            return Err(BackupError::InMemory);
+        };
+        fs::create_dir_all(to).map_err(BackupError::at(to))?;
+        let name = now.rfc3339_millis().replace([':', '.'], "-");
+        let path = to.join(&name);
+        let unfinished = path.with_extension(UNFINISHED);
+        let manifest = Manifest::new(self.service, self.version, now.rfc3339_millis());
+        let before =
+            newest(to)?.map(|before| Ok((Manifest::read(&before)?, before))).transpose()?;
+        let mut copy = Copy::begin(&self.directory, &unfinished, before, manifest)?;
+        {
+            let _no_base_is_made = kv.hold_bases();
+            copy.folder(Path::new("kv"), |name| name.starts_with("base-"))?;
+            copy.packs(Path::new("kv/values/packs"))?;
+            copy.packs(Path::new("blobs/packs"))?;
+            copy.folder(Path::new("blobs/large"), |_| true)?;
+            let _no_body_is_deleted = blobs.hold_deletions();
+            copy.folder(Path::new("kv"), |name| !name.starts_with("base-"))?;
+            copy.packs(Path::new("blobs/packs"))?;
+            copy.folder(Path::new("blobs/large"), |_| true)?;
+        }
+        copy.folder(Path::new("blobs"), |_| true)?;
+        copy.folder(Path::new(""), |_| true)?;
+        let (files, bytes, copied_bytes) = copy.finish()?;
+        fs::rename(&unfinished, &path).map_err(BackupError::at(&path))?;
+        sync_directory(to)?;
+        Ok(Taken { path, files, bytes, copied_bytes })
+    }
+}
+
+impl Taken {
+    /// As it is told to who asked.
+    pub(in crate::host) fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "path": self.path,
+            "files": self.files,
+            "bytes": self.bytes,
+            "copiedBytes": self.copied_bytes,
+        })
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+/// The newest whole backup in a directory of backups.
+pub(super) fn newest(directory: &Path) -> Result<Option<PathBuf>, BackupError> {
+    let entries = fs::read_dir(directory).map_err(BackupError::at(directory))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    // Names are times, so that the last of them is the youngest.
+    Ok(paths.filter(|path| path.extension().is_none() && path.join(FILE).is_file()).max())
+}
+
+/// Files that are no part of a backup: sled's index, what is not whole, and what holds nothing.
+fn is_left_out(folder: &Path, name: &str) -> bool {
+    let is_tree = folder == Path::new("kv")
+        && (["db", "conf", "index", "lock"].contains(&name) || name.starts_with("snap."));
+    is_tree || [".new", ".spare", ".part"].iter().any(|end| name.ends_with(end))
+}
+
+/// A backup that is being taken.
+struct Copy<'c> {
+    from: &'c Path,
+    to: &'c Path,
+    before: Option<(Manifest, PathBuf)>,
+    manifest: Manifest,
+    /// The places in the manifest of files that are copied.
+    known: HashMap<PathBuf, usize>,
+    copied_bytes: u64,
+}
+
+impl<'c> Copy<'c> {
+    fn begin(
+        from: &'c Path,
+        to: &'c Path,
+        before: Option<(Manifest, PathBuf)>,
+        manifest: Manifest,
+    ) -> Result<Self, BackupError> {
+        fs::create_dir(to).map_err(BackupError::at(to))?;
+        Ok(Self { from, to, before, manifest, known: HashMap::new(), copied_bytes: 0 })
+    }
+
+    /// The names of the files of a folder; none if it is not there.
+    fn names(&self, folder: &Path) -> Result<Vec<String>, BackupError> {
+        let path = self.from.join(folder);
+        let entries = match fs::read_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(BackupError::at(&path))?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(BackupError::at(&path))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type().is_ok_and(|kind| kind.is_file()) && !is_left_out(folder, &name) {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Copies the chosen files of a folder, but for its folders. Bases and large bodies never change.
+    fn folder(
+        &mut self,
+        folder: &Path,
+        is_chosen: impl Fn(&str) -> bool,
+    ) -> Result<(), BackupError> {
+        for name in self.names(folder)?.iter().filter(|name| is_chosen(name)) {
+            let is_final = name.starts_with("base-") || folder.ends_with("large");
+            self.file(&folder.join(name), is_final)?;
+        }
+        Ok(())
+    }
+
+    /// Copies packs, and the log of tombstones before them: what it does not say yet is swept later. All packs but the last are final.
+    fn packs(&mut self, folder: &Path) -> Result<(), BackupError> {
+        let names = self.names(folder)?;
+        let (packs, others): (Vec<_>, Vec<_>) =
+            names.iter().partition(|name| name.ends_with(".pack"));
+        for name in others {
+            self.file(&folder.join(name), false)?;
+        }
+        let last = packs.len().saturating_sub(1);
+        for (at, name) in packs.into_iter().enumerate() {
+            self.file(&folder.join(name), at < last)?;
+        }
+        Ok(())
+    }
+
+    /// Copies a file, or links it if it is `is_final`. One that is there already, and is the same file, stays.
+    fn file(&mut self, path: &Path, is_final: bool) -> Result<(), BackupError> {
+        let (from, to) = (self.from.join(path), self.to.join(path));
+        let failed = BackupError::at(&from);
+        if is_final && is_same(&from, &to) {
+            return Ok(());
+        }
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder).map_err(BackupError::at(folder))?;
+        }
+        match fs::remove_file(&to) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let done = if is_final && fs::hard_link(&from, &to).is_ok() {
+            self.sum_of_link(path, &to)
+        } else {
+            self.copied(path, &from, &to)
+        };
+        let (bytes, crc32c) = match done {
+            // It was compacted away, or deleted, since the folder was listed.
+            Err(error) if error.kind() == ErrorKind::NotFound && !from.exists() => return Ok(()),
+            done => done.map_err(failed)?,
+        };
+        let file = ManifestFile { path: path.to_owned(), bytes, crc32c };
+        match self.known.get(path).and_then(|at| self.manifest.files.get_mut(*at)) {
+            Some(known) => *known = file,
+            None => {
+                self.known.insert(path.to_owned(), self.manifest.files.len());
+                self.manifest.files.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of a linked file; that of the backup before, if that has the very same file.
+    fn sum_of_link(&self, path: &Path, to: &Path) -> std::io::Result<(u64, u32)> {
+        if let Some((manifest, before)) = &self.before
+            && let Some(file) = manifest.file(path)
+            && is_same(&before.join(path), to)
+        {
+            return Ok((file.bytes, file.crc32c));
+        }
+        sum_of(to)
+    }
+
+    /// Copies a file, or links that of the backup before, if it has the same bytes.
+    fn copied(&mut self, path: &Path, from: &Path, to: &Path) -> std::io::Result<(u64, u32)> {
+        if let Some((manifest, before)) = &self.before
+            && let Some(file) = manifest.file(path)
+            && fs::metadata(from)?.len() == file.bytes
+            && sum_of(from)? == (file.bytes, file.crc32c)
+            && fs::hard_link(before.join(path), to).is_ok()
+        {
+            return Ok((file.bytes, file.crc32c));
+        }
+        fs::copy(from, to)?;
+        File::open(to)?.sync_all()?;
+        let sum = sum_of(to)?;
+        self.copied_bytes += sum.0;
+        Ok(sum)
+    }
+
+    /// Puts names and manifest on disk; gives the count of files, their bytes, and those that were written.
+    fn finish(self) -> Result<(u64, u64, u64), BackupError> {
+        let folders = self.manifest.files.iter().filter_map(|file| file.path.parent());
+        let mut folders: Vec<_> = folders.flat_map(Path::ancestors).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        for folder in folders {
+            sync_directory(&self.to.join(folder))?;
+        }
+        let path = self.to.join(FILE);
+        let failed = BackupError::at(&path);
+        let text = serde_json::to_vec_pretty(&self.manifest);
+        let text = text.map_err(|error| failed(error.into()))?;
+        let mut file = File::create_new(&path).map_err(&failed)?;
+        file.write_all(&text).and_then(|()| file.sync_all()).map_err(&failed)?;
+        sync_directory(self.to)?;
+        let bytes = self.manifest.files.iter().map(|file| file.bytes).sum();
+        Ok((self.manifest.files.len() as u64, bytes, self.copied_bytes))
+    }
+}
+
+/// Returns whether two paths are one file.
+fn is_same(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+pub(super) fn sync_directory(path: &Path) -> Result<(), BackupError> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(BackupError::at(path))
+}

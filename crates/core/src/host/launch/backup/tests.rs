@@ -1,0 +1,236 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+use super::restore::Found;
+use super::take::{Source, newest};
+use super::*;
+use crate::blobs::{BlobId, Blobs, Directory};
+use crate::disk::SystemDisk;
+use crate::id::SeededIds;
+use crate::kv::{Batch, KeyValue, Sled, SledConfig, Span};
+use crate::time::{Clock as _, SystemClock, Timestamp};
+
+/// A service's stores on disk, with small packs, segments and bases.
+struct Stores {
+    kv: Arc<Sled>,
+    blobs: Arc<Directory>,
+    source: Source,
+}
+
+fn open(data: &Path) -> Stores {
+    let kv = Sled::open(&SledConfig {
+        cache_bytes: 32 << 20,
+        record_bytes_max: 64,
+        segment_bytes: 16 * 1024,
+        base_bytes_min: 64 * 1024,
+        ..SledConfig::new(data.join("kv"))
+    });
+    let ids = SeededIds::from_seed([1; 32]);
+    let blobs =
+        Directory::open_with_packs_of(data.join("blobs"), Arc::new(SystemDisk), ids, 64 * 1024);
+    let (kv, blobs) = (Arc::new(kv.unwrap()), Arc::new(blobs.unwrap()));
+    let source = Source {
+        service: "thing",
+        version: "1",
+        directory: data.to_owned(),
+        kv: Arc::downgrade(&kv),
+        blobs: Arc::downgrade(&blobs),
+        taking: Mutex::default(),
+    };
+    Stores { kv, blobs, source }
+}
+
+fn write(stores: &Stores, key: &str, value: Option<Vec<u8>>) {
+    let writes = vec![(Bytes::copy_from_slice(key.as_bytes()), value.map(Bytes::from))];
+    stores.kv.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+}
+
+fn body(number: u64) -> Vec<u8> {
+    let bytes = if number.is_multiple_of(9) { 300_000 } else { 5_000 };
+    vec![number as u8; bytes]
+}
+
+/// Puts a body and the record that names it; the body that the record named before is deleted after that.
+fn put_body(stores: &Stores, key: &str, number: u64) {
+    let before = stores.kv.get(key.as_bytes()).unwrap().value;
+    let put = stores.blobs.put_small(Timestamp::from_millis(number as i64), body(number).into());
+    let named = [put.wait().unwrap().id.0.to_vec(), number.to_be_bytes().to_vec()].concat();
+    write(stores, key, Some(named));
+    if let Some(before) = before {
+        stores.blobs.delete(BlobId(before[..32].try_into().unwrap())).wait().unwrap();
+    }
+}
+
+/// The rows of a store. Every body that one names is there, and is the one that was put.
+fn rows(stores: &Stores) -> BTreeMap<String, Vec<u8>> {
+    let page = stores.kv.scan(&Span::default(), 100_000).unwrap();
+    let rows = page.rows.into_iter();
+    let rows: BTreeMap<_, _> = rows
+        .map(|(key, value)| (String::from_utf8(key.to_vec()).unwrap(), value.to_vec()))
+        .collect();
+    for (key, named) in rows.iter().filter(|(key, _)| key.starts_with("body")) {
+        let (id, number) = named.split_at(32);
+        let number = u64::from_be_bytes(number.try_into().unwrap());
+        let wanted = body(number);
+        let found = stores.blobs.read_small(BlobId(id.try_into().unwrap()), wanted.len() as u64);
+        assert!(found.as_deref() == Ok(wanted.as_slice()), "{key}: {:?}", found.err());
+    }
+    rows
+}
+
+fn restored(from: &Path, at: Option<Timestamp>) -> (tempfile::TempDir, Stores) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    Found::verified(from, "thing").unwrap().restore(&data, at).unwrap();
+    let stores = open(&data);
+    (folder, stores)
+}
+
+fn now(number: i64) -> Timestamp {
+    Timestamp::from_millis(1_790_000_000_000 + number)
+}
+
+#[test]
+fn a_backup_under_load_holds_all_that_was_acknowledged_before_it_and_every_body_that_its_rows_name()
+{
+    let folder = tempfile::tempdir().unwrap();
+    let (data, to) = (folder.path().join("data"), folder.path().join("backups"));
+    let stores = Arc::new(open(&data));
+    let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let writer = {
+        let (stores, stop) = (Arc::clone(&stores), Arc::clone(&stop));
+        let acknowledged = Arc::clone(&acknowledged);
+        std::thread::spawn(move || {
+            for number in 1.. {
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                put_body(&stores, &format!("body/{}", number % 20), number);
+                write(&stores, &format!("long/{}", number % 30), Some(vec![number as u8; 2_000]));
+                write(&stores, "last", Some(number.to_be_bytes().to_vec()));
+                acknowledged.store(number, Ordering::SeqCst);
+            }
+        })
+    };
+    for round in 1..=3 {
+        while acknowledged.load(Ordering::SeqCst) < round * 40 {
+            std::thread::yield_now();
+        }
+        let before = acknowledged.load(Ordering::SeqCst);
+        let taken = stores.source.take(&to, now(round as i64)).unwrap();
+        let (_folder, copy) = restored(&taken.path, None);
+        let last = rows(&copy).remove("last").unwrap();
+        let last = u64::from_be_bytes(last.try_into().unwrap());
+        assert!(last >= before, "{last} and {before}");
+        assert_eq!(copy.kv.verify(&mut |fault| panic!("{fault}")).unwrap().faults, 0);
+    }
+    stop.store(true, Ordering::SeqCst);
+    writer.join().unwrap();
+    let whole = stores.source.take(&to, now(9)).unwrap();
+    let (_folder, copy) = restored(&to, None);
+    assert_eq!(rows(&copy), rows(&stores));
+    assert!(newest(&to).unwrap() == Some(whole.path));
+}
+
+#[test]
+fn a_second_backup_writes_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    for number in 0..100 {
+        put_body(&stores, &format!("body/{number}"), number);
+    }
+    let first = stores.source.take(&to, now(1)).unwrap();
+    write(&stores, "one", Some(vec![1]));
+    let second = stores.source.take(&to, now(2)).unwrap();
+    assert!(second.bytes >= first.bytes);
+    // The packs that are full and the large bodies are the very files that are served.
+    assert!(first.copied_bytes < first.bytes / 4, "{first:?}");
+    assert!(second.copied_bytes <= first.copied_bytes, "{second:?}");
+    // What is restored is no link: it is written to.
+    let (_folder, copy) = restored(&first.path, None);
+    put_body(&copy, "body/3", 1_000);
+    Found::verified(&first.path, "thing").unwrap();
+    Found::verified(&second.path, "thing").unwrap();
+}
+
+#[test]
+fn a_restore_ends_at_the_moment_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    write(&stores, "early", Some(vec![1; 200]));
+    write(&stores, "gone", Some(vec![1; 200]));
+    let clock = SystemClock::new();
+    let moment = clock.now();
+    // Frames tell milliseconds.
+    while clock.now().millis() <= moment.millis() {
+        std::thread::yield_now();
+    }
+    write(&stores, "later", Some(vec![2]));
+    write(&stores, "gone", None);
+    let taken = stores.source.take(&to, now(1)).unwrap();
+    let (_folder, copy) = restored(&taken.path, Some(moment));
+    let found = rows(&copy);
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), ["early", "gone"]);
+    let (_folder, copy) = restored(&taken.path, None);
+    assert!(!rows(&copy).contains_key("gone"));
+    let too_early = folder.path().join("too-early");
+    let refused = Found::verified(&to, "thing").unwrap();
+    let refused = refused.restore(&too_early, Some(Timestamp::from_millis(1)));
+    assert!(matches!(refused, Err(BackupError::Moment(_))), "{refused:?}");
+}
+
+#[test]
+fn a_backup_that_is_not_whole_or_not_its_service_s_is_refused_and_so_is_a_directory_with_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, to) = (folder.path().join("data"), folder.path().join("backups"));
+    let stores = open(&data);
+    put_body(&stores, "body/1", 1);
+    let taken = stores.source.take(&to, now(1)).unwrap();
+    let found = Found::verified(&to, "thing").unwrap();
+    let refused = found.restore(&data, None);
+    assert!(matches!(refused, Err(BackupError::NotEmpty { .. })), "{refused:?}");
+    let other = Found::verified(&to, "other").err();
+    assert!(matches!(other, Some(BackupError::OtherService { .. })), "{other:?}");
+    let nothing = Found::verified(folder.path(), "thing").err();
+    assert!(matches!(nothing, Some(BackupError::NoBackup { .. })), "{nothing:?}");
+    let files = ["kv/format", "blobs/packs/00000001.pack", "kv/journal-0000000001"];
+    for file in files.map(|file| taken.path.join(file)) {
+        let whole = std::fs::read(&file).unwrap();
+        let mut flipped = whole.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        std::fs::write(&file, flipped).unwrap();
+        let damaged = Found::verified(&taken.path, "thing").err();
+        assert!(matches!(damaged, Some(BackupError::Damaged { .. })), "{damaged:?}");
+        std::fs::remove_file(&file).unwrap();
+        let gone = Found::verified(&taken.path, "thing").err();
+        assert!(matches!(gone, Some(BackupError::Damaged { .. })), "{gone:?}");
+        std::fs::write(&file, whole).unwrap();
+    }
+    // One that was cut off has no manifest, and is never the newest.
+    let unfinished: PathBuf = to.join("2099-01-01T00-00-00-000Z.unfinished");
+    std::fs::create_dir(&unfinished).unwrap();
+    assert_eq!(newest(&to).unwrap(), Some(taken.path));
+}
+
+#[test]
+fn the_operators_page_has_the_words_of_every_refusal() {
+    let page = include_str!("../../../../../../docs/running.md");
+    let path = || "PATH".to_owned();
+    for refusal in [
+        BackupError::InMemory,
+        BackupError::NoBackup { path: path() },
+        BackupError::Damaged { path: path(), file: "FILE".into(), how: "HOW" },
+        BackupError::OtherService { path: path(), of: "SERVICE".into() },
+        BackupError::NotEmpty { path: path() },
+        BackupError::Moment("REASON".into()),
+    ] {
+        assert!(page.contains(&format!("| {refusal} |")), "{refusal}");
+    }
+}
