@@ -118,6 +118,8 @@ struct SeedChannel {
     hides_subscribers: bool,
     #[serde(default)]
     hides_subscriptions: bool,
+    #[serde(default)]
+    show_browse_view: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -256,6 +258,9 @@ fn channel(
     });
     let mut settings = json!({"title": seed.title});
     if let Some(map) = settings.as_object_mut() {
+        if seed.show_browse_view {
+            map.insert("showBrowseView".into(), true.into());
+        }
         if !seed.description.is_empty() {
             map.insert("description".into(), seed.description.clone().into());
         }

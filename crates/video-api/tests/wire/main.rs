@@ -4,6 +4,7 @@
 
 mod authority;
 mod captions;
+mod channel_sections;
 mod comments;
 mod http;
 mod membership;

@@ -9,6 +9,12 @@ use crate::service::Service;
 /// Operations that write a resource, each with the body of one that is there and as much of it as a part holds.
 const WRITES: &[(&str, &str, &str)] = &[
     ("captions.update", "snippet", r#"{"id": "c", "snippet": {"isDraft": true}}"#),
+    ("channelSections.insert", "snippet", r#"{"snippet": {"type": "recentUploads"}}"#),
+    (
+        "channelSections.update",
+        "snippet",
+        r#"{"id": "shelf", "snippet": {"type": "recentUploads"}}"#,
+    ),
     (
         "subscriptions.insert",
         "snippet",

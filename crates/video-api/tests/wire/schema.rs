@@ -83,6 +83,7 @@ const LISTS: &[(&str, &[&str])] = &[
         "subscriptions.list",
         &["mine=true", "channelId=UCbob", "mySubscribers=true", "myRecentSubscribers=true", "id=s"],
     ),
+    ("channelSections.list", &["mine=true", "mine=true&hl=de", "channelId=UCx", "id=shelf"]),
     ("captions.list", &["videoId=v", "videoId=v&id=c", "videoId=w"]),
     ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
     (
@@ -127,6 +128,16 @@ const LISTS: &[(&str, &[&str])] = &[
 /// Writes, in an order in which each makes something that the lists then show.
 const WRITES: &[(&str, &str)] = &[
     ("captions.update", r#"{"id": "c", "snippet": {"isDraft": true}}"#),
+    (
+        "channelSections.insert",
+        r#"{"snippet": {"type": "multipleChannels", "style": "verticalList", "title": "T", "defaultLanguage": "en", "position": 0},
+            "contentDetails": {"channels": ["UCbob"]}, "localizations": {"de": {"title": "D"}},
+            "targeting": {"languages": ["en"], "regions": ["DE"], "countries": ["US"]}}"#,
+    ),
+    (
+        "channelSections.update",
+        r#"{"id": "shelf", "snippet": {"type": "singlePlaylist"}, "contentDetails": {"playlists": ["PLx"]}}"#,
+    ),
     (
         "commentThreads.insert",
         r#"{"snippet": {"channelId": "UCx", "videoId": "w", "topLevelComment": {"snippet": {"textOriginal": "see http://a.b"}}}}"#,

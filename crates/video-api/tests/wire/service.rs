@@ -33,6 +33,7 @@ pub(crate) const SEED: &str = r#"{
     "playlists": [
         {"id": "PLx", "owner": "alice", "snippet": {"title": "List"}, "items": ["v", "w"]},
         {"id": "PL", "owner": "alice", "snippet": {"title": "Short"}}],
+    "channelSections": [{"id": "shelf", "owner": "alice", "snippet": {"type": "popularUploads"}}],
     "subscriptions": [{"id": "s", "subscriber": "bob", "channel": "alice"}],
     "membershipsLevels": [{"id": "tin", "channel": "alice", "displayName": "Tin", "priceMicros": 1000000}],
     "members": [{"creator": "alice", "member": "bob", "level": "tin", "since": "2026-01-01T00:00:00Z"}],

@@ -1,0 +1,119 @@
+//! Rendering a section: what it names is shown as long as it is there for whoever asks.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use triptych_core::kv::Tx;
+
+use super::patch;
+use super::record::{Contents, Section, Targeting};
+use crate::account::Caller;
+use crate::api::error::Error;
+use crate::api::response::{Item, Object};
+use crate::record::localized;
+use crate::record::privacy::Privacy;
+use crate::resource::channels::record::CHANNELS;
+
+/// The form in which a section is asked for.
+pub(super) struct RenderOptions<'s> {
+    /// The parts.
+    pub(super) parts: &'s [&'static str],
+    /// The language of `snippet.localized`.
+    pub(super) language: Option<&'s str>,
+    /// Who asks.
+    pub(super) caller: &'s Caller,
+}
+
+/// The resource of a section at its position.
+///
+/// # Errors
+/// As the store.
+pub(super) fn render(
+    tx: &mut Tx<'_>,
+    id: &str,
+    section: &Section,
+    position: usize,
+    options: &RenderOptions<'_>,
+) -> Result<Item, Error> {
+    let mut item = Item::begin("channelSection", &section.etag(position), Some(id));
+    for part in options.parts {
+        let text = match *part {
+            "snippet" => snippet(section, position, options.language).end(),
+            "contentDetails" if section.contents() != Contents::Found => {
+                let named = named(tx, section, options.caller)?;
+                let mut out = Object::new();
+                let name =
+                    if section.contents() == Contents::Channels { "channels" } else { "playlists" };
+                out.value(name, &named);
+                out.end()
+            }
+            "localizations" if !section.localizations.is_empty() => {
+                json!(titles(&section.localizations)).to_string().into()
+            }
+            "targeting" => match &section.targeting {
+                Some(targeting) => self::targeting(targeting).to_string().into(),
+                None => continue,
+            },
+            _ => continue,
+        };
+        item.part(part, &text);
+    }
+    Ok(item.end())
+}
+
+fn snippet(section: &Section, position: usize, language: Option<&str>) -> Object {
+    let mut out = Object::new();
+    out.text("type", &section.kind);
+    if let Some(style) = &section.style {
+        out.text("style", style);
+    }
+    out.text("channelId", &section.channel);
+    if let Some(title) = &section.title {
+        out.text("title", title);
+    }
+    out.value("position", &position);
+    if let Some(language) = &section.language {
+        out.text("defaultLanguage", language);
+    }
+    let titles = titles(&section.localizations);
+    let localized = language.and_then(|language| localized::in_language(&titles, language));
+    let own = section.title.as_ref().map(|title| json!({"title": title}));
+    if let Some(localized) = localized.or(own.as_ref()) {
+        out.value("localized", localized);
+    }
+    out
+}
+
+fn titles(localizations: &BTreeMap<String, String>) -> Map<String, Value> {
+    let titles = localizations.iter();
+    titles.map(|(language, title)| (language.clone(), json!({"title": title}))).collect()
+}
+
+/// What a section names and the caller may see; what is gone since is not among it.
+fn named(tx: &mut Tx<'_>, section: &Section, caller: &Caller) -> Result<Vec<String>, Error> {
+    let own = caller.account.as_ref().and_then(|account| account.channel.clone());
+    let own = own.unwrap_or_default();
+    let mut named = Vec::new();
+    for id in &section.playlists {
+        let privacy = patch::privacy(tx, id, &own)?;
+        if privacy.is_some_and(|privacy| privacy != Privacy::Private || own == section.channel) {
+            named.push(id.clone());
+        }
+    }
+    for id in &section.channels {
+        if CHANNELS.peek(tx, id)?.is_some() {
+            named.push(id.clone());
+        }
+    }
+    Ok(named)
+}
+
+fn targeting(targeting: &Targeting) -> Value {
+    let lists = [
+        ("languages", &targeting.languages),
+        ("regions", &targeting.regions),
+        ("countries", &targeting.countries),
+    ];
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    Value::Object(lists.map(|(name, list)| (name.to_owned(), json!(list))).collect())
+}
