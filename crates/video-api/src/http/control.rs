@@ -95,6 +95,7 @@ impl VideoApi {
             ("POST", "/_ops/plays") => "plays",
             ("POST", "/_ops/comments") => "comments",
             ("POST", "/_ops/members") => "members",
+            ("POST", "/_ops/playerLinks") => "playerLinks",
             ("GET", "/_ops/abuseReports") => "abuseReports",
             ("GET", "/_ops/quota") => "quota",
             _ => return Err(request),
@@ -113,6 +114,10 @@ impl VideoApi {
             },
             "members" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.change_membership(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "playerLinks" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.player_link(&request, &bytes).await,
                 Err(error) => Err(error),
             },
             "abuseReports" => self.abuse_reports(request.value("videoId")),

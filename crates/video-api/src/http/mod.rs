@@ -10,6 +10,7 @@ mod file_body;
 mod jsonp;
 mod oauth;
 mod pictures;
+mod player;
 mod publish_schedule;
 mod request;
 mod response;
@@ -125,6 +126,9 @@ impl VideoApi {
         }
         if pictures::is_picture(path) {
             return self.picture(&request).await;
+        }
+        if player::is_player(path) {
+            return self.player(&request).await;
         }
         match path {
             _ if router::DISCOVERY_PATHS.contains(&path) => return router::discover(&request),

@@ -8,7 +8,7 @@ use crate::api::operation::{Operation, VERSION_PATH};
 use crate::api::response::Reply;
 use crate::http::request::{ALLOW_POSTS, ALLOW_READS, ALLOW_UPLOADS, ApiRequest};
 use crate::http::response::ApiResponse;
-use crate::http::{oauth, pictures};
+use crate::http::{oauth, pictures, player};
 use crate::resource::OPERATIONS;
 use crate::resource::route::{self, Route};
 
@@ -63,6 +63,10 @@ pub(super) fn upload_at(method: &str, path: &str) -> Result<&'static Operation, 
 
 /// The methods that a path takes, as `Allow` names them; `None` where nothing is served.
 pub(super) fn methods_of(path: &str) -> Option<String> {
+    if player::is_player(path) {
+        let posts = path.ends_with("/play");
+        return Some(if posts { ALLOW_POSTS } else { ALLOW_READS }.to_owned());
+    }
     if pictures::is_picture(path) || DISCOVERY_PATHS.contains(&path) {
         return Some(ALLOW_READS.to_owned());
     }

@@ -13,6 +13,8 @@ mod model;
 mod pages;
 mod parameters;
 mod parts;
+#[cfg(feature = "testing")]
+mod player;
 mod recorded;
 mod resources;
 mod rules;

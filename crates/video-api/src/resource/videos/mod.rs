@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod patch;
 pub mod play;
+pub mod player;
 pub mod rating;
 pub mod record;
 pub mod render;
@@ -50,6 +51,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("ratings", &RATINGS, Form::Json),
         TableEntry::new("rated", &rating::RATED, Form::Bytes),
         TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
+        TableEntry::new("playerTickets", &player::ticket::TICKETS, Form::Json),
         TableEntry::new("abuseReports", &report::REPORTS, Form::Json),
         TableEntry::new("abuseReportsOfVideo", &report::REPORTS_OF_VIDEO, Form::Bytes),
     ],

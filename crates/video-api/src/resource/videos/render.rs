@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use triptych_core::kv::Table;
 use triptych_core::time::Timestamp;
 
@@ -52,7 +52,10 @@ pub fn render(
             "status" => status(&video.head, options),
             "statistics" => statistics(&video.head, counts, options.owner),
             "contentDetails" => content_details(&video.head, options.owner),
-            "player" => player(id, &video.head, options.player).to_string().into(),
+            "player" => {
+                let player = player(id, &video.head, options.player);
+                stored::print(player.as_object().unwrap_or(&Map::new()))
+            }
             "fileDetails" => file_details(&video.head).to_string().into(),
             "processingDetails" => processing(&video.head, options.now).to_string().into(),
             "suggestions" => suggestions(&video.head).to_string().into(),
@@ -252,7 +255,7 @@ fn player(id: &str, head: &Video, most: (Option<u32>, Option<u32>)) -> Value {
         (Some(_), Some(h)) => (scale(h, width, height), h),
     };
     let html = format!(
-        "<iframe width=\"{w}\" height=\"{h}\" src=\"//www.youtube.com/embed/{id}\" frameborder=\"0\" allow=\"accelerometer; autoplay; clipboard-write; encrypted-media; gyroscope; picture-in-picture; web-share\" referrerpolicy=\"strict-origin-when-cross-origin\" allowfullscreen></iframe>"
+        "<iframe width=\"{w}\" height=\"{h}\" src=\"\u{1}/embed/{id}\" frameborder=\"0\" allow=\"accelerometer; autoplay; clipboard-write; encrypted-media; gyroscope; picture-in-picture; web-share\" referrerpolicy=\"strict-origin-when-cross-origin\" allowfullscreen></iframe>"
     );
     if most == (None, None) {
         json!({"embedHtml": html})

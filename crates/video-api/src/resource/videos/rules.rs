@@ -37,6 +37,8 @@ rules! {
     PRIVACY_FORBIDDEN = Rule::new(403, "youtube.video", "forbiddenPrivacySetting", Place::body("status.privacyStatus"), "The request attempts to set an invalid privacy setting for the video: public, unlisted or private.");
     /// A rating that is none.
     RATING_INVALID = Rule::new(400, "youtube.video", "invalidRating", Place::parameter("rating"), "The request contained an unexpected value for the rating parameter: like, dislike or none.");
+    /// A video that its owner lets no other page play. Ours.
+    EMBEDDING_FORBIDDEN = Rule::new(403, "youtube.video", "forbidden", Place::parameter("id"), "The owner of this video does not let other pages play it.");
     /// A video that is reported.
     REPORTED_NOT_FOUND = Rule::new(404, "youtube.video", "videoNotFound", Place::body("videoId"), "The video that you are trying to report cannot be found.");
     /// A reason of a report that is none.

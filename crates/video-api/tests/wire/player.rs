@@ -1,0 +1,217 @@
+//! The player: who may play what, with which captions, under what overlays, and what it counts.
+
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+
+use crate::service::{Answer, Service};
+
+/// A film of Alice's, and its bytes.
+async fn upload(service: &Service, status: Value) -> (String, Vec<u8>) {
+    let film = video_api::media::sample::Mp4::new(640, 360, 60_000).bytes();
+    let metadata = json!({"snippet": {"title": "Film \"<b>\"".replace(['<', '>'], "'"), "categoryId": "22"}, "status": status});
+    let body = [
+        b"--B\r\nContent-Type: application/json\r\n\r\n",
+        metadata.to_string().as_bytes(),
+        b"\r\n--B\r\nContent-Type: video/mp4\r\n\r\n",
+        film.as_slice(),
+        b"\r\n--B--",
+    ]
+    .concat();
+    let kind = [("content-type", "multipart/related; boundary=B")];
+    let target = "/upload/youtube/v3/videos?part=snippet,status&uploadType=multipart";
+    let made = service.ask_with("POST", target, "ALICE", &kind, &body).await;
+    assert_eq!(made.status, 200, "{}", made.json());
+    (made.json()["id"].as_str().unwrap().to_owned(), film.clone())
+}
+
+async fn control(service: &Service, path: &str, body: Value) -> (u16, Value) {
+    let request = Request::builder().method("POST").uri(path).header("host", "127.0.0.1:7801");
+    let request = request.body(Full::new(body.to_string().into())).unwrap();
+    let answer = service.api.answer_control(request).await.ok().unwrap();
+    let status = answer.status().as_u16();
+    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+    (status, serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8(answer.body.to_vec()).unwrap()
+}
+
+fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
+    answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn the_player_that_a_video_names_plays_its_bytes_in_any_range() {
+    let service = Service::new().await;
+    let (id, film) = upload(&service, json!({})).await;
+    for (size, width, height) in [
+        ("", "480", "270"),
+        ("&maxWidth=960", "960", "540"),
+        ("&maxWidth=960&maxHeight=180", "320", "180"),
+    ] {
+        let shown = service.list(&format!("/videos?part=player&id={id}{size}")).await;
+        let html = shown["items"][0]["player"]["embedHtml"].as_str().unwrap().to_owned();
+        let frame = format!(
+            "<iframe width=\"{width}\" height=\"{height}\" src=\"http://127.0.0.1:7801/embed/{id}\""
+        );
+        assert!(html.starts_with(&frame), "{html}");
+    }
+    let page = service.ask("GET", &format!("/embed/{id}"), "", "").await;
+    let html = text(&page);
+    assert_eq!((page.status, header(&page, "content-type")), (200, "text/html; charset=UTF-8"));
+    assert!(
+        header(&page, "content-security-policy")
+            .starts_with("default-src 'none'; script-src 'self'")
+    );
+    assert!(html.contains(&format!("src=\"{id}/video\"")) && !html.contains("<script>"), "{html}");
+    let video = format!("/embed/{id}/video");
+    let whole = service.ask("GET", &video, "", "").await;
+    assert_eq!(
+        (whole.status, header(&whole, "content-type"), &whole.body[..]),
+        (200, "video/mp4", &film[..])
+    );
+    let part = service.ask_with("GET", &video, "", &[("range", "bytes=4-7")], b"").await;
+    assert_eq!((part.status, &part.body[..]), (206, &film[4..8]));
+    let over = service.ask_with("GET", &video, "", &[("range", "bytes=999999999-")], b"").await;
+    assert_eq!(over.status, 416);
+    for (path, kind) in [("/embed/player.js", "text/javascript"), ("/embed/player.css", "text/css")]
+    {
+        let asset = service.ask("GET", path, "", "").await;
+        assert_eq!((asset.status, header(&asset, "content-type").starts_with(kind)), (200, true));
+    }
+    for (method, path, status) in [
+        ("GET", "/embed/never", 404),
+        ("GET", "/embed/v/other", 404),
+        ("GET", "/embed/v/video", 404),
+        ("POST", "/embed/v", 405),
+        ("GET", "/embed/v/play", 405),
+    ] {
+        assert_eq!(service.ask(method, path, "", "").await.status, status, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_play_counts_as_the_control_path_counts_it() {
+    let service = Service::new().await;
+    for views in ["1", "2"] {
+        assert_eq!(service.ask("POST", "/embed/v/play", "", "").await.status, 204);
+        let shown = service.list("/videos?part=statistics&id=v").await;
+        assert_eq!(shown["items"][0]["statistics"]["viewCount"], views);
+    }
+    assert_eq!(service.ask("POST", "/embed/p/play", "", "").await.status, 404);
+}
+
+#[tokio::test]
+async fn published_captions_come_as_webvtt_and_others_do_not() {
+    let service = Service::new().await;
+    let (id, _) = upload(&service, json!({})).await;
+    let insert = async |language: &str, draft: bool, file: &str| {
+        let snippet =
+            json!({"snippet": {"videoId": id, "language": language, "name": "", "isDraft": draft}});
+        let body = format!(
+            "--B\r\nContent-Type: application/json\r\n\r\n{snippet}\r\n--B\r\nContent-Type: text/plain\r\n\r\n{file}\r\n--B--"
+        );
+        let kind = [("content-type", "multipart/related; boundary=B")];
+        let target = "/upload/youtube/v3/captions?part=snippet&uploadType=multipart";
+        let made = service.ask_with("POST", target, "ALICE", &kind, body.as_bytes()).await;
+        assert_eq!(made.status, 200, "{}", made.json());
+        made.json()["id"].as_str().unwrap().to_owned()
+    };
+    let srt = "1\r\n00:00:01,000 --> 00:00:02,000\r\nHello <i>there</i>\r\n";
+    let (shown, draft) = (insert("en", false, srt).await, insert("de", true, srt).await);
+    let broken = insert("fr", false, "no captions").await;
+    let html = text(&service.ask("GET", &format!("/embed/{id}"), "", "").await);
+    assert!(
+        html.contains(&format!(
+            "<track kind=\"captions\" src=\"{id}/captions/{shown}.vtt\" srclang=\"en\""
+        )),
+        "{html}"
+    );
+    assert_eq!(html.matches("<track").count(), 1);
+    let track = |caption: &str| format!("/embed/{id}/captions/{caption}.vtt");
+    let vtt = service.ask("GET", &track(&shown), "", "").await;
+    assert_eq!((vtt.status, header(&vtt, "content-type")), (200, "text/vtt; charset=UTF-8"));
+    let cues = text(&vtt);
+    assert!(
+        cues.starts_with("WEBVTT")
+            && cues.contains("00:01.000 --> 00:00:02.000")
+                | cues.contains("00:01.000 --> 00:02.000"),
+        "{cues}"
+    );
+    for other in [draft, broken, "c".to_owned()] {
+        assert_eq!(service.ask("GET", &track(&other), "", "").await.status, 404, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn what_others_must_not_see_is_refused_and_its_owner_plays_it_by_a_link_for_a_while() {
+    let service = Service::new().await;
+    let (private, film) = upload(&service, json!({"privacyStatus": "private"})).await;
+    let (closed, _) = upload(&service, json!({"embeddable": false})).await;
+    let (unlisted, _) = upload(&service, json!({"privacyStatus": "unlisted"})).await;
+    for (id, status) in [(&private, 404), (&closed, 403), (&unlisted, 200)] {
+        for rest in ["", "/video"] {
+            let answer = service.ask("GET", &format!("/embed/{id}{rest}"), "ALICE", "").await;
+            assert_eq!(answer.status, status, "{id}{rest}");
+        }
+        let page = service.ask("GET", &format!("/embed/{id}"), "", "").await;
+        assert_eq!(header(&page, "content-type"), "text/html; charset=UTF-8");
+    }
+    let (status, link) = control(&service, "/_ops/playerLinks", json!({"video": private})).await;
+    let url = link["url"].as_str().unwrap().to_owned();
+    let (base, ticket) = url.split_once('?').unwrap();
+    assert_eq!((status, base), (200, format!("http://127.0.0.1:7801/embed/{private}").as_str()));
+    let page = service.ask("GET", &format!("/embed/{private}?{ticket}"), "", "").await;
+    assert!(text(&page).contains(&format!("src=\"{private}/video?{ticket}\"")));
+    let bytes = service.ask("GET", &format!("/embed/{private}/video?{ticket}"), "", "").await;
+    assert_eq!((bytes.status, bytes.body.len()), (200, film.len()));
+    // A ticket is for one video, and cannot be made up or drawn out.
+    assert_eq!(service.ask("GET", &format!("/embed/{closed}?{ticket}"), "", "").await.status, 403);
+    let longer = ticket.replacen("ticket=", "ticket=f", 1);
+    assert_eq!(service.ask("GET", &format!("/embed/{private}?{longer}"), "", "").await.status, 404);
+    service.later(601);
+    assert_eq!(service.ask("GET", &format!("/embed/{private}?{ticket}"), "", "").await.status, 404);
+    assert_eq!(control(&service, "/_ops/playerLinks", json!({"video": "never"})).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_watermark_and_promotions_lie_over_the_video_with_their_times_and_links() {
+    let service = Service::new().await;
+    let (id, _) = upload(&service, json!({})).await;
+    let mut png = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(32, 32).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let settings = json!({"timing": {"type": "offsetFromStart", "offsetMs": "2000", "durationMs": "3000"},
+        "position": {"type": "corner", "cornerPosition": "bottomLeft"}, "targetChannelId": "UCbob"});
+    let body = [
+        format!("--B\r\nContent-Type: application/json\r\n\r\n{settings}\r\n--B\r\nContent-Type: image/png\r\n\r\n").as_bytes(),
+        png.get_ref(),
+        b"\r\n--B--",
+    ]
+    .concat();
+    let kind = [("content-type", "multipart/related; boundary=B")];
+    let target = "/upload/youtube/v3/watermarks/set?channelId=UCx&uploadType=multipart";
+    let set = service.ask_with("POST", target, "ALICE", &kind, &body).await;
+    assert_eq!(set.status, 204, "{}", set.json());
+    let promotion = json!({"id": "UCx", "invideoPromotion": {
+        "defaultTiming": {"type": "offsetFromEnd", "offsetMs": "15000"}, "position": {"type": "corner", "cornerPosition": "topLeft"},
+        "items": [{"id": {"type": "video", "videoId": "v"}}, {"id": {"type": "website", "websiteUrl": "https://example.com/?a=1&b=2"}, "customMessage": "Look \"here\""},
+            {"id": {"type": "video", "videoId": "p"}}, {"id": {"type": "recentUpload"}}]}});
+    let update = "/youtube/v3/channels?part=invideoPromotion";
+    let updated = service.ask("PUT", update, "ALICE", &promotion.to_string()).await;
+    assert_eq!(updated.status, 200, "{}", updated.json());
+    let html = text(&service.ask("GET", &format!("/embed/{id}"), "", "").await);
+    let mark = "<a class=\"overlay watermark bottomLeft\" href=\"https://www.youtube.com/channel/UCbob\" target=\"_blank\" rel=\"noopener noreferrer\" \
+        data-type=\"offsetFromStart\" data-offset=\"2000\" data-length=\"3000\" hidden><img src=\"../watermark/UCx\"";
+    assert!(html.contains(mark), "{html}");
+    assert!(html.contains("href=\"v\"") && html.contains(">First</a>"), "{html}");
+    assert!(
+        html.contains("href=\"https://example.com/?a=1&amp;b=2\"")
+            && html.contains("Look &quot;here&quot;</a>"),
+        "{html}"
+    );
+    assert!(!html.contains("href=\"p\""), "a private video is promoted to nobody: {html}");
+    assert!(html.contains(&format!("href=\"{id}\"")), "the latest upload: {html}");
+    assert_eq!(service.ask("GET", "/watermark/UCx", "", "").await.status, 200);
+}
