@@ -1,6 +1,7 @@
 //! The interface: rows of operations, the checks of a request by its row, and the form of replies.
 
 pub mod byte_range;
+pub mod callback;
 pub mod discovery;
 pub mod error;
 pub mod fields;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use triptych_core::host::{BoxError, RequestContext};
 
 use super::content_encoding::EncodingError;
-use super::jsonp;
+use crate::api::callback;
 use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
@@ -220,7 +220,9 @@ impl ApiRequest {
             Some("proto") => return Err(Error::OutputFormat),
             Some(other) => return Err(Error::AltUnsupported(other.to_owned())),
         }
-        jsonp::check(self)?;
+        if let Some(name) = self.value("callback").filter(|_| self.method == "GET") {
+            callback::check(name)?;
+        }
         check_global(&self.pairs)?;
         let (mask, shape) = (self.mask()?, operation.response.and_then(Shape::named));
         let unknown = mask.zip(shape).and_then(|(mask, shape)| mask.unknown(shape));
