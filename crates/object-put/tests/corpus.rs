@@ -47,3 +47,8 @@ fn the_corpus_of_policies_holds() {
 fn the_corpus_of_listings_holds() {
     replay("object_listing", fuzz::listing);
 }
+
+#[test]
+fn the_corpus_of_part_lists_holds() {
+    replay("object_part_list", fuzz::part_list);
+}

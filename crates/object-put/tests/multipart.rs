@@ -465,3 +465,89 @@ async fn uploads_and_their_parts_are_listed_page_by_page() {
     assert_eq!(upload.abort().await.status, 204);
     assert_eq!(code(&world.fetch(&page("")).await), (404, "NoSuchUpload".to_owned()));
 }
+
+#[tokio::test]
+async fn who_began_an_upload_may_list_and_abort_it_and_a_policy_may_deny_that() {
+    const OTHER: (&str, &str) = ("OTHER", "other");
+    let world = World::new(NOW).await;
+    let policy = |effect: &str, actions: &str| {
+        format!(
+            r#"{{"Version": "2012-10-17", "Statement": [
+                {{"Effect": "Allow", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::enforced/*"}},
+                {{"Effect": "{effect}", "Principal": "*", "Action": {actions}, "Resource": "arn:aws:s3:::enforced/*"}}]}}"#
+        )
+    };
+    let put = |text: String| Draft::put("/enforced?policy", text.as_bytes());
+    let as_other = |mut draft: Draft| {
+        draft.key = OTHER;
+        draft
+    };
+    assert_eq!(world.send(&put(policy("Allow", r#""s3:PutObject""#))).await.status, 204);
+    let begin = || as_other(Draft::new("POST", "/enforced/k?uploads", b""));
+    let id = world.send(&begin()).await.element("UploadId").unwrap();
+    let foreign = Upload::begin(&world, "/enforced/k", &[]).await.id;
+    let target = |id: &str| format!("/enforced/k?uploadId={id}");
+    for (method, own) in [("GET", 200), ("DELETE", 204)] {
+        let denied = world.send(&as_other(Draft::new(method, &target(&foreign), b""))).await;
+        assert_eq!(code(&denied), (403, "AccessDenied".to_owned()), "{method}");
+        let allowed = world.send(&as_other(Draft::new(method, &target(&id), b""))).await;
+        assert_eq!(allowed.status, own, "{method}: {}", allowed.text());
+    }
+    let id = world.send(&begin()).await.element("UploadId").unwrap();
+    let both = r#"["s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"]"#;
+    assert_eq!(world.send(&put(policy("Deny", both))).await.status, 204);
+    for method in ["GET", "DELETE"] {
+        let denied = world.send(&as_other(Draft::new(method, &target(&id), b""))).await;
+        assert_eq!(denied.status, 403, "{method}");
+        assert_eq!(world.send(&Draft::new(method, &target(&id), b"")).await.status, 403);
+    }
+    let deny = policy("Deny", r#""s3:PutObject""#);
+    assert_eq!(world.send(&put(deny)).await.status, 204);
+    let part = Draft::put(&format!("/enforced/k?partNumber=1&uploadId={id}"), b"x");
+    for draft in [begin(), part, Draft::new("POST", &target(&id), b"<x/>")] {
+        assert_eq!(world.send(&draft).await.status, 403, "{}", draft.target);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn exactly_one_of_racing_completions_and_aborts_wins() {
+    let world = std::sync::Arc::new(World::new(NOW).await);
+    for round in 0..30 {
+        let target = format!("/bkt/{round}");
+        let upload = Upload::begin(&world, &target, &[]).await;
+        let (one, two) = (upload.put(1, b"the first part").await, upload.put(2, b"second").await);
+        let drafts = vec![
+            upload.completion(&[(1, &one)]),
+            upload.completion(&[(1, &one), (2, &two)]),
+            upload.completion(&[(1, &one), (2, &two)]),
+            Draft::new("DELETE", &format!("{target}?uploadId={}", upload.id), b""),
+            upload.part("1", b"another first part"),
+            upload.part("2", b"another second"),
+        ];
+        let racing = drafts.into_iter().map(|draft| {
+            let world = world.clone();
+            tokio::spawn(async move { world.send(&draft).await })
+        });
+        let mut answers = Vec::new();
+        for racer in racing.collect::<Vec<_>>() {
+            answers.push(racer.await.unwrap());
+        }
+        let status: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let [first, second, third, abort, ..] = status[..] else { panic!("{status:?}") };
+        // Equal lists get equal answers: both lose, or both win.
+        let winners = usize::from(first == 200)
+            + usize::from(second == 200 || third == 200)
+            + usize::from(abort == 204);
+        assert!(winners <= 1, "{status:?}");
+        let got = world.fetch(&target).await;
+        match (first, second.min(third), abort) {
+            (200, ..) => assert_eq!(got.text(), "the first part"),
+            (_, 200, _) => assert_eq!(got.text(), "the first partsecond"),
+            _ => assert_eq!(got.status, 404, "{status:?}"),
+        }
+        for answer in answers.iter().filter(|answer| answer.status >= 400) {
+            let known = ["NoSuchUpload", "InvalidPart"];
+            assert!(known.contains(&&*code(answer).1), "{}", answer.text());
+        }
+    }
+}

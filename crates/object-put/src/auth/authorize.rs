@@ -15,6 +15,7 @@ use crate::request::query::Query;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
+use crate::store::open_upload;
 use crate::store::tables::{ACCOUNTS, BUCKET_CONFIGS, BUCKETS};
 use crate::store::version::ObjectVersion;
 
@@ -223,9 +224,35 @@ pub fn check_permission(
                 || !is_of_object(permission)
                 || acl_allows(access, permission, bucket, tx)?
         }
-        None => is_public(permission, bucket.public) || acl_allows(access, permission, bucket, tx)?,
+        None => {
+            is_public(permission, bucket.public)
+                || acl_allows(access, permission, bucket, tx)?
+                || began_upload(access, permission, bucket, tx)?
+        }
     };
     if allowed { Ok(()) } else { Err(Error::AccessDenied) }
+}
+
+/// Tells whether the caller began the upload that the request is about: it may then list its parts and abort it.
+fn began_upload(
+    access: &AccessRequest<'_>,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<bool, Error> {
+    let of_upload = ["store:AbortMultipartUpload", "store:ListMultipartUploadParts"];
+    let (Some(key), Some(account)) = (access.key, access.caller.account()) else {
+        return Ok(false);
+    };
+    if !of_upload.contains(&permission) {
+        return Ok(false);
+    }
+    let name = access.query.get("uploadId").unwrap_or_default();
+    match open_upload::find(tx, bucket.id, key, name) {
+        Ok(upload) => Ok(upload.initiator.as_ref() == Some(&account.id)),
+        Err(Error::NoSuchUpload { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Tells whether the object's own list says who has `permission`, whoever owns the bucket.
@@ -344,7 +371,13 @@ fn is_public(permission: &str, public: Public) -> bool {
         "store:GetObjectVersionAttributes",
         "store:ListBucket",
     ];
-    let writes = ["store:PutObject", "store:DeleteObject", "store:DeleteObjectVersion"];
+    let writes = [
+        "store:PutObject",
+        "store:DeleteObject",
+        "store:DeleteObjectVersion",
+        "store:AbortMultipartUpload",
+        "store:ListMultipartUploadParts",
+    ];
     match public {
         Public::None => false,
         Public::Read => reads.contains(&permission),

@@ -11,11 +11,12 @@ use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
 use object_put::body::aws_chunked::{Decoder, Frame};
 use object_put::error::Error;
+use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
 use object_put::request::query::Query;
-use object_put::request::xml::Element;
+use object_put::request::xml::{Element, XmlWriter};
 use object_put::store::bucket::Bucket;
 use object_put::store::key::{KEY_BYTES_MAX, Key};
 use object_put::store::lifecycle::Lifecycle;
@@ -193,5 +194,30 @@ pub fn listing(data: &[u8]) {
     if let Ok(lifecycle) = lifecycle {
         let shown = lifecycle.shown("http://store/doc/2006-03-01/");
         assert!(Lifecycle::from_xml(shown.as_bytes(), || "id".to_owned()).is_ok());
+    }
+}
+
+/// Lists of parts of a completion: what is read keeps its bounds, is read again from its own words, and is known by its digest.
+pub fn part_list(data: &[u8]) {
+    let Ok(document) = PartDocument::parse(data) else {
+        return;
+    };
+    let parts = &document.0;
+    assert!(!parts.is_empty() && parts.len() <= 10_000);
+    assert!(parts.iter().all(|part| (1..=10_000).contains(&part.number)));
+    let ascends = parts.windows(2).all(|pair| pair[0].number < pair[1].number);
+    assert_eq!(document.check_order("id").is_ok(), ascends);
+    let text = XmlWriter::document("CompleteMultipartUpload", "", |writer| {
+        for part in parts {
+            writer.element("Part", |writer| {
+                writer.text("PartNumber", part.number);
+                writer.text("ETag", &part.etag);
+            });
+        }
+    });
+    if let Ok(again) = PartDocument::parse(text.as_bytes()) {
+        assert_eq!(again.0.len(), parts.len());
+        let same = again.0.iter().zip(parts).all(|(one, other)| one.etag == other.etag);
+        assert_eq!(again.digest() == document.digest(), same);
     }
 }

@@ -1,0 +1,189 @@
+//! What is left of uploads in parts: nothing of one that was aborted, completed, or deleted with its bucket; all of one that goes on.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_put::body::encryption::Keyring;
+use object_put::maintenance::ended_uploads;
+use object_put::maintenance::garbage::{self, Pass, SweepOutcome};
+use object_put::maintenance::lifecycle_worker::LifecycleWorker;
+use object_put::maintenance::verify::verify;
+use service::{Draft, NOW, World};
+use triptych_core::blobs::{Blobs, MemoryBlobs, Swept};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{KeyValue, Memory, Span};
+use triptych_core::time::Timestamp;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A service, and the stores below it.
+struct Stores {
+    world: World,
+    store: Arc<Memory>,
+    blobs: Arc<MemoryBlobs>,
+}
+
+impl Stores {
+    async fn new() -> Self {
+        let store = Arc::new(Memory::new());
+        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+        let world = World::on(store.clone(), blobs.clone(), NOW).await;
+        Self { world, store, blobs }
+    }
+
+    async fn begin(&self, target: &str) -> String {
+        let answer = self.world.send(&Draft::new("POST", &format!("{target}?uploads"), b"")).await;
+        answer.element("UploadId").unwrap()
+    }
+
+    async fn put(
+        &self,
+        target: &str,
+        id: &str,
+        numbers: std::ops::RangeInclusive<u32>,
+    ) -> Vec<String> {
+        let mut tags = Vec::new();
+        for number in numbers {
+            let body = format!("part {number:06}");
+            let target = format!("{target}?partNumber={number}&uploadId={id}");
+            let answer = self.world.store(&target, body.as_bytes()).await;
+            tags.push(answer.header("etag").unwrap().to_owned());
+        }
+        tags
+    }
+
+    async fn complete(&self, target: &str, id: &str, tags: &[String]) {
+        let parts = tags.iter().enumerate().map(|(place, tag)| {
+            format!("<Part><PartNumber>{}</PartNumber><ETag>{tag}</ETag></Part>", place + 1)
+        });
+        let parts: String = parts.collect();
+        let text = format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>");
+        let target = format!("{target}?uploadId={id}");
+        let answer = self.world.send(&Draft::new("POST", &target, text.as_bytes())).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+
+    /// A pass of all that is freed in the background.
+    fn free(&self, now: Timestamp) {
+        let mut ids = SeededIds::from_number(9);
+        ended_uploads::collect(&*self.store, &*self.blobs, &mut ids, now, &|| true).unwrap();
+        let (goes_on, is_open) = (|| true, |_| false);
+        let (store, blobs) = (&*self.store, &*self.blobs);
+        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        garbage::collect(&pass, &mut ids).unwrap();
+    }
+
+    fn bodies(&self) -> usize {
+        self.blobs.list(None, 100_000).unwrap().len()
+    }
+
+    /// Rows of the tables of uploads.
+    fn rows(&self) -> usize {
+        let rows = self.store.scan(&Span::default(), 100_000).unwrap().rows;
+        rows.iter().filter(|(key, _)| matches!(key.first(), Some(12..=16))).count()
+    }
+
+    fn faults(&self) -> u64 {
+        let ring = Keyring::new(&[9; 32]);
+        verify(&*self.store, &*self.blobs, Some(&ring), &mut |_| {}).unwrap().faults
+    }
+}
+
+#[tokio::test]
+async fn an_aborted_upload_leaves_neither_rows_nor_bodies() {
+    let stores = Stores::new().await;
+    let id = stores.begin("/bkt/k").await;
+    stores.put("/bkt/k", &id, 1..=450).await;
+    stores.put("/bkt/k", &id, 3..=3).await;
+    assert_eq!((stores.bodies(), stores.faults()), (451, 0));
+    let target = format!("/bkt/k?uploadId={id}");
+    assert_eq!(stores.world.send(&Draft::new("DELETE", &target, b"")).await.status, 204);
+    stores.free(NOW.plus(Duration::from_secs(61)));
+    assert_eq!((stores.bodies(), stores.rows()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_completed_upload_leaves_its_object_alone_and_its_answer_for_a_day() {
+    let stores = Stores::new().await;
+    let id = stores.begin("/bkt/k").await;
+    let tags = stores.put("/bkt/k", &id, 1..=300).await;
+    stores.put("/bkt/k", &id, 301..=310).await;
+    stores.complete("/bkt/k", &id, &tags).await;
+    stores.free(NOW.plus(Duration::from_secs(61)));
+    assert_eq!((stores.bodies(), stores.rows(), stores.faults()), (300, 2, 0));
+    stores.complete("/bkt/k", &id, &tags).await;
+    stores.free(NOW.plus(DAY));
+    assert_eq!((stores.bodies(), stores.rows()), (300, 0));
+    let got = stores.world.fetch("/bkt/k").await;
+    assert_eq!(got.body.len(), 300 * 11);
+    stores.world.store("/bkt/k", b"replaced").await;
+    stores.free(NOW.plus(DAY));
+    assert_eq!((stores.bodies(), stores.faults()), (1, 0));
+}
+
+#[tokio::test]
+async fn an_upload_goes_with_its_bucket() {
+    let stores = Stores::new().await;
+    stores.world.send(&Draft::new("PUT", "/made-here", b"")).await;
+    for key in 0..250 {
+        let target = format!("/made-here/{key}");
+        let id = stores.begin(&target).await;
+        stores.put(&target, &id, 1..=1).await;
+    }
+    let id = stores.begin("/made-here/late").await;
+    let gone = stores.world.send(&Draft::new("DELETE", "/made-here", b"")).await;
+    assert_eq!(gone.status, 204, "{}", gone.text());
+    let late = Draft::put(&format!("/made-here/late?partNumber=1&uploadId={id}"), b"late");
+    assert_eq!(stores.world.send(&late).await.status, 404);
+    stores.free(NOW.plus(Duration::from_secs(61)));
+    assert_eq!((stores.bodies(), stores.rows()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_rule_ends_an_upload_at_the_midnight_after_its_days() {
+    let stores = Stores::new().await;
+    let rules = b"<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>a/</Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>";
+    let put = Draft::put("/bkt?lifecycle", rules).with("content-md5", md5_of(rules));
+    assert_eq!(stores.world.send(&put).await.status, 200);
+    let begun = stores.world.send(&Draft::new("POST", "/bkt/a/k?uploads", b"")).await;
+    assert_eq!(begun.header("x-amz-abort-rule-id"), Some("r"));
+    assert!(begun.header("x-amz-abort-date").unwrap().ends_with("00:00:00 GMT"));
+    let id = begun.element("UploadId").unwrap();
+    stores.put("/bkt/a/k", &id, 1..=2).await;
+    let other = stores.begin("/bkt/b/k").await;
+    stores.put("/bkt/b/k", &other, 1..=1).await;
+    let mut ids = SeededIds::from_number(4);
+    for (days, uploads) in [(1, 0), (3, 1)] {
+        let now = NOW.plus(DAY * days);
+        let ended = LifecycleWorker::default().pass(&*stores.store, &mut ids, now).unwrap();
+        assert_eq!(ended.uploads, uploads, "after {days} days");
+    }
+    stores.free(NOW.plus(DAY * 4));
+    assert_eq!(stores.bodies(), 1);
+    let left = stores.world.fetch("/bkt?uploads").await.text();
+    assert!(left.contains(&other) && !left.contains(&id), "{left}");
+}
+
+#[tokio::test]
+async fn no_sweep_takes_a_part_and_verify_tells_of_one_that_is_gone() {
+    let stores = Stores::new().await;
+    let id = stores.begin("/bkt/k").await;
+    stores.put("/bkt/k", &id, 1..=40).await;
+    let later = NOW.plus(DAY * 30);
+    let swept = garbage::sweep_orphans(&*stores.store, &*stores.blobs, later, true).unwrap();
+    assert!(matches!(swept, SweepOutcome::Done(Swept { orphans: 0, .. })), "{swept:?}");
+    assert_eq!(stores.bodies(), 40);
+    let first = stores.blobs.list(None, 1).unwrap();
+    stores.blobs.delete(first.first().unwrap().id).wait().unwrap();
+    assert_eq!(stores.faults(), 1);
+}
+
+fn md5_of(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    use md5::Digest as _;
+    base64::engine::general_purpose::STANDARD.encode(md5::Md5::digest(bytes))
+}
