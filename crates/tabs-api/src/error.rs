@@ -220,6 +220,9 @@ pub enum Error {
     /// The listener threw.
     #[error("{0}")]
     Handler(String),
+    /// A session that is not there.
+    #[error("Invalid session id: \"{0}\".")]
+    NoSession(String),
     /// There is no closed tab to restore.
     #[error("There are no recently closed sessions.")]
     NothingToRestore,

@@ -1,52 +1,166 @@
-//! Tabs that were closed, for `sessions.restore`.
+//! Tabs and windows that were closed, for `sessions.getRecentlyClosed` and `sessions.restore`.
 
+use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
+use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::Tab;
+use crate::browser::window::{Bounds, WindowKind};
 use crate::engine::NavigationKind;
 use crate::error::Error;
+use crate::extension::permission::Access;
 use crate::id::{TabId, WindowId};
 
-/// The number of closed tabs that are remembered.
-const CLOSED_MAX: usize = 25;
+/// The number of closed tabs and windows that are remembered.
+pub(crate) const CLOSED_MAX: usize = 25;
 
 /// A tab that was closed.
 #[derive(Debug, Clone)]
 struct ClosedTab {
+    /// The number of its session.
+    session: u64,
     tab: Tab,
     index: usize,
-    at: Timestamp,
+    was_active: bool,
 }
 
-/// The tabs that were closed last, the latest at the end.
+/// A window that was closed, with its tabs.
+#[derive(Debug, Clone)]
+struct ClosedWindow {
+    session: u64,
+    kind: WindowKind,
+    bounds: Bounds,
+    tabs: Vec<ClosedTab>,
+}
+
+#[derive(Debug, Clone)]
+enum Closed {
+    Tab(Box<ClosedTab>),
+    Window(ClosedWindow),
+}
+
+/// What was closed, the latest at the end, each with the time.
 #[derive(Debug, Default)]
-pub(super) struct ClosedTabs(Vec<ClosedTab>);
+pub(super) struct ClosedTabs(Vec<(Timestamp, Closed)>);
 
 impl ClosedTabs {
-    pub(super) fn push(&mut self, tab: Tab, index: usize, at: Timestamp) {
+    fn push(&mut self, at: Timestamp, closed: Closed) {
         if self.0.len() == CLOSED_MAX {
             self.0.remove(0);
         }
-        self.0.push(ClosedTab { tab, index, at });
+        self.0.push((at, closed));
+    }
+
+    /// Takes out what a session names, and the last one without a name. A tab of a window leaves the others there.
+    fn take(&mut self, session: Option<&str>) -> Result<(Timestamp, Closed), Error> {
+        let Some(session) = session else {
+            return self.0.pop().ok_or(Error::NothingToRestore);
+        };
+        let is_it = |number: u64| number.to_string() == session;
+        for at in 0..self.0.len() {
+            let Some((time, closed)) = self.0.get_mut(at) else { continue };
+            match closed {
+                Closed::Tab(tab) if is_it(tab.session) => return Ok(self.0.remove(at)),
+                Closed::Window(window) if is_it(window.session) => return Ok(self.0.remove(at)),
+                Closed::Window(window) => {
+                    if let Some(place) = window.tabs.iter().position(|tab| is_it(tab.session)) {
+                        let taken = (*time, Closed::Tab(Box::new(window.tabs.remove(place))));
+                        if window.tabs.is_empty() {
+                            self.0.remove(at);
+                        }
+                        return Ok(taken);
+                    }
+                }
+                Closed::Tab(_) => {}
+            }
+        }
+        Err(Error::NoSession(session.to_owned()))
     }
 }
 
+/// What was restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Restored {
+    Tab(TabId),
+    Window(WindowId),
+}
+
 impl Browser {
-    /// Brings the tab back that was closed last, and returns when that was. It opens in `fallback` where its window is gone.
+    /// Remembers a tab that closes; of incognito windows nothing is.
+    pub(in crate::browser) fn remember_tab(&mut self, id: TabId) -> Result<(), Error> {
+        let window = self.tab(id)?.window;
+        if !self.window(window)?.incognito {
+            let closed = Closed::Tab(Box::new(self.closed_tab(id)?));
+            self.closed_tabs.push(self.now, closed);
+        }
+        Ok(())
+    }
+
+    /// Remembers a window that closes, with its tabs.
+    pub(in crate::browser) fn remember_window(&mut self, id: WindowId) -> Result<(), Error> {
+        let window = self.window(id)?;
+        if window.incognito || window.tabs.is_empty() {
+            return Ok(());
+        }
+        let (kind, bounds, tabs) = (window.kind, window.bounds, window.tabs.clone());
+        let session = self.next_number();
+        let tabs = tabs.into_iter().map(|tab| self.closed_tab(tab)).collect::<Result<_, _>>()?;
+        let closed = Closed::Window(ClosedWindow { session, kind, bounds, tabs });
+        self.closed_tabs.push(self.now, closed);
+        Ok(())
+    }
+
+    fn closed_tab(&mut self, id: TabId) -> Result<ClosedTab, Error> {
+        let session = self.next_number();
+        let tab = self.tab(id)?.clone();
+        let window = self.window(tab.window)?;
+        let index = window.index_of(id).unwrap_or_default();
+        Ok(ClosedTab { session, index, was_active: window.active == Some(id), tab })
+    }
+
+    /// What was closed last, the latest first, as somebody with this access sees it.
+    pub(crate) fn recently_closed(&self, count: usize, access: &Access<'_>) -> Vec<Value> {
+        let latest = self.closed_tabs.0.iter().rev().take(count);
+        let shown = latest.map(|(at, closed)| match closed {
+            Closed::Tab(tab) => {
+                json!({ "lastModified": at.seconds(), "tab": shown(tab, tab.index, access) })
+            }
+            Closed::Window(window) => {
+                let tabs = window.tabs.iter().enumerate();
+                let tabs: Vec<_> = tabs.map(|(index, tab)| shown(tab, index, access)).collect();
+                json!({ "lastModified": at.seconds(), "window": {
+                    "alwaysOnTop": false,
+                    "focused": false,
+                    "incognito": false,
+                    "sessionId": window.session.to_string(),
+                    "state": "normal",
+                    "tabs": tabs,
+                    "type": window.kind.word(),
+                } })
+            }
+        });
+        shown.collect()
+    }
+
+    /// Brings back what a session names, or what was closed last, and returns when that was. A tab opens in `fallback` where its window
+    /// is gone.
     pub(crate) fn restore_closed(
         &mut self,
+        session: Option<&str>,
         fallback: WindowId,
-    ) -> Result<(TabId, Timestamp), Error> {
-        let closed = self.closed_tabs.0.pop().ok_or(Error::NothingToRestore)?;
+    ) -> Result<(Restored, Timestamp), Error> {
+        let (at, closed) = self.closed_tabs.take(session)?;
+        let restored = match closed {
+            Closed::Tab(tab) => Restored::Tab(self.restore_tab(&tab, fallback)?),
+            Closed::Window(window) => Restored::Window(self.restore_window(&window)?),
+        };
+        Ok((restored, at))
+    }
+
+    fn restore_tab(&mut self, closed: &ClosedTab, fallback: WindowId) -> Result<TabId, Error> {
         let window = self.strips.window(closed.tab.window).map_or(fallback, |window| window.id);
-        let id = self.add_tab(window);
-        let tab = self.tab_mut(id)?;
-        tab.pinned = closed.tab.pinned;
-        tab.url.clone_from(&closed.tab.url);
-        tab.title.clone_from(&closed.tab.title);
-        tab.history.clone_from(&closed.tab.history);
-        tab.history_at = closed.tab.history_at;
+        let id = self.add_restored(window, &closed.tab)?;
         self.navigate(id, &closed.tab.url, NavigationKind::Restore);
         let state = self.window(window)?;
         let index = self.strips.clamped(state, closed.tab.pinned, closed.index);
@@ -54,6 +168,74 @@ impl Browser {
         let index = self.strips.behind_group(state, index);
         self.insert_into_strip(id, window, index)?;
         self.create_and_activate(id)?;
-        Ok((id, closed.at))
+        Ok(id)
     }
+
+    /// Opens a window with the tabs that it had. The page of its active tab loads; those of the others wait until they are shown.
+    fn restore_window(&mut self, closed: &ClosedWindow) -> Result<WindowId, Error> {
+        let placement = WindowPlacement {
+            left: Some(closed.bounds.left),
+            top: Some(closed.bounds.top),
+            width: Some(closed.bounds.width),
+            height: Some(closed.bounds.height),
+            state: None,
+        };
+        let window = self.open_window(closed.kind, false, placement)?;
+        let mut shown = None;
+        for (index, tab) in closed.tabs.iter().enumerate() {
+            let id = self.add_restored(window, &tab.tab)?;
+            self.tab_mut(id)?.status = crate::browser::tab::Status::Unloaded;
+            self.insert_into_strip(id, window, index)?;
+            self.create_and_activate(id)?;
+            if tab.was_active {
+                shown = Some(id);
+            }
+        }
+        if let Some(id) = shown.or(self.window(window)?.active) {
+            if self.window(window)?.active != Some(id) {
+                self.activate(id)?;
+            }
+            let url = self.tab(id)?.url.clone();
+            self.navigate(id, &url, NavigationKind::Restore);
+        }
+        self.give_focus(window);
+        Ok(window)
+    }
+
+    /// Adds a tab with the address and the history of one that was closed.
+    fn add_restored(&mut self, window: WindowId, closed: &Tab) -> Result<TabId, Error> {
+        let id = self.add_tab(window);
+        let tab = self.tab_mut(id)?;
+        tab.pinned = closed.pinned;
+        tab.url.clone_from(&closed.url);
+        tab.title.clone_from(&closed.title);
+        tab.history.clone_from(&closed.history);
+        tab.history_at = closed.history_at;
+        Ok(id)
+    }
+}
+
+/// A closed tab as the interface shows it: it has a session and no id.
+fn shown(closed: &ClosedTab, index: usize, access: &Access<'_>) -> Value {
+    let (tab, is_active) = (&closed.tab, closed.was_active);
+    let mut members = json!({
+        "active": is_active,
+        "autoDiscardable": false,
+        "discarded": false,
+        "frozen": false,
+        "groupId": 0,
+        "highlighted": false,
+        "incognito": false,
+        "index": index,
+        "lastAccessed": tab.last_accessed.micros() / 1_000,
+        "pinned": tab.pinned,
+        "selected": false,
+        "sessionId": closed.session.to_string(),
+        "windowId": 0,
+    });
+    if let Some(members) = members.as_object_mut().filter(|_| access.sees(tab.id.0, &tab.url)) {
+        members.insert("title".into(), tab.title.as_ref().into());
+        members.insert("url".into(), tab.url.as_ref().into());
+    }
+    members
 }

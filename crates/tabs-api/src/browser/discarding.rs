@@ -12,7 +12,8 @@ impl Browser {
     /// Discards the tab that was active longest ago among those that are neither active, pinned, audible nor kept by an extension.
     pub(in crate::browser) fn discard_least_recent(&mut self) -> Result<Option<TabId>, Error> {
         let is_spared = |tab: &&Tab| {
-            tab.discarded
+            !self.is_listed(tab)
+                || tab.discarded
                 || !tab.auto_discardable
                 || tab.pinned
                 || tab.audible
@@ -23,6 +24,11 @@ impl Browser {
         least.map(|tab| self.replace_with_discarded(tab)).transpose()
     }
 
+    /// True if a tab stands in a window whose tabs have ids.
+    fn is_listed(&self, tab: &Tab) -> bool {
+        self.strips.window(tab.window).is_some_and(|window| window.kind.lists_tabs())
+    }
+
     /// True if a tab is the active one of its window.
     pub(crate) fn is_active(&self, id: TabId) -> bool {
         self.strips.windows().any(|window| window.active == Some(id))
@@ -30,7 +36,7 @@ impl Browser {
 
     /// The tab that was active longest ago; active ones last, and under the specification never.
     pub(crate) fn least_recent_tab(&self) -> Option<TabId> {
-        let left = self.strips.tabs().filter(|tab| !tab.discarded);
+        let left = self.strips.tabs().filter(|tab| !tab.discarded && self.is_listed(tab));
         let allowed = left.filter(|tab| self.compat == Compat::Browser || !self.is_active(tab.id));
         allowed.min_by_key(|tab| (self.is_active(tab.id), tab.hidden_at, tab.id)).map(|tab| tab.id)
     }

@@ -34,9 +34,9 @@ impl Focus {
         !self.is_lost && self.last() == Some(window)
     }
 
-    /// Adds a window that never had the focus.
+    /// Adds a window that never had the focus: it comes next, once the first one is gone.
     pub(super) fn add(&mut self, window: WindowId) {
-        self.order.push(window);
+        self.order.insert(self.order.len().min(1), window);
     }
 
     /// Gives a window the focus; `false` where it has it already.

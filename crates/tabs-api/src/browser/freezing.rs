@@ -2,16 +2,23 @@
 
 use std::time::Duration;
 
+use triptych_core::time::Timestamp;
+
 use crate::browser::Browser;
 use crate::browser::event::Change;
 use crate::browser::tab::{Status, Tab};
 use crate::browser::timers::Timer;
 use crate::id::{GROUP_ID_NONE, TabId};
 
-/// The time for which a page must have been there before its tab freezes.
+/// The time for which a page must have been there, unseen, before its tab freezes.
 const QUIET_FOR: Duration = Duration::from_secs(3);
 /// The time after which the browser gets round to it: after the answer of the call that is the cause.
 const SOON: Duration = Duration::from_millis(5);
+
+/// The time from which a tab may freeze: its page was there, and nobody saw it, for long enough.
+fn quiet_at(tab: &Tab) -> Timestamp {
+    tab.loaded_at.max(tab.hidden_at).plus(QUIET_FOR)
+}
 
 impl Browser {
     /// A tab that came into a collapsed group is to freeze, and one that left it runs again.
@@ -28,7 +35,7 @@ impl Browser {
         let Some(tab) = self.strips.tab(id).filter(|tab| self.strips.is_hidden(tab)) else {
             return;
         };
-        let wait = tab.loaded_at.plus(QUIET_FOR).since(self.now).max(SOON);
+        let wait = quiet_at(tab).since(self.now).max(SOON);
         self.set_timer(wait, Timer::Freeze(id));
     }
 
@@ -44,10 +51,10 @@ impl Browser {
         match timer {
             Timer::Freeze(id) => {
                 let may = |tab: &Tab| {
-                    let quiet_at = tab.loaded_at.plus(QUIET_FOR);
                     tab.status == Status::Complete
                         && self.strips.is_hidden(tab)
-                        && quiet_at <= self.now
+                        && !self.is_active(tab.id)
+                        && quiet_at(tab) <= self.now
                 };
                 if self.strips.tab(*id).is_some_and(may) {
                     self.set_frozen(*id, true);

@@ -227,6 +227,7 @@ impl Browser {
             let Some(tab) = self.strips.tab_mut(id) else {
                 return;
             };
+            tab.was_shown = is_shown;
             // A page that comes back from the cache has its title, and has run its script.
             tab.keeps_title = cache.came_back;
             let load = tab.load;

@@ -14,6 +14,8 @@ use crate::id::{TabId, WindowId};
 pub(super) struct IncognitoIds {
     windows: BTreeSet<i64>,
     tabs: BTreeSet<i64>,
+    /// Windows of applications and of the developer tools, of which no event tells.
+    untold: BTreeSet<i64>,
 }
 
 impl IncognitoIds {
@@ -28,10 +30,27 @@ impl IncognitoIds {
         }
     }
 
+    /// Notes a window of which no event tells.
+    pub(super) fn add_untold(&mut self, id: WindowId) {
+        self.untold.insert(id.0);
+    }
+
+    /// True if no event tells of the window of this one.
+    pub(super) fn leaves_untold(&self, event: &Event) -> bool {
+        !self.untold.is_empty() && Self::concerns(event, &self.untold, &BTreeSet::new())
+    }
+
     fn has_event(&self, event: &Event) -> bool {
-        let window = |id: i64| self.windows.contains(&id);
+        Self::concerns(event, &self.windows, &self.tabs)
+    }
+
+    /// True if an event tells of one of these windows or tabs.
+    fn concerns(event: &Event, windows: &BTreeSet<i64>, tabs: &BTreeSet<i64>) -> bool {
+        let window = |id: i64| windows.contains(&id);
         match event {
-            Event::TabCreated(tab) | Event::TabUpdated { tab, .. } => tab.incognito,
+            Event::TabCreated(tab) | Event::TabUpdated { tab, .. } => {
+                window(tab.window) || tabs.contains(&tab.id)
+            }
             Event::TabMoved { window: id, .. }
             | Event::TabActivated { window: id, .. }
             | Event::TabHighlighted { window: id, .. }
@@ -41,9 +60,9 @@ impl IncognitoIds {
             | Event::WindowRemoved(id)
             | Event::WindowFocused(id) => window(*id),
             Event::TabReplaced { added: tab, .. } | Event::TabZoomed { tab, .. } => {
-                self.tabs.contains(tab)
+                tabs.contains(tab)
             }
-            Event::WindowCreated(view) => view.incognito,
+            Event::WindowCreated(view) => window(view.id),
             Event::GroupCreated(group)
             | Event::GroupUpdated(group)
             | Event::GroupMoved(group)

@@ -9,7 +9,7 @@
 
 mod answer;
 pub mod captures;
-mod closed;
+pub(crate) mod closed;
 pub mod content_scripts;
 mod counters;
 mod dirty;
@@ -225,7 +225,7 @@ impl Browser {
 
     fn emit(&mut self, event: Event) {
         self.dirty.note(&event);
-        if self.version.has(event.name()) {
+        if self.version.has(event.name()) && !self.incognito.leaves_untold(&event) {
             self.events.push_back(event);
         }
     }

@@ -176,7 +176,7 @@ pub struct Tab {
     pub loaded_at: Timestamp,
     /// The time at which it last became active, or was created.
     pub last_accessed: Timestamp,
-    /// True if it was ever shown.
+    /// True if its page was ever shown.
     pub was_shown: bool,
     /// The time at which another one took its place in front, or at which it was made.
     pub hidden_at: Timestamp,

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
+use crate::browser::closed::Restored;
+use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::MuteReason;
+use crate::browser::window::WindowKind;
 use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
@@ -56,7 +59,7 @@ pub enum UserAction {
         /// The window.
         window_id: i64,
     },
-    /// The user brings the tab back that was closed last.
+    /// The user brings the tab or the window back that was closed last.
     RestoreTab {
         /// The window for it, if its own is gone.
         window_id: i64,
@@ -157,6 +160,16 @@ pub enum UserAction {
         /// The page.
         url: String,
     },
+    /// A window of a type opens with a page: `normal`, `popup`, `panel`, `app` or `devtools`. Tabs of the last two have the id -1.
+    OpenWindow {
+        /// The type.
+        kind: String,
+        /// The page.
+        url: String,
+        /// True if it keeps no traces.
+        #[serde(default)]
+        incognito: bool,
+    },
     /// The user focuses a window.
     Focus {
         /// The window.
@@ -205,8 +218,10 @@ impl Browser {
             }
             UserAction::RestoreTab { window_id } => {
                 let fallback = self.window(WindowId(window_id))?.id;
-                let (tab, _) = self.restore_closed(fallback)?;
-                return Ok(tab_id_json(tab));
+                return Ok(match self.restore_closed(None, fallback)? {
+                    (Restored::Tab(tab), _) => tab_id_json(tab),
+                    (Restored::Window(window), _) => json!({ "windowId": window.0 }),
+                });
             }
             UserAction::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
             UserAction::Traverse { tab_id, forward } => {
@@ -256,12 +271,34 @@ impl Browser {
             UserAction::Replace { tab_id, url } => {
                 return Ok(tab_id_json(self.replace_with_prerendered(TabId(tab_id), &url)?));
             }
+            UserAction::OpenWindow { kind, url, incognito } => {
+                return self.open_window_of_kind(&kind, &url, incognito);
+            }
             UserAction::Focus { window_id } => {
                 self.give_focus(self.window(WindowId(window_id))?.id)
             }
             UserAction::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
         }
         Ok(Value::Null)
+    }
+
+    /// Opens a window of a type with a page.
+    fn open_window_of_kind(
+        &mut self,
+        kind: &str,
+        url: &str,
+        incognito: bool,
+    ) -> Result<Value, Error> {
+        let kind = WindowKind::named(kind).ok_or_else(|| {
+            Error::Unsupported("a window is normal, popup, panel, app or devtools".into())
+        })?;
+        let url = resolve(url, "")?;
+        let window = self.open_window(kind, incognito, WindowPlacement::default())?;
+        self.fill_window(window, &[url])?;
+        if kind.lists_tabs() {
+            self.give_focus(window);
+        }
+        Ok(json!({ "windowId": window.0 }))
     }
 
     /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.

@@ -7,7 +7,7 @@ use crate::browser::event::{Change, Event};
 use crate::browser::tab::{Tab, TabView};
 use crate::browser::window::{Window, WindowView};
 use crate::extension::permission::Access;
-use crate::id::{GROUP_ID_NONE, TabId};
+use crate::id::{GROUP_ID_NONE, TAB_ID_NONE, TabId};
 
 impl Browser {
     /// The state of a tab at this moment.
@@ -24,7 +24,7 @@ impl Browser {
         let opener = tab.opener.filter(|opener| self.strips.tab(*opener).is_some());
         TabView {
             version: self.version(),
-            id: tab.id.0,
+            id: if window.kind.lists_tabs() { tab.id.0 } else { TAB_ID_NONE },
             window: tab.window.0,
             index: i64::try_from(index).unwrap_or(i64::MAX),
             group: tab.group.map_or(GROUP_ID_NONE, |group| group.0),

@@ -23,6 +23,19 @@ pub enum WindowKind {
 }
 
 impl WindowKind {
+    /// The type of this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let all = [Self::Normal, Self::Popup, Self::Panel, Self::App, Self::Devtools];
+        all.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// True if its tabs have ids and events; those of applications and of the developer tools have neither.
+    #[must_use]
+    pub const fn lists_tabs(self) -> bool {
+        matches!(self, Self::Normal | Self::Popup | Self::Panel)
+    }
+
     /// The word of the interface.
     #[must_use]
     pub const fn word(self) -> &'static str {

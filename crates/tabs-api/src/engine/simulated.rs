@@ -27,8 +27,8 @@ const HAND_OVER: Duration = Duration::from_millis(100);
 const TITLE: Duration = Duration::from_millis(3);
 const COMPLETE: Duration = Duration::from_millis(6);
 const ICON: Duration = Duration::from_millis(12);
-/// The time after which a timer of a page that nobody sees is got round to: that happens once a second, so this is the middle.
-const HIDDEN_TIMER: Duration = Duration::from_millis(750);
+/// The time after which a timer of a page that nobody sees is got round to: that happens once a second.
+const HIDDEN_TIMER: Duration = Duration::from_millis(900);
 /// The time that a way through a port takes.
 const PORT: Duration = Duration::from_millis(1);
 /// The time that a sound must last to be noticed, and for which it is still counted after its end.

@@ -103,8 +103,10 @@ impl<'c> Call<'c> {
         {
             return Ok(tab.window);
         }
-        let seen =
-            |id: &&WindowId| browser.window(**id).is_ok_and(|window| self.sees(browser, window));
+        let seen = |id: &&WindowId| {
+            let window = browser.window(**id);
+            window.is_ok_and(|window| window.kind.lists_tabs() && self.sees(browser, window))
+        };
         browser.focus().order().iter().find(seen).copied().ok_or(Error::NoCurrentWindow)
     }
 

@@ -59,6 +59,8 @@ pub const OPERATIONS: &[Operation] = &[
     tab_groups::QUERY,
     tab_groups::UPDATE,
     tab_groups::MOVE,
+    sessions::GET_RECENTLY_CLOSED,
+    sessions::GET_DEVICES,
     sessions::RESTORE,
     scripting::EXECUTE_SCRIPT,
     scripting::INSERT_CSS,

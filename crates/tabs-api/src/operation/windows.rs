@@ -52,10 +52,7 @@ impl<'c> WindowTypes<'c> {
     /// True for a window that is asked for; where none is named, it is those with pages of the web.
     fn has(&self, window: &Window) -> bool {
         if self.0.is_empty() {
-            return matches!(
-                window.kind,
-                WindowKind::Normal | WindowKind::Popup | WindowKind::Panel
-            );
+            return window.kind.lists_tabs();
         }
         self.0.contains(&window.kind.word())
     }

@@ -30,6 +30,8 @@ const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 const RECORDED_NEW_TAB: &str = "chrome://new-tab-page-third-party/";
 /// Without any event for this long, a step has settled.
 const QUIET: Duration = Duration::from_millis(220);
+/// The time that a recorded step took beside this.
+const OVERHEAD: Duration = Duration::from_millis(60);
 /// The time that a call may take before it counts as pending.
 const PENDING_AFTER: Duration = Duration::from_millis(8_000);
 /// The longest that settling skips, where a page never comes.
@@ -167,7 +169,7 @@ impl Replay {
             }
             at = at.plus(QUIET);
             self.session.advance(at);
-            self.skipped += at.since(begun);
+            self.skipped += at.since(begun) + OVERHEAD;
         } else {
             self.session.advance(begun);
         }

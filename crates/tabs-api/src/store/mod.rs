@@ -141,7 +141,7 @@ impl Browser {
     }
 
     fn is_kept(&self, window: WindowId) -> bool {
-        self.strips().window(window).is_some_and(|window| !window.incognito)
+        self.strips().window(window).is_some_and(is_kept)
     }
 
     fn meta(&self) -> Meta {
@@ -159,7 +159,7 @@ impl Browser {
         strip_rows: &mut BTreeMap<WindowId, usize>,
         rows: &mut Vec<Row>,
     ) {
-        let window = self.strips().window(id).filter(|window| !window.incognito);
+        let window = self.strips().window(id).filter(|window| is_kept(window));
         let strip = window.map(|window| window.tabs.as_slice()).unwrap_or_default();
         rows.push(row_or_none(id_key(Table::Window, id.0), window.map(window_row).as_ref()));
         let chunks: Vec<_> = strip.chunks(STRIP_CHUNK).collect();
@@ -171,6 +171,11 @@ impl Browser {
             rows.push(row_or_none(key(Table::Strip, &part), ids.as_ref()));
         }
     }
+}
+
+/// True for a window that comes back after a restart.
+const fn is_kept(window: &Window) -> bool {
+    !window.incognito && window.kind.lists_tabs()
 }
 
 fn window_row(window: &Window) -> WindowRow {

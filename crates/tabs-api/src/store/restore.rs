@@ -51,12 +51,7 @@ impl Browser {
 fn read_window(state: &mut RestoredState, id: u64, value: &[u8]) -> Option<()> {
     let row: WindowRow = serde_json::from_slice(value).ok()?;
     let id = WindowId(i64::try_from(id).ok()?);
-    let kind = match row.kind.as_str() {
-        "popup" => WindowKind::Popup,
-        "app" => WindowKind::App,
-        "devtools" => WindowKind::Devtools,
-        _ => WindowKind::Normal,
-    };
+    let kind = WindowKind::named(&row.kind).unwrap_or(WindowKind::Normal);
     let window = state.windows.entry(id).or_insert_with(|| Window::new(id, kind));
     window.kind = kind;
     window.active = row.active.map(TabId);

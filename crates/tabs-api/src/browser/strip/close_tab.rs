@@ -11,11 +11,8 @@ use crate::id::{TabId, WindowId};
 impl Browser {
     /// Closes one tab; the last one takes its window with it.
     pub(crate) fn close_tab(&mut self, id: TabId) -> Result<(), Error> {
-        let (window, tab) = (self.tab(id)?.window, self.tab(id)?.clone());
-        let index = self.window(window)?.index_of(id).unwrap_or_default();
-        if !self.window(window)?.incognito {
-            self.closed_tabs.push(tab, index, self.now);
-        }
+        let window = self.tab(id)?.window;
+        self.remember_tab(id)?;
         self.end_document(id, UnloadReason::Gone);
         let group = self.tab(id)?.group;
         self.clear_pin_and_group(id, true)?;
@@ -33,6 +30,7 @@ impl Browser {
     /// Closes a window and all its tabs, the last one first.
     pub(crate) fn close_window(&mut self, window: WindowId) -> Result<(), Error> {
         let tabs = self.window(window)?.tabs.clone();
+        self.remember_window(window)?;
         // All leave their groups before the first is gone.
         for id in tabs.iter().rev() {
             let is_pinned = self.tab(*id)?.pinned;

@@ -30,6 +30,9 @@ impl Browser {
         if incognito {
             self.incognito.add_window(id);
         }
+        if !kind.lists_tabs() {
+            self.incognito.add_untold(id);
+        }
         self.strips.add_window(Window { incognito, ..Window::new(id, kind) });
         self.focus.add(id);
         id

@@ -132,7 +132,11 @@ impl<'c> Filter<'c> {
             && self.window.is_none_or(|id| id == window.id.0)
             && is("currentWindow", window.id.0 == self.current)
             && is("lastFocusedWindow", window.id.0 == self.last_focused)
-            && self.call.text(0, "windowType").is_none_or(|wanted| wanted == window.kind.word())
+            && match self.call.text(0, "windowType") {
+                Some(wanted) => wanted == window.kind.word(),
+                // Applications and the developer tools are found by their type alone.
+                None => window.kind.lists_tabs(),
+            }
     }
 
     fn takes_tab(&self, tab: &Tab, window: &Window, index: usize, access: &Access<'_>) -> bool {

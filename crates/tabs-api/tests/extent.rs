@@ -1,0 +1,239 @@
+//! What an extension has of the interface: the version of the browser, its manifest and the user's leave decide.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+use serde_json::{Value, json};
+use tabs_api::browser::user_action::UserAction;
+use tabs_api::browser::{Browser, Compat};
+use tabs_api::extension::manifest::Manifest;
+use tabs_api::extension::permission::Extension;
+use tabs_api::js_value::JsValue;
+use tabs_api::operation::{Caller, Command, Context, Style};
+use tabs_api::version::BrowserVersion;
+use triptych_core::time::Timestamp;
+
+const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
+
+/// A browser with one extension.
+struct Bench {
+    browser: Browser,
+}
+
+impl Bench {
+    fn of(manifest: Value, is_let_incognito: bool) -> Self {
+        let manifest = Manifest::read(&manifest).unwrap();
+        let mut browser = Browser::with_blank_window(NOW, Compat::Spec);
+        let extension = Extension::new("e".into(), &manifest, false);
+        browser.install(extension.let_incognito(is_let_incognito));
+        Self { browser }
+    }
+
+    fn new() -> Self {
+        Self::of(json!({ "name": "e", "permissions": ["tabs"] }), false)
+    }
+
+    fn version(mut self, version: u16) -> Self {
+        self.browser.set_version(BrowserVersion(version));
+        self
+    }
+
+    fn styled(&mut self, style: Style, name: &str, arguments: Value) -> Result<Value, String> {
+        let arguments: Vec<JsValue> = serde_json::from_value(arguments).unwrap();
+        let caller = Caller { extension: "e".into(), context: Context::Worker };
+        let answer = Command::read(name, &arguments, style)
+            .and_then(|command| self.browser.apply(NOW, &caller, &command));
+        answer.map(|answer| json!(answer)).map_err(|error| error.to_string())
+    }
+
+    fn call(&mut self, name: &str, arguments: Value) -> Result<Value, String> {
+        self.styled(Style::AsGiven, name, arguments)
+    }
+
+    fn act(&mut self, action: Value) -> Value {
+        let action: UserAction = serde_json::from_value(action).unwrap();
+        self.browser.user_action(NOW, action).unwrap()
+    }
+
+    /// The events that the extension is told.
+    fn told(&mut self) -> Vec<&'static str> {
+        let mut told = Vec::new();
+        while let Some(event) = self.browser.poll_event() {
+            let extension = self.browser.extension("e").unwrap();
+            told.extend(self.browser.tells(extension, &event).then_some(event.name()));
+        }
+        told
+    }
+}
+
+#[test]
+fn an_older_browser_has_what_it_had_and_nothing_later() {
+    let mut bench = Bench::new().version(60);
+    let tab = bench.call("tabs.create", json!([{ "active": false }])).unwrap();
+    let has = |name: &str| tab.get(name).is_some();
+    assert!(has("autoDiscardable") && has("mutedInfo") && has("audible"));
+    assert!(!has("groupId") && !has("pendingUrl") && !has("lastAccessed") && !has("frozen"));
+    let refused = bench.call("tabs.group", json!([{ "tabIds": tab["id"] }])).unwrap_err();
+    assert_eq!(refused, "chrome.tabs.group is not a function");
+    let refused = bench.call("tabs.query", json!([{ "pinned": false, "groupId": 1 }])).unwrap_err();
+    assert!(refused.ends_with("Unexpected property: 'groupId'."), "{refused}");
+    assert!(bench.call("tabs.discard", json!([tab["id"]])).is_ok());
+    let mut newest = Bench::new();
+    assert!(
+        newest.call("tabs.query", json!([{ "frozen": false }])).unwrap()[0]["groupId"].is_number()
+    );
+}
+
+#[test]
+fn only_what_a_version_knows_is_told() {
+    let mut bench = Bench::new().version(44);
+    bench.call("tabs.create", json!([{ "active": false }])).unwrap();
+    bench.told();
+    let tab = bench.call("tabs.query", json!([{ "active": true }])).unwrap()[0]["id"].clone();
+    bench.act(json!({ "type": "audible", "tabId": tab, "audible": true }));
+    assert_eq!(bench.told(), [""; 0]);
+    bench.browser.set_version(BrowserVersion(45));
+    bench.act(json!({ "type": "audible", "tabId": tab, "audible": false }));
+    assert_eq!(bench.told(), ["tabs.onUpdated"]);
+}
+
+#[test]
+fn calls_give_promises_from_manifest_3_and_version_88_on() {
+    let manifest = |version: u8| json!({ "name": "e", "manifest_version": version });
+    for (manifest_version, version, gives) in [(3, 156, true), (3, 87, false), (2, 156, false)] {
+        let mut bench = Bench::of(manifest(manifest_version), false).version(version);
+        let asked = bench.styled(Style::Promise, "tabs.query", json!([{}]));
+        match asked {
+            Ok(_) => assert!(gives),
+            Err(refused) => {
+                assert!(!gives);
+                assert_eq!(
+                    refused,
+                    "Error in invocation of tabs.query(object queryInfo, function callback): No matching signature."
+                );
+            }
+        }
+        let created = bench.styled(Style::Promise, "tabs.create", json!([{}])).unwrap();
+        assert_eq!(created.is_null(), !gives, "it is done, and nobody is told");
+        for style in [Style::Callback, Style::AsGiven] {
+            assert!(bench.styled(style, "tabs.query", json!([{}])).unwrap().is_array());
+        }
+    }
+}
+
+#[test]
+fn a_callback_is_told_instead_of_the_caller() {
+    let mut bench = Bench::new();
+    let arguments = vec![JsValue::Number(5.0), JsValue::Function];
+    let caller = Caller { extension: "e".into(), context: Context::Worker };
+    let command = Command::read("tabs.get", &arguments, Style::Promise).unwrap();
+    assert!(json!(bench.browser.apply(NOW, &caller, &command).unwrap()).is_null());
+}
+
+#[test]
+fn incognito_windows_are_there_for_whom_the_user_lets_in() {
+    for (mode, is_let, sees) in [
+        ("spanning", true, true),
+        ("spanning", false, false),
+        ("split", true, false),
+        ("not_allowed", true, false),
+    ] {
+        let manifest = json!({ "name": "e", "permissions": ["tabs"], "incognito": mode });
+        let mut bench = Bench::of(manifest, is_let);
+        let made = bench.call("windows.create", json!([{ "incognito": true }])).unwrap();
+        assert_eq!(made.is_object(), sees, "{mode}");
+        assert_eq!(bench.told().contains(&"tabs.onCreated"), sees, "{mode}");
+        let windows = bench.call("windows.getAll", json!([{ "populate": true }])).unwrap();
+        let is_incognito = |window: &&Value| window["incognito"] == true;
+        let found = windows.as_array().unwrap().iter().filter(is_incognito).count();
+        assert_eq!(found, usize::from(sees), "{mode}");
+        let current = bench.call("windows.getCurrent", json!([])).unwrap();
+        assert_eq!(current["incognito"], sees, "{mode}");
+    }
+}
+
+#[test]
+fn ids_of_a_window_that_is_not_seen_are_ids_of_nothing() {
+    let mut bench = Bench::new();
+    let url = "http://a.test/";
+    let opened =
+        bench.act(json!({ "type": "openWindow", "kind": "normal", "url": url, "incognito": true }));
+    let window = opened["windowId"].as_i64().unwrap();
+    let refused = bench.call("windows.get", json!([window])).unwrap_err();
+    assert_eq!(refused, format!("No window with id: {window}."));
+    let refused = bench.call("tabs.create", json!([{ "windowId": window }])).unwrap_err();
+    assert_eq!(refused, format!("No window with id: {window}."));
+    assert_eq!(bench.call("tabs.query", json!([{ "windowId": window }])).unwrap(), json!([]));
+}
+
+#[test]
+fn tabs_do_not_cross_between_incognito_windows_and_others() {
+    let manifest = json!({ "name": "e", "permissions": ["tabs"] });
+    let mut bench = Bench::of(manifest, true);
+    let window = bench.call("windows.create", json!([{ "incognito": true }])).unwrap();
+    let tabs = bench.call("tabs.query", json!([{}])).unwrap();
+    let normal = tabs.as_array().unwrap().iter().find(|tab| tab["incognito"] == false).unwrap();
+    let to = json!({ "windowId": window["id"], "index": -1 });
+    for refused in [
+        bench.call("tabs.move", json!([normal["id"], to])),
+        bench.call("tabs.group", json!([{ "tabIds": normal["id"] }])),
+        bench.call("windows.create", json!([{ "tabId": normal["id"], "incognito": true }])),
+    ] {
+        let wanted = "Tabs can only be moved between windows in the same profile.";
+        assert_eq!(refused.unwrap_err(), wanted);
+    }
+}
+
+#[test]
+fn tabs_of_applications_and_developer_tools_have_no_id_and_are_found_by_type_alone() {
+    let mut bench = Bench::new();
+    for kind in ["app", "devtools", "panel"] {
+        let url = "http://a.test/";
+        bench.act(json!({ "type": "openWindow", "kind": kind, "url": url }));
+    }
+    assert_eq!(bench.call("tabs.query", json!([{}])).unwrap().as_array().unwrap().len(), 2);
+    for (kind, has_id) in [("app", false), ("devtools", false), ("panel", true)] {
+        let found = bench.call("tabs.query", json!([{ "windowType": kind }])).unwrap();
+        assert_eq!(found.as_array().unwrap().len(), 1, "{kind}");
+        assert_eq!(found[0]["id"] != -1, has_id, "{kind}");
+        let windows = bench.call("windows.getAll", json!([{ "windowTypes": [kind] }])).unwrap();
+        assert_eq!(windows[0]["type"], kind);
+    }
+}
+
+#[test]
+fn what_was_closed_comes_back_by_its_session() {
+    let mut bench = Bench::new();
+    let url = json!(["http://a.test/", "http://b.test/"]);
+    let window = bench.call("windows.create", json!([{ "url": url }])).unwrap();
+    bench.call("windows.remove", json!([window["id"]])).unwrap();
+    let closed = bench.call("sessions.getRecentlyClosed", json!([])).unwrap();
+    let tabs = &closed[0]["window"]["tabs"];
+    assert!(tabs[1].get("id").is_none());
+    let session = tabs[1]["sessionId"].clone();
+    let back = bench.call("sessions.restore", json!([session])).unwrap();
+    assert!(back["tab"]["id"].is_number());
+    let refused = bench.call("sessions.restore", json!([session])).unwrap_err();
+    assert_eq!(refused, format!("Invalid session id: {session}."));
+    let back = bench.call("sessions.restore", json!([])).unwrap();
+    assert_eq!(back["window"]["tabs"].as_array().unwrap().len(), 1);
+    assert_eq!(bench.call("sessions.getDevices", json!([])).unwrap(), json!([]));
+}
+
+#[test]
+fn a_script_goes_only_where_the_extension_may_read() {
+    let manifest = json!({ "name": "e", "host_permissions": ["http://a.test/*"] });
+    let mut bench = Bench::of(manifest, false);
+    let blank = bench.call("tabs.query", json!([{}])).unwrap()[0]["id"].clone();
+    let script = |tab: &Value| json!([{ "target": { "tabId": tab }, "files": ["a.js"] }]);
+    let access = "Cannot access contents of the page. Extension manifest must request permission to access the respective host.";
+    assert_eq!(bench.call("scripting.executeScript", script(&blank)).unwrap_err(), access);
+    assert_eq!(
+        bench.call("scripting.executeScript", script(&json!(7))).unwrap_err(),
+        "No tab with id: 7"
+    );
+    let sheet = json!([{ "target": { "tabId": blank }, "css": "p {}", "files": ["a.css"] }]);
+    assert_eq!(
+        bench.call("scripting.insertCSS", sheet).unwrap_err(),
+        "Exactly one of 'css' and 'files' must be specified."
+    );
+}
