@@ -1,5 +1,6 @@
 //! The manifest of a backup: its files, with their lengths and checksums. It is written last, so what has one is whole.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ pub(super) struct Manifest {
     pub(super) version: String,
     /// RFC 3339.
     pub(super) taken: String,
+    /// Its folders: a store that has no body yet has empty ones, and is none without them.
+    #[serde(default)]
+    pub(super) folders: BTreeSet<PathBuf>,
     pub(super) files: Vec<ManifestFile>,
 }
 
@@ -39,7 +43,14 @@ pub(super) struct ManifestFile {
 impl Manifest {
     pub(super) fn new(service: &str, version: &str, taken: String) -> Self {
         let (service, version) = (service.to_owned(), version.to_owned());
-        Self { format: FORMAT, service, version, taken, files: Vec::new() }
+        Self {
+            format: FORMAT,
+            service,
+            version,
+            taken,
+            folders: BTreeSet::new(),
+            files: Vec::new(),
+        }
     }
 
     /// Reads the one of a backup.
@@ -60,10 +71,11 @@ impl Manifest {
         if manifest.format != FORMAT {
             return Err(damaged("has a format that this version does not know"));
         }
-        let is_within = |file: &ManifestFile| {
-            file.path.components().all(|part| matches!(part, std::path::Component::Normal(_)))
+        let is_within = |path: &PathBuf| {
+            path.components().all(|part| matches!(part, std::path::Component::Normal(_)))
         };
-        if !manifest.files.iter().all(is_within) {
+        let mut paths = manifest.files.iter().map(|file| &file.path).chain(&manifest.folders);
+        if !paths.all(is_within) {
             return Err(damaged("names a file outside of it"));
         }
         Ok(manifest)

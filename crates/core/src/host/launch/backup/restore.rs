@@ -54,6 +54,10 @@ impl Found {
         if entries.next().is_some() {
             return Err(BackupError::NotEmpty { path: data.display().to_string() });
         }
+        for folder in &self.manifest.folders {
+            let folder = data.join(folder);
+            fs::create_dir_all(&folder).map_err(BackupError::at(&folder))?;
+        }
         let (last, first): (Vec<_>, Vec<_>) =
             self.manifest.files.iter().partition(|file| file.path == Path::new("kv/format"));
         for file in first {
@@ -66,7 +70,8 @@ impl Found {
         for file in last {
             self.copy(&file.path, data)?;
         }
-        let folders = self.manifest.files.iter().filter_map(|file| file.path.parent());
+        let parents = self.manifest.files.iter().filter_map(|file| file.path.parent());
+        let folders = parents.chain(self.manifest.folders.iter().map(PathBuf::as_path));
         let mut folders: Vec<_> = folders.flat_map(Path::ancestors).collect();
         folders.sort_unstable();
         folders.dedup();

@@ -52,9 +52,9 @@ impl Source {
     /// [`BackupError`]. What there is of it has no manifest.
     pub(in crate::host) fn take(&self, to: &Path, now: Timestamp) -> Result<Taken, BackupError> {
         let _alone = self.taking.lock();
-        let (Some(kv), Some(blobs)) = (self.kv.upgrade(), self.blobs.upgrade()) else {
-            return Err(BackupError::InMemory);
-        };
+        let kv = self.kv.upgrade().ok_or(BackupError::InMemory)?;
+        // A service that has no bodies lets go of them.
+        let blobs = self.blobs.upgrade();
         fs::create_dir_all(to).map_err(BackupError::at(to))?;
         let name = now.rfc3339_millis().replace([':', '.'], "-");
         let path = to.join(&name);
@@ -69,7 +69,7 @@ impl Source {
             copy.packs(Path::new("kv/values/packs"))?;
             copy.packs(Path::new("blobs/packs"))?;
             copy.folder(Path::new("blobs/large"), |_| true)?;
-            let _no_body_is_deleted = blobs.hold_deletions();
+            let _no_body_is_deleted = blobs.as_ref().map(|blobs| blobs.hold_deletions());
             copy.folder(Path::new("kv"), |name| !name.starts_with("base-"))?;
             copy.packs(Path::new("blobs/packs"))?;
             copy.folder(Path::new("blobs/large"), |_| true)?;
@@ -139,12 +139,13 @@ impl<'c> Copy<'c> {
     }
 
     /// The names of the files of a folder; none if it is not there.
-    fn names(&self, folder: &Path) -> Result<Vec<String>, BackupError> {
+    fn names(&mut self, folder: &Path) -> Result<Vec<String>, BackupError> {
         let path = self.from.join(folder);
         let entries = match fs::read_dir(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             read => read.map_err(BackupError::at(&path))?,
         };
+        self.manifest.folders.insert(folder.to_owned());
         let mut names = Vec::new();
         for entry in entries {
             let entry = entry.map_err(BackupError::at(&path))?;

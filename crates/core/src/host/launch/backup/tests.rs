@@ -187,6 +187,30 @@ fn a_restore_ends_at_the_moment_that_is_asked_for() {
 }
 
 #[test]
+fn a_store_without_a_body_is_restored_with_the_folders_of_bodies() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("backups");
+    let stores = open(&folder.path().join("data"));
+    write(&stores, "a", Some(vec![1]));
+    let taken = stores.source.take(&to, now(1)).unwrap();
+    let data = folder.path().join("restored");
+    Found::verified(&taken.path, "thing").unwrap().restore(&data, None).unwrap();
+    assert!(data.join("blobs/packs").is_dir() && data.join("blobs/large").is_dir());
+}
+
+#[test]
+fn the_records_of_a_service_that_has_no_bodies_are_copied_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = open(&folder.path().join("data"));
+    write(&stores, "a", Some(vec![1]));
+    let Stores { kv: _kv, blobs, source } = stores;
+    drop(blobs);
+    let taken = source.take(&folder.path().join("backups"), now(1)).unwrap();
+    let (_folder, copy) = restored(&taken.path, None);
+    assert_eq!(rows(&copy).len(), 1);
+}
+
+#[test]
 fn a_backup_that_is_not_whole_or_not_its_service_s_is_refused_and_so_is_a_directory_with_data() {
     let folder = tempfile::tempdir().unwrap();
     let (data, to) = (folder.path().join("data"), folder.path().join("backups"));
