@@ -6,6 +6,7 @@
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod load;
 mod memo;
 mod memory;
 mod run;
@@ -20,6 +21,7 @@ pub use self::sled::{
     LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats,
     VerifiedRows, cut_log,
 };
+pub use load::Loader;
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
 pub use run::{clear, read, run, run_blocking};

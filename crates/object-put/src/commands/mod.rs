@@ -1,14 +1,17 @@
 //! The command line: flags, and sub-commands that work on a data directory whose server is stopped.
 
+mod export;
 mod keys;
 mod root_keys;
 pub(crate) mod serve;
 mod verify;
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use triptych_core::host::flags::Flags;
 
 /// Adds the flags and the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
@@ -22,6 +25,23 @@ pub(crate) fn augment(command: Command) -> Command {
                     .help("Read and decrypt every body, and compare its digests"),
             ),
     );
+    let file = |help: &'static str| {
+        let file = Arg::new("file").value_name("FILE").required(true);
+        file.value_parser(value_parser!(PathBuf)).help(help)
+    };
+    let command = command
+        .subcommand(
+            Command::new("export")
+                .about(
+                    "Write everything that a data directory holds to a file; its server is stopped",
+                )
+                .arg(file("The file; - for standard output")),
+        )
+        .subcommand(
+            Command::new("import")
+                .about("Fill an empty data directory with what export wrote")
+                .arg(file("The file; - for standard input")),
+        );
     let flag = |id: &'static str, name: &'static str, variable: &'static str, help| {
         Arg::new(id).long(id).value_name(name).env(variable).help(help).global(true)
     };
@@ -99,8 +119,28 @@ pub(crate) fn run(name: &str, matches: &ArgMatches) -> Option<ExitCode> {
     match name {
         "keys" => Some(keys::run(matches)),
         "verify" => Some(verify::run(matches)),
+        "export" => Some(on_data(name, matches, export::run)),
+        "import" => Some(on_data(name, matches, export::fill)),
         _ => None,
     }
+}
+
+/// Work on a data directory whose server is stopped: gives the sentence that says what was done.
+type Work = fn(&Flags, &Path, &ArgMatches) -> Result<String, String>;
+
+fn on_data(name: &str, matches: &ArgMatches, work: Work) -> ExitCode {
+    let mut flags = Flags::from_matches(matches);
+    flags.seed = None;
+    let done = match flags.data.clone() {
+        None => Err("memory holds nothing: name a directory with --data".to_owned()),
+        Some(data) => work(&flags, &data, matches),
+    };
+    let (code, line) = match done {
+        Ok(done) => (ExitCode::SUCCESS, done),
+        Err(why) => (ExitCode::FAILURE, format!("object-put {name}: {why}")),
+    };
+    let _ = writeln!(std::io::stderr(), "{line}");
+    code
 }
 
 fn text(matches: &ArgMatches, id: &str) -> Option<String> {

@@ -215,15 +215,15 @@ impl Record for PartListChunk {
 }
 
 /// Names of blobs as base64 text in records.
-mod blob_id {
+pub(crate) mod blob_id {
     use serde::{Deserializer, Serializer};
     use triptych_core::blobs::BlobId;
 
-    pub(super) fn serialize<S: Serializer>(id: &BlobId, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(id: &BlobId, to: S) -> Result<S::Ok, S::Error> {
         crate::body::base64_array::serialize(&id.0, to)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BlobId, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BlobId, D::Error> {
         crate::body::base64_array::deserialize(from).map(BlobId)
     }
 }

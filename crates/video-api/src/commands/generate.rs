@@ -7,12 +7,12 @@ use clap::ArgMatches;
 use sha2::{Digest, Sha256};
 use triptych_core::host::flags::Flags;
 use triptych_core::id::SystemIds;
+use triptych_core::kv::Loader;
 use video_api::state::generate::{Generator, Plan};
-use video_api::state::load::Loader;
 
 use super::external_sort::ExternalSort;
-use super::staging_dir::StagingDir;
 use super::{at_path, progress, with_causes};
+use triptych_core::host::launch::StagingDir;
 
 /// Makes up a store and fills `data` with it.
 pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, String> {

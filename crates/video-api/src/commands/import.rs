@@ -6,11 +6,11 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use triptych_core::host::flags::Flags;
+use triptych_core::host::launch::StagingDir;
 use triptych_core::id::SystemIds;
 use triptych_core::time::{Clock, SystemClock};
 use video_api::state::import::import;
 
-use super::staging_dir::StagingDir;
 use super::{at_path, file, progress, with_causes};
 
 /// Fills `data` from the file that the command names.

@@ -4,7 +4,6 @@ mod export;
 mod external_sort;
 mod generate;
 mod import;
-mod staging_dir;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

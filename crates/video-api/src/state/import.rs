@@ -9,13 +9,12 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use triptych_core::blobs::{BlobError, BlobStat, Blobs};
 use triptych_core::id::Ids;
-use triptych_core::kv::{KeyValue, Record, Span};
+use triptych_core::kv::{KeyValue, Loader, Record, Span};
 use triptych_core::pending::Pending;
 use triptych_core::time::Timestamp;
 
 use super::StateError;
 use super::dump::{End, FORMAT, Head, LINE_BYTES_MAX, Line, SLICE_BYTES, Slice, VERSION};
-use super::load::Loader;
 use crate::record::table_entry::Form;
 use crate::upload::media::Piece;
 

@@ -6,7 +6,6 @@
 //! | [`export`] | a store as lines |
 //! | [`import`] | lines as a store |
 //! | [`generate`] | channels, videos and playlists that follow from a seed |
-//! | [`load`] | many rows into an engine at once |
 //!
 //! Everything here blocks: it is for a thread of its own, and for stores that nobody else writes to.
 
@@ -14,7 +13,6 @@ pub mod dump;
 pub mod export;
 pub mod generate;
 pub mod import;
-pub mod load;
 mod vocabulary;
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use triptych_core::time::Timestamp;
 use super::export::export;
 use super::generate::{Generator, Plan, SERIES_VIDEOS};
 use super::import::import;
-use super::load::Loader;
 use super::vocabulary::name;
 use crate::index::query::{self, Query};
 use crate::index::tokenizer::TextQuery;
@@ -21,6 +20,7 @@ use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::chart::CHART;
 use crate::resource::videos::record::{UPLOADS, VIDEO_COUNTS, VIDEOS};
 use crate::upload::media::{PIECES, Piece};
+use triptych_core::kv::Loader;
 
 const ALL: usize = 1_000_000;
 

@@ -8,6 +8,8 @@ mod healthcheck;
 mod identity;
 mod log;
 mod private_file;
+#[cfg(feature = "sled")]
+mod staging_dir;
 pub mod storage;
 #[cfg(feature = "tls")]
 mod tls;
@@ -28,6 +30,8 @@ pub use self::backup::BackupError;
 pub(in crate::host) use self::backup::Source;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
+#[cfg(feature = "sled")]
+pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
 use super::ops::Metrics;
 use super::server::{Config, HostedService, serve, signals};

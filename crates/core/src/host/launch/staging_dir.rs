@@ -3,11 +3,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use triptych_core::disk::{Disk as _, SystemDisk};
-use triptych_core::host::flags::Flags;
-use triptych_core::host::storage::{self, Storage};
-
-use super::at_path;
+use super::flags::Flags;
+use super::storage::{self, Storage};
+use crate::disk::{Disk as _, SystemDisk};
 
 /// The directory within a data directory in which a new store is made. What it holds is nothing until it is moved out.
 const STAGING: &str = ".filling";
@@ -15,16 +13,21 @@ const STAGING: &str = ".filling";
 const FILL_CACHE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A store that is being made within its data directory. Dropped before it is published, it leaves nothing.
-pub(super) struct StagingDir(PathBuf);
+#[derive(Debug)]
+pub struct StagingDir(PathBuf);
 
 impl StagingDir {
     /// Its path.
-    pub(super) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
     /// A staging in `data`, which has to be empty or absent; what an interrupted run left in it is removed.
-    pub(super) fn new(data: &Path) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// A sentence that says what is in the way.
+    pub fn new(data: &Path) -> Result<Self, String> {
         let staging = data.join(STAGING);
         match fs::remove_dir_all(&staging) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -44,7 +47,11 @@ impl StagingDir {
         Ok(Self(staging))
     }
 
-    pub(super) fn open(&self, flags: &Flags) -> Result<Storage, String> {
+    /// The empty store in it.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be opened.
+    pub fn open(&self, flags: &Flags) -> Result<Storage, String> {
         let flags = Flags {
             data: Some(self.0.clone()),
             cache_bytes: flags.cache_bytes.min(FILL_CACHE_BYTES),
@@ -54,7 +61,10 @@ impl StagingDir {
     }
 
     /// Moves the finished store into its place. The records come last: without them a directory holds no store.
-    pub(super) fn publish(self, data: &Path) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// A sentence that says what cannot be moved.
+    pub fn publish(self, data: &Path) -> Result<(), String> {
         for name in ["blobs", "kv"] {
             let from = self.0.join(name);
             fs::rename(&from, data.join(name)).map_err(|error| at_path(&from, &error))?;
@@ -72,4 +82,8 @@ impl Drop for StagingDir {
 
 fn sync(directory: &Path) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
+}
+
+fn at_path(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
 }

@@ -2,12 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::id::{Ids, SeededIds};
+use crate::kv::{BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, KeyValue, StoreError, Version};
+use crate::pending::Pending;
 use bytes::Bytes;
-use triptych_core::id::{Ids, SeededIds};
-use triptych_core::kv::{
-    BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, Batch, KeyValue, StoreError, Version,
-};
-use triptych_core::pending::Pending;
 
 /// Batches that wait for the disk at once; more would only fill the memory.
 const FLYING_MAX: usize = 16;

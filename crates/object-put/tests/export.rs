@@ -1,0 +1,143 @@
+//! A store that was exported and imported is the same store: bodies, versions, locks, accounts and keys.
+
+mod service;
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use object_put::body::encryption::Keyring;
+use object_put::maintenance::export::{export, import};
+use object_put::maintenance::verify::verify;
+use service::{Draft, NOW, World};
+use triptych_core::blobs::{Blobs, MemoryBlobs};
+use triptych_core::id::SeededIds;
+use triptych_core::kv::{KeyValue, Memory};
+
+struct Stores(Arc<Memory>, Arc<MemoryBlobs>);
+
+fn stores(seed: u64) -> Stores {
+    Stores(Arc::new(Memory::new()), Arc::new(MemoryBlobs::new(SeededIds::from_number(seed))))
+}
+
+impl Stores {
+    async fn world(&self) -> World {
+        let (store, blobs): (Arc<dyn KeyValue>, Arc<dyn Blobs>) = (self.0.clone(), self.1.clone());
+        World::on(store, blobs, NOW).await
+    }
+
+    fn export(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        export(&*self.0, &*self.1, &mut out, |_| {}).unwrap();
+        out
+    }
+
+    fn import(&self, text: &[u8]) -> Result<u64, String> {
+        let mut ids = SeededIds::from_number(7);
+        import(&*self.0, &*self.1, &mut ids, NOW, &mut Cursor::new(text), |_| {})
+            .map_err(|error| error.to_string())
+    }
+}
+
+async fn filled() -> Stores {
+    let stores = stores(3);
+    let world = stores.world().await;
+    world.store("/bkt/empty", b"").await;
+    world.store("/bkt/replaced", b"old").await;
+    world.store("/bkt/replaced", b"new").await;
+    for body in [vec![1; 100], vec![2; 300_000]] {
+        world.store("/versioned/k", &body).await;
+    }
+    world.send(&Draft::new("DELETE", "/versioned/k", b"")).await;
+    let held = Draft::put("/locked/k", b"held")
+        .with("x-store-object-lock-legal-hold", "ON")
+        .with("x-store-meta-a", "\u{e9}")
+        .with("content-md5", "sCxRjWpBJFBzKQA5dC1F/A==");
+    let _ = world.send(&held).await;
+    // An upload in parts that is not finished.
+    let begun = world.send(&Draft::new("POST", "/bkt/parts?uploads", b"")).await;
+    let upload = begun.element("UploadId").unwrap();
+    world.store(&format!("/bkt/parts?uploadId={upload}&partNumber=1"), &vec![3; 70_000]).await;
+    world.send(&Draft::put("/bkt?policy", br#"{"Statement": {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::bkt/no"}}"#)).await;
+    stores
+}
+
+async fn seen(stores: &Stores) -> Vec<String> {
+    let world = stores.world().await;
+    let mut seen = Vec::new();
+    for target in [
+        "/",
+        "/bkt",
+        "/versioned?versions",
+        "/locked?versions",
+        "/bkt/empty",
+        "/bkt/replaced",
+        "/bkt/no",
+        "/bkt?policy",
+        "/locked/k",
+        "/locked/k?legal-hold",
+    ] {
+        let answer = world.fetch(target).await;
+        seen.push(format!(
+            "{target} {} {:?} {:?}",
+            answer.status,
+            answer.header("etag"),
+            answer.element("Code").map_or_else(|| answer.text(), |code| code)
+        ));
+    }
+    let ids = world.fetch("/versioned?versions").await.text();
+    for id in
+        ids.split("<VersionId>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned())
+    {
+        let answer = world.fetch(&format!("/versioned/k?versionId={id}")).await;
+        seen.push(format!("{id} {} {}", answer.status, answer.body.len()));
+    }
+    seen
+}
+
+#[tokio::test]
+async fn an_imported_store_is_the_exported_one() {
+    let first = filled().await;
+    let text = first.export();
+    let second = stores(4);
+    let rows = second.import(&text).unwrap();
+    assert!(rows > 10);
+    assert_eq!(seen(&second).await, seen(&first).await);
+    let ring = Keyring::new(&[9; 32]);
+    let report = verify(&*second.0, &*second.1, Some(&ring), &mut |_| {}).unwrap();
+    assert_eq!(report.faults, 0);
+    // Again exported, only the names of bodies differ.
+    assert_eq!(second.export().len(), text.len());
+    assert!(second.import(&text).unwrap_err().contains("not empty"));
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_whole_is_refused_with_its_line() {
+    let text = filled().await.export();
+    let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    // Cut after each line, and within one.
+    for end in 0..lines.len() {
+        assert!(stores(5).import(&lines[..end].concat()).is_err(), "{end} lines");
+    }
+    assert!(stores(5).import(&text[..text.len() - 2]).is_err());
+    // One line left out, doubled, or changed.
+    for place in 0..lines.len() {
+        let mut without = lines.clone();
+        without.remove(place);
+        assert!(stores(5).import(&without.concat()).is_err(), "without line {place}");
+        let mut twice = lines.clone();
+        twice.insert(place, lines[place]);
+        assert!(stores(5).import(&twice.concat()).is_err(), "line {place} twice");
+        let mut changed = lines.concat();
+        let at = lines[..place].concat().len() + lines[place].len() / 2;
+        changed[at] ^= 1;
+        assert!(stores(5).import(&changed).is_err(), "a flipped bit in line {place}");
+    }
+    for wrong in [
+        "",
+        "{}\n",
+        "{\"format\":\"video-api-export\",\"version\":1}\n",
+        "{\"format\":\"object-put-export\",\"version\":2}\n",
+    ] {
+        assert!(stores(5).import(wrong.as_bytes()).is_err(), "{wrong}");
+    }
+}
