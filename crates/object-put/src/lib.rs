@@ -4,6 +4,7 @@
 
 pub mod auth;
 pub mod body;
+pub mod cors;
 pub mod error;
 pub mod kms;
 pub mod maintenance;

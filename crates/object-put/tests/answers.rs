@@ -329,3 +329,56 @@ async fn new_buckets_block_public_access_unless_they_are_told_otherwise() {
         assert_eq!(world.send(&public).await.status, 200);
     }
 }
+
+#[tokio::test]
+async fn rules_of_a_bucket_let_pages_of_other_origins_read_every_answer() {
+    let world = World::new(NOW).await;
+    const RULES: &[u8] = b"<CORSConfiguration><CORSRule><AllowedOrigin>http://a.example</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>PUT</AllowedMethod><AllowedHeader>x-amz-*</AllowedHeader><ExposeHeader>ETag</ExposeHeader></CORSRule></CORSConfiguration>";
+    world.store("/open/k", b"x").await;
+    refused(&world.fetch("/open?cors").await, 404, "NoSuchCORSConfiguration");
+    assert_eq!(world.send(&Draft::put("/open?cors", RULES)).await.status, 200);
+    assert_eq!(
+        world.fetch("/open?cors").await.element("AllowedOrigin").as_deref(),
+        Some("http://a.example")
+    );
+    let ask = |origin: &str, method: &str, headers: &str| {
+        format!(
+            "OPTIONS /open/k HTTP/1.1\r\norigin: {origin}\r\naccess-control-request-method: {method}\r\naccess-control-request-headers: {headers}"
+        )
+    };
+    let answer = raw(&world, &ask("http://a.example", "PUT", "X-Amz-Date"), "").await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.header("access-control-allow-headers"), Some("x-amz-date"));
+    assert_eq!(answer.header("access-control-allow-methods"), Some("GET, PUT"));
+    for (origin, method, headers) in [
+        ("http://b.example", "PUT", ""),
+        ("http://a.example", "DELETE", ""),
+        ("http://a.example", "PUT", "range"),
+    ] {
+        let answer = raw(&world, &ask(origin, method, headers), "").await;
+        refused(&answer, 403, "AccessForbidden");
+        assert_eq!(answer.element("ResourceType").as_deref(), Some("OBJECT"));
+    }
+    let etag = world.fetch("/open/k").await.header("etag").unwrap().to_owned();
+    for (head, status) in [
+        ("GET /open/k HTTP/1.1".to_owned(), 200),
+        (format!("GET /open/k HTTP/1.1\r\nif-none-match: {etag}"), 304),
+        ("GET /open/none HTTP/1.1".to_owned(), 404),
+        ("GET /open/k?X-Amz-Signature=1&X-Amz-Algorithm=a HTTP/1.1".to_owned(), 400),
+        ("GET /open/%zz HTTP/1.1".to_owned(), 400),
+    ] {
+        for (origin, allowed) in
+            [("http://a.example", Some("http://a.example")), ("http://b.example", None)]
+        {
+            let answer = raw(&world, &format!("{head}\r\norigin: {origin}"), "").await;
+            assert_eq!(answer.status, status, "{head}: {}", answer.text());
+            let seen = answer.header("access-control-allow-origin");
+            // A path that names no key names no bucket either.
+            let allowed = allowed.filter(|_| !head.contains("%zz"));
+            assert_eq!(seen, allowed, "{head} {origin}");
+        }
+    }
+    assert_eq!(world.send(&Draft::new("DELETE", "/open?cors", b"")).await.status, 204);
+    let answer = raw(&world, "GET /open/k HTTP/1.1\r\norigin: http://a.example", "").await;
+    assert_eq!(answer.header("access-control-allow-origin"), None);
+}

@@ -112,8 +112,8 @@ impl Error {
             Self::NotConfigured { bucket, .. } => {
                 bucket.iter().map(|bucket| field("BucketName", bucket)).collect()
             }
-            Self::CrossOrigin { method, .. } => {
-                vec![field("Method", method), field("ResourceType", &"BUCKET")]
+            Self::CrossOrigin { method, resource, .. } => {
+                vec![field("Method", method), field("ResourceType", resource)]
             }
             Self::InvalidLocationConstraint { region } => {
                 vec![field("LocationConstraint", region)]

@@ -206,11 +206,13 @@ pub enum Error {
     /// A question across origins that does not say which origin asks.
     #[error("Insufficient information. Origin request header needed.")]
     MissingOrigin,
-    /// A page of another origin asks whether it may send a request: no bucket lets any.
+    /// A page of another origin asks whether it may send a request: no rule of the bucket lets it.
     #[error("CORSResponse: {reason}")]
     CrossOrigin {
         /// The method that the page would use, or that of the question.
         method: String,
+        /// BUCKET or OBJECT.
+        resource: &'static str,
         /// The reason.
         reason: &'static str,
     },

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::operation::bucket_config::{not_configured, xml_reply};
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::{Element, XmlWriter};
-use crate::store::tables::BUCKETS;
 
 /// The answer to a read of what was never set.
 #[derive(Debug, Clone, Copy)]
@@ -132,14 +131,6 @@ pub fn delete_by_id(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     Err(not_configured(call, "NoSuchConfiguration", "The specified configuration does not exist."))
 }
 
-/// `GetBucketCors`.
-///
-/// # Errors
-/// `NotConfigured`, always.
-pub fn cors(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Err(not_configured(call, "NoSuchCORSConfiguration", "The CORS configuration does not exist"))
-}
-
 /// `GetBucketWebsite`.
 ///
 /// # Errors
@@ -150,24 +141,6 @@ pub fn website(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
         "NoSuchWebsiteConfiguration",
         "The specified bucket does not have a website configuration",
     ))
-}
-
-/// The question of a browser before a page of another origin may send a request. No bucket has rules that let any.
-///
-/// # Errors
-/// `MissingOrigin`; `CrossOrigin`.
-pub fn preflight(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    if !call.fields.has("origin") {
-        return Err(Error::MissingOrigin);
-    }
-    let method = call.fields.get("access-control-request-method")?;
-    let method = method.unwrap_or(call.operation.method.into()).into_owned();
-    let is_there = BUCKETS.peek(tx, &call.bucket_name.to_owned())?.is_some();
-    let reason = match is_there {
-        true => "CORS is not enabled for this bucket.",
-        false => "Bucket not found",
-    };
-    Err(Error::CrossOrigin { method, reason })
 }
 
 /// Deletes what no bucket has.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::request::Parts as Head;
-use http::{Method, Request, Response};
+use http::{HeaderName, HeaderValue, Method, Request, Response};
 use triptych_core::host::{
     BoxError, Operation as OperationName, Peer, ReplyBody, RequestContext, RequestId, drain_refused,
 };
@@ -21,6 +21,7 @@ use crate::auth::policy;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::BodyHeaders;
 use crate::body::customer_key;
+use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
 use crate::operation::table::route;
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
@@ -89,8 +90,37 @@ impl ObjectPut {
             }
         };
         render::identify(&mut response, dialect, &id, now);
+        if let Some(origin) = head.headers.get(ORIGIN).filter(|_| head.method != Method::OPTIONS) {
+            self.allow_origin(&head, origin, &mut response);
+        }
         response.extensions_mut().insert(OperationName(operation));
         response
+    }
+
+    /// Adds the headers by which a page of another origin may read an answer, where a rule of the bucket lets it: a refusal too.
+    fn allow_origin(&self, head: &Head, origin: &HeaderValue, response: &mut Response<ReplyBody>) {
+        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
+        let location =
+            Location::of(host.unwrap_or_default(), head.uri.path(), &self.0.settings.base_hosts);
+        let bucket = location.ok().and_then(|location| location.bucket);
+        let (Some(bucket), Ok(origin)) = (bucket, origin.to_str()) else {
+            return;
+        };
+        let mut tx = Tx::new(&*self.0.store);
+        let rules = BUCKETS.peek(&mut tx, &bucket).map_err(Error::from).and_then(|bucket| {
+            bucket.map_or(Ok(None), |bucket| Cors::of_bucket(&mut tx, bucket.id))
+        });
+        // An answer goes out without them where the rules cannot be read: the page sees less, never more.
+        let Ok(Some(rules)) = rules else {
+            return;
+        };
+        let request = CorsRequest { origin, method: head.method.as_str(), headers: "" };
+        for (name, value) in rules.headers(&request).into_iter().flatten() {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().append(HeaderName::from_static(name), value);
+            }
+        }
     }
 
     /// Opens the body of an answer.

@@ -1,6 +1,7 @@
 //! Configurations of a bucket, each in a file of its own, and the way in which long ones are kept.
 
 pub mod acl;
+pub mod cors;
 pub mod encryption;
 pub mod lifecycle;
 pub mod location;

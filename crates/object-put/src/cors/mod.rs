@@ -1,0 +1,289 @@
+//! Cross-origin rules of a bucket: read, kept, shown, and what they let a page of another origin do.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::Tx;
+
+use crate::error::Error;
+use crate::request::xml::{Element, XmlWriter};
+use crate::store::tables::BUCKET_CONFIGS;
+
+/// The name under which the rules of a bucket are kept.
+pub const CONFIG_NAME: &str = "cors";
+/// The most rules of a bucket.
+const RULES_MAX: usize = 100;
+/// The most characters of a rule's id.
+const ID_CHARACTERS_MAX: usize = 255;
+/// The methods that a rule can allow.
+const METHODS: [&str; 5] = ["GET", "PUT", "HEAD", "POST", "DELETE"];
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CorsRule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    origins: Vec<String>,
+    methods: Vec<String>,
+    #[serde(default)]
+    headers: Vec<String>,
+    #[serde(default)]
+    exposed: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_age_seconds: Option<i32>,
+}
+
+/// The rules of a bucket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cors(Vec<CorsRule>);
+
+/// A request of a page of another origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CorsRequest<'r> {
+    /// The origin.
+    pub origin: &'r str,
+    /// The method of the request, or that of the one which a browser asks for.
+    pub method: &'r str,
+    /// The headers that a browser asks for, commas between; none for the request itself.
+    pub headers: &'r str,
+}
+
+impl Cors {
+    /// The rules of a `CORSConfiguration` document.
+    ///
+    /// # Errors
+    /// `MalformedXml`; `InvalidRequest` for a method, a wildcard or an id that a rule cannot have.
+    pub fn from_xml(body: &[u8]) -> Result<Self, Error> {
+        let root = Element::parse(body, "CORSConfiguration")?;
+        let rules = root.all("CORSRule").map(CorsRule::of).collect::<Result<Vec<_>, _>>()?;
+        if rules.is_empty() || rules.len() > RULES_MAX || root.children.len() > rules.len() {
+            return Err(Error::MalformedXml);
+        }
+        Ok(Self(rules))
+    }
+
+    /// The rules of a bucket, if it has any.
+    ///
+    /// # Errors
+    /// As reads of the store; [`Error::Damaged`] for those that cannot be read.
+    pub fn of_bucket(tx: &mut Tx<'_>, bucket: u64) -> Result<Option<Self>, Error> {
+        let row = BUCKET_CONFIGS.peek(tx, &(bucket, CONFIG_NAME.to_owned()))?;
+        row.map(|bytes| serde_json::from_slice(&bytes).map_err(|_| Error::Damaged)).transpose()
+    }
+
+    /// The document again.
+    #[must_use]
+    pub fn document(&self, namespace: &str) -> String {
+        XmlWriter::document("CORSConfiguration", namespace, |writer| {
+            for rule in &self.0 {
+                writer.element("CORSRule", |writer| rule.write(writer));
+            }
+        })
+    }
+
+    /// The headers of an answer to this request, by the first rule that allows it; `None` if none does.
+    #[must_use]
+    pub fn headers(&self, request: &CorsRequest<'_>) -> Option<Vec<(&'static str, String)>> {
+        self.0.iter().find(|rule| rule.allows(request)).map(|rule| rule.answer(request))
+    }
+}
+
+impl CorsRule {
+    fn of(element: &Element) -> Result<Self, Error> {
+        let texts = |name: &'static str| -> Vec<String> {
+            element.all(name).map(|child| child.text.trim().to_owned()).collect()
+        };
+        let rule = Self {
+            id: element.text_of("ID").map(str::to_owned),
+            origins: texts("AllowedOrigin"),
+            methods: texts("AllowedMethod"),
+            headers: texts("AllowedHeader"),
+            exposed: texts("ExposeHeader"),
+            max_age_seconds: match element.text_of("MaxAgeSeconds") {
+                None => None,
+                Some(text) => Some(text.parse().map_err(|_| Error::MalformedXml)?),
+            },
+        };
+        if rule.origins.is_empty() || rule.methods.is_empty() {
+            return Err(Error::MalformedXml);
+        }
+        if rule.id.as_ref().is_some_and(|id| id.chars().count() > ID_CHARACTERS_MAX) {
+            return Err(Error::request("The ID of a CORS rule has at most 255 characters."));
+        }
+        if let Some(method) = rule.methods.iter().find(|own| !METHODS.contains(&own.as_str())) {
+            return Err(Error::request(format!(
+                "Found unsupported HTTP method in CORS config. Unsupported method is {method}"
+            )));
+        }
+        for (name, values) in [("AllowedOrigin", &rule.origins), ("AllowedHeader", &rule.headers)] {
+            if let Some(value) = values.iter().find(|value| value.matches('*').count() > 1) {
+                return Err(Error::request(format!(
+                    "{name} \"{value}\" can not have more than one wildcard."
+                )));
+            }
+        }
+        if let Some(value) = rule.exposed.iter().find(|value| value.contains('*')) {
+            return Err(Error::request(format!(
+                "ExposeHeader \"{value}\" contains wildcard. We currently do not support wildcard for ExposeHeader."
+            )));
+        }
+        Ok(rule)
+    }
+
+    fn write(&self, writer: &mut XmlWriter) {
+        writer.text_if("ID", self.id.as_ref());
+        for (name, values) in [
+            ("AllowedHeader", &self.headers),
+            ("AllowedMethod", &self.methods),
+            ("AllowedOrigin", &self.origins),
+            ("ExposeHeader", &self.exposed),
+        ] {
+            for value in values {
+                writer.text(name, value);
+            }
+        }
+        writer.text_if("MaxAgeSeconds", self.max_age_seconds);
+    }
+
+    fn allows(&self, request: &CorsRequest<'_>) -> bool {
+        let mut wanted = names(request.headers);
+        // A question mark is no wildcard here.
+        let fits = |pattern: &str, text: &str| match pattern.split_once('*') {
+            None => pattern == text,
+            Some((start, end)) => {
+                text.len() >= start.len() + end.len()
+                    && text.starts_with(start)
+                    && text.ends_with(end)
+            }
+        };
+        self.origins.iter().any(|origin| fits(origin, request.origin))
+            && self.methods.iter().any(|method| method == request.method)
+            && wanted.all(|name| {
+                self.headers.iter().any(|header| fits(&header.to_ascii_lowercase(), &name))
+            })
+    }
+
+    fn answer(&self, request: &CorsRequest<'_>) -> Vec<(&'static str, String)> {
+        let is_any = self.origins.iter().any(|origin| origin == "*");
+        let origin = if is_any { "*" } else { request.origin };
+        let mut headers = vec![("access-control-allow-origin", origin.to_owned())];
+        if !is_any {
+            headers.push(("access-control-allow-credentials", "true".to_owned()));
+        }
+        headers.push(("access-control-allow-methods", self.methods.join(", ")));
+        let wanted: Vec<_> = names(request.headers).collect();
+        if !wanted.is_empty() {
+            headers.push(("access-control-allow-headers", wanted.join(", ")));
+        }
+        if !self.exposed.is_empty() {
+            headers.push(("access-control-expose-headers", self.exposed.join(", ")));
+        }
+        if let Some(seconds) = self.max_age_seconds {
+            headers.push(("access-control-max-age", seconds.to_string()));
+        }
+        let vary = "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
+        headers.push(("vary", vary.to_owned()));
+        headers
+    }
+}
+
+/// The names of headers in a list, in lower case.
+fn names(list: &str) -> impl Iterator<Item = String> {
+    let names = list.split(',').map(|name| name.trim().to_ascii_lowercase());
+    names.filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(inner: &str) -> Result<Cors, Error> {
+        Cors::from_xml(format!("<CORSConfiguration>{inner}</CORSConfiguration>").as_bytes())
+    }
+
+    fn rule(origin: &str, method: &str, more: &str) -> String {
+        format!(
+            "<CORSRule><AllowedOrigin>{origin}</AllowedOrigin><AllowedMethod>{method}</AllowedMethod>{more}</CORSRule>"
+        )
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_answers() {
+        let cors = rules(
+            &[
+                rule(
+                    "http://a.example",
+                    "GET",
+                    "<ExposeHeader>ETag</ExposeHeader><MaxAgeSeconds>9</MaxAgeSeconds>",
+                ),
+                rule("http://*.b.example", "PUT", "<AllowedHeader>x-*</AllowedHeader>"),
+                rule("*", "HEAD", ""),
+            ]
+            .concat(),
+        )
+        .unwrap();
+        let of = |origin, method, headers| {
+            let found = cors.headers(&CorsRequest { origin, method, headers })?;
+            Some(
+                found
+                    .into_iter()
+                    .map(|(name, value)| format!("{name}: {value}"))
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let first = of("http://a.example", "GET", "").unwrap();
+        assert!(first.contains(&"access-control-allow-origin: http://a.example".to_owned()));
+        assert!(first.contains(&"access-control-expose-headers: ETag".to_owned()));
+        assert!(first.contains(&"access-control-max-age: 9".to_owned()));
+        let second = of("http://x.b.example", "PUT", "X-One,x-two").unwrap();
+        assert!(second.contains(&"access-control-allow-headers: x-one, x-two".to_owned()));
+        let any = of("http://whoever", "HEAD", "").unwrap();
+        assert_eq!(any[0], "access-control-allow-origin: *");
+        assert!(!any.iter().any(|header| header.contains("credentials")));
+        for (origin, method, headers) in [
+            ("http://a.example", "PUT", ""),
+            ("http://A.example", "GET", ""),
+            ("http://a.example.org", "GET", ""),
+            ("http://b.example", "PUT", ""),
+            ("http://x.b.example", "PUT", "other"),
+            ("http://a.example", "GET", "x-one"),
+            ("http://whoever", "head", ""),
+        ] {
+            assert_eq!(of(origin, method, headers), None, "{origin} {method} {headers}");
+        }
+    }
+
+    #[test]
+    fn rules_that_none_can_be_are_refused() {
+        let malformed = Err(Error::MalformedXml);
+        assert_eq!(rules(""), malformed);
+        assert_eq!(rules("<Other/>"), malformed);
+        assert_eq!(rules("<CORSRule/>"), malformed);
+        assert_eq!(rules("<CORSRule><AllowedOrigin>*</AllowedOrigin></CORSRule>"), malformed);
+        assert_eq!(rules("<CORSRule><AllowedMethod>GET</AllowedMethod></CORSRule>"), malformed);
+        assert_eq!(rules(&rule("*", "GET", "<MaxAgeSeconds>x</MaxAgeSeconds>")), malformed);
+        assert_eq!(rules(&rule("*", "GET", "").repeat(101)), malformed);
+        for wrong in [
+            rule("*", "MYMETHOD", ""),
+            rule("*", "get", ""),
+            rule("*", "OPTIONS", ""),
+            rule("http://*.*", "GET", ""),
+            rule("*", "GET", "<AllowedHeader>*-*</AllowedHeader>"),
+            rule("*", "GET", "<ExposeHeader>x-*</ExposeHeader>"),
+            rule("*", "GET", &format!("<ID>{}</ID>", "i".repeat(256))),
+        ] {
+            assert!(matches!(rules(&wrong), Err(Error::InvalidRequest { .. })), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_document_reads_back() {
+        let cors = rules(&rule(
+            "*",
+            "GET",
+            "<ID>a</ID><AllowedHeader>*</AllowedHeader><MaxAgeSeconds>1</MaxAgeSeconds>",
+        ))
+        .unwrap();
+        assert_eq!(Cors::from_xml(cors.document("n").as_bytes()), Ok(cors));
+    }
+}
