@@ -156,6 +156,9 @@ pub struct Account {
     pub email: String,
     /// The account's channel, if it has one.
     pub channel: Option<String>,
+    /// True once it was closed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
 }
 
 impl JsonRecord for Account {}
@@ -221,7 +224,7 @@ impl Caller {
 /// Identifies the bearer of `key` and `token`. Digests are looked up, so no time tells how near a guess was.
 ///
 /// # Errors
-/// [`Error::InvalidCredentials`] for the token, then [`Error::KeyInvalid`] for the key.
+/// [`Error::InvalidCredentials`] and [`Error::AccountClosed`] for the token, then [`Error::KeyInvalid`] for the key.
 pub fn identify(
     tx: &mut Tx<'_>,
     key: Option<&str>,
@@ -235,6 +238,9 @@ pub fn identify(
             return Err(Error::InvalidCredentials);
         }
         let account = ACCOUNTS.peek_shared(tx, &row.account)?.ok_or(Error::InvalidCredentials)?;
+        if account.closed {
+            return Err(Error::AccountClosed);
+        }
         caller = Caller {
             project: row.project.clone(),
             account: Some(Account::clone(&account)),

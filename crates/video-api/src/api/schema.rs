@@ -52,6 +52,55 @@ impl Shape {
     }
 }
 
+/// Checks a value against the type with this name; `path` is its own.
+///
+/// # Errors
+/// The path of the first member that is unknown or not what its type says, and what is expected there.
+pub fn check(name: &str, value: &Value, path: &str) -> Result<(), (String, &'static str)> {
+    let schema = SCHEMAS.get(name).unwrap_or(&Value::Null);
+    check_schema(schema, value, path)
+}
+
+fn check_schema(schema: &Value, value: &Value, path: &str) -> Result<(), (String, &'static str)> {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        return check(name, value, path);
+    }
+    let wrong = |expected| Err((path.to_owned(), expected));
+    match (schema.get("type").and_then(Value::as_str), value) {
+        (Some("object"), Value::Object(members)) => {
+            let known = schema.get("properties").and_then(Value::as_object);
+            for (name, value) in members {
+                let path = format!("{path}.{name}");
+                match known.and_then(|known| known.get(name)) {
+                    Some(schema) => check_schema(schema, value, &path)?,
+                    None => return Err((path, "no member that the resource does not have")),
+                }
+            }
+            Ok(())
+        }
+        (Some("array"), Value::Array(values)) => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            let mut values = values.iter().enumerate();
+            values.try_for_each(|(at, value)| check_schema(items, value, &format!("{path}[{at}]")))
+        }
+        (Some("string"), Value::String(text)) => {
+            let listed = schema.get("enum").and_then(Value::as_array);
+            if listed.is_none_or(|listed| listed.iter().any(|one| one == text)) {
+                Ok(())
+            } else {
+                wrong("a value of its list")
+            }
+        }
+        (Some("boolean"), Value::Bool(_)) | (Some("integer" | "number"), Value::Number(_)) => {
+            Ok(())
+        }
+        (Some("object"), _) => wrong("an object"),
+        (Some("array"), _) => wrong("a list"),
+        (Some("string"), _) => wrong("TYPE_STRING"),
+        _ => wrong("a value of its type"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +122,27 @@ mod tests {
         }
         assert!(list.has_members() && !at("items/id").unwrap().has_members());
         assert!(Shape::named("None").is_none());
+    }
+
+    #[test]
+    fn a_value_is_checked_with_all_that_is_in_it() {
+        let check = |value: Value| check("ActivityContentDetails", &value, "x");
+        let kind = serde_json::json!({"bulletin": {"resourceId": {"kind": "youtube#video"}}});
+        assert_eq!(check(kind), Ok(()));
+        for (value, path) in [
+            (serde_json::json!([]), "x"),
+            (serde_json::json!({"none": {}}), "x.none"),
+            (
+                serde_json::json!({"bulletin": {"resourceId": {"kind": 7}}}),
+                "x.bulletin.resourceId.kind",
+            ),
+            (
+                serde_json::json!({"promotedItem": {"impressionUrl": ["a", 1]}}),
+                "x.promotedItem.impressionUrl[1]",
+            ),
+            (serde_json::json!({"social": {"type": "myspace"}}), "x.social.type"),
+        ] {
+            assert_eq!(check(value).unwrap_err().0, path);
+        }
     }
 }

@@ -7,7 +7,7 @@ use triptych_core::kv::run_blocking;
 
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::api::error::Error;
-use crate::resource::comments::cascade;
+use crate::resource::cascade;
 use crate::resource::playlist_items::garbage;
 use crate::upload::{media, orphan, session};
 

@@ -1,5 +1,5 @@
 //! The service as its host sees it: refusals in the interface's error body, reset, and control paths of its own:
-//! `/_ops/plays`, `/_ops/comments` and `/_ops/quota`.
+//! `/_ops/plays`, `/_ops/comments`, `/_ops/activities`, `/_ops/accounts/close` and `/_ops/quota`.
 
 use bytes::Bytes;
 use http::{Request, Response, header};
@@ -15,6 +15,8 @@ use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{ApiResponse, Body, error_body};
+use crate::resource::activities::announcement::{self, Announcement};
+use crate::resource::channels::closing::{self, Closing};
 use crate::resource::comments::reaction::{self, Reaction};
 use crate::resource::members;
 use crate::resource::members::control::Change as MembershipChange;
@@ -97,6 +99,8 @@ impl VideoApi {
             ("POST", "/_ops/members") => "members",
             ("POST", "/_ops/playerLinks") => "playerLinks",
             ("GET", "/_ops/abuseReports") => "abuseReports",
+            ("POST", "/_ops/activities") => "activities",
+            ("POST", "/_ops/accounts/close") => "close",
             ("GET", "/_ops/quota") => "quota",
             _ => return Err(request),
         };
@@ -106,6 +110,14 @@ impl VideoApi {
         let outcome = match wanted {
             "plays" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
                 Ok(bytes) => self.plays(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "activities" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.announce(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "close" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.close_account(&bytes).await,
                 Err(error) => Err(error),
             },
             "comments" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
@@ -212,6 +224,29 @@ impl VideoApi {
             json
         });
         Ok(json!({"items": shown.collect::<Vec<_>>()}))
+    }
+
+    /// Makes an activity that no operation makes.
+    async fn announce(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
+        let announcement: Announcement =
+            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let now = self.0.clock.now();
+        let mut ids = self.ids();
+        let id = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+            announcement::make(tx, ids, &announcement, now)
+        })
+        .await?;
+        Ok(json!({"id": id}))
+    }
+
+    /// Closes an account, and begins to remove what was on its channel.
+    async fn close_account(&self, bytes: &Bytes) -> Result<serde_json::Value, Error> {
+        let closing: Closing =
+            serde_json::from_slice(bytes).map_err(|error| Error::ParseError(error.to_string()))?;
+        let mut ids = self.ids();
+        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| closing::close(tx, &closing)).await?;
+        self.sweep_soon();
+        Ok(json!({"account": closing.account, "closed": true}))
     }
 
     /// Deletes every row, then every body.

@@ -76,9 +76,27 @@ pub enum SystemPlaylist {
     History,
     /// Videos that it wants to watch.
     Later,
+    /// Its favourite videos.
+    Favorites,
 }
 
 impl SystemPlaylist {
+    /// Every one of them.
+    pub const ALL: [Self; 5] =
+        [Self::Uploads, Self::Likes, Self::History, Self::Later, Self::Favorites];
+
+    /// Returns whether everybody may read it; the others are their owner's alone.
+    #[must_use]
+    pub const fn is_public(self) -> bool {
+        matches!(self, Self::Uploads | Self::Favorites)
+    }
+
+    /// Returns whether its items are in an order of their own, as those of a playlist that somebody made; else time orders them.
+    #[must_use]
+    pub const fn is_ordered(self) -> bool {
+        matches!(self, Self::Later | Self::Favorites)
+    }
+
     /// The start of its ids.
     #[must_use]
     pub const fn prefix(self) -> &'static str {
@@ -87,6 +105,7 @@ impl SystemPlaylist {
             Self::Likes => "LL",
             Self::History => "HL",
             Self::Later => "WL",
+            Self::Favorites => "FL",
         }
     }
 
@@ -98,6 +117,7 @@ impl SystemPlaylist {
             Self::Likes => "Liked videos",
             Self::History => "Watch history",
             Self::Later => "Watch later",
+            Self::Favorites => "Favorites",
         }
     }
 
@@ -120,12 +140,7 @@ pub enum PlaylistName {
 /// The playlist that `id` names; `LL`, `HL` and `WL` alone are those of the caller's channel.
 #[must_use]
 pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
-    for special in [
-        SystemPlaylist::Uploads,
-        SystemPlaylist::Likes,
-        SystemPlaylist::History,
-        SystemPlaylist::Later,
-    ] {
+    for special in SystemPlaylist::ALL {
         if let Some(rest) = id.strip_prefix(special.prefix()) {
             match (rest, caller) {
                 ("", Some(channel)) => return PlaylistName::Special(special, channel.to_owned()),
@@ -141,6 +156,12 @@ pub fn playlist_name(id: &str, caller: Option<&str>) -> PlaylistName {
 #[must_use]
 pub fn item(playlist: &str, number: &str) -> String {
     URL_SAFE_NO_PAD.encode([playlist, ".", number].concat())
+}
+
+/// The number of an item in an order, as its id has it.
+#[must_use]
+pub fn item_number(number: u64) -> String {
+    format!("{number:016X}")
 }
 
 /// The playlist and the number of an item's id; `None` if it is none of ours.
@@ -169,12 +190,7 @@ mod tests {
 
     #[test]
     fn special_playlists_name_their_channel() {
-        for special in [
-            SystemPlaylist::Uploads,
-            SystemPlaylist::Likes,
-            SystemPlaylist::History,
-            SystemPlaylist::Later,
-        ] {
+        for special in SystemPlaylist::ALL {
             let id = special.of("UCabc");
             assert_eq!(playlist_name(&id, None), PlaylistName::Special(special, "UCabc".into()));
             assert_eq!(

@@ -1,5 +1,6 @@
 //! Storage forms that several resources share.
 
+pub mod cascade;
 pub mod counter;
 pub mod id;
 pub mod json_fields;

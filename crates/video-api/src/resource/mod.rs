@@ -3,6 +3,7 @@
 
 pub mod activities;
 pub mod captions;
+pub mod cascade;
 pub mod channel_banners;
 pub mod channel_sections;
 pub mod channels;

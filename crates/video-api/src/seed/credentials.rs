@@ -204,7 +204,7 @@ fn account(
             Some(of_seed) => Some(channel(tx, seed, of_seed, now, ids)?),
         };
         let email = seed.email.clone().unwrap_or_else(|| format!("{}@example.com", seed.id));
-        crate::account::put(tx, &Account { id: seed.id.clone(), email, channel })?;
+        crate::account::put(tx, &Account { id: seed.id.clone(), email, channel, closed: false })?;
         new = true;
     }
     for token in &seed.tokens {

@@ -309,6 +309,7 @@ fn make_channel(tx: &mut Tx<'_>, number: u64, id: &str, ids: &mut SeededIds) -> 
         id: format!("user-{number}"),
         email: format!("user-{number}@example.com"),
         channel: Some(id.to_owned()),
+        closed: false,
     };
     account::put(tx, &account)?;
     let age = Duration::from_secs(VIDEO_SECONDS_MAX + below(ids, VIDEO_SECONDS_MAX));

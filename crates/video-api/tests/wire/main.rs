@@ -2,6 +2,7 @@
 #![cfg(feature = "server")]
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod activities;
 mod authority;
 mod captions;
 mod channel_sections;

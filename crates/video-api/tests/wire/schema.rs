@@ -85,6 +85,16 @@ const LISTS: &[(&str, &[&str])] = &[
     ),
     ("channelSections.list", &["mine=true", "mine=true&hl=de", "channelId=UCx", "id=shelf"]),
     ("captions.list", &["videoId=v", "videoId=v&id=c", "videoId=w"]),
+    (
+        "activities.list",
+        &[
+            "mine=true",
+            "channelId=UCx",
+            "home=true",
+            "mine=true&maxResults=50",
+            "channelId=UCx&regionCode=DE",
+        ],
+    ),
     ("channels.list", &["id=UCx,UCbob", "mine=true", "forHandle=@alice", "id=none"]),
     (
         "commentThreads.list",

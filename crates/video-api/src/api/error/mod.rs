@@ -86,6 +86,9 @@ pub enum Error {
     /// The token is none of ours, or has ended.
     #[error("Invalid Credentials")]
     InvalidCredentials,
+    /// The account of the token was closed.
+    #[error("The account of the authenticated user is closed.")]
+    AccountClosed,
     /// Neither key nor token.
     #[error("The request is missing a valid API key.")]
     Unregistered,
@@ -303,6 +306,9 @@ impl Error {
             Self::KeyInvalid => of(400, "usageLimits", "keyInvalid", Place::parameter("key")),
             Self::InvalidCredentials => {
                 of(401, "global", "authError", Place::Header("Authorization"))
+            }
+            Self::AccountClosed => {
+                of(403, "youtube.common", "authenticatedUserAccountClosed", Place::None)
             }
             Self::Unregistered => of(403, "global", "forbidden", Place::None),
             Self::LoginRequired => of(401, "global", "required", Place::Header("Authorization")),

@@ -1,5 +1,7 @@
 //! Channels: read by everyone, written by their owner.
 
+pub mod closing;
+pub mod detach;
 pub mod patch;
 pub mod promotion;
 pub mod record;

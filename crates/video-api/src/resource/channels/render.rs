@@ -68,8 +68,11 @@ fn statistics(head: &Channel, counts: ChannelCounts) -> Bytes {
 
 /// Ids of the special playlists (Spec §2, fact 6); what was watched and what is to be watched is the owner's alone.
 fn related(id: &str, owner: bool) -> Value {
-    let mut related =
-        json!({"uploads": SystemPlaylist::Uploads.of(id), "likes": SystemPlaylist::Likes.of(id)});
+    let mut related = json!({
+        "uploads": SystemPlaylist::Uploads.of(id),
+        "likes": SystemPlaylist::Likes.of(id),
+        "favorites": SystemPlaylist::Favorites.of(id),
+    });
     if let (true, Some(map)) = (owner, related.as_object_mut()) {
         map.insert("watchHistory".into(), SystemPlaylist::History.of(id).into());
         map.insert("watchLater".into(), SystemPlaylist::Later.of(id).into());

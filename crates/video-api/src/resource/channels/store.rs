@@ -3,6 +3,7 @@
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::index::{self, Kind};
 use crate::record::counter;
 use crate::record::stored::Stored;
 use crate::resource::channels::record::{
@@ -42,11 +43,21 @@ fn put_category(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
     counter::change(tx, &CATEGORY_CHANNEL_COUNT, &category, true)
 }
 
-/// Takes a channel that goes from its guide category.
+/// Removes a channel and its indexes; what is on it goes in steps ([`closing`](crate::resource::channels::closing)).
 ///
 /// # Errors
 /// As the store.
-pub fn remove_category(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
+pub fn remove(tx: &mut Tx<'_>, id: &str, channel: &Channel) -> Result<(), Error> {
+    CHANNELS.delete(tx, &id.to_owned());
+    if let Some(handle) = &channel.handle {
+        HANDLES.delete(tx, &record::handle_key(handle));
+    }
+    remove_category(tx, id)?;
+    Ok(index::remove(tx, Kind::Channel, id)?)
+}
+
+/// Takes a channel that goes from its guide category.
+fn remove_category(tx: &mut Tx<'_>, id: &str) -> Result<(), Error> {
     let category = guide_categories::of_channel(id).to_owned();
     CATEGORY_CHANNELS.delete(tx, &(category.clone(), id.to_owned()));
     counter::change(tx, &CATEGORY_CHANNEL_COUNT, &category, false)

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::api::merge::{self, Bounds};
 use crate::api::operation::call::Call;
 use crate::api::page_token::{Binding, PageToken};
+use crate::api::paginate;
 use crate::api::response::Paging;
-use crate::api::{merge, paginate};
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comment_threads::rules;
 use crate::resource::comments::moderation::Moderation;
@@ -144,13 +145,19 @@ impl ThreadList {
     ) -> Result<(Vec<String>, Paging), Error> {
         // Long words are rare ones.
         let rarest = search.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
-        let spans =
-            [rarest, String::new()].map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
+        let spans = [rarest.clone(), String::new()]
+            .map(|word| WORDS.span(&(self.list.clone(), word)).prefix);
         let id_of = |suffix: &[u8]| merge::time_and_id(suffix).map(|(_, id)| id);
-        let mut keeps = |tx: &mut Tx<'_>, suffix: &[u8]| {
-            let Some(id) = id_of(suffix) else {
+        let word = rarest.clone();
+        let mut keeps = |tx: &mut Tx<'_>, source: usize, suffix: &[u8]| {
+            let Some((time, id)) = merge::time_and_id(suffix) else {
                 return Ok(false);
             };
+            // A text of many words stands in both spans if the word is one of its first.
+            let twice = (self.list.clone(), word.clone(), time, id.clone());
+            if source > 0 && WORDS.peek(tx, &twice)?.is_some() {
+                return Ok(false);
+            }
             let Some(top) = COMMENTS.peek_shared(tx, &id)? else {
                 return Ok(false);
             };
@@ -159,9 +166,10 @@ impl ThreadList {
             let is_in_state = states.into_iter().any(|(state, is)| is && state == self.state);
             Ok(is_in_state && holds(&top.text, search) && self.shows(call, tx, &id)?)
         };
-        let page = merge::read(tx, &spans, token, size, binding, &mut keeps)?;
-        let all = merge::read(tx, &spans, None, SEARCH_TOTAL_MAX, binding, &mut keeps)?;
+        let all = Bounds::default();
+        let page = merge::read(tx, &spans, &all, token, size, binding, &mut keeps)?;
+        let all = merge::read(tx, &spans, &all, None, SEARCH_TOTAL_MAX, binding, &mut keeps)?;
         let paging = page.paging(all.keys.len() as u64, size);
-        Ok((page.keys.iter().filter_map(|suffix| id_of(suffix)).collect(), paging))
+        Ok((page.keys.iter().filter_map(|(_, suffix)| id_of(suffix)).collect(), paging))
     }
 }

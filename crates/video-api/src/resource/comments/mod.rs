@@ -1,6 +1,6 @@
 //! Comments: replies written and listed, every comment changed, moderated and deleted. `comments.markAsSpam` was withdrawn (Spec §9).
 
-pub mod cascade;
+pub mod leftover;
 pub mod moderation;
 pub mod reaction;
 pub mod record;
@@ -24,6 +24,7 @@ use crate::api::page_token::Binding;
 use crate::api::parameter::{ID, IDS, Kind, PAGE_TOKEN, PART, Param};
 use crate::api::response::{Item, List, Reply};
 use crate::api::{id_list, paginate};
+use crate::record::cascade::CASCADES;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::Resource;
@@ -49,7 +50,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("bannedAuthors", &BANNED, Form::Bytes),
         TableEntry::new("threadTallies", &tally::TALLIES, Form::Json),
         TableEntry::new("threadWords", &words::WORDS, Form::Bytes),
-        TableEntry::new("cascades", &cascade::CASCADES, Form::Bytes),
+        TableEntry::new("cascades", &CASCADES, Form::Bytes),
     ],
     seed: seed::SECTIONS,
 };

@@ -7,6 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::record::id;
+use crate::resource::activities::record::{Event, Thing};
 use crate::resource::comments::moderation::Moderation;
 
 /// Comments by their id; that of a reply begins with its thread's.
@@ -63,6 +64,16 @@ pub struct Comment {
 impl JsonRecord for Comment {}
 
 impl Comment {
+    /// The activity of its author that it is, under its id.
+    #[must_use]
+    pub fn event(&self, id: &str) -> Event {
+        let about = match &self.video {
+            Some(video) => Thing::Video(video.clone()),
+            None => Thing::Channel(self.channel.clone()),
+        };
+        Event::Comment { comment: id.to_owned(), about }
+    }
+
     /// The lists that its thread stands in: that of its video or channel, and that of everything about its channel.
     #[must_use]
     pub fn lists(&self) -> [String; 2] {

@@ -5,8 +5,9 @@
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::record::cascade::{self, Cascade};
 use crate::record::key_order::latest_first;
-use crate::resource::comments::cascade::{self, Cascade};
+use crate::resource::activities::record as activities;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
     COMMENTS, Comment, EVERY_STATE, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS,
@@ -21,12 +22,13 @@ use crate::resource::comments::words;
 /// As the store.
 pub fn insert(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result<(), Error> {
     COMMENTS.put(tx, &id.to_owned(), comment);
+    activities::note(tx, &comment.author, comment.published, comment.event(id), true)?;
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, comment, true);
-        return count_reply(tx, shard, thread, None, Some(comment.state));
+        return count_reply(tx, Some(shard), thread, None, Some(comment.state));
     }
     words::replace(tx, id, comment, None, Some(&comment.text));
-    move_thread(tx, shard, id, None, Some((comment, ReplyCounts::default())))
+    move_thread(tx, Some(shard), id, None, Some((comment, ReplyCounts::default())))
 }
 
 /// Changes the text or the state of a comment, or what is counted of it.
@@ -44,11 +46,11 @@ pub fn replace(
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, old, false);
         reply_rows(tx, thread, id, new, true);
-        return count_reply(tx, shard, thread, Some(old.state), Some(new.state));
+        return count_reply(tx, Some(shard), thread, Some(old.state), Some(new.state));
     }
     words::replace(tx, id, new, Some(&old.text), Some(&new.text));
     let replies = REPLY_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
-    move_thread(tx, shard, id, Some((old, replies)), Some((new, replies)))
+    move_thread(tx, Some(shard), id, Some((old, replies)), Some((new, replies)))
 }
 
 /// Removes a comment, a thread with its replies: nobody finds these from then on, and their rows go in steps.
@@ -56,7 +58,20 @@ pub fn replace(
 /// # Errors
 /// As the store.
 pub fn remove(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result<(), Error> {
+    remove_as(tx, Some(shard), id, comment)
+}
+
+/// The same of a comment whose lists count nothing any more, since what it is about is gone.
+///
+/// # Errors
+/// As the store.
+pub fn remove_uncounted(tx: &mut Tx<'_>, id: &str, comment: &Comment) -> Result<(), Error> {
+    remove_as(tx, None, id, comment)
+}
+
+fn remove_as(tx: &mut Tx<'_>, shard: Option<u8>, id: &str, comment: &Comment) -> Result<(), Error> {
     COMMENTS.delete(tx, &id.to_owned());
+    activities::forget(tx, &comment.author, &comment.event(id))?;
     let mut leaves_rows = comment.likes > 0;
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, comment, false);
@@ -71,6 +86,18 @@ pub fn remove(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result
         cascade::begin(tx, Cascade::Comment, id);
     }
     Ok(())
+}
+
+/// Takes all that is counted of a list whose video or channel goes, out of `whole` as well if it counts there.
+///
+/// # Errors
+/// As the store.
+pub fn uncount(tx: &mut Tx<'_>, list: &str, whole: Option<&str>) -> Result<(), Error> {
+    let tally = tally::take(tx, list)?;
+    match whole {
+        Some(whole) if tally != Tally::default() => tally::add(tx, 0, whole, tally.negated()),
+        _ => Ok(()),
+    }
 }
 
 fn reply_rows(tx: &mut Tx<'_>, thread: &str, id: &str, reply: &Comment, is_there: bool) {
@@ -88,7 +115,7 @@ fn reply_rows(tx: &mut Tx<'_>, thread: &str, id: &str, reply: &Comment, is_there
 /// Counts a reply that came, went or changed its state, and lists its thread where that belongs now.
 fn count_reply(
     tx: &mut Tx<'_>,
-    shard: u8,
+    shard: Option<u8>,
     thread: &str,
     old: Option<Moderation>,
     new: Option<Moderation>,
@@ -121,10 +148,10 @@ fn seen(state: Moderation, replies: ReplyCounts) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Lists and counts a thread as it is now instead of as it was.
+/// Lists a thread as it is now instead of as it was, and counts that in a row of the tallies, if there is one.
 fn move_thread(
     tx: &mut Tx<'_>,
-    shard: u8,
+    shard: Option<u8>,
     id: &str,
     old: Option<(&Comment, ReplyCounts)>,
     new: Option<(&Comment, ReplyCounts)>,
@@ -169,8 +196,10 @@ fn move_thread(
         side.map_or(0, |(top, replies)| seen(top.state, replies))
     };
     let change = Tally::of(count(new) - count(old), threads);
-    for list in &lists {
-        tally::add(tx, shard, list, change)?;
+    if let Some(shard) = shard {
+        for list in &lists {
+            tally::add(tx, shard, list, change)?;
+        }
     }
     Ok(())
 }

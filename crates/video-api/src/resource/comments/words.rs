@@ -42,6 +42,12 @@ pub fn replace(tx: &mut Tx<'_>, id: &str, comment: &Comment, old: Option<&str>, 
     }
 }
 
+/// Number of rows that a text has in its two lists.
+#[must_use]
+pub fn rows(text: &str) -> usize {
+    2 * keys(text).len()
+}
+
 /// The terms of a search: every word, once.
 #[must_use]
 pub fn terms(search: &str) -> BTreeSet<String> {

@@ -3,12 +3,13 @@
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::resource::playlist_items::activity;
 use crate::resource::playlist_items::order::{CHUNKS, ORDER};
 use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO};
 use crate::resource::playlists::record::{PLAYLIST_GARBAGE, PLAYLISTS};
 
 /// Number of rows that one step of [`sweep`] removes.
-const SWEEP_STEP: usize = 200;
+const SWEEP_STEP: usize = 60;
 
 /// Removes rows of playlists that are gone, at most one step; says whether there is more to do.
 ///
@@ -16,11 +17,12 @@ const SWEEP_STEP: usize = 200;
 /// As the store.
 pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (gone, _) = PLAYLIST_GARBAGE.scan(tx, &PLAYLIST_GARBAGE.span(&()), 1)?;
-    let Some((playlist, ())) = gone.into_iter().next() else {
+    let Some((playlist, owner)) = gone.into_iter().next() else {
         return Ok(false);
     };
     let (items, more) = ITEMS.scan(tx, &ITEMS.span(&playlist), SWEEP_STEP)?;
     for ((_, number), item) in &items {
+        activity::removed(tx, &playlist, &owner.0, *number, item)?;
         ITEMS.delete(tx, &(playlist.clone(), *number));
         ITEMS_OF_VIDEO.delete(tx, &(playlist.clone(), item.video.clone(), *number));
     }

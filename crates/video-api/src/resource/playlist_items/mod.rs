@@ -1,5 +1,6 @@
 //! Playlist items, also of the special playlists: a like is an item of the likes, a play is one of the watch history.
 
+pub mod activity;
 pub mod garbage;
 mod open_playlist;
 pub mod order;
@@ -8,6 +9,7 @@ mod patch;
 pub mod record;
 pub mod render;
 pub mod rules;
+mod seed;
 pub mod system_playlist;
 
 use triptych_core::id::Ids;
@@ -47,7 +49,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("items", &ITEMS, Form::Json),
         TableEntry::new("itemsOfVideo", &record::ITEMS_OF_VIDEO, Form::Bytes),
     ],
-    ..Resource::EMPTY
+    seed: seed::SECTIONS,
 };
 
 /// The parts of a playlistItem.
@@ -231,6 +233,9 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return insert_timed(call, tx, ids, &opened, special, &video);
     }
     let mut order = Order::load(tx, &opened.id)?;
+    if opened.holds_once() && !pages::items_of_video(tx, &opened.id, &video)?.is_empty() {
+        return Err(Error::Rule(&rules::ALREADY_IN_PLAYLIST));
+    }
     let mut item = PlaylistItem {
         video,
         added: call.now,
@@ -240,6 +245,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         end_at: written.end_at,
     };
     let (number, position) = order.insert(tx, ids, written.position, item.clone())?;
+    activity::added(tx, &opened.id, &opened.owner, number, &item)?;
     item = ITEMS.get(tx, &(opened.id.clone(), number))?.unwrap_or(item);
     Ok(Reply::resource(&opened.show(call, tx, Number::Ordered(number), position, &item)?))
 }
@@ -256,7 +262,7 @@ fn insert_timed(
     let channel = call.caller.channel()?;
     let timed = opened.timed(call, special);
     let entry = match special {
-        SystemPlaylist::History | SystemPlaylist::Later => {
+        SystemPlaylist::History | SystemPlaylist::Later | SystemPlaylist::Favorites => {
             watch(tx, ids, channel, video, call.now)?
         }
         SystemPlaylist::Likes => {
@@ -336,6 +342,7 @@ fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
             let position = order.position(tx, number, &item)?.unwrap_or_default();
             call.expect(&opened.show(call, tx, Number::Ordered(number), position, &item)?.etag)?;
             order.remove(tx, number, &item)?;
+            activity::removed(tx, &opened.id, &opened.owner, number, &item)?;
         }
     }
     Ok(Reply::empty())

@@ -49,14 +49,11 @@ impl OpenPlaylist {
             }
             PlaylistName::Special(special, owner) => {
                 CHANNELS.peek(tx, &owner)?.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
-                if special != SystemPlaylist::Uploads && !call.caller.owns(&owner) {
+                if !special.is_public() && !call.caller.owns(&owner) {
                     return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
                 }
-                let place = if special == SystemPlaylist::Later {
-                    Place::Ordered
-                } else {
-                    Place::Timed(special)
-                };
+                let place =
+                    if special.is_ordered() { Place::Ordered } else { Place::Timed(special) };
                 (special.of(&owner), owner, place)
             }
         };
@@ -71,6 +68,14 @@ impl OpenPlaylist {
             return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
         }
         Ok(opened)
+    }
+
+    /// Returns whether a video is in it once at most, as it is among favourites.
+    pub(super) fn holds_once(&self) -> bool {
+        matches!(
+            id::playlist_name(&self.id, None),
+            PlaylistName::Special(SystemPlaylist::Favorites, _)
+        )
     }
 
     pub(super) fn timed(

@@ -95,10 +95,8 @@ pub(super) fn of_video(
 ) -> Result<Paging, Error> {
     let size = call.page_size(5);
     let order = Order::load(tx, &opened.id)?;
-    let span = ITEMS_OF_VIDEO.span(&(opened.id.clone(), video.to_owned()));
-    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, ITEMS_MAX as usize)?;
     let mut found = Vec::new();
-    for ((_, _, number), ()) in rows {
+    for number in items_of_video(tx, &opened.id, video)? {
         if let Some(item) = ITEMS.get(tx, &(opened.id.clone(), number))? {
             let position = order.position(tx, number, &item)?.unwrap_or_default();
             found.push((position, number, item));
@@ -119,4 +117,15 @@ pub(super) fn of_video(
     }
     let numbers: Vec<_> = page.iter().map(|(_, number, _)| *number).collect();
     Ok(paging(&numbers, start, total, size, binding))
+}
+
+/// The numbers of the items of a playlist that are this video.
+pub(super) fn items_of_video(
+    tx: &mut Tx<'_>,
+    playlist: &str,
+    video: &str,
+) -> Result<Vec<u64>, Error> {
+    let span = ITEMS_OF_VIDEO.span(&(playlist.to_owned(), video.to_owned()));
+    let (rows, _) = ITEMS_OF_VIDEO.scan(tx, &span, ITEMS_MAX as usize)?;
+    Ok(rows.into_iter().map(|((_, _, number), ())| number).collect())
 }

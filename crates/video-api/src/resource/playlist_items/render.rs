@@ -92,15 +92,11 @@ pub enum Number<'s> {
     Timed(&'s str),
 }
 
-fn number_text(number: u64) -> String {
-    format!("{number:016X}")
-}
-
 /// The resource.
 #[must_use]
 pub fn render(shown: &Shown<'_>, parts: &[&'static str]) -> Item {
     let id = match shown.number {
-        Number::Ordered(number) => id::item(shown.playlist, &number_text(number)),
+        Number::Ordered(number) => id::item(shown.playlist, &id::item_number(number)),
         Number::Timed(number) => id::item(shown.playlist, number),
     };
     let version = etag(&version(shown, &id));

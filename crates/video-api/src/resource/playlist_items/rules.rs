@@ -29,6 +29,8 @@ rules! {
     CONTENT_DETAILS_INVALID = Rule::new(400, "youtube.playlistItem", "invalidContentDetails", Place::body("contentDetails.note"), "The contentDetails property in the request is not valid. A note has at most 280 characters.");
     /// One item more than a playlist holds.
     PLAYLIST_FULL = Rule::new(403, "youtube.playlistItem", "playlistContainsMaximumNumberOfVideos", Place::None, "The playlist already contains the maximum allowed number of items.");
+    /// A favourite that is one already.
+    ALREADY_IN_PLAYLIST = Rule::new(409, "youtube.playlistItem", "videoAlreadyInPlaylist", Place::body("snippet.resourceId"), "The video that you are trying to add to the playlist is already in the playlist.");
     /// A video of somebody else in the list of uploads.
     OPERATION_UNSUPPORTED = Rule::new(400, "youtube.playlistItem", "playlistOperationUnsupported", Place::parameter("playlistId"), "The API does not support the ability to add this video to the playlist: it lists the channel's own uploads.");
     /// An item that belongs to another playlist.

@@ -100,7 +100,7 @@ impl TimeOrderedPlaylist<'_> {
             entry(video.clone(), video, moment_of(time))
         };
         match self.special {
-            SystemPlaylist::Uploads | SystemPlaylist::Later => {
+            SystemPlaylist::Uploads | SystemPlaylist::Later | SystemPlaylist::Favorites => {
                 let rows = paginate::read(
                     tx,
                     &UPLOADS,
@@ -136,7 +136,7 @@ impl TimeOrderedPlaylist<'_> {
     pub fn find(&self, tx: &mut Tx<'_>, number: &str) -> Result<Option<Entry>, Error> {
         let channel = self.channel.to_owned();
         Ok(match self.special {
-            SystemPlaylist::Uploads | SystemPlaylist::Later => VIDEOS
+            SystemPlaylist::Uploads | SystemPlaylist::Later | SystemPlaylist::Favorites => VIDEOS
                 .peek(tx, &number.to_owned())?
                 .filter(|video| {
                     video.head.channel == channel
@@ -201,7 +201,7 @@ impl TimeOrderedPlaylist<'_> {
                 Ok(())
             }
             SystemPlaylist::Uploads => videos::set_in_uploads(tx, &entry.item.video, false),
-            SystemPlaylist::Later => Ok(()),
+            SystemPlaylist::Later | SystemPlaylist::Favorites => Ok(()),
         }
     }
 }

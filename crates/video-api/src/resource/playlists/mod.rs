@@ -20,7 +20,7 @@ use crate::api::parameter::{
 };
 use crate::api::response::{Item, List, Reply};
 use crate::api::{id_list, paginate};
-use crate::record::id::{PlaylistName, SystemPlaylist};
+use crate::record::id::PlaylistName;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::record::table_entry::{Form, TableEntry};
@@ -40,7 +40,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("playlists", &PLAYLISTS, Form::Stored),
         TableEntry::new("channelPlaylists", &CHANNEL_PLAYLISTS, Form::Bytes),
         TableEntry::new("playlistCount", &PLAYLIST_COUNT, Form::Json),
-        TableEntry::new("playlistGarbage", &record::PLAYLIST_GARBAGE, Form::Bytes),
+        TableEntry::new("playlistGarbage", &record::PLAYLIST_GARBAGE, Form::Json),
     ],
     seed: seed::SECTIONS,
 };
@@ -163,15 +163,14 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
         }
         PlaylistName::Special(special, owner) => {
             let is_owner = call.caller.owns(&owner);
-            let Some(channel) = CHANNELS
-                .peek(tx, &owner)?
-                .filter(|_| is_owner || special == SystemPlaylist::Uploads)
+            let Some(channel) =
+                CHANNELS.peek(tx, &owner)?.filter(|_| is_owner || special.is_public())
             else {
                 return Ok(None);
             };
             let body = serde_json::json!({
                 "snippet": {"title": special.title()},
-                "status": {"privacyStatus": if special == SystemPlaylist::Uploads { "public" } else { "private" }},
+                "status": {"privacyStatus": if special.is_public() { "public" } else { "private" }},
             });
             let list = TimeOrderedPlaylist { special, channel: &owner, owner: is_owner };
             let id = special.of(&owner);
@@ -179,7 +178,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             let empty = serde_json::Map::new();
             let body = Body::of(body.as_object().unwrap_or(&empty));
             patch::write(&mut made, &channel.head.title, body, &["snippet", "status"])?;
-            if special == SystemPlaylist::Later {
+            if special.is_ordered() {
                 return render::render(tx, &id, &made, &call.parts, None).map(Some);
             }
             let page = list.page(tx, None, 1, Binding::of(&[]))?;

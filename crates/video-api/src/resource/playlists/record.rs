@@ -8,6 +8,7 @@ use crate::account::Caller;
 use crate::record::counter::Count;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
+use crate::resource::channels::record::Id;
 
 /// Playlists by their id.
 pub const PLAYLISTS: Table<String, Stored<Playlist>> = Table::new(0x30);
@@ -18,8 +19,8 @@ pub const CHANNEL_PLAYLISTS: Table<(String, u8, u64, String), ()> = Table::new(0
 /// Number of playlists that a channel has, by audience.
 pub const PLAYLIST_COUNT: Table<(String, u8), Count> = Table::new(0x32);
 
-/// Playlists that are gone and whose rows are yet to be removed.
-pub const PLAYLIST_GARBAGE: Table<String, ()> = Table::new(0x37);
+/// Playlists that are gone and whose rows are yet to be removed, with their channels.
+pub const PLAYLIST_GARBAGE: Table<String, Id> = Table::new(0x37);
 
 /// The head of a playlist: all that rules need.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,12 @@ pub struct Playlist {
 }
 
 impl Playlist {
+    /// Returns whether everybody finds it.
+    #[must_use]
+    pub const fn is_public(&self) -> bool {
+        matches!(self.privacy, Privacy::Public)
+    }
+
     /// Returns whether the caller may see it by its id.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {

@@ -13,6 +13,7 @@ use crate::record::id;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::resource::channels::record as channels;
+use crate::resource::playlist_items::activity;
 use crate::resource::playlist_items::order::Order;
 use crate::resource::playlist_items::record::PlaylistItem;
 use crate::seed::error::SeedError;
@@ -91,6 +92,10 @@ fn item(
         start_at: None,
         end_at: None,
     };
-    Order::load(tx, playlist)?.insert(tx, ids, None, item)?;
+    let owner = PLAYLISTS.get(tx, &playlist.to_owned())?.map(|found| found.head.channel.clone());
+    let (number, _) = Order::load(tx, playlist)?.insert(tx, ids, None, item.clone())?;
+    if let Some(owner) = owner {
+        activity::added(tx, playlist, &owner, number, &item)?;
+    }
     Ok(true)
 }

@@ -9,6 +9,7 @@ use crate::record::counter;
 use crate::record::key_order::latest_first;
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
+use crate::resource::channels::record::Id;
 use crate::resource::playlist_items::order::{Directory, ORDER};
 use crate::resource::playlists::record::{
     CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS, Playlist,
@@ -52,7 +53,7 @@ pub fn replace(
 pub fn remove(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<(), Error> {
     index_rows(tx, id, &playlist.head, false)?;
     PLAYLISTS.delete(tx, &id.to_owned());
-    PLAYLIST_GARBAGE.put(tx, &id.to_owned(), &());
+    PLAYLIST_GARBAGE.put(tx, &id.to_owned(), &Id(playlist.head.channel.clone()));
     index::remove(tx, Kind::Playlist, id)?;
     Ok(())
 }

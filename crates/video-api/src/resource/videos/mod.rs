@@ -50,6 +50,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("schedule", &record::SCHEDULE, Form::Bytes),
         TableEntry::new("ratings", &RATINGS, Form::Json),
         TableEntry::new("rated", &rating::RATED, Form::Bytes),
+        TableEntry::new("raters", &rating::RATERS, Form::Bytes),
         TableEntry::new("ratedCount", &rating::RATED_COUNT, Form::Json),
         TableEntry::new("playerTickets", &player::ticket::TICKETS, Form::Json),
         TableEntry::new("abuseReports", &report::REPORTS, Form::Json),

@@ -25,6 +25,9 @@ pub const RATED: Table<(String, u8, u64, String), ()> = Table::new(0x26);
 /// Number of videos that an account has rated so.
 pub const RATED_COUNT: Table<(String, u8), Count> = Table::new(0x27);
 
+/// Channels that rated a video.
+pub const RATERS: Table<(String, String), ()> = Table::new(0x4D);
+
 /// The rating of a video by an account, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rating {
@@ -76,11 +79,15 @@ pub fn set(
         list(tx, old, false)?;
     }
     match likes {
-        None => RATINGS.delete(tx, &key),
+        None => {
+            RATINGS.delete(tx, &key);
+            RATERS.delete(tx, &(id.to_owned(), channel.to_owned()));
+        }
         Some(likes) => {
             let rating = Rating { likes, since: now };
             list(tx, rating, true)?;
             RATINGS.put(tx, &key, &rating);
+            RATERS.put(tx, &(id.to_owned(), channel.to_owned()), &());
         }
     }
     if let Some(counts) = counts {
@@ -88,6 +95,32 @@ pub fn set(
         index::update_facets(tx, Kind::Video, id, |facets| {
             (facets.likes, facets.dislikes) = (counts.likes, counts.dislikes);
         })?;
+    }
+    Ok(())
+}
+
+/// Removes a step of the ratings of a video that is gone; says whether there is more to do.
+///
+/// # Errors
+/// As the store.
+pub fn remove_of_video(tx: &mut Tx<'_>, video: &str, most: usize) -> Result<bool, Error> {
+    let (raters, more) = RATERS.scan(tx, &RATERS.span(&video.to_owned()), most)?;
+    for ((_, channel), ()) in &raters {
+        remove(tx, channel, video)?;
+    }
+    Ok(more)
+}
+
+/// Removes a rating, where it counts for its account alone.
+fn remove(tx: &mut Tx<'_>, channel: &str, video: &str) -> Result<(), Error> {
+    RATERS.delete(tx, &(video.to_owned(), channel.to_owned()));
+    let key = (channel.to_owned(), video.to_owned());
+    if let Some(rating) = RATINGS.get(tx, &key)? {
+        let kind = if rating.likes { 1 } else { 2 };
+        let since = latest_first(rating.since.micros());
+        RATED.delete(tx, &(key.0.clone(), kind, since, key.1.clone()));
+        counter::change(tx, &RATED_COUNT, &(key.0.clone(), kind), false)?;
+        RATINGS.delete(tx, &key);
     }
     Ok(())
 }

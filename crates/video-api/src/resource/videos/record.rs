@@ -22,7 +22,7 @@ pub const VIDEOS: Table<String, Stored<Video>> = Table::new(0x20);
 /// Counters of a video.
 pub const VIDEO_COUNTS: Table<String, VideoCounts> = Table::new(0x21);
 
-/// Videos by channel, audience (0 everyone, 1 the owner) and time, latest first.
+/// Videos by channel, audience (0 everyone, 1 the owner, 2 nobody: it was taken from the uploads) and time, latest first.
 pub const UPLOADS: Table<(String, u8, u64, String), ()> = Table::new(0x22);
 
 /// Private videos that become public, by when.
@@ -256,6 +256,9 @@ pub struct VideoCounts {
     pub likes: u64,
     /// Number of accounts that dislike it.
     pub dislikes: u64,
+    /// Number of accounts that have it among their favourites.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub favorites: u64,
     /// Number of comments that everybody sees. It is counted in rows of its own (`comments::tally`), and put here to be shown.
     #[serde(skip)]
     pub comments: u64,

@@ -173,7 +173,7 @@ fn status(head: &Video, options: &RenderOptions<'_>) -> Bytes {
 }
 
 fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
-    let VideoCounts { views, likes, dislikes, comments, seconds: _ } = counts;
+    let VideoCounts { views, likes, dislikes, favorites, comments, seconds: _ } = counts;
     let mut out = Object::new();
     out.text("viewCount", &views.to_string());
     if head.public_stats || owner {
@@ -182,7 +182,7 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
     if owner {
         out.text("dislikeCount", &dislikes.to_string());
     }
-    out.text("favoriteCount", "0");
+    out.text("favoriteCount", &favorites.to_string());
     out.text("commentCount", &comments.to_string());
     out.end()
 }

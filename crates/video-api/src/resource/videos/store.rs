@@ -5,10 +5,13 @@ use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::index::Kind;
+use crate::record::cascade::{self, Cascade};
 use crate::record::key_order::{latest_first, moment_of};
 use crate::record::privacy::Privacy;
 use crate::record::stored::Stored;
-use crate::resource::channels::record as channels;
+use crate::resource::channels::{detach, record as channels};
+use crate::resource::comments::record::{list_of_all, list_of_video};
+use crate::resource::comments::store as comments;
 use crate::resource::videos::record::{
     SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS, Video, VideoCounts,
 };
@@ -46,7 +49,8 @@ pub fn replace(
     Ok(())
 }
 
-/// Removes a video. Playlist items that name it stay, as the real service keeps them; ratings of it are not shown any more.
+/// Removes a video, also where its channel names it. Its comments count nothing from then on; these, its captions and its ratings go in steps.
+/// Playlist items and entries of histories that name it stay, as the real service keeps them.
 ///
 /// # Errors
 /// As the store.
@@ -64,6 +68,10 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<(), Er
     }
     picture::unset(tx, &format!("vi/{id}"))?;
     index::remove(tx, Kind::Video, id)?;
+    let channel = &video.head.channel;
+    comments::uncount(tx, &list_of_video(id), Some(&list_of_all(channel)))?;
+    detach::video(tx, channel, id)?;
+    cascade::begin(tx, Cascade::Video, id);
     Ok(())
 }
 
@@ -109,11 +117,11 @@ fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<()
     })
 }
 
-/// Who sees a video in the list of uploads: 1 its owner, 0 everyone.
+/// Who sees a video in the list of uploads: 1 its owner, 0 everyone; 2 nobody, since it was taken from there.
 fn audiences(head: &Video) -> impl Iterator<Item = u8> {
-    let of = [(1, true), (0, head.is_listed())];
     let is_in_uploads = head.is_in_uploads();
-    of.into_iter().filter(move |(_, sees)| *sees && is_in_uploads).map(|(audience, _)| audience)
+    let of = [(1, is_in_uploads), (0, is_in_uploads && head.is_listed()), (2, !is_in_uploads)];
+    of.into_iter().filter(|(_, is_so)| *is_so).map(|(audience, _)| audience)
 }
 
 /// Puts a video into the list of its channel's uploads, or takes it from there. The video itself stays.

@@ -16,6 +16,7 @@ impl Model {
             self.check_counters(world, who).await;
             self.check_lists(world, who).await;
             self.check_search(world, who).await;
+            self.check_talk(world, who).await;
         }
         let told = verify(&mut Tx::new(&*world.store));
         assert_eq!(told, Ok(()), "the index is what a rebuild would make");
@@ -30,13 +31,15 @@ impl Model {
         let ids: Vec<_> = self.videos.iter().map(|video| video.id.as_str()).collect();
         let lists: Vec<_> = self.playlists.iter().map(|(id, _)| id.as_str()).collect();
         let all = "id,snippet,contentDetails,status";
-        for target in [
+        let talk = self.talk_targets();
+        let targets = [
             format!("/playlistItems?part={all}&playlistId=PL&maxResults=3"),
             "/playlistItems?part=snippet&playlistId=UUx&maxResults=50".to_owned(),
             format!("/videos?part={all},statistics&id={}", ids.join(",")),
             format!("/playlists?part={all}&id=PL,{}", lists.join(",")),
             "/channels?part=statistics,contentDetails&id=UCx,UCbob".to_owned(),
-        ] {
+        ];
+        for target in targets.into_iter().chain(talk) {
             let target = format!("/youtube/v3{target}");
             for who in PEOPLE {
                 let expected = newcomer.ask("GET", &target, who, "").await;

@@ -4,17 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use triptych_core::kv::{Key, KeyValue, Record, Table, Tx};
+use video_api::index::tokenizer;
+use video_api::record::cascade::CASCADES;
 use video_api::record::counter::Count;
 use video_api::record::key_order::latest_first;
 use video_api::record::privacy::Privacy;
+use video_api::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES, Event};
 use video_api::resource::channels::record::CHANNEL_COUNTS;
 use video_api::resource::channels::record::ChannelCounts;
+use video_api::resource::comments::moderation::Moderation;
+use video_api::resource::comments::record::{
+    COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, ReplyCounts, THREADS, slots, thread_of,
+};
+use video_api::resource::comments::tally::{self, TALLIES};
+use video_api::resource::comments::words::WORDS;
 use video_api::resource::playlist_items::order::{CHUNKS, ORDER};
 use video_api::resource::playlist_items::record::{ITEMS, ITEMS_OF_VIDEO};
 use video_api::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
 use video_api::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLISTS};
 use video_api::resource::videos::chart::CHART;
-use video_api::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
+use video_api::resource::videos::rating::{RATED, RATED_COUNT, RATERS, RATINGS};
 use video_api::resource::videos::record::VideoCounts;
 use video_api::resource::videos::record::{SCHEDULE, UPLOADS, VIDEO_COUNTS, VIDEOS};
 
@@ -50,12 +59,90 @@ pub(super) fn check(store: &dyn KeyValue) {
     ratings(tx);
     playlists(tx);
     items(tx);
+    comments(tx);
+    activities(tx);
     let history = all(tx, &HISTORY).into_keys();
     same(
         counted(history.map(|(channel, ..)| channel)),
         counts(tx, &HISTORY_COUNT),
         "history counts",
     );
+}
+
+/// Lists, words and counters of comments.
+fn comments(tx: &mut Tx<'_>) {
+    let comments = all(tx, &COMMENTS);
+    let (mut replies, mut reply_counts) = (BTreeSet::new(), BTreeMap::<String, [u64; 4]>::new());
+    for (id, comment) in &comments {
+        let time = latest_first(comment.published.micros());
+        if let Some(thread) = thread_of(id) {
+            for slot in [0, comment.state.slot()] {
+                replies.insert((thread.to_owned(), slot, time, id.clone()));
+            }
+            let counts = reply_counts.entry(thread.to_owned()).or_default();
+            counts[usize::from(comment.state.slot()) - 1] += 1;
+        }
+    }
+    same(replies, keys(tx, &REPLIES), "replies");
+    let stored = all(tx, &REPLY_COUNTS).into_iter().map(|(thread, counts)| (thread, counts.0));
+    let stored: BTreeMap<_, _> = stored.filter(|(_, counts)| *counts != [0; 4]).collect();
+    same(reply_counts.clone(), stored, "counts of replies");
+    let (mut threads, mut relevant) = (BTreeSet::new(), BTreeSet::new());
+    let (mut words, mut tallies) = (BTreeSet::new(), BTreeMap::<String, (i64, [i64; 4])>::new());
+    for (id, comment) in comments.iter().filter(|(id, _)| thread_of(id).is_none()) {
+        let time = latest_first(comment.published.micros());
+        let counts = ReplyCounts(reply_counts.get(id).copied().unwrap_or_default());
+        for list in comment.lists() {
+            let tally = tallies.entry(list.clone()).or_default();
+            let slots = (1_u8..).zip(slots(comment.state, counts)).filter(|(_, is)| *is);
+            for (slot, _) in slots {
+                threads.insert((list.clone(), slot, time, id.clone()));
+                tally.1[usize::from(slot) - 1] += 1;
+            }
+            for word in tokenizer::words(&comment.text) {
+                words.insert((list.clone(), word, time, id.clone()));
+            }
+            if comment.state == Moderation::Published {
+                relevant.insert((list.clone(), !comment.likes, time, id.clone()));
+                tally.0 += 1 + i64::try_from(counts.of(Moderation::Published)).unwrap();
+            }
+        }
+    }
+    same(threads, keys(tx, &THREADS), "lists of threads");
+    same(relevant, keys(tx, &RELEVANT_THREADS), "threads by likes");
+    same(words, keys(tx, &WORDS), "words of threads");
+    let lists: BTreeSet<_> = all(tx, &TALLIES).into_keys().map(|(list, _)| list).collect();
+    for list in lists {
+        let stored = tally::of(tx, &list).unwrap();
+        let rebuilt = tallies.remove(&list).unwrap_or_default();
+        same(rebuilt, (stored.comments, stored.threads), "tallies");
+    }
+    same(BTreeMap::new(), tallies, "lists without a tally");
+}
+
+/// Activities, and those that comments are.
+fn activities(tx: &mut Tx<'_>) {
+    let activities = all(tx, &ACTIVITIES);
+    let mut times = BTreeSet::new();
+    for ((channel, id), activity) in &activities {
+        assert_eq!(*id, activity.event.id(channel));
+        let time = latest_first(activity.at.micros());
+        for audience in if activity.public { 0..=1 } else { 1..=1 } {
+            times.insert((channel.clone(), audience, time, id.clone()));
+        }
+    }
+    let totals = counted(times.iter().map(|(channel, audience, ..)| (channel.clone(), *audience)));
+    same(times, keys(tx, &ACTIVITY_TIMES), "times of activities");
+    same(totals, counts(tx, &ACTIVITY_COUNTS), "counts of activities");
+    let written = all(tx, &COMMENTS)
+        .into_iter()
+        .map(|(id, comment)| (comment.event(&id).id(&comment.author), id));
+    let noted = activities.iter().filter_map(|((_, id), activity)| match &activity.event {
+        Event::Comment { comment, .. } => Some((id.clone(), comment.clone())),
+        _ => None,
+    });
+    same(written.collect::<BTreeMap<_, _>>(), noted.collect(), "activities of comments");
+    assert_eq!(keys(tx, &CASCADES).len(), 0, "every job is done");
 }
 
 fn same<T: PartialEq + Debug>(rebuilt: T, stored: T, what: &str) {
@@ -108,6 +195,8 @@ fn ratings(tx: &mut Tx<'_>) {
         .collect();
     let totals = counted(rated.iter().map(|(channel, kind, ..)| (channel.clone(), *kind)));
     same(rated, keys(tx, &RATED), "rated videos");
+    let raters = ratings.keys().map(|(channel, video)| (video.clone(), channel.clone())).collect();
+    same(raters, keys(tx, &RATERS), "raters of videos");
     same(totals, counts(tx, &RATED_COUNT), "counts of rated videos");
     let of_videos =
         counted(ratings.iter().map(|((_, video), rating)| (video.clone(), rating.likes)));

@@ -3,6 +3,7 @@
 
 mod check;
 mod derived;
+mod talk;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use video_api::resource::videos::play::{self, Plays};
 
 use crate::service::Service;
 use check::pages;
+use talk::{Talk, TalkStep};
 
 /// Who does it, and what it is done to, are numbers that are taken modulo what there is.
 #[derive(Debug, Clone)]
@@ -34,6 +36,7 @@ enum Step {
     Play { who: usize, video: usize, count: u64 },
     Playlist { privacy: usize },
     Unlist { playlist: usize },
+    Talk(TalkStep),
     Restart,
 }
 
@@ -61,6 +64,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..2_usize, any.clone(), 1..4_u64).prop_map(|(who, video, count)| Step::Play { who, video, count }),
         1 => (0..3_usize).prop_map(|privacy| Step::Playlist { privacy }),
         1 => any.prop_map(|playlist| Step::Unlist { playlist }),
+        14 => talk::step().prop_map(Step::Talk),
         1 => Just(Step::Restart),
     ]
 }
@@ -134,6 +138,7 @@ struct Model {
     /// Of each person, the latest last.
     history: [Vec<usize>; 2],
     playlists: Vec<(String, usize)>,
+    talk: Talk,
 }
 
 impl Model {
@@ -144,6 +149,7 @@ impl Model {
             ratings: BTreeMap::new(),
             history: [Vec::new(), Vec::new()],
             playlists: Vec::new(),
+            talk: Talk::default(),
         };
         for (who, privacy) in [(0, PUBLIC), (1, PUBLIC)] {
             model.apply(world, &Step::Upload { who, privacy }).await;
@@ -155,6 +161,7 @@ impl Model {
         world.service.later(1);
         world.elapsed += 1;
         match *step {
+            Step::Talk(ref step) => self.talk(world, step).await,
             Step::Upload { who, privacy } => {
                 let word = self.videos.len() % WORDS.len();
                 let id = world.upload(who, WORDS[word], PRIVACY[privacy]).await;
@@ -228,6 +235,9 @@ impl Model {
         let told = world.ask("DELETE", &target, video.owner, &Value::Null).await;
         assert_eq!(told.0, if video.is_there { 204 } else { 404 });
         video.is_there = false;
+        self.ratings.retain(|(_, rated), _| *rated != at);
+        self.talk.forget(at);
+        talk::sweep(world);
     }
 
     async fn hide(&mut self, world: &World, at: usize, privacy: usize) {

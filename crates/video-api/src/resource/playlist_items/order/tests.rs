@@ -1,6 +1,7 @@
 use triptych_core::time::Timestamp;
 
 use super::*;
+use crate::resource::channels::record::Id;
 use crate::resource::playlist_items::garbage::sweep;
 use crate::resource::playlist_items::rules;
 use crate::resource::playlists::record::PLAYLIST_GARBAGE;
@@ -42,7 +43,7 @@ fn a_full_playlist_takes_no_more_and_leaves_no_row_when_it_is_gone() {
     let unique: std::collections::BTreeSet<_> = numbers.unwrap().into_iter().collect();
     assert_eq!(unique.len(), ITEMS_MAX as usize);
     run_blocking(&store, &mut ids, 1, |tx, _| {
-        PLAYLIST_GARBAGE.put(tx, &"PL".to_owned(), &());
+        PLAYLIST_GARBAGE.put(tx, &"PL".to_owned(), &Id("UCx".to_owned()));
         Ok::<_, Error>(())
     })
     .unwrap();

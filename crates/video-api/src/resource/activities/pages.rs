@@ -1,0 +1,174 @@
+//! Pages of activities: those of a channel, and the uploads of the channels that somebody subscribes to.
+
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::api::error::Error;
+use crate::api::merge::{self, Bounds};
+use crate::api::operation::call::Call;
+use crate::api::page_token::Binding;
+use crate::api::paginate::Rows;
+use crate::api::response::{List, Paging};
+use crate::record::counter;
+use crate::record::key_order::{latest_first, moment_of};
+use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES, Event};
+use crate::resource::activities::render::{self, Audience, Shown};
+use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
+use crate::resource::videos::rating::{RATED, RATED_COUNT};
+use crate::resource::videos::record::UPLOADS;
+
+/// The total of a list that is narrowed counts no further than this: what it costs follows from the page.
+const NARROWED_TOTAL_MAX: u32 = 200;
+
+/// The table of a source, and the channel whose rows are read of it.
+pub(super) enum Source {
+    Uploads(String),
+    Likes(String),
+    Kept(String, u8),
+}
+
+impl Source {
+    /// What can be shown of a channel to others, or to its owner.
+    pub(super) fn of_channel(channel: &str, is_own: bool) -> Vec<Self> {
+        let channel = channel.to_owned();
+        let mut all =
+            vec![Self::Uploads(channel.clone()), Self::Kept(channel.clone(), is_own.into())];
+        if is_own {
+            // The likes of a channel are its owner's alone.
+            all.push(Self::Likes(channel));
+        }
+        all
+    }
+
+    /// What the channels published that somebody's channel subscribes to.
+    ///
+    /// # Errors
+    /// As the store.
+    pub(super) fn of_subscriptions(_tx: &mut Tx<'_>, _channel: &str) -> Result<Vec<Self>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn prefix(&self) -> Vec<u8> {
+        match self {
+            Self::Uploads(channel) => UPLOADS.span(&(channel.clone(), 0_u8)).prefix,
+            Self::Likes(channel) => RATED.span(&(channel.clone(), 1_u8)).prefix,
+            Self::Kept(channel, audience) => {
+                ACTIVITY_TIMES.span(&(channel.clone(), *audience)).prefix
+            }
+        }
+    }
+
+    fn channel(&self) -> &str {
+        match self {
+            Self::Uploads(channel) | Self::Likes(channel) | Self::Kept(channel, _) => channel,
+        }
+    }
+
+    /// Number of its rows. Whatever changes them writes it.
+    fn count(&self, tx: &mut Tx<'_>) -> Result<u64, Error> {
+        match self {
+            Self::Uploads(channel) => {
+                Ok(CHANNEL_COUNTS.peek(tx, channel)?.unwrap_or_default().listed_uploads)
+            }
+            Self::Likes(channel) => counter::of(tx, &RATED_COUNT, &(channel.clone(), 1)),
+            Self::Kept(channel, audience) => {
+                counter::of(tx, &ACTIVITY_COUNTS, &(channel.clone(), *audience))
+            }
+        }
+    }
+
+    /// The activity that a row of it is.
+    fn event(&self, tx: &mut Tx<'_>, id: String) -> Result<Option<Event>, Error> {
+        Ok(match self {
+            Self::Uploads(_) => Some(Event::Upload(id)),
+            Self::Likes(_) => Some(Event::Like(id)),
+            Self::Kept(channel, _) => {
+                ACTIVITIES.peek(tx, &(channel.clone(), id))?.map(|activity| activity.event)
+            }
+        })
+    }
+}
+
+/// Writes a page of these sources into `list`.
+///
+/// # Errors
+/// [`Error::InvalidPageToken`].
+pub(super) fn write(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    sources: &[Source],
+    is_own: bool,
+    names: &[&str],
+    list: &mut List,
+) -> Result<Paging, Error> {
+    let region = call.region();
+    let audience = Audience { caller: call.caller, is_own, region };
+    let given = ["publishedAfter", "publishedBefore", "regionCode"];
+    let mut bound = vec![call.operation.name];
+    bound.extend(names);
+    bound.extend(given.map(|name| call.params.get(name).unwrap_or_default()));
+    let binding = Binding::of(&bound);
+    let token = call.page_token(binding)?;
+    let size = call.page_size(5);
+    let prefixes: Vec<_> = sources.iter().map(Source::prefix).collect();
+    let bounds =
+        bounds(call.params.moment("publishedAfter"), call.params.moment("publishedBefore"));
+    let mut total = 0;
+    for source in sources {
+        total += source.count(tx)?;
+    }
+    // Whatever changes what is listed changes a counter, which was read above.
+    let (rows, total) = tx.guarded(|tx| {
+        let mut keeps = |tx: &mut Tx<'_>, source: usize, suffix: &[u8]| {
+            let source = sources.get(source);
+            Ok(found(tx, source, suffix, &audience)?.is_some())
+        };
+        let rows = merge::read(tx, &prefixes, &bounds, token.as_ref(), size, binding, &mut keeps)?;
+        let is_narrowed = given.into_iter().any(|name| call.params.has(name));
+        let total = if is_narrowed {
+            let most = NARROWED_TOTAL_MAX;
+            let all = merge::read(tx, &prefixes, &bounds, None, most, binding, &mut keeps)?;
+            all.keys.len() as u64
+        } else {
+            total
+        };
+        Ok::<(Rows<_>, u64), Error>((rows, total))
+    })?;
+    for (source, suffix) in &rows.keys {
+        let Some(source) = sources.get(*source) else {
+            continue;
+        };
+        let Some((at, event, shown)) = found(tx, Some(source), suffix, &audience)? else {
+            continue;
+        };
+        if let Some(owner) = CHANNELS.peek_shared(tx, &source.channel().to_owned())? {
+            let channel = (source.channel(), &*owner);
+            list.push(&render::render(channel, at, &event, &shown, &call.parts));
+        }
+    }
+    Ok(rows.paging(total, size))
+}
+
+/// The activity of a row, with its time and what it is about, if it is shown.
+fn found(
+    tx: &mut Tx<'_>,
+    source: Option<&Source>,
+    suffix: &[u8],
+    audience: &Audience<'_>,
+) -> Result<Option<(Timestamp, Event, Shown)>, Error> {
+    let (Some(source), Some((time, id))) = (source, merge::time_and_id(suffix)) else {
+        return Ok(None);
+    };
+    let Some(event) = source.event(tx, id)? else {
+        return Ok(None);
+    };
+    let shown = render::find(tx, &event, audience)?;
+    Ok(shown.map(|shown| (Timestamp::from_micros(moment_of(time)), event, shown)))
+}
+
+/// The suffixes of what was published at or after one moment and before another: the latest come first.
+fn bounds(after: Option<Timestamp>, before: Option<Timestamp>) -> Bounds {
+    let past =
+        |moment: Timestamp| latest_first(moment.micros()).saturating_add(1).to_be_bytes().to_vec();
+    Bounds { from: before.map(past), to: after.map(past) }
+}

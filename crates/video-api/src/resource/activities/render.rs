@@ -1,0 +1,182 @@
+//! Rendering an activity, and whether it is shown at all.
+
+use serde_json::{Map, Value, json};
+use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
+
+use crate::account::Caller;
+use crate::api::error::Error;
+use crate::api::response::{Item, etag};
+use crate::record::stored::{self, Stored};
+use crate::record::{id, thumbnail};
+use crate::resource::activities::record::{Event, Thing};
+use crate::resource::channels::record::{CHANNELS, Channel};
+use crate::resource::comments::moderation::Moderation;
+use crate::resource::comments::sight;
+use crate::resource::playlist_items::record::ITEMS;
+use crate::resource::playlists::record::{PLAYLISTS, Playlist};
+use crate::resource::videos::record::{VIDEOS, Video};
+
+/// Whoever asks, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Audience<'a> {
+    /// The caller.
+    pub(super) caller: &'a Caller,
+    /// True if the caller asks for the caller's own; else what everybody sees is shown.
+    pub(super) is_own: bool,
+    /// The region where videos are to be viewed.
+    pub(super) region: Option<&'a str>,
+}
+
+/// A resource that is there to be shown.
+pub(super) enum Shown {
+    Video(Box<Stored<Video>>),
+    Channel(Box<Stored<Channel>>),
+    Playlist(Box<Stored<Playlist>>),
+    /// There is none.
+    Nothing,
+}
+
+/// What an activity is about, if it is shown to the audience: nothing of what was undone, deleted or hidden is.
+pub(super) fn find(
+    tx: &mut Tx<'_>,
+    event: &Event,
+    audience: &Audience<'_>,
+) -> Result<Option<Shown>, Error> {
+    if !is_done(tx, event, audience)? {
+        return Ok(None);
+    }
+    let Some(thing) = event.thing() else {
+        return Ok(Some(Shown::Nothing));
+    };
+    Ok(match thing {
+        Thing::Video(id) => {
+            let is_shown = |video: &Stored<Video>| {
+                let head = &video.head;
+                let region = audience.region.zip(head.regions.as_ref());
+                let is_closed = region.is_some_and(|(region, regions)| regions.close(region));
+                let own = audience.is_own && head.is_visible(audience.caller);
+                !is_closed && (own || head.is_listed())
+            };
+            let video = VIDEOS.peek(tx, &id)?.filter(is_shown);
+            video.map(|video| Shown::Video(Box::new(video)))
+        }
+        Thing::Channel(id) => {
+            CHANNELS.peek(tx, &id)?.map(|channel| Shown::Channel(Box::new(channel)))
+        }
+        Thing::Playlist(id) => {
+            let playlist = playlist(tx, &id, audience)?;
+            playlist.map(|playlist| Shown::Playlist(Box::new(playlist)))
+        }
+    })
+}
+
+fn playlist(
+    tx: &mut Tx<'_>,
+    id: &String,
+    audience: &Audience<'_>,
+) -> Result<Option<Stored<Playlist>>, Error> {
+    let is_shown = |playlist: &Stored<Playlist>| {
+        let own = audience.is_own && playlist.head.is_visible(audience.caller);
+        own || playlist.head.is_public()
+    };
+    Ok(PLAYLISTS.peek(tx, id)?.filter(is_shown))
+}
+
+/// Returns whether the comment or the item that an activity made is still there and seen.
+fn is_done(tx: &mut Tx<'_>, event: &Event, audience: &Audience<'_>) -> Result<bool, Error> {
+    match event {
+        Event::Comment { comment, .. } => {
+            let nobody = Caller::default();
+            let caller = if audience.is_own { audience.caller } else { &nobody };
+            let found = sight::find(tx, comment, caller)?;
+            Ok(found.is_some_and(|(comment, _)| {
+                audience.is_own || comment.state == Moderation::Published
+            }))
+        }
+        Event::PlaylistItem { playlist: id, number, .. } => {
+            let is_open = playlist(tx, id, audience)?.is_some();
+            Ok(is_open && ITEMS.peek(tx, &(id.clone(), *number))?.is_some())
+        }
+        _ => Ok(true),
+    }
+}
+
+/// The resource.
+pub(super) fn render(
+    channel: (&str, &Stored<Channel>),
+    at: Timestamp,
+    event: &Event,
+    shown: &Shown,
+    parts: &[&'static str],
+) -> Item {
+    let (channel, owner) = channel;
+    let id = event.id(channel);
+    let version = etag(format!("{id} {}", at.micros()).as_bytes());
+    let mut item = Item::begin("activity", &version, Some(&id));
+    for part in parts {
+        match *part {
+            "snippet" => {
+                let mut snippet = about(shown);
+                snippet.insert("publishedAt".into(), at.rfc3339().into());
+                snippet.insert("channelId".into(), channel.into());
+                snippet.insert("channelTitle".into(), owner.head.title.clone().into());
+                snippet.insert("type".into(), event.kind().into());
+                if let Some(group) = event.group(channel) {
+                    snippet.insert("groupId".into(), group.into());
+                }
+                item.part(part, &stored::print(&snippet));
+            }
+            "contentDetails" => {
+                let details = json!({event.kind(): details(event)});
+                let empty = Map::new();
+                item.part(part, &stored::print(details.as_object().unwrap_or(&empty)));
+            }
+            _ => {}
+        }
+    }
+    item.end()
+}
+
+/// Title, description and pictures of what an activity is about.
+fn about(shown: &Shown) -> Map<String, Value> {
+    let (snippet, picture) = match shown {
+        Shown::Video(video) => (video.value("snippet"), None),
+        Shown::Channel(channel) => (channel.value("snippet"), None),
+        Shown::Playlist(playlist) => {
+            let picture = thumbnail::of_video(thumbnail::NO_VIDEO, thumbnail::Source::default());
+            (playlist.value("snippet"), Some(picture))
+        }
+        Shown::Nothing => (Map::new(), None),
+    };
+    let mut out = Map::new();
+    for name in ["title", "description", "thumbnails"] {
+        let value = snippet.get(name).cloned();
+        let value = value.or_else(|| picture.clone().filter(|_| name == "thumbnails"));
+        if let Some(value) = value {
+            out.insert(name.into(), value);
+        }
+    }
+    out
+}
+
+fn resource_id(thing: &Thing) -> Value {
+    let (member, id) = thing.named();
+    json!({"kind": thing.kind(), member: id})
+}
+
+fn details(event: &Event) -> Value {
+    match event {
+        Event::Upload(video) => json!({"videoId": video}),
+        Event::PlaylistItem { playlist, number, video } => json!({
+            "resourceId": resource_id(&Thing::Video(video.clone())),
+            "playlistId": playlist,
+            "playlistItemId": id::item(playlist, &id::item_number(*number)),
+        }),
+        Event::Other { details, .. } => Value::Object(details.clone()),
+        other => match other.thing() {
+            Some(thing) => json!({"resourceId": resource_id(&thing)}),
+            None => json!({}),
+        },
+    }
+}

@@ -1,0 +1,47 @@
+//! Removing what hangs on things that are gone, step by step: a recorded job, which a restart goes on with.
+//!
+//! Each step is a transaction of its own and small enough to stand between requests. Nobody finds any of what is left meanwhile: a reply is
+//! found through its thread, a thread through its video or channel.
+
+use triptych_core::kv::Tx;
+
+use crate::api::error::Error;
+use crate::record::cascade::{CASCADES, Cascade};
+use crate::resource::captions;
+use crate::resource::channels::closing;
+use crate::resource::comments::leftover;
+use crate::resource::comments::record::list_of_video;
+use crate::resource::videos::rating;
+
+/// Rows of one kind that a step removes.
+const STEP: usize = 50;
+
+/// Carries out at most one step of a job; says whether there is more to do.
+///
+/// # Errors
+/// As the store.
+pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    let (jobs, _) = CASCADES.scan(tx, &CASCADES.span(&()), 1)?;
+    let Some(((number, id), ())) = jobs.into_iter().next() else {
+        return Ok(false);
+    };
+    // Another step may have ended the job meanwhile.
+    if CASCADES.get(tx, &(number, id.clone()))?.is_none() {
+        return Ok(true);
+    }
+    let kind = Cascade::ALL.into_iter().find(|kind| *kind as u8 == number);
+    let more = match kind {
+        Some(Cascade::Comment) => leftover::of_comment(tx, &id, STEP)?,
+        Some(Cascade::Video) => {
+            captions::store::remove_of_video(tx, &id, STEP)?
+                || leftover::of_list(tx, &list_of_video(&id), STEP)?
+                || rating::remove_of_video(tx, &id, STEP)?
+        }
+        Some(Cascade::Channel) => closing::step(tx, &id)?,
+        None => false,
+    };
+    if !more {
+        CASCADES.delete(tx, &(number, id));
+    }
+    Ok(true)
+}
