@@ -1,9 +1,17 @@
 //! Jobs that remove what hangs on a thing that is gone, recorded in the transaction in which it goes. Who does them is `resource::cascade`.
 
-use triptych_core::kv::{Table, Tx};
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::{JsonRecord, Table, Tx};
 
-/// Jobs that are not done: their kind, and what is gone.
-pub const CASCADES: Table<(u8, String), ()> = Table::new(0x49);
+/// Jobs that are not done: their kind, and what is gone, with what is still to be known of it.
+pub const CASCADES: Table<(u8, String), Known> = Table::new(0x49);
+
+/// What a job still has to know of a thing that is gone: the title of a channel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Known(pub String);
+
+impl JsonRecord for Known {}
 
 /// The kinds of what is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,5 +31,10 @@ impl Cascade {
 
 /// Records that what hangs on a thing that is gone is to go as well.
 pub fn begin(tx: &mut Tx<'_>, kind: Cascade, id: &str) {
-    CASCADES.put(tx, &(kind as u8, id.to_owned()), &());
+    begin_knowing(tx, kind, id, "");
+}
+
+/// The same, with what is still to be known of it.
+pub fn begin_knowing(tx: &mut Tx<'_>, kind: Cascade, id: &str, known: &str) {
+    CASCADES.put(tx, &(kind as u8, id.to_owned()), &Known(known.to_owned()));
 }

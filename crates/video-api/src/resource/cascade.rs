@@ -22,7 +22,7 @@ const STEP: usize = 50;
 /// As the store.
 pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (jobs, _) = CASCADES.scan(tx, &CASCADES.span(&()), 1)?;
-    let Some(((number, id), ())) = jobs.into_iter().next() else {
+    let Some(((number, id), known)) = jobs.into_iter().next() else {
         return Ok(false);
     };
     // Another step may have ended the job meanwhile.
@@ -37,7 +37,7 @@ pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
                 || leftover::of_list(tx, &list_of_video(&id), STEP)?
                 || rating::remove_of_video(tx, &id, STEP)?
         }
-        Some(Cascade::Channel) => closing::step(tx, &id)?,
+        Some(Cascade::Channel) => closing::step(tx, &id, &known.0)?,
         None => false,
     };
     if !more {

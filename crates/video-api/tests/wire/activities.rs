@@ -261,3 +261,18 @@ async fn a_favourite_counts_once_and_everybody_sees_the_list() {
     assert_eq!(ask(&service, "BOB", "DELETE", &target, Value::Null).await.0, 204);
     assert_eq!(count().await, "1");
 }
+
+#[tokio::test]
+async fn home_shows_the_uploads_of_the_channels_that_one_subscribes_to() {
+    let service = Service::new().await;
+    assert_eq!(listed(&service, "BOB", "home=true").await, [""; 0]);
+    let body = json!({"snippet": {"resourceId": {"kind": "youtube#channel", "channelId": "UCx"}}});
+    let (status, made) = ask(&service, "BOB", "POST", "/subscriptions?part=snippet", body).await;
+    assert_eq!(status, 200, "{made}");
+    assert_eq!(sorted(listed(&service, "BOB", "home=true").await), ["upload v", "upload w"]);
+    assert_eq!(listed(&service, "ALICE", "channelId=UCbob").await[0], "subscription UCx");
+    let target = format!("/subscriptions?id={}", made["id"].as_str().unwrap());
+    assert_eq!(ask(&service, "BOB", "DELETE", &target, Value::Null).await.0, 204);
+    assert_eq!(listed(&service, "BOB", "home=true").await, [""; 0]);
+    assert_eq!(listed(&service, "ALICE", "channelId=UCbob").await, ["comment v"]);
+}

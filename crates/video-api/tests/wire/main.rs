@@ -7,6 +7,7 @@ mod authority;
 mod captions;
 mod channel_sections;
 mod comments;
+mod deleting;
 mod http;
 mod membership;
 mod mended;

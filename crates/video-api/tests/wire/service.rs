@@ -82,7 +82,12 @@ impl Service {
         Self::filled(store, blobs, run, SEED).await
     }
 
-    async fn filled(store: Arc<dyn KeyValue>, blobs: Arc<dyn Blobs>, run: u64, seed: &str) -> Self {
+    pub(crate) async fn filled(
+        store: Arc<dyn KeyValue>,
+        blobs: Arc<dyn Blobs>,
+        run: u64,
+        seed: &str,
+    ) -> Self {
         let clock =
             Arc::new(ManualClock::at(Timestamp::from_rfc3339("2026-05-01T12:00:00Z").unwrap()));
         let api = VideoApi::builder(store, blobs)

@@ -14,11 +14,15 @@ use crate::record::key_order::{latest_first, moment_of};
 use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES, Event};
 use crate::resource::activities::render::{self, Audience, Shown};
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
+use crate::resource::subscriptions::record::PUBLISHERS_BY_TIME;
 use crate::resource::videos::rating::{RATED, RATED_COUNT};
 use crate::resource::videos::record::UPLOADS;
 
 /// The total of a list that is narrowed counts no further than this: what it costs follows from the page.
 const NARROWED_TOTAL_MAX: u32 = 200;
+
+/// The latest subscriptions whose uploads are looked at.
+const SUBSCRIPTIONS_MAX: usize = 2_000;
 
 /// The table of a source, and the channel whose rows are read of it.
 pub(super) enum Source {
@@ -44,8 +48,10 @@ impl Source {
     ///
     /// # Errors
     /// As the store.
-    pub(super) fn of_subscriptions(_tx: &mut Tx<'_>, _channel: &str) -> Result<Vec<Self>, Error> {
-        Ok(Vec::new())
+    pub(super) fn of_subscriptions(tx: &mut Tx<'_>, channel: &str) -> Result<Vec<Self>, Error> {
+        let span = PUBLISHERS_BY_TIME.span(&channel.to_owned());
+        let (publishers, _) = PUBLISHERS_BY_TIME.scan(tx, &span, SUBSCRIPTIONS_MAX)?;
+        Ok(publishers.into_iter().map(|((_, _, publisher), ())| Self::Uploads(publisher)).collect())
     }
 
     fn prefix(&self) -> Vec<u8> {

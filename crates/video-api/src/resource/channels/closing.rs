@@ -19,6 +19,7 @@ use crate::resource::comments::{leftover, store as comments, tally};
 use crate::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
 use crate::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_GARBAGE, PLAYLISTS};
 use crate::resource::playlists::store as playlists;
+use crate::resource::subscriptions::store as subscriptions;
 use crate::resource::videos::rating::{self, RATED};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
 use crate::resource::videos::store as videos;
@@ -57,21 +58,24 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
         WATERMARKS.delete(tx, &id);
         comments::uncount(tx, &list_of_channel(&id), None)?;
         comments::uncount(tx, &list_of_all(&id), None)?;
-        cascade::begin(tx, Cascade::Channel, &id);
+        cascade::begin_knowing(tx, Cascade::Channel, &id, &found.head.title);
     }
     Ok(())
 }
 
-/// A step of removing what was on a channel that is gone, and what it said of others; says whether there is more to do.
+/// A step of removing what was on a channel of this title that is gone, and what it said of others; says whether there is more to do.
 ///
 /// # Errors
 /// As the store.
-pub fn step(tx: &mut Tx<'_>, channel: &str) -> Result<bool, Error> {
+pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> {
     let id = channel.to_owned();
     if remove_videos(tx, &id)? || remove_playlists(tx, &id)? || remove_ratings(tx, &id)? {
         return Ok(true);
     }
     if leftover::of_list(tx, &list_of_channel(&id), THINGS_STEP)? {
+        return Ok(true);
+    }
+    if subscriptions::remove_of_closed(tx, &id, title, THINGS_STEP)? {
         return Ok(true);
     }
     if rows(tx, &HISTORY, &id)?

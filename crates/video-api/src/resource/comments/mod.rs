@@ -50,7 +50,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("bannedAuthors", &BANNED, Form::Bytes),
         TableEntry::new("threadTallies", &tally::TALLIES, Form::Json),
         TableEntry::new("threadWords", &words::WORDS, Form::Bytes),
-        TableEntry::new("cascades", &CASCADES, Form::Bytes),
+        TableEntry::new("cascades", &CASCADES, Form::Json),
     ],
     seed: seed::SECTIONS,
 };

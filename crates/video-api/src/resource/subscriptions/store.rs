@@ -11,6 +11,7 @@ use super::rules;
 use crate::api::error::Error;
 use crate::record::counter;
 use crate::record::key_order::latest_first;
+use crate::resource::activities::record::{self as activities, Event};
 use crate::resource::channels::record as channels;
 
 /// Characters of a title that its place among others follows from.
@@ -40,7 +41,9 @@ pub fn insert(
     let titles = titles(tx, parties)?;
     let titles = Titles { subscriber: &titles.0, publisher: &titles.1 };
     rows(tx, parties, subscription, titles, true);
-    counts(tx, parties, subscription, true)
+    counts(tx, parties, subscription, true)?;
+    let event = Event::Subscription(parties.publisher.clone());
+    activities::note(tx, &parties.subscriber, subscription.since, event, !subscription.is_private)
 }
 
 /// Removes a subscription.
@@ -55,31 +58,47 @@ pub fn remove(
     let titles = titles(tx, parties)?;
     let titles = Titles { subscriber: &titles.0, publisher: &titles.1 };
     rows(tx, parties, subscription, titles, false);
-    counts(tx, parties, subscription, false)
+    counts(tx, parties, subscription, false)?;
+    activities::forget(tx, &parties.subscriber, &Event::Subscription(parties.publisher.clone()))
 }
 
-/// Removes at most `most` subscriptions of and to a channel that is to go and is still there, and says whether there are more.
+/// Removes at most `most` subscriptions of and to a channel of this title that is gone, and says whether there are more.
 ///
 /// # Errors
 /// As the store.
-pub fn remove_of_channel(tx: &mut Tx<'_>, channel: &str, most: usize) -> Result<bool, Error> {
+pub fn remove_of_closed(
+    tx: &mut Tx<'_>,
+    channel: &str,
+    title: &str,
+    most: usize,
+) -> Result<bool, Error> {
     let span = PUBLISHERS_BY_TIME.span(&channel.to_owned());
     let (own, more_own) = PUBLISHERS_BY_TIME.scan(tx, &span, most)?;
     let left = most.saturating_sub(own.len());
     let span = SUBSCRIBERS_BY_TIME.span(&channel.to_owned());
     let (others, more_others) = SUBSCRIBERS_BY_TIME.scan(tx, &span, left)?;
-    let of = |subscriber: &str, publisher: &str| Parties {
-        subscriber: subscriber.to_owned(),
-        publisher: publisher.to_owned(),
-    };
-    let own = own.iter().map(|((_, _, publisher), ())| of(channel, publisher));
-    let others = others.iter().map(|((_, _, subscriber), ())| of(subscriber, channel));
-    for parties in own.chain(others).collect::<Vec<_>>() {
-        if let Some(subscription) = SUBSCRIPTIONS.get(tx, &parties.key())? {
-            remove(tx, &parties, &subscription)?;
-        }
+    for ((_, _, publisher), ()) in &own {
+        let other = channels::title(tx, publisher).unwrap_or_default();
+        let titles = Titles { subscriber: title, publisher: &other };
+        let parties = Parties { subscriber: channel.to_owned(), publisher: publisher.clone() };
+        remove_titled(tx, &parties, titles)?;
+    }
+    for ((_, _, subscriber), ()) in &others {
+        let other = channels::title(tx, subscriber).unwrap_or_default();
+        let titles = Titles { subscriber: &other, publisher: title };
+        let parties = Parties { subscriber: subscriber.clone(), publisher: channel.to_owned() };
+        remove_titled(tx, &parties, titles)?;
     }
     Ok(more_own || more_others)
+}
+
+fn remove_titled(tx: &mut Tx<'_>, parties: &Parties, titles: Titles<'_>) -> Result<(), Error> {
+    let Some(subscription) = SUBSCRIPTIONS.get(tx, &parties.key())? else {
+        return Ok(());
+    };
+    rows(tx, parties, &subscription, titles, false);
+    counts(tx, parties, &subscription, false)?;
+    activities::forget(tx, &parties.subscriber, &Event::Subscription(parties.publisher.clone()))
 }
 
 /// Notes that a channel was watched by somebody, who may subscribe to it.

@@ -142,7 +142,7 @@ fn activities(tx: &mut Tx<'_>) {
         _ => None,
     });
     same(written.collect::<BTreeMap<_, _>>(), noted.collect(), "activities of comments");
-    assert_eq!(keys(tx, &CASCADES).len(), 0, "every job is done");
+    assert_eq!(all(tx, &CASCADES).len(), 0, "every job is done");
 }
 
 fn same<T: PartialEq + Debug>(rebuilt: T, stored: T, what: &str) {
