@@ -17,10 +17,13 @@ use crate::resource::channels::{rules, store};
 use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel};
 use crate::resource::comments::{leftover, store as comments, tally};
 use crate::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
-use crate::resource::playlists::record::{CHANNEL_PLAYLISTS, PLAYLIST_GARBAGE, PLAYLISTS};
+use crate::resource::playlists::record::{
+    CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS,
+};
 use crate::resource::playlists::store as playlists;
+use crate::resource::subscriptions::record::{PUBLISHER_COUNT, SUBSCRIBER_COUNT};
 use crate::resource::subscriptions::store as subscriptions;
-use crate::resource::videos::rating::{self, RATED};
+use crate::resource::videos::rating::{self, RATED, RATED_COUNT};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
 use crate::resource::videos::store as videos;
 use crate::resource::watermarks::WATERMARKS;
@@ -83,10 +86,14 @@ pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> 
         || rows(tx, &ACTIVITIES, &id)?
         || rows(tx, &ACTIVITY_COUNTS, &id)?
         || rows(tx, &BANNED, &id)?
+        || rows(tx, &RATED_COUNT, &id)?
+        || rows(tx, &PLAYLIST_COUNT, &id)?
     {
         return Ok(true);
     }
     HISTORY_COUNT.delete(tx, &id);
+    PUBLISHER_COUNT.delete(tx, &id);
+    SUBSCRIBER_COUNT.delete(tx, &id);
     CHANNEL_COUNTS.delete(tx, &id);
     // Its videos took themselves out of the tally that was gone already.
     tally::take(tx, &list_of_all(&id))?;
