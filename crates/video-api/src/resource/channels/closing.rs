@@ -12,6 +12,7 @@ use crate::picture;
 use crate::record::cascade::{self, Cascade};
 use crate::record::id::SystemPlaylist;
 use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES};
+use crate::resource::channel_sections::store as sections;
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Id};
 use crate::resource::channels::{rules, store};
 use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel};
@@ -59,6 +60,7 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
         store::remove(tx, &id, &found.head)?;
         picture::unset(tx, &format!("watermark/{id}"))?;
         WATERMARKS.delete(tx, &id);
+        sections::remove_of_channel(tx, &id)?;
         comments::uncount(tx, &list_of_channel(&id), None)?;
         comments::uncount(tx, &list_of_all(&id), None)?;
         cascade::begin_knowing(tx, Cascade::Channel, &id, &found.head.title);
