@@ -168,6 +168,7 @@ impl Browser {
         let index = self.strips.behind_group(state, index);
         self.insert_into_strip(id, window, index)?;
         self.create_and_activate(id)?;
+        self.give_focus(window);
         Ok(id)
     }
 
