@@ -4,6 +4,8 @@
 //! things: the request extension [`RequestContext`], the response extension [`Operation`], and the hooks
 //! of [`Hosted`].
 
+#[cfg(feature = "sled")]
+mod backup;
 pub mod launch;
 mod ops;
 mod server;

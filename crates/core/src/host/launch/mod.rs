@@ -1,7 +1,7 @@
 //! The steps that every service shares: from flags to `<name> is ready`, and from a signal to the exit code.
 
 #[cfg(feature = "sled")]
-mod backup;
+mod copies;
 pub mod flags;
 mod healthcheck;
 #[cfg(feature = "sled")]
@@ -24,10 +24,6 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use tokio::net::TcpListener;
 
-#[cfg(feature = "sled")]
-pub use self::backup::BackupError;
-#[cfg(feature = "sled")]
-pub(in crate::host) use self::backup::Source;
 use self::flags::{Flags, Product};
 pub use self::log::Log;
 #[cfg(feature = "sled")]
@@ -111,7 +107,7 @@ pub fn command(
     let command = Command::new(product.name).version(product.version).about(about);
     let command = extend(flags::augment(command, product));
     #[cfg(feature = "sled")]
-    let command = backup::augment(command);
+    let command = copies::augment(command);
     command
 }
 
@@ -130,7 +126,7 @@ where
 {
     let (name, inner) = matches.subcommand().unwrap_or(("serve", matches));
     #[cfg(feature = "sled")]
-    if let Some(code) = backup::run(product, name, inner) {
+    if let Some(code) = copies::run(product, name, inner) {
         return code;
     }
     let flags = Flags::from_matches(inner);

@@ -5,8 +5,6 @@ use std::sync::Arc;
 #[cfg(feature = "sled")]
 use std::sync::Weak;
 
-#[cfg(feature = "sled")]
-use super::backup::Source;
 use super::flags::Flags;
 #[cfg(feature = "sled")]
 use super::flags::Product;
@@ -19,6 +17,8 @@ use super::private_file::write_private;
 #[cfg(feature = "sled")]
 use crate::blobs::Directory;
 use crate::blobs::{Blobs, MemoryBlobs};
+#[cfg(feature = "sled")]
+use crate::host::backup::Source;
 #[cfg(feature = "sled")]
 use crate::host::ops::store_metrics::StoreMetrics;
 use crate::id::{Ids, SystemIds};

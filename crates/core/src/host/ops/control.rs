@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 
 use super::faults::Fault;
 #[cfg(feature = "sled")]
-use crate::host::launch::BackupError;
+use crate::host::backup::BackupError;
 use crate::host::server::panic::caught;
 use crate::host::server::state::ServerState;
 use crate::host::server::{Body, HostedService, Operation, Peer, Refusal, ReplyBody, RequestId};

@@ -73,7 +73,7 @@ pub struct Config {
     pub metrics: Metrics,
     /// The stores that `/_ops/backup` copies; none in memory.
     #[cfg(feature = "sled")]
-    pub(in crate::host) backup: Option<crate::host::launch::Source>,
+    pub(in crate::host) backup: Option<crate::host::backup::Source>,
     /// TLS, where it is wanted.
     #[cfg(feature = "tls")]
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -91,7 +91,7 @@ pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) base_hosts: Vec<String>,
     pub(super) limits: Limits,
     #[cfg(feature = "sled")]
-    pub(in crate::host) backup: Option<Arc<crate::host::launch::Source>>,
+    pub(in crate::host) backup: Option<Arc<crate::host::backup::Source>>,
     id_key: u64,
     id_next: AtomicU64,
     #[cfg(feature = "tls")]

@@ -11,8 +11,8 @@ use crate::kv::cut_log;
 use crate::time::Timestamp;
 
 /// A backup that was found, whose files are what was copied.
-pub(super) struct Found {
-    pub(super) path: PathBuf,
+pub(in crate::host) struct Found {
+    pub(in crate::host) path: PathBuf,
     manifest: Manifest,
 }
 
@@ -21,7 +21,7 @@ impl Found {
     ///
     /// # Errors
     /// `NoBackup`, `Damaged`, `OtherService`, `Unusable`.
-    pub(super) fn verified(from: &Path, service: &str) -> Result<Self, BackupError> {
+    pub(in crate::host) fn verified(from: &Path, service: &str) -> Result<Self, BackupError> {
         let path = match Manifest::read(from) {
             Err(BackupError::NoBackup { path }) => {
                 newest(from)?.ok_or(BackupError::NoBackup { path })?
@@ -37,7 +37,7 @@ impl Found {
         Ok(Self { path, manifest })
     }
 
-    pub(super) fn described(&self) -> String {
+    pub(in crate::host) fn described(&self) -> String {
         let bytes: u64 = self.manifest.files.iter().map(|file| file.bytes).sum();
         let (files, taken) = (self.manifest.files.len(), &self.manifest.taken);
         format!("{files} files of {bytes} bytes, taken {taken}, are as they were copied")
@@ -48,7 +48,11 @@ impl Found {
     ///
     /// # Errors
     /// `NotEmpty`, `Moment`, `Unusable`.
-    pub(super) fn restore(&self, data: &Path, at: Option<Timestamp>) -> Result<(), BackupError> {
+    pub(in crate::host) fn restore(
+        &self,
+        data: &Path,
+        at: Option<Timestamp>,
+    ) -> Result<(), BackupError> {
         SystemDisk.make_directory(data).map_err(BackupError::at(data))?;
         let mut entries = fs::read_dir(data).map_err(BackupError::at(data))?;
         if entries.next().is_some() {

@@ -245,7 +245,7 @@ fn a_backup_that_is_not_whole_or_not_its_service_s_is_refused_and_so_is_a_direct
 
 #[test]
 fn the_operators_page_has_the_words_of_every_refusal() {
-    let page = include_str!("../../../../../../docs/running.md");
+    let page = include_str!("../../../../../docs/running.md");
     let path = || "PATH".to_owned();
     for refusal in [
         BackupError::InMemory,

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use super::BackupError;
-use super::restore::Found;
+use super::flags::{Flags, Product};
+use super::{healthcheck, storage};
 use crate::blobs::Blobs;
-use crate::host::launch::flags::{Flags, Product};
-use crate::host::launch::{healthcheck, storage};
+use crate::host::backup::{BackupError, Found};
 use crate::time::{Clock as _, SystemClock, Timestamp};
 
 /// Bodies that a step of a check lists.
@@ -19,7 +18,7 @@ const BODIES_TOGETHER: usize = 1_000;
 const SUMMED_BYTES_MAX: u64 = 256 * 1024;
 
 /// Adds the sub-commands; a service may have a `verify` of its own, which knows what its records mean.
-pub(in crate::host::launch) fn augment(command: Command) -> Command {
+pub(super) fn augment(command: Command) -> Command {
     let path = |id: &'static str, help: &'static str| {
         Arg::new(id).long(id).value_name("DIR").value_parser(value_parser!(PathBuf)).help(help)
     };
@@ -52,11 +51,7 @@ pub(in crate::host::launch) fn augment(command: Command) -> Command {
 }
 
 /// Runs the sub-command of this name; `None` if it is none of these.
-pub(in crate::host::launch) fn run(
-    product: &Product,
-    name: &str,
-    matches: &ArgMatches,
-) -> Option<ExitCode> {
+pub(super) fn run(product: &Product, name: &str, matches: &ArgMatches) -> Option<ExitCode> {
     let flags = Flags::from_matches(matches);
     let done = match name {
         "backup" => backup(product, &flags, matches).map_err(|error| (1, error)),

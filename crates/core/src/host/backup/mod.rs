@@ -3,17 +3,16 @@
 //! A directory of backups has one folder for each, named by its time. What never changes again (bases, full packs, large bodies) is a hard link
 //! to the file that is served, where the file system has them; what the backup before has already is a link to that. See docs/running.md.
 
-mod command;
 mod manifest;
 mod restore;
 mod take;
 
-pub(super) use self::command::{augment, run};
-pub(in crate::host) use self::take::Source;
+pub(super) use self::restore::Found;
+pub(super) use self::take::Source;
 
 /// Reasons for which a backup is not taken, not restored, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BackupError {
+pub(super) enum BackupError {
     /// There is nothing on disk.
     #[error("the data is kept in memory, so there is nothing to copy: start with --data")]
     InMemory,
