@@ -72,7 +72,7 @@ fn md5(bytes: &[u8]) -> String {
 }
 
 fn tag_of(parts: &[&[u8]]) -> String {
-    let all: Vec<u8> = parts.iter().flat_map(|part| Md5::digest(part)).collect();
+    let all: Vec<u8> = parts.iter().flat_map(Md5::digest).collect();
     format!("{}-{}", md5(&all), parts.len())
 }
 

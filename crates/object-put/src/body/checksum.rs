@@ -122,7 +122,6 @@ impl ChecksumType {
 
     /// Tells whether it is that of all bytes.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
     pub const fn is_full_object(&self) -> bool {
         matches!(self, Self::FullObject)
     }

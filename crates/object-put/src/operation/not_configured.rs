@@ -50,8 +50,11 @@ const READS: &[(&str, NeverSet)] = &[
     ("GetBucketReplication", Missing("ReplicationConfigurationNotFoundError", "The replication configuration was not found")),
 ];
 
+/// Tells whether a document switches its feature off.
+type SwitchesOff = fn(&Element) -> Result<bool, Error>;
+
 /// The writes that a document may ask for which switches the feature off: the root of the document, and the test whether it does.
-const SWITCHES: &[(&str, &str, fn(&Element) -> Result<bool, Error>)] = &[
+const SWITCHES: &[(&str, &str, SwitchesOff)] = &[
     ("PutBucketAbac", "AbacStatus", |root| says(root, "Disabled", "Enabled")),
     ("PutBucketAccelerateConfiguration", "AccelerateConfiguration", |root| {
         says(root, "Suspended", "Enabled")

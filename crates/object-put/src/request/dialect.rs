@@ -188,7 +188,7 @@ pub fn is_managed_alias(alias: &str) -> bool {
 /// Tells whether an alias is one that only the provider gives: those under its own name in either vocabulary.
 #[must_use]
 pub fn is_reserved_alias(alias: &str) -> bool {
-    let of_provider = |alias: &str| alias.splitn(3, '/').nth(1).map(str::to_owned);
+    let of_provider = |alias: &str| alias.split('/').nth(1).map(str::to_owned);
     [AMZ, STORE].iter().any(|names| of_provider(alias) == of_provider(names.managed_alias))
 }
 

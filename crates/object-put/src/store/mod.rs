@@ -4,6 +4,7 @@ pub mod bucket;
 pub mod bucket_encryption;
 pub mod commit;
 pub mod delete;
+pub mod delete_guard;
 pub mod key;
 pub mod lifecycle;
 pub mod list;

@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::etag;
 use crate::request::fields::Fields;
+use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
-use crate::store::tables::DeleteGuard;
 use crate::store::version::{ObjectVersion, VersionId};
 
 const IF_MATCH: &str = "If-Match";

@@ -60,7 +60,7 @@ fn write_until_a_base(store: &Sled, directory: &Path) -> State {
             let batch = Batch {
                 writes: vec![(
                     Bytes::from(key.to_be_bytes().to_vec()),
-                    (number % 7 > 0).then(|| Bytes::from(vec![number as u8; bytes])),
+                    (!number.is_multiple_of(7)).then(|| Bytes::from(vec![number as u8; bytes])),
                 )],
                 ..Batch::default()
             };
@@ -255,7 +255,7 @@ proptest! {
             let under_way = Arc::new(RwLock::new(()));
             WatchedDisk::with_lock(Arc::clone(&under_way), move |call, _| {
                 let is_step = matches!(call, Call::Sync | Call::SyncDirectory | Call::Rename | Call::Remove);
-                if is_step && calls.fetch_add(1, Ordering::SeqCst) % every == 0 && kills.lock().len() < 8 {
+                if is_step && calls.fetch_add(1, Ordering::SeqCst).is_multiple_of(every) && kills.lock().len() < 8 {
                     let mut kills = kills.lock();
                     let _still = under_way.write();
                     let at_least = acknowledged.load(Ordering::SeqCst);
