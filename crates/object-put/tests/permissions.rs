@@ -4,6 +4,9 @@
 
 mod service;
 
+use object_put::operation::table::OPERATIONS;
+use object_put::operation::{Operation, Run};
+use object_put::request::location::Target;
 use service::{Answer, Draft, NOW, World};
 
 const OTHER: (&str, &str) = ("OTHER", "other");
@@ -180,4 +183,71 @@ async fn who_may_read_but_not_list_is_not_told_that_a_key_is_absent() {
     // A key's own list counts where no policy does.
     let draft = Draft { key: READER, ..Draft::new("GET", "/versioned/absent", b"") };
     assert_eq!(world.send(&draft).await.status, 403);
+}
+
+/// A request for an operation on a bucket or on an object that is there.
+fn request_of(row: &'static Operation) -> Draft {
+    let path = match row.target {
+        Target::Object => "/versioned/k",
+        Target::Bucket | Target::Service => "/versioned",
+    };
+    let (headers, parameters): (Vec<_>, Vec<_>) =
+        row.markers().partition(|marker| marker.starts_with("x-store-"));
+    let parameters: Vec<_> = parameters
+        .into_iter()
+        .map(|name| match name {
+            "list-type" => "list-type=2".to_owned(),
+            "uploadId" if row.method == "PUT" => "uploadId=1&partNumber=1".to_owned(),
+            name => format!("{name}=1"),
+        })
+        .collect();
+    let target = format!("{path}?{}", parameters.join("&"));
+    let draft = Draft::new(row.method, &target, b"");
+    headers.into_iter().fold(draft, |draft, name| draft.with(name, "versioned/k"))
+}
+
+/// A policy of one statement for everybody, on the bucket and its objects alike.
+fn policy_of(effect: &str, actions: &[&str]) -> String {
+    let actions: Vec<_> = actions.iter().map(|action| format!("\"s3:{action}\"")).collect();
+    format!(
+        r#"{{"Statement": [{{"Effect": "{effect}", "Principal": "*", "Action": [{}],
+            "Resource": ["arn:aws:s3:::versioned", "arn:aws:s3:::versioned/*"]}}]}}"#,
+        actions.join(", ")
+    )
+}
+
+/// Rights that operations need of another thing than the one that they are about: the source of a copy, the object of its attributes.
+const BESIDE: [&str; 2] = ["GetObject", "ListBucket"];
+
+async fn world_with(policy: &str) -> World {
+    let world = World::new(NOW).await;
+    world.store("/versioned/k", b"old").await;
+    let answer = put_policy(&world, "versioned", policy).await;
+    assert_eq!(answer.status, 204, "{policy}: {}", answer.text());
+    world
+}
+
+#[tokio::test]
+async fn the_permission_of_every_operation_counts_as_denied_and_as_allowed() {
+    let rows = OPERATIONS.iter().filter(|row| {
+        row.needs_bucket && !row.permission.is_empty() && !matches!(row.run, Run::NotImplemented)
+    });
+    let mut count = 0;
+    for row in rows {
+        let action = row.permission.strip_prefix("store:").unwrap();
+        let (own, other) = (request_of(row), Draft { key: OTHER, ..request_of(row) });
+        let world = world_with(&policy_of("Deny", &[action])).await;
+        let seen = world.send(&own).await;
+        assert_eq!(seen.status, 403, "{} is denied its owner: {}", row.name, seen.text());
+        if !BESIDE.contains(&action) {
+            let world = world_with(&policy_of("Allow", &BESIDE)).await;
+            let seen = world.send(&other).await;
+            assert_eq!(seen.status, 403, "{} without its permission: {}", row.name, seen.text());
+        }
+        let world = world_with(&policy_of("Allow", &[action, BESIDE[0], BESIDE[1]])).await;
+        let seen = world.send(&other).await;
+        assert_ne!(seen.status, 403, "{} with its permission: {}", row.name, seen.text());
+        count += 1;
+    }
+    assert!(count > 50, "{count} operations");
 }
