@@ -88,6 +88,33 @@ pub(crate) fn augment(command: Command) -> Command {
             .value_parser(value_parser!(u64)),
         )
         .arg(
+            flag(
+                "key-service",
+                "URL",
+                "OBJECT_PUT_KEY_SERVICE",
+                "Key service on the network (JSON protocol, http://), in place of the embedded one",
+            )
+            .requires("key-service-access-key"),
+        )
+        .arg(
+            flag(
+                "key-service-access-key",
+                "ID",
+                "OBJECT_PUT_KEY_SERVICE_ACCESS_KEY",
+                "Access key of --key-service",
+            )
+            .requires("key-service-secret-key"),
+        )
+        .arg(
+            flag(
+                "key-service-secret-key",
+                "SECRET",
+                "OBJECT_PUT_KEY_SERVICE_SECRET_KEY",
+                "Secret of --key-service-access-key",
+            )
+            .hide_env_values(true),
+        )
+        .arg(
             switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
         )
         .arg(

@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use object_put::auth::account::Secret;
+use object_put::kms::json_protocol::KeyServiceAccess;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::operation::PART_BYTES_MIN;
 use object_put::request::dialect::Dialect;
@@ -38,19 +39,27 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
-    let service = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
+    let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
+    let key_service = key_service(matches, &region)?;
+    let mut banner = Vec::new();
+    if let Some(access) = &key_service {
+        banner.push(("keys", format!("key service at {}", access.host)));
+    }
+    let mut builder = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
         .keyring(needed_keyring(&start.storage, matches)?)
         .sweeps_all(matches.get_flag("sweep-orphans"))
         .part_bytes_min(part_bytes_min.unwrap_or(PART_BYTES_MIN))
         .clock(start.clock.clone())
-        .region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned()))
+        .region(region)
         .strict(start.flags.strict)
         .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
         .dialect(dialect.unwrap_or_default())
         .public_access_block(!matches.get_flag("without-public-access-block"))
-        .seed(seed)
-        .build();
-    let mut banner = Vec::new();
+        .seed(seed);
+    if let Some(access) = key_service {
+        builder = builder.key_service(access);
+    }
+    let service = builder.build();
     if let Some(named) = unserved {
         banner.push(("not yet", format!("{named} of the seed file are not served")));
     }
@@ -63,6 +72,27 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         banner.push(("try", line));
     }
     Ok(BuiltService { service, banner, secrets, has_own_credentials: credentials.own || given })
+}
+
+/// The key service on the network that flags name.
+fn key_service(
+    matches: &ArgMatches,
+    region: &str,
+) -> Result<Option<KeyServiceAccess>, LaunchError> {
+    let Some(url) = text(matches, "key-service") else {
+        return Ok(None);
+    };
+    let host = url.strip_prefix("http://").map(|host| host.trim_end_matches('/').to_owned());
+    let host = host.filter(|host| !host.is_empty() && !host.contains('/')).ok_or_else(|| {
+        let rule = "--key-service takes http://HOST:PORT; a proxy beside it can encrypt the way";
+        LaunchError::Service(rule.to_owned())
+    })?;
+    Ok(Some(KeyServiceAccess {
+        host,
+        region: region.to_owned(),
+        access_key: text(matches, "key-service-access-key").unwrap_or_default(),
+        secret: Secret::new(text(matches, "key-service-secret-key").unwrap_or_default()),
+    }))
 }
 
 fn host_of(url: &str) -> Option<String> {

@@ -3,6 +3,7 @@
 pub mod administration;
 pub mod bucket_key;
 pub mod context;
+pub mod json_protocol;
 pub mod key;
 pub mod key_manager;
 pub mod key_name;

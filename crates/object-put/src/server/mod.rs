@@ -7,6 +7,7 @@ mod control;
 mod credential_cache;
 mod download;
 mod embedded_keys;
+mod key_service;
 mod md5_pool;
 mod object_keys;
 mod open_bodies;

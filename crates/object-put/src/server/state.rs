@@ -8,12 +8,15 @@ use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use crate::body::encryption::Keyring;
+use crate::kms::json_protocol::KeyServiceAccess;
+use crate::kms::key_manager::KeyManager;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
 use crate::operation::Settings;
 use crate::request::dialect::Dialect;
 use crate::server::body_store::BodyStore;
 use crate::server::credential_cache::CredentialCache;
 use crate::server::embedded_keys::EmbeddedKeys;
+use crate::server::key_service::KeyService;
 use crate::server::object_keys::ObjectKeys;
 use crate::server::response_cache::ResponseCache;
 
@@ -43,6 +46,7 @@ pub struct Builder {
     store: Arc<dyn KeyValue>,
     blobs: Arc<dyn Blobs>,
     keyring: Option<Keyring>,
+    key_service: Option<KeyServiceAccess>,
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
     settings: Settings,
@@ -58,6 +62,7 @@ impl ObjectPut {
             store,
             blobs,
             keyring: None,
+            key_service: None,
             clock: Arc::new(SystemClock::new()),
             ids: Box::new(SystemIds),
             settings: Settings { region: DEFAULT_REGION.to_owned(), ..Settings::default() },
@@ -72,6 +77,13 @@ impl Builder {
     #[must_use]
     pub fn keyring(mut self, keyring: Keyring) -> Self {
         self.keyring = Some(keyring);
+        self
+    }
+
+    /// A key service on the network, in place of the embedded one.
+    #[must_use]
+    pub fn key_service(mut self, access: KeyServiceAccess) -> Self {
+        self.key_service = Some(access);
         self
     }
 
@@ -163,7 +175,11 @@ impl Builder {
             roots: keyring.clone(),
             region: self.settings.region.clone(),
         });
-        let keys = ObjectKeys::new(embedded.clone(), keyring.clone(), self.clock.clone());
+        let manager: Arc<dyn KeyManager> = match self.key_service {
+            Some(access) => Arc::new(KeyService { access, clock: self.clock.clone() }),
+            None => embedded.clone(),
+        };
+        let keys = ObjectKeys::new(manager, keyring.clone(), self.clock.clone());
         ObjectPut(Arc::new(Inner {
             bodies: Arc::new(BodyStore::new(self.blobs, self.store.clone(), keyring, keys)),
             embedded_keys: embedded,
