@@ -3,6 +3,7 @@
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::window::Window;
+use crate::engine::NavigationKind;
 use crate::id::{WINDOW_ID_NONE, WindowId};
 
 /// Windows by their last focus; the first one has it.
@@ -83,6 +84,16 @@ impl Browser {
                 // The tab was just found, so that this cannot fail.
                 drop(self.reload_discarded(tab));
             }
+            self.load_waiting(window);
+        }
+    }
+
+    /// Loads the page of a window's active tab, if it waited for its window to come to the front.
+    pub(crate) fn load_waiting(&mut self, window: WindowId) {
+        let active = self.strips.window(window).and_then(|window| window.active);
+        let waiting = active.and_then(|tab| self.strips.tab(tab)).filter(|tab| tab.waits_to_load);
+        if let Some((id, url)) = waiting.map(|tab| (tab.id, tab.url.clone())) {
+            self.navigate(id, &url, NavigationKind::Restore);
         }
     }
 

@@ -98,6 +98,7 @@ impl Browser {
             return;
         };
         let was_discarded = std::mem::replace(&mut tab.discarded, false);
+        tab.waits_to_load = false;
         // A discarded tab has no document that a fragment could lie in.
         let from = if was_discarded { String::new() } else { tab.url.to_string() };
         tab.load += 1;

@@ -200,6 +200,8 @@ pub struct Tab {
     pub forgets_openers: bool,
     /// True if the title is only the address, as long as the page has given none.
     pub title_is_address: bool,
+    /// True if its page waits to load until the tab is shown in a window that comes to the front.
+    pub waits_to_load: bool,
     /// True while a page comes back that has its title already.
     pub keeps_title: bool,
 }
@@ -245,6 +247,7 @@ impl Tab {
             keeps_pages: true,
             forgets_openers: false,
             title_is_address: false,
+            waits_to_load: false,
             keeps_title: false,
         }
     }

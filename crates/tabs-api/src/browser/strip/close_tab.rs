@@ -52,6 +52,7 @@ impl Browser {
         self.emit(Event::WindowRemoved(window.0));
         if let Some(next) = next {
             self.emit(Event::WindowFocused(next.0));
+            self.load_waiting(next);
         }
     }
 

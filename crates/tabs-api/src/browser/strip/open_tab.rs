@@ -197,8 +197,12 @@ impl Browser {
         tab.keeps_pages = false;
         tab.language.clone_from(&source.language);
         // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
-        if !source.url.is_empty() && self.focus.last() == Some(window) {
-            self.navigate(copy, &source.url, NavigationKind::Restore);
+        if !source.url.is_empty() {
+            if self.focus.last() == Some(window) {
+                self.navigate(copy, &source.url, NavigationKind::Restore);
+            } else {
+                self.tab_mut(copy)?.waits_to_load = true;
+            }
         }
         self.insert_into_strip(copy, window, index + 1)?;
         self.create_and_activate(copy)?;
