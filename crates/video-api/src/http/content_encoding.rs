@@ -68,7 +68,7 @@ enum Step {
     /// Nothing is packed.
     Plain,
     /// The decoder, and what arrived and is not yet unpacked.
-    Gzip { decoder: MultiGzDecoder<Vec<u8>>, packed: Bytes, has_begun: bool },
+    Gzip { decoder: Box<MultiGzDecoder<Vec<u8>>>, packed: Bytes, has_begun: bool },
     /// The first byte is refused.
     Refused(String),
     /// It is over.
@@ -83,7 +83,7 @@ impl<'b, B> DecodedBody<'b, B> {
             Encoding::Gzip => {
                 headers.remove(CONTENT_LENGTH);
                 Step::Gzip {
-                    decoder: MultiGzDecoder::new(Vec::new()),
+                    decoder: Box::new(MultiGzDecoder::new(Vec::new())),
                     packed: Bytes::new(),
                     has_begun: false,
                 }

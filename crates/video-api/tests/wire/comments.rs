@@ -381,7 +381,7 @@ async fn a_channel_has_threads_of_its_own_and_those_of_its_videos() {
     let own = own["id"].as_str().unwrap().to_owned();
     service.later(1);
     let of_video = open(&service, "BOB", "video").await;
-    assert_eq!(threads(&service, "BOB", "channelId=UCx").await, [own.clone()]);
+    assert_eq!(threads(&service, "BOB", "channelId=UCx").await, std::slice::from_ref(&own));
     let all = threads(&service, "BOB", "allThreadsRelatedToChannelId=UCx").await;
     assert_eq!((all.len(), &all[0]), (3, &of_video));
     assert_eq!(threads(&service, "BOB", "channelId=UCbob").await, [""; 0]);
@@ -410,7 +410,10 @@ async fn words_are_found_in_the_text_as_it_is_now() {
     }
     let body = json!({"id": short, "snippet": {"textOriginal": "something else"}});
     assert_eq!(ask(&service, "BOB", "PUT", "/comments?part=snippet", body).await.0, 200);
-    assert_eq!(threads(&service, "BOB", "videoId=w&searchTerms=word7").await, [long.clone()]);
+    assert_eq!(
+        threads(&service, "BOB", "videoId=w&searchTerms=word7").await,
+        std::slice::from_ref(&long)
+    );
     assert_eq!(threads(&service, "BOB", "videoId=w&searchTerms=else").await, [short]);
     assert_eq!(
         ask(&service, "BOB", "DELETE", &format!("/comments?id={long}"), Value::Null).await.0,
@@ -552,7 +555,7 @@ async fn a_banned_author_is_rejected_on_that_channel_from_then_on_and_nowhere_el
     open(&service, "BOB", "after").await;
     let body = json!({"snippet": {"channelId": "UCx", "topLevelComment": {"snippet": {"textOriginal": "after"}}}});
     ask(&service, "BOB", "POST", "/commentThreads?part=snippet", body).await;
-    assert_eq!(threads(&service, "ALICE", "videoId=w").await, [before.clone()]);
+    assert_eq!(threads(&service, "ALICE", "videoId=w").await, std::slice::from_ref(&before));
     assert_eq!(threads(&service, "ALICE", "channelId=UCx").await, [""; 0]);
     let rejected = "allThreadsRelatedToChannelId=UCx&moderationStatus=rejected";
     assert_eq!(threads(&service, "ALICE", rejected).await.len(), 3);

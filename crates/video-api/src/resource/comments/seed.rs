@@ -55,7 +55,7 @@ struct SeedComment {
     video: Option<String>,
     channel: Option<String>,
     #[serde(default)]
-    replies: Vec<SeedComment>,
+    replies: Vec<Self>,
     author: String,
     text_original: String,
     published_at: Option<String>,
