@@ -3,11 +3,13 @@
 mod commands;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use triptych_core::host::flags::Product;
 use triptych_core::host::launch::{self, BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
+use video_api::caption::translation::Translator;
 use video_api::http::VideoApi;
 use video_api::seed::Seed;
 
@@ -35,9 +37,11 @@ fn main() -> ExitCode {
 /// Builds the service; what it awaits holds nothing of the command line.
 fn make(
     start: Start,
-    _matches: &ArgMatches,
+    matches: &ArgMatches,
 ) -> impl Future<Output = Result<BuiltService<VideoApi>, LaunchError>> + use<> {
-    let made = build(&start);
+    let made = commands::translator(matches)
+        .map_err(LaunchError::Service)
+        .and_then(|translator| build(&start, translator));
     async move {
         let mut made = made?;
         let new = made
@@ -53,7 +57,10 @@ fn make(
     }
 }
 
-fn build(start: &Start) -> Result<BuiltService<VideoApi>, LaunchError> {
+fn build(
+    start: &Start,
+    translator: Option<Arc<dyn Translator>>,
+) -> Result<BuiltService<VideoApi>, LaunchError> {
     let url = &start.url;
     let (mut banner, mut secrets, mut own) = (Vec::new(), Vec::new(), true);
     let seed = match &start.flags.seed {
@@ -88,6 +95,7 @@ fn build(start: &Start) -> Result<BuiltService<VideoApi>, LaunchError> {
         .clock(start.clock.clone())
         .strict(start.flags.strict)
         .external_url(start.flags.external_url.clone())
+        .translator(translator)
         .seed(seed)
         .build();
     Ok(BuiltService { service, banner, secrets, has_own_credentials })

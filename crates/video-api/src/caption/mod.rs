@@ -28,6 +28,7 @@ pub mod srt;
 pub mod text;
 pub mod time;
 pub mod transcript;
+pub mod translation;
 pub mod ttml;
 pub mod vtt;
 

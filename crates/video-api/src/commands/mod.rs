@@ -8,10 +8,14 @@ mod import;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
 use triptych_core::host::flags::Flags;
+use video_api::caption::translation::Translator;
+use video_api::http::LibreTranslate;
 
 /// Adds the sub-commands.
 pub(crate) fn augment(command: Command) -> Command {
@@ -31,6 +35,33 @@ pub(crate) fn augment(command: Command) -> Command {
             .help(help)
     };
     command
+        .arg(
+            Arg::new("translator")
+                .long("translator")
+                .env("VIDEO_API_TRANSLATOR")
+                .value_name("URL")
+                .global(true)
+                .help("LibreTranslate server that translates captions, as http://HOST:PORT"),
+        )
+        .arg(
+            Arg::new("translator-key")
+                .long("translator-key")
+                .env("VIDEO_API_TRANSLATOR_KEY")
+                .value_name("KEY")
+                .hide_env_values(true)
+                .global(true)
+                .help("Key that the translator wants"),
+        )
+        .arg(
+            Arg::new("translator-ms-max")
+                .long("translator-ms-max")
+                .env("VIDEO_API_TRANSLATOR_MS_MAX")
+                .value_name("N")
+                .value_parser(value_parser!(u64))
+                .default_value("10000")
+                .global(true)
+                .help("Longest time for each answer of the translator"),
+        )
         .subcommand(
             Command::new("generate")
                 .about("Fill an empty data directory with channels, videos and playlists")
@@ -58,6 +89,17 @@ pub(crate) fn augment(command: Command) -> Command {
                 .about("Fill an empty data directory with what export wrote")
                 .arg(file("The file; - for standard input")),
         )
+}
+
+/// The translator that the flags name.
+pub(crate) fn translator(matches: &ArgMatches) -> Result<Option<Arc<dyn Translator>>, String> {
+    let Some(url) = matches.get_one::<String>("translator") else {
+        return Ok(None);
+    };
+    let millis = matches.get_one::<u64>("translator-ms-max").copied().unwrap_or_default();
+    let key = matches.get_one::<String>("translator-key").cloned();
+    let server = LibreTranslate::new(url, key, Duration::from_millis(millis))?;
+    Ok(Some(Arc::new(server)))
 }
 
 /// Runs the sub-command of this name; `None` if it is none of these.

@@ -1,5 +1,6 @@
 //! Downloads: a file that was stored, or captions that are made of one, whole or in part.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,8 +14,9 @@ use super::response::{Body, has_etag};
 use super::{ApiRequest, ApiResponse, VideoApi};
 use crate::api::byte_range::RequestedRange;
 use crate::api::error::Error;
-use crate::api::response::download::{Conversion, Download};
+use crate::api::response::download::{Conversion, Download, Translation};
 use crate::caption::Track;
+use crate::caption::translation::{self, TranslateError};
 use crate::resource::captions::{download as captions, rules};
 use crate::upload::media::{self, Content, MediaError, Reader};
 
@@ -98,7 +100,7 @@ impl VideoApi {
         let service = self.clone();
         let translation = conversion.translation.clone();
         let to = conversion.to;
-        let refusal: Error = match translation {
+        let refusal: Error = match &translation {
             None => (&rules::FORMAT_NOT_CONVERTED).into(),
             Some(_) => (&rules::LANGUAGE_NOT_CONVERTED).into(),
         };
@@ -106,11 +108,30 @@ impl VideoApi {
             let file = service.read_whole(content, bytes)?;
             captions::read(&file, &conversion).map_err(|_| refusal)
         });
-        let track = track.await?;
-        if translation.is_some() {
-            return Err(Error::Rule(&rules::LANGUAGE_NOT_CONVERTED));
+        let mut track = track.await?;
+        if let Some(translation) = translation {
+            self.translate(&mut track, &translation).await.map_err(|error| {
+                tracing::warn!(%error, from = translation.from, to = translation.to, "captions are not translated");
+                Error::Rule(&rules::LANGUAGE_NOT_CONVERTED)
+            })?;
         }
         self.write_captions(track, to).await
+    }
+
+    /// Asks the translator for the texts of a track, batch by batch.
+    async fn translate(
+        &self,
+        track: &mut Track,
+        translation: &Translation,
+    ) -> Result<(), TranslateError> {
+        let missing = || TranslateError::Unreachable("none is configured".into());
+        let translator = self.0.translator.as_ref().ok_or_else(missing)?;
+        let mut translations = BTreeMap::new();
+        for batch in translation::batches(track) {
+            let texts = translator.translate(&batch, &translation.from, &translation.to).await?;
+            translations.extend(batch.into_iter().zip(texts));
+        }
+        translation::apply(track, &translations)
     }
 
     async fn write_captions(

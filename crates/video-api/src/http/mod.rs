@@ -19,6 +19,7 @@ mod router;
 mod service;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod translator;
 mod upload;
 mod upload_body;
 mod upload_command;
@@ -27,6 +28,7 @@ mod upload_session;
 pub use request::ApiRequest;
 pub use response::ApiResponse;
 pub use service::{Builder, VideoApi};
+pub use translator::LibreTranslate;
 
 use bytes::Bytes;
 use http::{Request, Response};

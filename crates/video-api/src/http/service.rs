@@ -12,6 +12,7 @@ use triptych_core::time::{Clock, SystemClock, Timestamp};
 
 use super::publish_schedule::Schedule;
 use super::response_cache::ResponseCache;
+use crate::caption::translation::Translator;
 use crate::seed::Seed;
 
 /// Requests that run at once on threads that may block; more wait.
@@ -29,6 +30,7 @@ pub(super) struct Inner {
     ids: SharedIds,
     pub(super) strict: bool,
     pub(super) external_url: Option<String>,
+    pub(super) translator: Option<Arc<dyn Translator>>,
     pub(super) seed: Seed,
     pub(super) blocking_permits: Semaphore,
     /// One thread brings the search index up to date at a time; others wait for what it does.
@@ -48,6 +50,7 @@ pub struct Builder {
     ids: Box<dyn Ids>,
     strict: bool,
     external_url: Option<String>,
+    translator: Option<Arc<dyn Translator>>,
     seed: Seed,
 }
 
@@ -92,6 +95,13 @@ impl Builder {
         self
     }
 
+    /// The translator of captions; without one they stay in their own language.
+    #[must_use]
+    pub fn translator(mut self, translator: Option<Arc<dyn Translator>>) -> Self {
+        self.translator = translator;
+        self
+    }
+
     /// Sets the seed that fills an empty store, and a store that was reset.
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
@@ -112,6 +122,7 @@ impl Builder {
             ids: SharedIds::new(self.ids),
             strict: self.strict,
             external_url: self.external_url,
+            translator: self.translator,
             seed: self.seed,
             blocking_permits: Semaphore::new(BLOCKING_MAX),
             index_lock: Mutex::new(()),
@@ -133,6 +144,7 @@ impl VideoApi {
             ids: Box::new(SystemIds.fork()),
             strict: false,
             external_url: None,
+            translator: None,
             seed: Seed::default(),
         }
     }

@@ -23,4 +23,5 @@ mod rules;
 mod schema;
 mod service;
 mod subscriptions;
+mod translator;
 mod upload;

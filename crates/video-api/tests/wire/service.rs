@@ -11,6 +11,7 @@ use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory};
 use triptych_core::time::{ManualClock, Timestamp};
+use video_api::caption::translation::Translator;
 use video_api::http::VideoApi;
 use video_api::seed::Seed;
 
@@ -94,6 +95,19 @@ impl Service {
             .clock(clock.clone())
             .ids(Box::new(SeededIds::from_number(7 + run)))
             .seed(Seed::parse(seed).unwrap())
+            .build();
+        api.apply_seed().await.unwrap();
+        Self { api, clock }
+    }
+
+    /// With a translator of captions.
+    pub(crate) async fn translated(translator: Arc<dyn Translator>) -> Self {
+        let clock = Arc::new(ManualClock::at(Timestamp::EPOCH));
+        let blobs = MemoryBlobs::new(SeededIds::from_number(1));
+        let api = VideoApi::builder(Arc::new(Memory::new()), Arc::new(blobs))
+            .clock(clock.clone())
+            .translator(Some(translator))
+            .seed(Seed::parse(SEED).unwrap())
             .build();
         api.apply_seed().await.unwrap();
         Self { api, clock }

@@ -1,0 +1,173 @@
+//! Captions in another language, by a translator that answers well, late, in pieces, wrongly or not at all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use video_api::http::LibreTranslate;
+
+use crate::service::{Answer, Service};
+
+/// What the stand-in does with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Good,
+    /// One byte at a time.
+    InPieces,
+    Chunked,
+    /// It never answers.
+    Silent,
+    Closed,
+    ServerError,
+    UnknownLanguage,
+    NoJson,
+    TooFew,
+    NoTexts,
+    CutOff,
+    Endless,
+}
+
+/// Reads a request, and gives its body.
+async fn read_request(stream: &mut TcpStream) -> Value {
+    let mut bytes = Vec::new();
+    loop {
+        let mut piece = [0; 4096];
+        let read = stream.read(&mut piece).await.unwrap();
+        bytes.extend_from_slice(&piece[..read]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        assert!(head.starts_with("POST /api/translate HTTP/1.1"), "{head}");
+        if let Ok(body) = serde_json::from_str(body) {
+            return body;
+        }
+        assert!(read > 0, "the request is whole");
+    }
+}
+
+async fn answer(stream: &mut TcpStream, manner: Manner) {
+    let body = read_request(stream).await;
+    assert_eq!((&body["source"], &body["format"]), (&json!("en"), &json!("text")));
+    let to = body["target"].as_str().unwrap();
+    let texts = body["q"].as_array().unwrap();
+    let mut translated: Vec<_> =
+        texts.iter().map(|text| format!("{to}: {}", text.as_str().unwrap())).collect();
+    let (mut status, mut text) = ("200 OK", String::new());
+    match manner {
+        Manner::Closed => return,
+        Manner::Silent => return std::future::pending().await,
+        Manner::ServerError => status = "500 Internal Server Error",
+        Manner::UnknownLanguage => {
+            (status, text) = ("400 Bad Request", r#"{"error": "no"}"#.into())
+        }
+        Manner::NoJson => text = "translated".into(),
+        Manner::TooFew => drop(translated.pop()),
+        Manner::NoTexts => text = json!({"translatedText": vec![7; texts.len()]}).to_string(),
+        Manner::Good | Manner::InPieces | Manner::Chunked | Manner::CutOff | Manner::Endless => {}
+    }
+    if text.is_empty() && status == "200 OK" {
+        text = json!({"translatedText": translated}).to_string();
+    }
+    let length = match manner {
+        Manner::CutOff => text.len() + 100,
+        _ => text.len(),
+    };
+    let reply = match manner {
+        Manner::Chunked => format!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n",
+            text.len()
+        ),
+        Manner::Endless => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            while stream.write_all(&[b' '; 65_536]).await.is_ok() {}
+            return;
+        }
+        _ => format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n{text}"),
+    };
+    if manner == Manner::InPieces {
+        for byte in reply.as_bytes() {
+            stream.write_all(std::slice::from_ref(byte)).await.unwrap();
+            stream.flush().await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    } else {
+        stream.write_all(reply.as_bytes()).await.unwrap();
+    }
+}
+
+/// A service with a translator of this manner, and the number of requests that it has taken.
+async fn service(manner: Manner) -> (Service, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/api/", listener.local_addr().unwrap());
+    let requests = Arc::new(AtomicUsize::new(0));
+    let taken = Arc::clone(&requests);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            taken.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move { answer(&mut stream, manner).await });
+        }
+    });
+    let translator = LibreTranslate::new(&url, None, Duration::from_millis(300)).unwrap();
+    (Service::translated(Arc::new(translator)).await, requests)
+}
+
+async fn download(service: &Service, query: &str) -> Answer {
+    service.ask("GET", &format!("/youtube/v3/captions/c?{query}"), "ALICE", "").await
+}
+
+#[tokio::test]
+async fn captions_download_gives_the_language_of_tlang() {
+    for manner in [Manner::Good, Manner::InPieces, Manner::Chunked] {
+        let (service, requests) = service(manner).await;
+        let answer = download(&service, "tlang=de").await;
+        assert_eq!(answer.status, 200, "{manner:?}: {}", answer.json());
+        let text = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert_eq!(text, "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nde: Hello\n\n");
+        let answer = download(&service, "tlang=de&tfmt=srt").await;
+        assert!(String::from_utf8_lossy(&answer.body).contains("de: Hello"));
+        assert_eq!(requests.load(Ordering::SeqCst), 1, "what was translated is kept");
+        // The track's own language passes through.
+        assert!(
+            String::from_utf8_lossy(&download(&service, "tlang=en").await.body).contains("\nHello")
+        );
+        assert_eq!(requests.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_translator_that_hangs_lies_or_answers_500_costs_its_own_request_and_no_other() {
+    for manner in [
+        Manner::Silent,
+        Manner::Closed,
+        Manner::ServerError,
+        Manner::UnknownLanguage,
+        Manner::NoJson,
+        Manner::TooFew,
+        Manner::NoTexts,
+        Manner::CutOff,
+        Manner::Endless,
+    ] {
+        let (service, _) = service(manner).await;
+        let (refused, other) =
+            tokio::join!(download(&service, "tlang=de"), download(&service, "tfmt=srt"));
+        let told = (refused.status, refused.reason());
+        assert_eq!(told, (400, "couldNotConvert".to_owned()), "{manner:?}");
+        assert_eq!(other.status, 200, "{manner:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_region_that_the_translator_does_not_know_is_asked_for_without_it() {
+    let (service, requests) = service(Manner::UnknownLanguage).await;
+    assert_eq!(download(&service, "tlang=de-AT").await.status, 400);
+    assert_eq!(requests.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn the_address_of_a_translator_is_one_of_http() {
+    for url in ["https://h/", "h:5000", "", "http://", "file:///x"] {
+        assert!(LibreTranslate::new(url, None, Duration::from_secs(1)).is_err(), "{url}");
+    }
+}
