@@ -102,7 +102,7 @@ class Parts(CommandLine):
 
     def test_what_is_wrong_with_a_list_has_its_own_code(self):
         named = {"Bucket": "demo", "Key": "parts/wrong"}
-        named["UploadId"] = self.s3.create_multipart_upload(**named)["UploadId"]
+        named["UploadId"] = self.s3.create_multipart_upload(**named, ChecksumAlgorithm="CRC32")["UploadId"]
         tags = [self.s3.upload_part(**named, PartNumber=number, Body=b"small")["ETag"] for number in (1, 2)]
         listed = lambda *numbers: {"Parts": [{"PartNumber": number, "ETag": tags[number - 1]} for number in numbers]}  # noqa: E731
         plain = {**named, "UploadId": self.s3.create_multipart_upload(Bucket="demo", Key="parts/wrong")["UploadId"]}

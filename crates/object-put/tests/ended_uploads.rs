@@ -126,6 +126,24 @@ async fn a_completed_upload_leaves_its_object_alone_and_its_answer_for_a_day() {
 }
 
 #[tokio::test]
+async fn a_list_that_one_batch_does_not_hold_is_written_before_the_commit_that_names_it() {
+    let stores = Stores::new().await;
+    let id = stores.begin("/bkt/k").await;
+    let tags = stores.put("/bkt/k", &id, 1..=1_300).await;
+    stores.complete("/bkt/k", &id, &tags).await;
+    stores.free(NOW.plus(Duration::from_secs(3_601)));
+    assert_eq!((stores.bodies(), stores.rows(), stores.faults()), (1_300, 2, 0));
+    let got = stores.world.fetch("/bkt/k").await;
+    let whole: String = (1..=1_300).map(|number| format!("part {number:06}")).collect();
+    assert_eq!(got.text(), whole);
+    let last = Draft::new("GET", "/bkt/k", b"").with("range", "bytes=-11");
+    assert_eq!(stores.world.send(&last).await.text(), "part 001300");
+    assert_eq!(stores.world.send(&Draft::new("DELETE", "/bkt/k", b"")).await.status, 204);
+    stores.free(NOW.plus(DAY * 2));
+    assert_eq!((stores.bodies(), stores.rows()), (0, 0));
+}
+
+#[tokio::test]
 async fn an_upload_goes_with_its_bucket() {
     let stores = Stores::new().await;
     stores.world.send(&Draft::new("PUT", "/made-here", b"")).await;
