@@ -86,6 +86,9 @@ fn place_of(key: &[u8]) -> Option<(usize, &[u8])> {
     Some((usize::try_from(u32::from_be_bytes(*source)).ok()?, suffix))
 }
 
+/// Tells whether a row is shown, by the number of its prefix and what follows that.
+pub type Keeps<'k> = dyn FnMut(&mut Tx<'_>, usize, &[u8]) -> Result<bool, Error> + 'k;
+
 /// At most `size` rows whose keys start with one of `prefixes` and that `keeps` lets through, on the page that `token` names: each as the
 /// number of its prefix and what follows that. Costs what the page holds for each prefix, and what is left out on the way.
 ///
@@ -98,7 +101,7 @@ pub fn read(
     token: Option<&PageToken>,
     size: u32,
     binding: Binding,
-    keeps: &mut dyn FnMut(&mut Tx<'_>, usize, &[u8]) -> Result<bool, Error>,
+    keeps: &mut Keeps<'_>,
 ) -> Result<Rows<(usize, Vec<u8>)>, Error> {
     let backwards = token.is_some_and(|token| token.direction == Direction::Previous);
     let step = (size as usize).saturating_add(1).max(READ_MIN);

@@ -274,6 +274,20 @@ proptest! {
 }
 
 #[test]
+fn a_line_that_begins_in_the_right_half_of_the_picture_keeps_its_column() {
+    let position = Some((Percent::of(86_000), None));
+    let layout = Layout { position, ..Layout::default() }.boxed();
+    let times = [20_000, 23_000].map(MediaTime::from_millis);
+    let text = text::Text::plain("Ñ\nit {\\an8} <i> &amp;");
+    let track = Track::of_cues(vec![Cue { layout, ..Cue::new(times[0], times[1], text) }]);
+    let file = Format::Scenarist.write(&track);
+    let read = Format::Scenarist.read(&file).unwrap();
+    for format in [Format::Scenarist, Format::WebVtt, Format::Ttml] {
+        assert_eq!(Format::Scenarist.write(&through(format, &read)), file, "{}", format.name());
+    }
+}
+
+#[test]
 fn every_encoding_and_line_end_gives_the_same_track() {
     let text = "1\r\n00:00:01,000 --> 00:00:02,000\r\nCafé\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\n½ of it";
     let expected = read(text.as_bytes()).unwrap().1;

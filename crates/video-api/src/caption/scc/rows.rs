@@ -53,7 +53,9 @@ fn is_blank((c, _): &(char, Pen)) -> bool {
 fn wrap(cells: &[(char, Pen)], rows: &mut Vec<RowText>) {
     let Some(start) = cells.iter().position(|cell| !is_blank(cell)) else { return };
     let end = cells.iter().rposition(|cell| !is_blank(cell)).map_or(start, |last| last + 1);
-    let mut indent = start.min(COLUMNS / 2);
+    // Half of the row is left to a line that has to be broken; one that fits keeps its place.
+    let is_whole = end <= COLUMNS;
+    let mut indent = if is_whole { start } else { start.min(COLUMNS / 2) };
     let mut rest = cells.get(start..end).unwrap_or_default();
     while !rest.is_empty() {
         let width = COLUMNS - indent;

@@ -113,8 +113,8 @@ fn remove_videos(tx: &mut Tx<'_>, channel: &String) -> Result<bool, Error> {
     Ok(!uploads.is_empty())
 }
 
-fn remove_playlists(tx: &mut Tx<'_>, channel: &String) -> Result<bool, Error> {
-    let span = CHANNEL_PLAYLISTS.span(&(channel.clone(), 1_u8));
+fn remove_playlists(tx: &mut Tx<'_>, channel: &str) -> Result<bool, Error> {
+    let span = CHANNEL_PLAYLISTS.span(&(channel.to_owned(), 1_u8));
     let (lists, _) = CHANNEL_PLAYLISTS.scan(tx, &span, THINGS_STEP)?;
     for (row, ()) in &lists {
         match PLAYLISTS.get(tx, &row.3)? {
@@ -123,7 +123,7 @@ fn remove_playlists(tx: &mut Tx<'_>, channel: &String) -> Result<bool, Error> {
         }
     }
     for special in [SystemPlaylist::Later, SystemPlaylist::Favorites] {
-        PLAYLIST_GARBAGE.put(tx, &special.of(channel), &Id(channel.clone()));
+        PLAYLIST_GARBAGE.put(tx, &special.of(channel), &Id(channel.to_owned()));
     }
     Ok(!lists.is_empty())
 }

@@ -27,7 +27,7 @@ pub fn video(tx: &mut Tx<'_>, channel: &str, video: &str) -> Result<(), Error> {
     let mut promotion = old.value("invideoPromotion");
     if let Some(items) = promotion.get_mut("items").and_then(Value::as_array_mut) {
         let before = items.len();
-        items.retain(|item| item["id"]["videoId"] != video);
+        items.retain(|item| item.pointer("/id/videoId").is_none_or(|id| id != video));
         if items.len() != before {
             new.set("invideoPromotion", &promotion);
         }
