@@ -2,7 +2,7 @@
 //!
 //! What was acknowledged is in the log, and in the base that holds what the log was before (`wal/`, `base.rs`, `base_thread.rs`). sled is an
 //! index of that, filled anew from it whenever there is a reason not to believe its files (`index_state.rs`, `rebuild.rs`):
-//! docs/decisions/2026-11-22-15-log-is-the-truth.md.
+//! docs/decisions/2026-11-22-12-log-is-the-truth.md.
 //!
 //! A commit checks its expectations and is queued in a group in memory, which every read looks at first. One thread appends the
 //! oldest group to the log, syncs that, acknowledges, and adds the group to a memtable (`wal_thread.rs`). Another checkpoints the

@@ -51,7 +51,7 @@ impl PartAdmission {
     ///
     /// # Errors
     /// `NoSuchUpload`, `InvalidArgument` for the number; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
-    /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of [`EncryptedObject::open_upload`].
+    /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of opening the upload.
     pub fn decide(call: &Call<'_>, payload: Payload, tx: &mut Tx<'_>) -> Result<Self, Error> {
         let (upload, number) = Self::named(call, tx)?;
         let body = BodyHeaders::read(call.fields, payload)?;

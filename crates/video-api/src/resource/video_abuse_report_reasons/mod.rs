@@ -25,7 +25,7 @@ pub static RESOURCE: Resource = Resource {
     ..Resource::EMPTY
 };
 
-/// Reasons that a seed file brought, in its order. While there are none, those of [`DEFAULTS`] hold.
+/// Reasons that a seed file brought, in its order. While there are none, the built-in ones hold.
 pub const REASONS: Table<u16, Reason> = Table::new(0xA0);
 
 /// A list has at most so many reasons.

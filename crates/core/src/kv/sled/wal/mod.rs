@@ -4,7 +4,7 @@
 //! full is sealed and the next one begun; those that a base holds are let go, and the largest of them is written anew as the next segment, so
 //! that most syncs change no length. A frame names the version before it: frames that follow each other make a chain, and what a file held
 //! before does not join it. It names the last version that was synced before it, too: what is missing up to that one is damage, what is missing
-//! beyond it a power cut took. See docs/decisions/2026-11-21-08-journal.md and 2026-11-22-15-log-is-the-truth.md.
+//! beyond it a power cut took. See docs/decisions/2026-11-21-08-journal.md and 2026-11-22-12-log-is-the-truth.md.
 
 mod frame;
 mod replay;
