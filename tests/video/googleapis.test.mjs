@@ -276,5 +276,5 @@ test('refusals come as errors with the reason of the interface', async () => {
   await refused(anyone.videos.list({ part: ['snippet'], chart: 'worst' }), 400, 'invalidParameter');
   await refused(anyone.videos.list({ part: ['nothing'], id: ['x'] }), 400, 'unknownPart');
   await refused(alice.playlists.insert({ part: ['snippet'], requestBody: { snippet: {} } }), 400, 'playlistTitleRequired');
-  await refused(anyone.commentThreads.list({ part: ['id'], videoId: 'x' }), 501, 'notImplemented');
+  await refused(anyone.commentThreads.list({ part: ['id'], videoId: 'x' }), 404, 'videoNotFound');
 });

@@ -194,6 +194,15 @@ class Surface(unittest.TestCase):
         self.assertEqual(self.refused(self.alice.activities().insert(part="id", body={})), (410, "deleted"))
         self.assertEqual(self.refused(self.alice.comments().markAsSpam(id="x")), (410, "deleted"))
 
+    def test_j_a_report_names_a_reason_of_the_list(self):
+        reasons = self.alice.videoAbuseReportReasons().list(part="snippet").execute()["items"]
+        reason = next(reason for reason in reasons if "secondaryReasons" in reason["snippet"])
+        report = {"videoId": self.upload("Reported"), "reasonId": reason["id"]}
+        report["secondaryReasonId"] = reason["snippet"]["secondaryReasons"][0]["id"]
+        self.assertFalse(self.alice.videos().reportAbuse(body=report).execute())
+        for wrong in ({"reasonId": "none"}, {"secondaryReasonId": "none"}):
+            self.assertEqual(self.refused(self.alice.videos().reportAbuse(body={**report, **wrong}))[0], 400)
+
     def test_z_every_operation_that_is_built_was_called(self):
         page = (pathlib.Path(__file__).parents[2] / "docs" / "operations" / "video-api.md").read_text()
         rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and "/youtube/v3/" in line]

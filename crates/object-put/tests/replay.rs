@@ -93,7 +93,9 @@ impl Recorded {
             () if of("put-ifmatch") || of("put-update") => (404, "NoSuchKey"),
             () if of("put-lock") => (400, "InvalidRequest"),
             () if of("put-grants") => (400, "InvalidArgument"),
-            () if of("ssekms") || of("http/boto3-put-writeoffset") => (501, "NotImplemented"),
+            // The key that it names is none of this service.
+            () if of("ssekms") => (400, "KMS.NotFoundException"),
+            () if of("http/boto3-put-writeoffset") => (501, "NotImplemented"),
             () if of("accesspoint") || of("alias") || of("dirbucket") => (404, "NoSuchBucket"),
             () if of("outposts") => (400, "InvalidRequest"),
             () => (200, ""),
