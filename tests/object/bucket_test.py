@@ -246,12 +246,15 @@ class OtherSettings(Suite):
 
     def test_what_cannot_be_set_names_itself(self):
         name = self.bucket()
-        for parameter, operation in (
-            ("cors", "PutBucketCors"), ("website", "PutBucketWebsite"), ("replication", "PutBucketReplication"),
-            ("logging", "PutBucketLogging"), ("notification", "PutBucketNotificationConfiguration"),
-            ("accelerate", "PutBucketAccelerateConfiguration"),
+        logging = "<BucketLoggingStatus><LoggingEnabled><TargetBucket>b</TargetBucket><TargetPrefix/></LoggingEnabled></BucketLoggingStatus>"
+        events = "<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>"
+        fast = "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>"
+        for parameter, operation, document in (
+            ("website", "PutBucketWebsite", "<X/>"), ("replication", "PutBucketReplication", "<X/>"),
+            ("logging", "PutBucketLogging", logging), ("notification", "PutBucketNotificationConfiguration", events),
+            ("accelerate", "PutBucketAccelerateConfiguration", fast),
         ):  # fmt: skip
-            answer = request("PUT", f"/{name}?{parameter}", {}, "<X/>")
+            answer = request("PUT", f"/{name}?{parameter}", {}, document)
             self.is_refused(answer, 501, "NotImplemented", Message=f"{operation} is not implemented")
 
     def test_the_requester_may_be_made_to_pay(self):
