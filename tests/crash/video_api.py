@@ -2,9 +2,14 @@
 
 import json
 import os
+import pathlib
+import sys
 import urllib.request
 
 import harness
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "video"))
+from movie import mp4  # noqa: E402
 
 SEED = json.load(open(os.environ["TRIPTYCH_SEED"]))
 TOKENS = [account["tokens"][0]["token"] for account in SEED["accounts"][:2]]
@@ -50,7 +55,7 @@ class Session:
         if len(self.videos) < VIDEOS:
             request = urllib.request.Request(
                 self.url + "/upload/youtube/v3/videos?part=snippet&uploadType=media",
-                data=b"no film, but bytes",
+                data=mp4(),
                 headers={"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "video/mp4"},
             )
             with urllib.request.urlopen(request, timeout=60) as reply:
