@@ -296,7 +296,9 @@ class Settings(Suite):
         self.refused(404, "NoSuchKey", put, Bucket=name, Key="absent", Tagging={"TagSet": tags})
         absent = self.refused(404, "NoSuchKey", self.s3.get_object_tagging, Bucket=name, Key="absent")
         self.assertEqual(absent["Key"], f"{name}/absent")
-        self.is_refused(request("PUT", f"/{name}/k?tagging", {}, "<Tagging/>"), 400, "MalformedXML")
+        self.is_refused(request("PUT", f"/{name}/k?tagging", {}, "<X/>"), 400, "MalformedXML")
+        self.assertEqual(request("PUT", f"/{name}/k?tagging", {}, "<Tagging/>").status, 200)
+        self.assertEqual(self.s3.get_object_tagging(Bucket=name, Key="k")["TagSet"], [])
 
     def test_storage_classes_are_kept_and_unknown_ones_refused(self):
         name = self.bucket()
