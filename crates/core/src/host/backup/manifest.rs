@@ -16,7 +16,7 @@ const FORMAT: u32 = 1;
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-/// What a backup is, and what it holds.
+/// A backup: its moment, and the files that it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {

@@ -37,7 +37,7 @@ pub(super) enum BackupError {
         path: String,
         /// The file in it.
         file: String,
-        /// What is wrong with it.
+        /// The fault that was found.
         how: &'static str,
     },
     /// It is the backup of another service.

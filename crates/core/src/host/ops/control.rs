@@ -36,7 +36,7 @@ struct ClockChange {
     reset: Option<bool>,
 }
 
-/// What `/_ops/backup` takes.
+/// The body of a request to `/_ops/backup`.
 #[cfg(feature = "sled")]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

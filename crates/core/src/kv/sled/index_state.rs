@@ -15,7 +15,7 @@ const FILE: &str = "index";
 /// Longer than any state.
 const BYTES_MAX: usize = 512;
 
-/// What is known of the tree's files.
+/// Knowledge of the tree's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum IndexState {
     /// They were closed, on disk, with this last version.

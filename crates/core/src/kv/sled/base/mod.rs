@@ -43,7 +43,7 @@ pub(super) enum BaseError {
     Damaged(PathBuf, &'static str),
 }
 
-/// What a base holds.
+/// The content of a base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct BaseSummary {
     /// The last version of its rows, and of those that were deleted before it was made.
