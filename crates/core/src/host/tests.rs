@@ -13,7 +13,10 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::testing::Running;
-use super::{Body, BodyError, Config, Hosted, Limits, Operation, Refusal, ReplyBody, RequestHead};
+use super::{
+    Body, BodyError, Config, Hosted, Limits, Operation, Page, PageFile, Refusal, ReplyBody,
+    RequestHead,
+};
 use crate::error::Coded;
 
 /// A service that does what its path says.
@@ -35,6 +38,11 @@ impl Hosted for Probe {
     async fn reset(&self) -> Result<(), String> {
         self.calls.store(0, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn page(&self) -> Option<Page> {
+        const FILES: &[PageFile] = &[PageFile { name: "service.js", text: "// none" }];
+        Some(Page { name: "probe", version: "1", files: FILES })
     }
 }
 
@@ -447,4 +455,77 @@ async fn the_clock_is_moved_through_its_path() {
     assert_eq!(server.clock.offset_millis(), 60_000);
     let bad = control("POST", "/_ops/clock", host, r#"{"set": "noon"}"#);
     assert_eq!(status(&exchange(&server, &bad).await), 400);
+}
+
+#[tokio::test]
+async fn the_page_is_served_under_own_names_and_to_no_page_of_another_origin() {
+    let (server, probe) = start(Config::default()).await;
+    for (fields, wanted) in [
+        ("Host: localhost\r\n", 200),
+        ("Host: evil.example\r\n", 403),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", 403),
+        ("Host: localhost\r\nOrigin: http://evil.example\r\n", 403),
+    ] {
+        let answer = exchange(&server, &control("GET", "/_ui/", fields, "")).await;
+        assert_eq!(status(&answer), wanted, "{fields}");
+        let guarded = answer.contains("content-security-policy: default-src 'self'");
+        assert_eq!(guarded, wanted == 200, "{answer}");
+    }
+    let missing = exchange(&server, &control("GET", "/_ui/x", "Host: localhost\r\n", "")).await;
+    assert_eq!(status(&missing), 404);
+    assert_eq!(probe.calls.load(Ordering::SeqCst), 0, "the service is not asked");
+    let seen =
+        exchange(&server, &control("GET", "/_ops/requests", "Host: localhost\r\n", "")).await;
+    assert!(!seen.contains("_ui"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_request_is_shown_with_its_head_and_the_beginning_of_its_text_without_secrets() {
+    let (server, _) = start(Config::default()).await;
+    let host = "Host: localhost\r\n";
+    let body = "x".repeat(5_000);
+    for (kind, body) in [
+        ("application/json", body.as_str()),
+        ("application/x-www-form-urlencoded", "a=1&client_secret=s3cret"),
+        ("application/octet-stream", "bytes"),
+    ] {
+        let fields = format!("{host}Content-Type: {kind}\r\nX-Own-Token: s3cret\r\n");
+        exchange(&server, &control("POST", "/read", &fields, body)).await;
+    }
+    let list = exchange(&server, &control("GET", "/_ops/requests", host, "")).await;
+    assert!(!list.contains("x-own-token"), "the list is short: {list}");
+    let ids = list.split("\"id\":\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let mut shown = Vec::new();
+    for id in ids {
+        let path = format!("/_ops/requests?id={id}");
+        shown.push(exchange(&server, &control("GET", &path, host, "")).await);
+    }
+    assert_eq!(shown.len(), 3);
+    let all = shown.concat();
+    assert!(!all.contains("s3cret") && all.contains("x-own-token: ..."), "{all}");
+    assert!(shown[0].contains(&"x".repeat(4_096)) && !shown[0].contains(&"x".repeat(4_097)));
+    assert!(shown[1].contains("a=1&client_secret=..."), "{}", shown[1]);
+    assert!(shown[2].contains("\"body\":null"), "{}", shown[2]);
+}
+
+#[tokio::test]
+async fn requests_are_told_of_as_they_are_answered_and_again_behind_a_place() {
+    let (server, _) = start(Config::default()).await;
+    let live =
+        |more: &str| format!("GET /_ops/requests/live HTTP/1.1\r\nHost: localhost\r\n{more}\r\n");
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(live("").as_bytes()).await.unwrap();
+    read_until(&mut stream, ": listening").await;
+    let host = "Host: localhost\r\n";
+    exchange(&server, &control("GET", "/first", host, "")).await;
+    let told = read_until(&mut stream, "/first").await;
+    let place = told.split("id: ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    drop(stream);
+    exchange(&server, &control("GET", "/second", host, "")).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(live(&format!("Last-Event-ID: {place}\r\n")).as_bytes()).await.unwrap();
+    let told = read_until(&mut stream, "/second").await;
+    assert!(!told.contains("/first"), "{told}");
+    let stopped = tokio::time::timeout(Duration::from_secs(10), server.stop()).await;
+    assert!(stopped.unwrap().unwrap().drained, "a listener does not keep the server");
 }

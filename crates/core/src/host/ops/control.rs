@@ -11,6 +11,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 
 use super::faults::Fault;
+use super::live;
 #[cfg(feature = "sled")]
 use crate::host::backup::BackupError;
 use crate::host::server::panic::caught;
@@ -80,7 +81,10 @@ impl<S: HostedService> ControlRequest<'_, S> {
         if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
             return Err(Refusal::ForeignOrigin);
         }
-        if self.peer.address.ip().to_canonical().is_loopback() {
+        // The page itself holds nothing; what it asks for needs the token, which its user types.
+        if request.uri().path().starts_with("/_ui/")
+            || self.peer.address.ip().to_canonical().is_loopback()
+        {
             return Ok(());
         }
         let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
@@ -98,6 +102,9 @@ impl<S: HostedService> ControlRequest<'_, S> {
         let path = request.uri().path().to_owned();
         let method = request.method().clone();
         let server = self.server;
+        if let Some(page) = server.page.as_ref().filter(|_| path.starts_with("/_ui/")) {
+            return page.answer(&method, &path);
+        }
         match (path.as_str(), &method) {
             ("/_ops/health/live", &Method::GET | &Method::HEAD) => {
                 Ok(text(StatusCode::OK, "live\n"))
@@ -112,8 +119,9 @@ impl<S: HostedService> ControlRequest<'_, S> {
                 Ok(text(status, word))
             }
             ("/_ops/metrics", &Method::GET) => Ok(text(StatusCode::OK, server.metrics.text())),
-            ("/_ops/requests", &Method::GET) => {
-                json(&json!({ "requests": server.request_log.list() }))
+            ("/_ops/requests", &Method::GET) => self.requests(request.uri().query()),
+            ("/_ops/requests/live", &Method::GET) => {
+                Ok(live::reply(&server.request_log, &server.stopping, request.headers()))
             }
             ("/_ops/requests", &Method::DELETE) => {
                 server.request_log.clear();
@@ -121,7 +129,7 @@ impl<S: HostedService> ControlRequest<'_, S> {
             }
             ("/_ops/faults", &Method::GET) => json(&json!({ "faults": server.faults.list() })),
             ("/_ops/faults", &Method::DELETE) => {
-                server.faults.clear();
+                self.remove_faults(request.uri().query())?;
                 Ok(no_content())
             }
             ("/_ops/faults", &Method::POST | &Method::PUT) => {
@@ -152,6 +160,30 @@ impl<S: HostedService> ControlRequest<'_, S> {
                 Err(_) if KNOWN.contains(&path.as_str()) => Err(Refusal::MethodNotAllowed),
                 Err(_) => Err(Refusal::NoSuchControlPath),
             },
+        }
+    }
+
+    /// The requests that are kept, or one of them (`id`) with its headers, the beginning of its body and the error that it was answered with.
+    fn requests(&self, query: Option<&str>) -> Result<Response<ReplyBody>, Refusal> {
+        let log = &self.server.request_log;
+        let Some(id) = query.and_then(|query| query.strip_prefix("id=")) else {
+            return json(&json!({ "requests": log.list() }));
+        };
+        let gone = || Refusal::BadControlRequest(format!("no request {id} is kept"));
+        let request = log.find(id).ok_or_else(gone)?;
+        json(&json!({ "request": request, "detail": request.detail }))
+    }
+
+    /// Takes the faults on request back, or one of them (`id`).
+    fn remove_faults(&self, query: Option<&str>) -> Result<(), Refusal> {
+        let faults = &self.server.faults;
+        let Some(id) = query.and_then(|query| query.strip_prefix("id=")) else {
+            faults.clear();
+            return Ok(());
+        };
+        match id.parse().is_ok_and(|id| faults.remove(id)) {
+            true => Ok(()),
+            false => Err(Refusal::BadControlRequest(format!("there is no fault {id}"))),
         }
     }
 
@@ -199,6 +231,7 @@ const KNOWN: &[&str] = &[
     "/_ops/health/ready",
     "/_ops/metrics",
     "/_ops/requests",
+    "/_ops/requests/live",
     "/_ops/faults",
     "/_ops/reset",
     "/_ops/clock",

@@ -1,5 +1,6 @@
 //! Faults on request: the next requests that match a rule are delayed, refused, or both.
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -11,6 +12,9 @@ const RULES_MAX: usize = 1_000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::host) struct Fault {
+    /// Its number, by which it is taken back.
+    #[serde(default, skip_deserializing)]
+    id: u64,
     /// The method that it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     method: Option<String>,
@@ -50,7 +54,8 @@ impl Fault {
 #[derive(Debug, Default)]
 pub(in crate::host) struct Faults {
     rules: Mutex<Vec<Fault>>,
-    any: std::sync::atomic::AtomicBool,
+    last: AtomicU64,
+    any: AtomicBool,
 }
 
 impl Faults {
@@ -65,14 +70,23 @@ impl Faults {
         if rules.len() == RULES_MAX {
             return Err(format!("there are {RULES_MAX} faults already"));
         }
-        rules.push(fault);
-        self.any.store(true, std::sync::atomic::Ordering::Release);
+        rules.push(Fault { id: 1 + self.last.fetch_add(1, Ordering::Relaxed), ..fault });
+        self.any.store(true, Ordering::Release);
         Ok(())
     }
 
     pub(in crate::host) fn clear(&self) {
         self.rules.lock().clear();
-        self.any.store(false, std::sync::atomic::Ordering::Release);
+        self.any.store(false, Ordering::Release);
+    }
+
+    /// Takes one rule back, and returns whether it was there.
+    pub(in crate::host) fn remove(&self, id: u64) -> bool {
+        let mut rules = self.rules.lock();
+        let before = rules.len();
+        rules.retain(|fault| fault.id != id);
+        self.any.store(!rules.is_empty(), Ordering::Release);
+        rules.len() < before
     }
 
     pub(in crate::host) fn list(&self) -> Vec<Fault> {
@@ -81,7 +95,7 @@ impl Faults {
 
     /// The fault of this request, which is then used up by one.
     pub(in crate::host) fn take(&self, method: &str, path: &str) -> Option<Fault> {
-        if !self.any.load(std::sync::atomic::Ordering::Acquire) {
+        if !self.any.load(Ordering::Acquire) {
             return None;
         }
         let mut rules = self.rules.lock();
@@ -92,7 +106,7 @@ impl Faults {
         if taken.times == 0 {
             rules.remove(at);
         }
-        self.any.store(!rules.is_empty(), std::sync::atomic::Ordering::Release);
+        self.any.store(!rules.is_empty(), Ordering::Release);
         Some(taken)
     }
 }
@@ -113,6 +127,17 @@ mod tests {
         assert!(faults.take("PUT", "/a/b").is_some());
         assert!(faults.take("put", "/a").is_some());
         assert!(faults.take("PUT", "/a").is_none());
+    }
+
+    #[test]
+    fn a_fault_is_taken_back_by_its_id_and_others_stay() {
+        let faults = Faults::default();
+        for _ in 0..3 {
+            faults.add(serde_json::from_str(r#"{"status": 500}"#).unwrap()).unwrap();
+        }
+        assert!(faults.remove(2) && !faults.remove(2));
+        let ids: Vec<_> = faults.list().iter().map(|fault| fault.id).collect();
+        assert_eq!(ids, [1, 3]);
     }
 
     #[test]

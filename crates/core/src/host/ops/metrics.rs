@@ -13,6 +13,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::process_metrics::ProcessMetrics;
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     operation: &'static str,
@@ -64,6 +66,7 @@ impl Metrics {
         registry.register("http_requests_running", "Requests being answered", running.clone());
         registry.register("http_connections", "Open connections", connections.clone());
         registry.register("http_panics", "Handlers that panicked", panics.clone());
+        registry.register_collector(Box::new(ProcessMetrics));
         Self {
             registry: Arc::new(Mutex::new(registry)),
             requests,

@@ -3,14 +3,19 @@
 use std::collections::VecDeque;
 use std::fmt::Display;
 
-use http::Method;
+use http::{HeaderMap, Method};
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
+use crate::id::{Ids, SystemIds};
 use crate::time::Timestamp;
 
 const KEPT: usize = 1_000;
+/// Texts of a request that are kept: its target, and each of its headers.
 const TARGET_BYTES_MAX: usize = 512;
+const HEADERS_BYTES_MAX: usize = 8 * 1024;
 /// Parameters that hold a secret in any service: of OAuth, and of signed links. A service has more of its own.
 const SECRET_PARAMETERS: &[&str] = &[
     "key",
@@ -22,12 +27,18 @@ const SECRET_PARAMETERS: &[&str] = &[
     "client_secret",
     "assertion",
     "signature",
+    "ticket",
 ];
+/// A header with one of these in its name holds a secret.
+const SECRET_HEADERS: &[&str] =
+    &["auth", "cookie", "key", "password", "secret", "signature", "ticket", "token"];
 
 /// One answered request.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::host) struct LoggedRequest {
+    /// Its place among all requests of this process, from 1.
+    pub(in crate::host) number: u64,
     #[serde(serialize_with = "shown")]
     pub(in crate::host) time: Timestamp,
     pub(in crate::host) id: String,
@@ -38,47 +49,141 @@ pub(in crate::host) struct LoggedRequest {
     pub(in crate::host) operation: &'static str,
     pub(in crate::host) status: u16,
     pub(in crate::host) micros: u64,
+    pub(in crate::host) peer: String,
+    /// What only the answer about this one request shows.
+    #[serde(skip)]
+    pub(in crate::host) detail: Detail,
+}
+
+/// The longer part of a request.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::host) struct Detail {
+    /// Its headers, a line each.
+    pub(in crate::host) headers: String,
+    /// The beginning of its body, where that was text.
+    pub(in crate::host) body: Option<String>,
+    /// The beginning of the answer, where that was an error in words.
+    pub(in crate::host) error: Option<String>,
+    /// The fault on request that it met.
+    pub(in crate::host) fault: Option<serde_json::Value>,
 }
 
 fn shown<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
+/// The latest requests, and whoever waits for the next.
+#[derive(Debug)]
+pub(in crate::host) struct RequestLog {
+    ring: Mutex<Ring>,
+    pushed: Notify,
+    /// Names this process, so that a number of an earlier one is not taken for one of this.
+    process: u64,
+}
+
 #[derive(Debug, Default)]
-pub(in crate::host) struct RequestLog(Mutex<VecDeque<LoggedRequest>>);
+struct Ring {
+    requests: VecDeque<LoggedRequest>,
+    last: u64,
+}
+
+impl Default for RequestLog {
+    fn default() -> Self {
+        Self { ring: Mutex::default(), pushed: Notify::new(), process: SystemIds.next() }
+    }
+}
 
 impl RequestLog {
-    /// Notes a request, which `fill` writes over the oldest: each keeps its memory, so that a busy service allocates nothing here.
+    /// Notes a request, which `fill` writes over the oldest: each keeps its memory, so that a busy service allocates little here.
     pub(in crate::host) fn push(&self, fill: impl FnOnce(&mut LoggedRequest)) {
-        let mut ring = self.0.lock();
-        let oldest = (ring.len() == KEPT).then(|| ring.pop_front()).flatten();
+        let mut ring = self.ring.lock();
+        let oldest = (ring.requests.len() == KEPT).then(|| ring.requests.pop_front()).flatten();
         let mut request = oldest.unwrap_or_default();
+        ring.last += 1;
+        request.number = ring.last;
         fill(&mut request);
         // A host name may be as long as a head.
         request.host.shrink_to(TARGET_BYTES_MAX);
-        ring.push_back(request);
+        ring.requests.push_back(request);
+        drop(ring);
+        self.pushed.notify_waiters();
     }
 
     pub(in crate::host) fn clear(&self) {
-        self.0.lock().clear();
+        self.ring.lock().requests.clear();
     }
 
     pub(in crate::host) fn list(&self) -> Vec<LoggedRequest> {
-        self.0.lock().iter().cloned().collect()
+        self.ring.lock().requests.iter().cloned().collect()
+    }
+
+    /// A request and its longer part.
+    pub(in crate::host) fn find(&self, id: &str) -> Option<LoggedRequest> {
+        self.ring.lock().requests.iter().find(|request| request.id == id).cloned()
+    }
+
+    /// Requests behind a number, the oldest first, without their longer parts.
+    pub(in crate::host) fn after(&self, number: u64) -> Vec<LoggedRequest> {
+        let ring = self.ring.lock();
+        let from = ring.requests.partition_point(|request| request.number <= number);
+        let short = |request: &LoggedRequest| LoggedRequest {
+            id: request.id.clone(),
+            host: request.host.clone(),
+            target: request.target.clone(),
+            peer: request.peer.clone(),
+            method: request.method.clone(),
+            detail: Detail::default(),
+            ..*request
+        };
+        ring.requests.range(from..).map(short).collect()
+    }
+
+    /// Ends with the next request, also one that comes before this is waited for.
+    pub(in crate::host) fn pushed(&self) -> Notified<'_> {
+        self.pushed.notified()
+    }
+
+    /// The place behind a request, as [`RequestLog::number_of`] reads it.
+    pub(in crate::host) fn place(&self, number: u64) -> String {
+        format!("{:x}-{number}", self.process)
+    }
+
+    /// The number that a place stands for; 0, where it is one of another process or none.
+    pub(in crate::host) fn number_of(&self, place: &str) -> u64 {
+        let number = place.split_once('-').filter(|(process, _)| {
+            u64::from_str_radix(process, 16).is_ok_and(|process| process == self.process)
+        });
+        number.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
     }
 }
 
 /// A target whose secret query values, also those of the service's `own` parameters, are replaced by `...`; at most 512 bytes of it.
 pub(in crate::host) fn redact(target: &str, own: &[&str]) -> String {
-    let is_secret = |name: &str| {
-        SECRET_PARAMETERS.iter().chain(own).any(|secret| name.eq_ignore_ascii_case(secret))
-    };
     let (path, query) =
         target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let mut out = String::with_capacity(target.len().min(520));
     out.push_str(path);
-    for (place, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
-        out.push(if place == 0 { '?' } else { '&' });
+    if let Some(query) = query {
+        out.push('?');
+        redact_pairs(&mut out, query, own);
+    }
+    if out.len() > TARGET_BYTES_MAX {
+        out.truncate(out.floor_char_boundary(TARGET_BYTES_MAX));
+        out.push_str("...");
+    }
+    out
+}
+
+/// Writes the pairs of a query or of a form, whose secret values are replaced by `...`.
+pub(in crate::host) fn redact_pairs(out: &mut String, pairs: &str, own: &[&str]) {
+    let is_secret = |name: &str| {
+        SECRET_PARAMETERS.iter().chain(own).any(|secret| name.eq_ignore_ascii_case(secret))
+    };
+    for (place, pair) in pairs.split('&').enumerate() {
+        if place > 0 {
+            out.push('&');
+        }
         match pair.split_once('=') {
             Some((name, _)) if is_secret(name) => {
                 out.push_str(name);
@@ -87,9 +192,22 @@ pub(in crate::host) fn redact(target: &str, own: &[&str]) -> String {
             _ => out.push_str(pair),
         }
     }
-    if out.len() > TARGET_BYTES_MAX {
-        out.truncate(out.floor_char_boundary(TARGET_BYTES_MAX));
-        out.push_str("...");
+}
+
+/// The headers of a request, a line each, at most 8 KiB; the values of secret ones are replaced by `...`.
+pub(in crate::host) fn header_lines(headers: &HeaderMap) -> String {
+    let mut out = String::with_capacity(512);
+    for (name, value) in headers {
+        let name = name.as_str();
+        let is_secret = SECRET_HEADERS.iter().any(|word| name.contains(word));
+        let value = if is_secret { "..." } else { value.to_str().unwrap_or("(not text)") };
+        if out.len() + name.len() + value.len() > HEADERS_BYTES_MAX {
+            out.push_str("...\n");
+            break;
+        }
+        for piece in [name, ": ", value, "\n"] {
+            out.push_str(piece);
+        }
     }
     out
 }
@@ -109,6 +227,35 @@ mod tests {
     }
 
     #[test]
+    fn secrets_in_headers_are_taken_out() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("authorization", "Bearer s3cret"),
+            ("x-api-key", "s3cret"),
+            ("x-own-customer-key-md5", "s3cret"),
+            ("cookie", "a=s3cret"),
+            ("x-security-token", "s3cret"),
+            ("accept", "*/*"),
+        ] {
+            headers.insert(name, value.parse().unwrap());
+        }
+        let lines = header_lines(&headers);
+        assert!(!lines.contains("s3cret") && lines.contains("authorization: ...\n"), "{lines}");
+        assert!(lines.contains("accept: */*\n"), "{lines}");
+    }
+
+    #[test]
+    fn headers_are_kept_within_their_limit() {
+        let mut headers = HeaderMap::new();
+        for number in 0..100 {
+            let name: http::HeaderName = format!("x-{number}").parse().unwrap();
+            headers.insert(name, "v".repeat(1_000).parse().unwrap());
+        }
+        let lines = header_lines(&headers);
+        assert!(lines.len() <= HEADERS_BYTES_MAX + 4 && lines.ends_with("...\n"));
+    }
+
+    #[test]
     fn only_the_last_thousand_are_kept() {
         let requests = RequestLog::default();
         for number in 0..1_500_u64 {
@@ -116,5 +263,22 @@ mod tests {
         }
         let list = requests.list();
         assert_eq!((list.len(), list[0].micros), (1_000, 500));
+    }
+
+    #[test]
+    fn what_follows_a_place_is_given_once_and_the_place_of_another_process_is_the_beginning() {
+        let requests = RequestLog::default();
+        for _ in 0..3 {
+            requests.push(|_| ());
+        }
+        let place = requests.place(2);
+        let after = requests.after(requests.number_of(&place));
+        assert_eq!(after.iter().map(|request| request.number).collect::<Vec<_>>(), [3]);
+        for other in ["", "-", "x-2", "0-2"] {
+            assert_eq!(requests.number_of(other), 0, "{other}");
+        }
+        requests.clear();
+        requests.push(|_| ());
+        assert_eq!(requests.after(2).len(), 1, "a cleared log goes on counting");
     }
 }

@@ -1,6 +1,7 @@
 //! Bodies as the host hands them over: requests that cannot stall for ever, replies without a box where none is needed.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use tokio::time::{Instant, Sleep};
 
 use crate::host::BoxError;
@@ -42,11 +44,43 @@ pub struct Body {
     begun: Option<Instant>,
     /// Made only once the body has to be waited for, which most never have.
     timer: Option<Pin<Box<Sleep>>>,
+    copy: Option<BodyCopy>,
+}
+
+/// The beginning of a body that is text, for whoever looks at what a client sent.
+#[derive(Debug, Clone, Default)]
+pub(in crate::host) struct BodyCopy(Arc<Mutex<Vec<u8>>>);
+
+impl BodyCopy {
+    /// The bytes that a copy holds at most.
+    const BYTES_MAX: usize = 4 * 1024;
+
+    fn add(&self, data: &[u8]) {
+        let mut copied = self.0.lock();
+        let room = Self::BYTES_MAX.saturating_sub(copied.len());
+        copied.extend_from_slice(data.get(..room).unwrap_or(data));
+    }
+
+    /// The text that was copied so far.
+    pub(in crate::host) fn text(&self) -> String {
+        Self::text_of(&self.0.lock())
+    }
+
+    /// The beginning of these bytes as text.
+    pub(in crate::host) fn text_of(bytes: &[u8]) -> String {
+        let begin = bytes.get(..Self::BYTES_MAX).unwrap_or(bytes);
+        String::from_utf8_lossy(begin).into_owned()
+    }
 }
 
 impl Body {
     pub(in crate::host) fn new(incoming: Incoming, timeouts: BodyTimeouts) -> Self {
-        Self { incoming, timeouts, arrived: 0, begun: None, timer: None }
+        Self { incoming, timeouts, arrived: 0, begun: None, timer: None, copy: None }
+    }
+
+    /// The same body, whose beginning is copied as it arrives.
+    pub(in crate::host) fn copied_to(self, copy: Option<BodyCopy>) -> Self {
+        Self { copy, ..self }
     }
 
     /// Gives the connection's own body, without time limits: for protocol upgrades.
@@ -75,8 +109,12 @@ impl http_body::Body for Body {
         let this = &mut *self;
         match Pin::new(&mut this.incoming).poll_frame(context) {
             Poll::Ready(frame) => {
-                if let Some(Ok(frame)) = &frame {
-                    this.arrived += frame.data_ref().map_or(0, |data| data.len() as u64);
+                if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref())
+                {
+                    this.arrived += data.len() as u64;
+                    if let Some(copy) = &this.copy {
+                        copy.add(data);
+                    }
                 }
                 this.timer = None;
                 Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Broken)))

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use http::{Request, Response, Version, header};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
+use super::body::BodyCopy;
 use super::panic::caught;
 use super::state::ServerState;
 use super::{
@@ -13,7 +15,8 @@ use super::{
     RequestId,
 };
 use crate::host::ops::control::ControlRequest;
-use crate::host::ops::request_log::redact;
+use crate::host::ops::faults::Fault;
+use crate::host::ops::request_log::{Detail, header_lines, redact, redact_pairs};
 use crate::time::Clock as _;
 
 impl<S: HostedService> ServerState<S> {
@@ -31,8 +34,9 @@ impl<S: HostedService> ServerState<S> {
         let target = target.map_or("/", http::uri::PathAndQuery::as_str);
         let target = redact(target, self.service.secret_parameters());
         let host = host_of(&request).unwrap_or_default();
+        let noted = Noted::of(&request, &target);
         self.metrics.begin();
-        let response = self.route(request, peer, &id, &target).await;
+        let (response, fault) = self.route(request, peer, &id, &target, noted.copy.clone()).await;
         let took = begun.elapsed();
         let status = response.status().as_u16();
         let operation =
@@ -43,49 +47,68 @@ impl<S: HostedService> ServerState<S> {
             target: "request",
             id = &*id.0, peer = address, method = method.as_str(), host, path = target, operation, status, duration_us = micros,
         );
-        if !target.starts_with("/_ops/") {
+        if !is_control(&target) {
             let time = self.clock.now();
+            let detail = noted.detail(&response, fault, self.service.secret_parameters());
             self.request_log.push(|logged| {
                 (*id.0).clone_into(&mut logged.id);
                 host.clone_into(&mut logged.host);
                 target.clone_into(&mut logged.target);
-                (logged.time, logged.method) = (time, method);
+                address.clone_into(&mut logged.peer);
+                (logged.time, logged.method, logged.detail) = (time, method, detail);
                 (logged.operation, logged.status, logged.micros) = (operation, status, micros);
             });
         }
         response
     }
 
-    /// Checks that come before any service, then the control plane, then the service.
+    /// Checks that come before any service, then the control plane, then the service. Gives the fault on request beside the answer, where there was one.
     async fn route(
         &self,
         request: Request<Incoming>,
         peer: Peer,
         id: &RequestId,
         target: &str,
-    ) -> Response<ReplyBody> {
+        copy: Option<BodyCopy>,
+    ) -> (Response<ReplyBody>, Option<Fault>) {
         let timeouts = self.body_timeouts();
-        let mut request = request.map(|incoming| Body::new(incoming, timeouts));
+        let request = request.map(|incoming| Body::new(incoming, timeouts).copied_to(copy));
         // hyper's own limit is that of a buffer, which one read can pass.
         let head_max = self.limits.head_bytes_max;
         if head_bytes(&request) > head_max {
-            return self.refuse(&Refusal::HeadTooLarge(head_max), &request, id);
+            return (self.refuse(&Refusal::HeadTooLarge(head_max), &request, id), None);
         }
         let host = match check_host(&request) {
             Ok(host) => host,
-            Err(refusal) => return self.refuse(&refusal, &request, id),
+            Err(refusal) => return (self.refuse(&refusal, &request, id), None),
         };
         if is_control(request.uri().path()) && !self.service.owns_host(&host) {
             let name = host.into_owned();
-            return ControlRequest { server: self, name: &name, peer, id }.answer(request).await;
+            let control = ControlRequest { server: self, name: &name, peer, id };
+            return (control.answer(request).await, None);
         }
-        if let Some(fault) = self.faults.take(request.method().as_str(), request.uri().path()) {
+        let fault = self.faults.take(request.method().as_str(), request.uri().path());
+        if let Some(fault) = &fault {
             tokio::time::sleep(fault.delay()).await;
-            if let Some(status) = fault.status {
-                let reason = fault.reason;
-                return self.refuse(&Refusal::FaultInjected { status, reason }, &request, id);
-            }
         }
+        let response = match fault.as_ref().and_then(|fault| Some((fault, fault.status?))) {
+            Some((fault, status)) => {
+                let refusal = Refusal::FaultInjected { status, reason: fault.reason.clone() };
+                self.refuse(&refusal, &request, id)
+            }
+            None => self.call(request, peer, id, target).await,
+        };
+        (response, fault)
+    }
+
+    /// Lets the service answer, and answers for one that panics.
+    async fn call(
+        &self,
+        mut request: Request<Body>,
+        peer: Peer,
+        id: &RequestId,
+        target: &str,
+    ) -> Response<ReplyBody> {
         request.extensions_mut().insert(RequestContext {
             id: id.clone(),
             peer,
@@ -107,6 +130,59 @@ impl<S: HostedService> ServerState<S> {
             }
         }
     }
+}
+
+/// The facts of a request that are gone once it was answered.
+struct Noted {
+    headers: String,
+    copy: Option<BodyCopy>,
+    is_form: bool,
+}
+
+impl Noted {
+    fn of(request: &Request<Incoming>, target: &str) -> Self {
+        if is_control(target) {
+            return Self { headers: String::new(), copy: None, is_form: false };
+        }
+        let headers = request.headers();
+        let is_packed = headers.contains_key(header::CONTENT_ENCODING);
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.filter(|_| !is_packed).unwrap_or_default();
+        let copied = is_text(kind) && !request.body().is_end_stream();
+        Self {
+            headers: header_lines(headers),
+            copy: copied.then(BodyCopy::default),
+            is_form: kind.contains("form-urlencoded"),
+        }
+    }
+
+    /// What is kept of a request beside its line; `own` are secret parameters.
+    fn detail(self, response: &Response<ReplyBody>, fault: Option<Fault>, own: &[&str]) -> Detail {
+        let body = self.copy.map(|copy| copy.text()).filter(|text| !text.is_empty());
+        let body = body.map(|text| match self.is_form {
+            true => {
+                let mut out = String::new();
+                redact_pairs(&mut out, &text, own);
+                out
+            }
+            false => text,
+        });
+        let failed = response.status().as_u16() >= 400
+            && !response.headers().contains_key(header::CONTENT_ENCODING);
+        let error = match response.body() {
+            ReplyBody::Whole(bytes) if failed && !bytes.is_empty() => {
+                Some(BodyCopy::text_of(bytes))
+            }
+            _ => None,
+        };
+        let fault = fault.and_then(|fault| serde_json::to_value(fault).ok());
+        Detail { headers: self.headers, body, error, fault }
+    }
+}
+
+/// Returns whether bodies of a content type are texts.
+fn is_text(kind: &str) -> bool {
+    ["text/", "json", "xml", "form-urlencoded"].iter().any(|word| kind.contains(word))
 }
 
 fn is_control(path: &str) -> bool {

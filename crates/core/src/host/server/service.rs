@@ -9,6 +9,7 @@ use http::{Request, Response};
 use hyper::service::Service;
 
 use super::{Body, Refusal, ReplyBody, RequestHead, RequestId, Stopping};
+use crate::host::ops::Page;
 
 /// A service as the host sees it, beside being a `hyper::service::Service`.
 pub trait Hosted: Clone + Send + Sync + 'static {
@@ -34,6 +35,11 @@ pub trait Hosted: Clone + Send + Sync + 'static {
     /// Returns whether this Host names something of the service's own, so that control paths under it are the service's.
     fn owns_host(&self, _host: &str) -> bool {
         false
+    }
+
+    /// The page at `/_ui/`, if the service has one.
+    fn page(&self) -> Option<Page> {
+        None
     }
 
     /// Answers a control path of the service's own, after the host's checks; gives the request back if it has none.

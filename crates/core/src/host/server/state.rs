@@ -12,6 +12,7 @@ use super::shutdown::Stopping;
 use super::{Hosted, Refusal, ReplyBody, RequestHead, RequestId};
 use crate::host::ops::Metrics;
 use crate::host::ops::faults::Faults;
+use crate::host::ops::page::served::ServedPage;
 use crate::host::ops::request_log::RequestLog;
 use crate::id::{Ids, SystemIds};
 use crate::time::SystemClock;
@@ -83,7 +84,8 @@ pub struct Config {
 pub(in crate::host) struct ServerState<S> {
     pub(in crate::host) service: S,
     pub(in crate::host) metrics: Metrics,
-    pub(in crate::host) request_log: RequestLog,
+    pub(in crate::host) request_log: Arc<RequestLog>,
+    pub(in crate::host) page: Option<ServedPage>,
     pub(in crate::host) faults: Faults,
     pub(in crate::host) clock: Arc<SystemClock>,
     pub(in crate::host) stopping: Stopping,
@@ -101,11 +103,12 @@ pub(in crate::host) struct ServerState<S> {
 impl<S: Hosted> ServerState<S> {
     pub(super) fn new(service: S, config: Config, stopping: Stopping) -> Self {
         Self {
+            page: service.page().as_ref().map(ServedPage::new),
             service,
             metrics: config.metrics,
             #[cfg(feature = "sled")]
             backup: config.backup.map(Arc::new),
-            request_log: RequestLog::default(),
+            request_log: Arc::default(),
             faults: Faults::default(),
             clock: config.clock,
             stopping,
