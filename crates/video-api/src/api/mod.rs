@@ -5,6 +5,7 @@ pub mod callback;
 pub mod discovery;
 pub mod error;
 pub mod fields;
+pub mod html;
 pub mod id_list;
 pub mod language;
 pub mod merge;

@@ -13,6 +13,7 @@ use triptych_core::kv::{Tx, run};
 use super::request::{ALLOW_POSTS, ApiRequest, pairs, read_whole_body};
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::account::ACCOUNTS;
+use crate::api::html::escaped;
 use crate::http::response::{ApiResponse, Body};
 use crate::oauth::authorization::{AuthorizationRequest, Refusal};
 use crate::oauth::token::{Issuer, TOKEN_PATHS, identity_key};
@@ -258,19 +259,4 @@ fn basic(request: &ApiRequest) -> Option<(String, String)> {
     let (id, secret) = text.split_once(':')?;
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Some((decoded(id), decoded(secret)))
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }

@@ -1,6 +1,7 @@
 //! The text of a comment: what may be written, and how it is shown.
 
 use crate::api::error::{Error, Rule};
+use crate::api::html::push_escaped;
 use crate::record::json_fields::Body;
 use crate::resource::comments::record::TEXT_CHARS_MAX;
 use crate::resource::comments::rules;
@@ -67,15 +68,10 @@ fn escape(out: &mut String, text: &str) {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
             // One break, however the line ends.
             '\r' if letters.peek() == Some(&'\n') => {}
             '\n' | '\r' => out.push_str("<br>"),
-            other => out.push(other),
+            other => push_escaped(out, other),
         }
     }
 }

@@ -6,6 +6,7 @@ use triptych_core::kv::Tx;
 
 use super::overlay::{self, Face, Overlay};
 use crate::api::error::Error;
+use crate::api::html::escaped;
 use crate::record::json_fields::text_of;
 use crate::record::stored::Stored;
 use crate::resource::videos::record::Video;
@@ -103,22 +104,6 @@ fn document(title: &str, body: &str) -> String {
         <script type=\"module\" src=\"player.js\"></script></head><body><main>{body}</main></body></html>\n",
         escaped(title)
     )
-}
-
-/// Text as it stands in markup and in attributes.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
