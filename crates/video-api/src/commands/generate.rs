@@ -17,7 +17,12 @@ use triptych_core::host::launch::StagingDir;
 /// Makes up a store and fills `data` with it.
 pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<String, String> {
     let number = |id| matches.get_one::<u64>(id).copied().unwrap_or_default();
-    let plan = Plan { channels: number("channels"), videos: number("videos"), seed: seed(matches) };
+    let plan = Plan {
+        channels: number("channels"),
+        videos: number("videos"),
+        busy_threads: number("busy-threads"),
+        seed: seed(matches),
+    };
     if plan.channels == 0 && plan.videos > 0 {
         return Err("videos need a channel: --channels 1 or more".to_owned());
     }

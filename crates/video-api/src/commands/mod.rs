@@ -64,9 +64,14 @@ pub(crate) fn augment(command: Command) -> Command {
         )
         .subcommand(
             Command::new("generate")
-                .about("Fill an empty data directory with channels, videos and playlists")
+                .about("Fill an empty data directory with channels, videos, playlists and comments")
                 .arg(count("channels", "100", "How many channels"))
                 .arg(count("videos", "10000", "How many videos, spread over the channels"))
+                .arg(count(
+                    "busy-threads",
+                    "0",
+                    "How many threads of comments more the last public video has",
+                ))
                 .arg(
                     // Its parser is that of the common flag of this name, which reads a file; here any text is a seed.
                     Arg::new("seed")

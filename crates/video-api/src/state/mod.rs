@@ -5,10 +5,12 @@
 //! | [`dump`] | the list of all tables, and a row as a line of text |
 //! | [`export`] | a store as lines |
 //! | [`import`] | lines as a store |
-//! | [`generate`] | channels, videos and playlists that follow from a seed |
+//! | [`generate`] | channels, videos, playlists, captions, subscriptions, comments and members that follow from a seed |
 //!
 //! Everything here blocks: it is for a thread of its own, and for stores that nobody else writes to.
 
+mod catalogue;
+mod discussion;
 pub mod dump;
 pub mod export;
 pub mod generate;

@@ -6,15 +6,22 @@ use triptych_core::id::SeededIds;
 use triptych_core::kv::{self, KeyValue, Memory, Span, Tx};
 use triptych_core::time::Timestamp;
 
+use super::catalogue::SERIES_VIDEOS;
 use super::export::export;
-use super::generate::{Generator, Plan, SERIES_VIDEOS};
+use super::generate::{Generator, Plan};
 use super::import::import;
 use super::vocabulary::name;
 use crate::index::query::{self, Query};
 use crate::index::tokenizer::TextQuery;
 use crate::index::verify::verify;
 use crate::picture::{self, VIDEO};
+use crate::record::counter::Count;
+use crate::resource::activities::record::{ACTIVITY_COUNTS, ACTIVITY_TIMES};
 use crate::resource::channels::record::CHANNEL_COUNTS;
+use crate::resource::comments::moderation::Moderation;
+use crate::resource::comments::record::{COMMENTS, Comment, thread_of};
+use crate::resource::comments::tally;
+use crate::resource::members::record::MEMBERS;
 use crate::resource::playlist_items::order::ORDER;
 use crate::resource::playlists::record::PLAYLISTS;
 use crate::resource::videos::chart::CHART;
@@ -83,7 +90,7 @@ impl Stores {
     }
 }
 
-const SMALL: Plan = Plan { channels: 3, videos: 130, seed: 7 };
+const SMALL: Plan = Plan { channels: 3, videos: 130, busy_threads: 0, seed: 7 };
 
 #[test]
 fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
@@ -109,7 +116,7 @@ fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
 
 #[test]
 fn a_damaged_export_is_refused_with_its_line() {
-    let stores = Stores::generated(Plan { channels: 1, videos: 2, seed: 1 });
+    let stores = Stores::generated(Plan { channels: 1, videos: 2, busy_threads: 0, seed: 1 });
     stores.upload(1, 100);
     let text = stores.export();
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
@@ -146,7 +153,7 @@ fn the_same_seed_gives_the_same_rows_and_another_gives_others() {
 /// One channel of more videos than a part holds, so that what is carried from part to part counts.
 #[test]
 fn what_is_generated_is_what_requests_would_have_made() {
-    let plan = Plan { channels: 1, videos: 1_203, seed: 3 };
+    let plan = Plan { channels: 1, videos: 1_203, busy_threads: 0, seed: 3 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
     verify(&mut tx).unwrap();
@@ -175,4 +182,51 @@ fn what_is_generated_is_what_requests_would_have_made() {
     };
     let found = query::run(&mut tx, &query, None, false, 50).unwrap();
     assert_eq!(found.total, SERIES_VIDEOS, "a series is found whole");
+}
+
+#[test]
+fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
+    let plan = Plan { channels: 40, videos: 1_500, busy_threads: 4_100, seed: 5 };
+    let stores = Stores::generated(plan);
+    let mut tx = Tx::new(&stores.kv);
+    let (comments, _) = COMMENTS.scan(&mut tx, &COMMENTS.span(&()), ALL).unwrap();
+    let state_of = |id: &str| {
+        let found = comments.binary_search_by(|(known, _)| known.as_str().cmp(id));
+        comments[found.unwrap()].1.state
+    };
+    let is_seen = |id: &str, comment: &Comment| {
+        let published = |state| state == Moderation::Published;
+        published(comment.state) && thread_of(id).is_none_or(|thread| published(state_of(thread)))
+    };
+    let (mut seen, mut replies) = (BTreeMap::<String, u64>::new(), 0);
+    for (id, comment) in &comments {
+        for list in comment.lists() {
+            *seen.entry(list).or_default() += u64::from(is_seen(id, comment));
+        }
+        replies += usize::from(thread_of(id).is_some());
+    }
+    for (list, count) in &seen {
+        assert_eq!(tally::of(&mut tx, list).unwrap().comments(), *count, "{list}");
+    }
+    let threads = comments.len() - replies;
+    let others = threads - 4_100;
+    assert!((500..5_000).contains(&others) && replies > threads / 10, "{threads} {replies}");
+    for state in Moderation::ALL {
+        assert!(comments.iter().any(|(_, comment)| comment.state == state), "{state:?}");
+    }
+    let (times, _) = ACTIVITY_TIMES.scan(&mut tx, &ACTIVITY_TIMES.span(&()), ALL).unwrap();
+    let mut done = BTreeMap::<(String, u8), u64>::new();
+    for ((channel, audience, ..), ()) in times {
+        *done.entry((channel, audience)).or_default() += 1;
+    }
+    let (counts, _) = ACTIVITY_COUNTS.scan(&mut tx, &ACTIVITY_COUNTS.span(&()), ALL).unwrap();
+    let counts: BTreeMap<_, _> =
+        counts.into_iter().map(|(key, Count(count))| (key, count)).collect();
+    assert_eq!(counts, done);
+    let (members, _) = MEMBERS.scan(&mut tx, &MEMBERS.span(&()), ALL).unwrap();
+    assert!(!members.is_empty());
+    let now = Timestamp::from_seconds(1_767_225_600);
+    assert!(
+        members.iter().all(|(_, member)| member.level.is_some() && member.time.since <= Some(now))
+    );
 }
