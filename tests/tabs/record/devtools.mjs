@@ -1,4 +1,4 @@
-// The DevTools protocol over the two pipes of a browser: JSON, with a zero byte behind each message.
+// The DevTools protocol over the two pipes of a browser: JSON, with a zero byte behind each message; for whatever drives one in tests.
 
 /** How long a command may take. */
 const PATIENCE_MS = 60_000;
@@ -9,6 +9,7 @@ export class DevTools {
   #last = 0;
   #waiting = new Map();
   #text = '';
+  #listeners = [];
 
   constructor(writer, reader) {
     this.#writer = writer;
@@ -31,6 +32,11 @@ export class DevTools {
     });
   }
 
+  /** Gives every event to a listener: its method, its parameters and its session. */
+  listen(listener) {
+    this.#listeners.push(listener);
+  }
+
   /** A session with a target. */
   async attach(targetId) {
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true });
@@ -50,7 +56,8 @@ export class DevTools {
   #read(text) {
     const parts = (this.#text + text).split('\0');
     this.#text = parts.pop();
-    for (const { id, result, error } of parts.map((part) => JSON.parse(part))) {
+    for (const { id, result, error, method, params, sessionId } of parts.map((part) => JSON.parse(part))) {
+      if (method) this.#listeners.forEach((listener) => listener(method, params, sessionId));
       const waiting = this.#waiting.get(id);
       if (!waiting) continue;
       this.#waiting.delete(id);

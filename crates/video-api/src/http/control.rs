@@ -6,12 +6,14 @@ use http::{Request, Response, header};
 use serde_json::json;
 use triptych_core::blobs;
 use triptych_core::error::Coded;
-use triptych_core::host::{Body as HostBody, BoxError, Hosted, Refusal, ReplyBody, RequestHead};
+use triptych_core::host::{
+    Body as HostBody, BoxError, Hosted, Page, Refusal, ReplyBody, RequestHead,
+};
 use triptych_core::kv::{self, StoreError, Tx, run};
 
 use super::content_encoding::DecodedBody;
 use super::request::read_whole_body;
-use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi};
+use super::{ATTEMPTS_MAX, ApiRequest, JSON_BYTES_MAX, VideoApi, page};
 use crate::api::error::{Error, Place};
 use crate::api::quota;
 use crate::http::response::{ApiResponse, Body, error_body};
@@ -72,6 +74,10 @@ impl Hosted for VideoApi {
         self.apply_seed().await.map(drop).map_err(|error| error.to_string())
     }
 
+    fn page(&self) -> Option<Page> {
+        Some(page::PAGE)
+    }
+
     async fn control(
         &self,
         request: Request<HostBody>,
@@ -102,6 +108,9 @@ impl VideoApi {
             ("POST", "/_ops/activities") => "activities",
             ("POST", "/_ops/accounts/close") => "close",
             ("GET", "/_ops/quota") => "quota",
+            ("GET", "/_ops/credentials") => "credentials",
+            ("GET", "/_ops/accounts") => "accounts",
+            ("POST", "/_ops/accessTokens") => "accessTokens",
             _ => return Err(request),
         };
         let (head, mut body) = request.into_parts();
@@ -132,6 +141,12 @@ impl VideoApi {
                 Ok(bytes) => self.player_link(&request, &bytes).await,
                 Err(error) => Err(error),
             },
+            "accessTokens" => match read_whole_body(&mut body, JSON_BYTES_MAX).await {
+                Ok(bytes) => self.access_token(&bytes).await,
+                Err(error) => Err(error),
+            },
+            "accounts" => self.accounts(request.value("id")),
+            "credentials" => Ok(self.credentials()),
             "abuseReports" => self.abuse_reports(request.value("videoId")),
             _ => quota::remaining(&mut Tx::new(&*self.0.store), OPERATIONS, self.0.clock.now()),
         };

@@ -9,6 +9,7 @@ mod download;
 mod file_body;
 mod jsonp;
 mod oauth;
+mod page;
 mod pictures;
 mod player;
 mod publish_schedule;

@@ -7,6 +7,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use super::error::SeedError;
+use super::secrets::{ApiKey, OauthClient, Token};
 use super::section::{SectionReader, SeedSection, moment};
 use crate::account::{ACCOUNTS, Account, KEYS, KeyRow, Scope, Scopes, TOKENS, TokenRow, digest};
 use crate::api::error::Error;
@@ -37,8 +38,9 @@ fn read_projects(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
         reader.names.take("project", &seed.id, &place, ".id")?;
         for key in &seed.api_keys {
             reader.names.take("API key", key, &place, ".apiKeys")?;
+            let (project, key) = (seed.id.clone(), key.clone());
+            reader.secrets.api_keys.push(ApiKey { project, key });
         }
-        *reader.has_credentials |= !seed.api_keys.is_empty();
         reader.step(place, move |tx, _, _| project(tx, &seed));
     }
     Ok(())
@@ -54,7 +56,8 @@ fn read_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
         }
         for token in &seed.tokens {
             reader.names.take("token", &token.token, &place, ".tokens")?;
-            *reader.has_credentials = true;
+            let secret = Token { account: seed.id.clone(), token: token.token.clone() };
+            reader.secrets.tokens.push(secret);
             if let Some(name) = token.scopes.iter().find(|name| Scope::named(name).is_none()) {
                 return Err(SeedError::Unreadable(format!("{place}.tokens: {name} is no scope")));
             }
@@ -67,6 +70,9 @@ fn read_accounts(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
 fn read_clients(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
     for (place, seed) in reader.things::<SeedClient>()? {
         reader.names.take("client", &seed.id, &place, ".id")?;
+        if let Some(secret) = seed.secret.clone() {
+            reader.secrets.oauth_clients.push(OauthClient { id: seed.id.clone(), secret });
+        }
         reader.step(place, move |tx, _, _| client(tx, &seed));
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod credentials;
 pub mod error;
 mod names;
+pub mod secrets;
 pub mod section;
 
 pub use error::SeedError;
@@ -10,6 +11,7 @@ pub use error::SeedError;
 use crate::api::operation::Run;
 use crate::resource::{OPERATIONS, RESOURCES};
 use names::Names;
+use secrets::Secrets;
 use section::{ReadFile, SectionReader, SeedSection, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -61,7 +63,7 @@ fn is_not_built(name: &str) -> bool {
 #[derive(Debug, Clone, Default)]
 pub struct Seed {
     steps: Vec<Step>,
-    has_credentials: bool,
+    secrets: Secrets,
     digest: [u8; 32],
 }
 
@@ -105,7 +107,7 @@ impl Seed {
                 file: map,
                 section,
                 names: &mut names,
-                has_credentials: &mut seed.has_credentials,
+                secrets: &mut seed.secrets,
                 digest: seed.digest,
                 steps: &mut seed.steps,
                 files,
@@ -129,7 +131,13 @@ impl Seed {
     /// Returns whether it names keys or tokens.
     #[must_use]
     pub const fn has_credentials(&self) -> bool {
-        self.has_credentials
+        self.secrets.has_credentials()
+    }
+
+    /// The keys, tokens and secrets that it names.
+    #[must_use]
+    pub const fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// Number of steps that it has.

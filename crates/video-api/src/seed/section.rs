@@ -10,6 +10,7 @@ use triptych_core::time::Timestamp;
 
 use super::error::SeedError;
 use super::names::Names;
+use super::secrets::Secrets;
 use crate::account::ACCOUNTS;
 use crate::api::error::Error;
 use crate::resource::channels::record::CHANNELS;
@@ -52,8 +53,8 @@ pub struct SectionReader<'f> {
     pub(super) section: &'static SeedSection,
     /// The names that the file has given.
     pub names: &'f mut Names,
-    /// Set by a section that brings keys or tokens.
-    pub has_credentials: &'f mut bool,
+    /// The secrets that the file has named.
+    pub(super) secrets: &'f mut Secrets,
     /// The digest of the file.
     pub digest: [u8; 32],
     pub(super) steps: &'f mut Vec<Step>,

@@ -12,6 +12,7 @@ mod http;
 mod membership;
 mod mended;
 mod model;
+mod page;
 mod pages;
 mod parameters;
 mod parts;
