@@ -1,9 +1,10 @@
-"""Objects of many sizes: each acknowledged one is read back whole after the end."""
+"""Objects of many sizes, and objects that grow: each acknowledged one is read back whole after the end, each acknowledged append is there."""
 
 import hashlib
 import json
 import os
 import random
+import socket
 
 import boto3
 from botocore.config import Config
@@ -14,20 +15,55 @@ import harness
 SEED = json.load(open(os.environ["TRIPTYCH_SEED"]))
 KEY = SEED["accounts"][0]["keys"][0]
 SIZES = [0, 1, 700, 5_000, 70_000, 300_000, 1_500_000]
+LOGS = "logs--use1-az4--x-s3"
+CONFIGURATION = {"Location": {"Name": "use1-az4", "Type": "AvailabilityZone"}, "Bucket": {"Type": "Directory"}}
+
+_resolve = socket.getaddrinfo
+
+
+def _of_this_machine(host, *arguments, **options):
+    # Not every resolver knows the names below localhost.
+    name = host.decode() if isinstance(host, bytes) else host
+    return _resolve("127.0.0.1" if name and name.endswith(".localhost") else host, *arguments, **options)
+
+
+socket.getaddrinfo = _of_this_machine
 
 
 class Session:
     def __init__(self, url):
-        self.s3 = boto3.client(
+        self.s3 = self.client(url, addressing_style="path")
+        zonal = f"http://localhost:{url.rsplit(':', 1)[1]}"
+        self.zonal = self.client(zonal)
+        try:
+            control = self.client(zonal, disable_s3_express_session_auth=True)
+            control.create_bucket(Bucket=LOGS, CreateBucketConfiguration=CONFIGURATION)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "BucketAlreadyOwnedByYou":
+                raise
+        self.sizes = {}
+
+    def client(self, url, **s3):
+        return boto3.client(
             "s3",
             endpoint_url=url,
             region_name=SEED["region"],
             aws_access_key_id=KEY["accessKeyId"],
             aws_secret_access_key=KEY["secretAccessKey"],
-            config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}),
+            config=Config(retries={"total_max_attempts": 1}, s3=s3),
         )
 
+    def append(self, worker, number):
+        """A piece that says where it stands; it is a fact only once it is acknowledged."""
+        offset = self.sizes.get(worker, 0)
+        piece = f"{worker} {number} {offset};".encode().ljust(random.choice([40, 700, 200_000]), b".")
+        self.zonal.put_object(Bucket=LOGS, Key=f"log/{worker}", Body=piece, WriteOffsetBytes=offset)
+        self.sizes[worker] = offset + len(piece)
+        return worker, number, f"log/{worker}", (offset, hashlib.sha256(piece).hexdigest(), len(piece))
+
     def write(self, worker, number):
+        if number % 4 == 3:
+            return self.append(worker, number)
         # Every third write replaces an object, so that a replaced body is never seen half old, half new.
         key = f"{worker}/{number - number % 3}"
         body = os.urandom(random.choice(SIZES))
@@ -36,7 +72,11 @@ class Session:
 
     def missing(self, facts):
         latest, lost = {}, []
-        for worker, number, key, digest in facts:
+        facts = list(facts)
+        logs = [fact for fact in facts if fact[2].startswith("log/")]
+        for key in {fact[2] for fact in logs}:
+            lost += self.missing_of_log(key, [fact[3] for fact in logs if fact[2] == key])
+        for worker, number, key, digest in (fact for fact in facts if not fact[2].startswith("log/")):
             if key not in latest or latest[key][0] < number:
                 latest[key] = (number, digest)
         for key, (number, digest) in latest.items():
@@ -48,6 +88,21 @@ class Session:
             # The write under way at the end may have replaced it; the writer's next number has the same key then.
             if got != digest and number % 3 == 2:
                 lost.append(f"{key}: other bytes than were acknowledged")
+        return lost
+
+    def missing_of_log(self, key, pieces):
+        try:
+            whole = self.zonal.get_object(Bucket=LOGS, Key=key)["Body"].read()
+        except ClientError as error:
+            return [f"{key}: {error}"]
+        lost = []
+        for offset, digest, length in pieces:
+            if hashlib.sha256(whole[offset : offset + length]).hexdigest() != digest:
+                lost.append(f"{key}: the piece at {offset} is not there")
+        # Behind them stands nothing, or the whole of one that was under way.
+        rest = whole[max(offset + length for offset, _, length in pieces) :]
+        if len(rest) not in (0, 40, 700, 200_000):
+            lost.append(f"{key}: {len(rest)} bytes of an append that was cut off")
         return lost
 
 

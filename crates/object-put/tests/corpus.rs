@@ -49,6 +49,11 @@ fn the_corpus_of_listings_holds() {
 }
 
 #[test]
+fn the_corpus_of_session_tokens_holds() {
+    replay("object_session", fuzz::session);
+}
+
+#[test]
 fn the_corpus_of_part_lists_holds() {
     replay("object_part_list", fuzz::part_list);
 }

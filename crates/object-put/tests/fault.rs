@@ -160,6 +160,39 @@ async fn whichever_call_to_the_disk_fails_the_old_object_stays() {
     }
 }
 
+#[tokio::test]
+async fn whichever_call_to_the_disk_fails_during_an_append_the_object_stays_as_it_was() {
+    for size in [100_usize, 300_000] {
+        let more = vec![b'm'; size];
+        for call in 0.. {
+            let directory = tempfile::tempdir().unwrap();
+            let disk = Countdown::new(io::ErrorKind::Other);
+            let ids = SeededIds::from_number(3);
+            let blobs = Directory::open(directory.path(), Arc::new(disk.clone()), ids).unwrap();
+            let world = World::on(Arc::new(Memory::new()), Arc::new(blobs), NOW).await;
+            for (offset, piece) in [(0, b"old"), (3, b"und")] {
+                let answer = world.send(&Draft::append("/k", offset, piece)).await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+            }
+            disk.arm(call);
+            let answer = world.send(&Draft::append("/k", 6, &more)).await;
+            let is_over = disk.is_armed();
+            disk.arm(-1);
+            let stored = world.send(&Draft::zonal("GET", "/k", b"")).await.body;
+            if answer.status == 200 {
+                assert!(stored == [b"oldund", more.as_slice()].concat(), "{call}");
+            } else {
+                assert!([500, 503].contains(&answer.status), "{call}: {}", answer.text());
+                assert_eq!(stored, b"oldund", "{call}");
+            }
+            if is_over {
+                assert!(answer.status == 200 && call > 1, "nothing failed");
+                break;
+            }
+        }
+    }
+}
+
 /// A store whose n-th commit fails, in the way that `outcome` says.
 struct FailingStore {
     inner: Memory,
@@ -213,5 +246,27 @@ async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_ne
         let answer = world.send(&Draft::put("/bkt/k", b"new")).await;
         assert_eq!(answer.status, status, "{}", answer.text());
         assert_eq!(world.fetch("/bkt/k").await.body, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_commit_of_an_append_that_fails_leaves_the_object_as_it_was_or_whole_with_it() {
+    for (error, applies, status, expected) in [
+        (StoreError::Unavailable("disk".to_owned()), false, 503, &b"old"[..]),
+        (StoreError::OutcomeUnknown, false, 500, b"old"),
+        (StoreError::OutcomeUnknown, true, 500, b"oldnew"),
+        (StoreError::Conflict, false, 200, b"oldnew"),
+    ] {
+        let countdown = Countdown::new(io::ErrorKind::Other);
+        let inner = Memory::new();
+        let store = FailingStore { inner, countdown: countdown.clone(), error, applies };
+        let blobs = triptych_core::blobs::MemoryBlobs::new(SeededIds::from_number(2));
+        let world = World::on(Arc::new(store), Arc::new(blobs), NOW).await;
+        let first = world.send(&Draft::append("/k", 0, b"old")).await;
+        assert_eq!(first.status, 200, "{}", first.text());
+        countdown.arm(0);
+        let answer = world.send(&Draft::append("/k", 3, b"new")).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(world.send(&Draft::zonal("GET", "/k", b"")).await.body, expected);
     }
 }

@@ -63,15 +63,18 @@ async fn a_request_that_writes_with_a_parameter_without_a_meaning_does_nothing_a
 }
 
 #[test]
-fn the_page_of_operations_is_the_table() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs/operations/object-put.md");
-    let made = object_put::operation::table::page();
-    let kept = std::fs::read_to_string(page).unwrap_or_default();
-    assert!(
-        kept == made,
-        "docs/operations/object-put.md is not the table any more; this is its text:\n{made}"
-    );
+fn the_pages_of_operations_are_the_tables() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations");
+    for (name, made) in [
+        ("object-put.md", object_put::operation::table::page()),
+        ("object-put-buckets.md", object_put::operation::directory_bucket::page()),
+    ] {
+        let kept = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        assert!(
+            kept == made,
+            "docs/operations/{name} is not the table any more; this is its text:\n{made}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -96,7 +96,9 @@ impl Recorded {
             // The key that it names is none of this service.
             () if of("ssekms") => (400, "KMS.NotFoundException"),
             () if of("http/boto3-put-writeoffset") => (501, "NotImplemented"),
-            () if of("accesspoint") || of("alias") || of("dirbucket") => (404, "NoSuchBucket"),
+            () if of("accesspoint") || of("alias") => (404, "NoSuchBucket"),
+            // It appends to what no recorded request put.
+            () if of("dirbucket-append") => (400, "InvalidWriteOffset"),
             () if of("outposts") => (400, "InvalidRequest"),
             () => (200, ""),
         }
@@ -138,7 +140,7 @@ fn expected_beside(request: &Recorded, is_put: bool) -> (u16, &'static str) {
         "HEAD" if is_put => (200, ""),
         "HEAD" => (404, ""),
         "PUT" => (200, ""),
-        _ if line.contains("?session") => (501, "CreateSession is not implemented"),
+        _ if line.contains("?session") => (200, "<CreateSessionResult xmlns"),
         // It was told no location, and signs for one that it made up.
         _ if line.contains("location") => (200, "<LocationConstraint"),
         _ => (200, "<IsTruncated>false</IsTruncated>"),

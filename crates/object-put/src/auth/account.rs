@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use triptych_core::kv::JsonRecord;
 
 use crate::auth::digest::hmac_sha256;
+use crate::auth::session::Session;
 
 /// An account: the owner of buckets, objects and keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +121,8 @@ impl JsonRecord for AccessKey {}
 /// An access key and the account that it speaks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
+    /// The id of the access key.
+    pub id: String,
     /// The account.
     pub account: Account,
     /// The key.
@@ -133,28 +136,52 @@ pub enum Caller {
     Anonymous,
     /// The account and the access key of a signature that was verified.
     Principal(Arc<Principal>),
+    /// A session on a directory bucket, and who asked for it.
+    Session(Arc<SessionCaller>),
+}
+
+/// A sender with the credentials of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionCaller {
+    /// The account and the access key that asked for the session.
+    pub principal: Arc<Principal>,
+    /// The session.
+    pub session: Session,
 }
 
 impl Caller {
     /// The account, unless the request is anonymous.
     #[must_use]
     pub fn account(&self) -> Option<&Account> {
+        self.principal().map(|principal| &principal.account)
+    }
+
+    /// The account and the access key, unless the request is anonymous; of a session those that asked for it.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
         match self {
             Self::Anonymous => None,
-            Self::Principal(principal) => Some(&principal.account),
+            Self::Principal(principal) => Some(principal),
+            Self::Session(own) => Some(&own.principal),
+        }
+    }
+
+    /// The session, where the request is of one.
+    #[must_use]
+    pub fn session(&self) -> Option<&Session> {
+        match self {
+            Self::Anonymous | Self::Principal(_) => None,
+            Self::Session(own) => Some(&own.session),
         }
     }
 
     /// Tells whether the caller's key has `permission`. Whether a bucket lets the caller in is another question.
     #[must_use]
     pub fn has_permission(&self, permission: &str) -> bool {
-        match self {
-            Self::Anonymous => false,
-            Self::Principal(principal) => {
-                let mut allow = principal.key.allow.iter();
-                allow.any(|pattern| matches(pattern, permission))
-            }
-        }
+        self.principal().is_some_and(|principal| {
+            let mut allow = principal.key.allow.iter();
+            allow.any(|pattern| matches(pattern, permission))
+        })
     }
 }
 

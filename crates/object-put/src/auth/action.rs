@@ -103,6 +103,20 @@ const OF_BUCKETS: &[&str] = &[
     "UpdateBucketMetadataJournalTableConfiguration",
 ];
 
+/// Actions on directory buckets.
+const OF_DIRECTORIES: &[&str] = &[
+    "express:CreateBucket",
+    "express:CreateSession",
+    "express:DeleteBucket",
+    "express:DeleteBucketPolicy",
+    "express:GetBucketPolicy",
+    "express:GetEncryptionConfiguration",
+    "express:GetLifecycleConfiguration",
+    "express:PutBucketPolicy",
+    "express:PutEncryptionConfiguration",
+    "express:PutLifecycleConfiguration",
+];
+
 /// The kinds of resources that the actions of a pattern are done to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActionTargets {
@@ -121,6 +135,14 @@ impl ActionTargets {
         (targets.buckets || targets.objects).then_some(targets)
     }
 
+    /// Those of a pattern in the policy of a directory bucket: all its actions are done to the bucket.
+    #[must_use]
+    pub fn of_directory(pattern: &str) -> Option<Self> {
+        let mut actions = OF_DIRECTORIES.iter();
+        let fits = actions.any(|action| matches_action(pattern, action));
+        fits.then_some(Self { buckets: true, objects: false })
+    }
+
     /// Tells whether one of the actions can be done to a resource that `resource` stands for: the name of a bucket, and the key
     /// after a slash.
     #[must_use]
@@ -133,11 +155,18 @@ impl ActionTargets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::session::DirectoryAccess;
+    use crate::operation::directory_bucket;
     use crate::operation::table::OPERATIONS;
 
     #[test]
     fn every_permission_of_an_operation_is_an_action() {
-        let service = ["store:ListAllMyBuckets"];
+        for (name, access) in directory_bucket::SERVED {
+            if let DirectoryAccess::Regional(action, _) = access {
+                assert!(ActionTargets::of_directory(action).is_some(), "{name}");
+            }
+        }
+        let service = ["store:ListAllMyBuckets", "express:ListAllMyDirectoryBuckets"];
         let rows = OPERATIONS.iter().filter(|row| !row.permission.is_empty());
         for row in rows.filter(|row| !service.contains(&row.permission)) {
             let action = row.permission.strip_prefix("store:").unwrap();

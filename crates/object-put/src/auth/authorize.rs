@@ -7,7 +7,9 @@ use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
 use crate::auth::acl::{Acl, Permission};
+use crate::auth::directory::DirectoryRequest;
 use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
+use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::location::Target;
@@ -42,6 +44,8 @@ pub struct AccessRequest<'a> {
     pub caller: &'a Caller,
     /// True if it came over TLS.
     pub secure: bool,
+    /// The way in which it is authorized on a directory bucket; `None` where those do not have it.
+    pub directory: Option<DirectoryAccess>,
 }
 
 /// Finds the bucket of a request and lets the caller in.
@@ -52,7 +56,7 @@ pub fn authorize(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Buck
     let bucket = existing_bucket(access, tx)?;
     check_expected_owner(access.fields, "x-store-expected-bucket-owner", &bucket.owner)?;
     check_target(access, &bucket, tx)?;
-    if access.writes_object {
+    if access.writes_object && bucket.kind != BucketKind::Directory {
         // What a PUT brings along needs a permission of its own (spec §5.2); who may write may set it.
         let brings = [
             ("store:PutObjectAcl", Acl::is_named(access.fields)),
@@ -85,6 +89,9 @@ pub fn authorize_source(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<A
 /// absent that to list.
 fn check_target(access: &AccessRequest<'_>, bucket: &Bucket, tx: &mut Tx<'_>) -> Result<(), Error> {
     check_permission(access, of_version(access, access.permission), bucket, tx)?;
+    if bucket.kind == BucketKind::Directory {
+        return Ok(());
+    }
     if access.permission == "store:GetObjectAttributes" {
         check_permission(access, of_version(access, "store:GetObject"), bucket, tx)?;
     }
@@ -144,17 +151,10 @@ pub fn check_delete(
 }
 
 fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bucket>, Error> {
-    let bucket = BUCKETS
+    BUCKETS
         .get_shared(tx, &access.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
-        .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })?;
-    // A seed file may name one: what it holds has rules of its own, which are not there yet.
-    if bucket.kind == BucketKind::Directory && access.target == Target::Object {
-        return Err(Error::OperationNotImplemented {
-            operation: "The zonal endpoint of directory buckets",
-        });
-    }
-    Ok(bucket)
+        .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })
 }
 
 fn evaluate_policy(
@@ -184,6 +184,7 @@ fn evaluate_policy(
         version: access.version,
         secure: access.secure,
         tags: data.map(|data| &data.tags),
+        session_mode: None,
     });
     let owns = owns(access.caller, bucket);
     if effect == Some(Effect::Allow) && !owns && policy.is_public() {
@@ -208,6 +209,15 @@ pub fn check_permission(
     bucket: &Bucket,
     tx: &mut Tx<'_>,
 ) -> Result<(), Error> {
+    if bucket.kind == BucketKind::Directory {
+        let AccessRequest { caller, fields, query, secure, .. } = *access;
+        let request = DirectoryRequest { caller, fields, query, secure };
+        return request.check(access.directory.ok_or(Error::AccessDenied)?, bucket, tx);
+    }
+    // A session is good for its own bucket alone.
+    if access.caller.session().is_some() {
+        return Err(Error::InvalidToken);
+    }
     if permission.is_empty() {
         return Ok(());
     }

@@ -73,6 +73,15 @@ impl<'r> Credentials<'r> {
         }
     }
 
+    /// The session token that they bring.
+    #[must_use]
+    pub fn session_token(&self) -> Option<&str> {
+        match self {
+            Self::Anonymous(_) | Self::V2(_) => None,
+            Self::V4(own) => own.token(),
+        }
+    }
+
     /// Verifies the credentials with `key`, at the time `now`. `signing` keeps the signing key that was derived last of `key`: clients sign
     /// a whole day with one.
     ///
@@ -92,6 +101,17 @@ impl<'r> Credentials<'r> {
             Self::V2(own) => own.verify(key, line, fields, now),
         }
     }
+}
+
+/// Tells whether the credential of a request, which may turn out to be none, is scoped to a service.
+#[must_use]
+pub fn is_scoped_to(service: &str, fields: &Fields<'_>, query: &Query) -> bool {
+    let header = fields.get("authorization").ok().flatten();
+    let of_header = header.as_deref().and_then(|header| header.split_once("Credential="));
+    let of_header = of_header.and_then(|(_, rest)| rest.split([',', ' ']).next());
+    let prefix = fields.dialect().names().query_prefix;
+    let credential = of_header.or_else(|| query.get_prefixed(prefix, "Credential"));
+    credential.is_some_and(|credential| credential.rsplit('/').nth(1) == Some(service))
 }
 
 /// An anonymous body may still bring its hash or its framing; it has no chunk signatures.

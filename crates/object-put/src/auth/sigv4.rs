@@ -204,7 +204,7 @@ impl<'r> SigV4Credentials<'r> {
             valid_seconds: Some(valid_seconds),
             payload,
             payload_text,
-            token: token(fields, get("Security-Token"))?,
+            token: token(fields, get("Security-Token").or_else(|| get("S3session-Token")))?,
         })
     }
 
@@ -265,6 +265,11 @@ impl<'r> SigV4Credentials<'r> {
             )
         });
         Ok(Verified { payload: self.payload, chunks })
+    }
+
+    /// The session token that the request brings.
+    pub(super) fn token(&self) -> Option<&str> {
+        self.token.as_deref()
     }
 
     fn check_time(&self, now: Timestamp) -> Result<(), Error> {

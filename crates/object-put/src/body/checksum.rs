@@ -102,6 +102,8 @@ pub enum ChecksumType {
     FullObject,
     /// The checksums of its parts, one after the other.
     Composite,
+    /// None: the body grew, and values of its algorithm cannot be put together.
+    Unknown,
 }
 
 impl ChecksumType {
@@ -117,6 +119,7 @@ impl ChecksumType {
         match self {
             Self::FullObject => "FULL_OBJECT",
             Self::Composite => "COMPOSITE",
+            Self::Unknown => "",
         }
     }
 

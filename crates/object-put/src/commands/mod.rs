@@ -115,6 +115,16 @@ pub(crate) fn augment(command: Command) -> Command {
             .hide_env_values(true),
         )
         .arg(
+            flag(
+                "zonal-host",
+                "NAME",
+                "OBJECT_PUT_ZONAL_HOST",
+                "Name of the zonal endpoint: <bucket>.NAME is a directory bucket, as under a base host",
+            )
+            .action(clap::ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
             switch("without-lost-root-keys", "OBJECT_PUT_WITHOUT_LOST_ROOT_KEYS", "Start although a root key that bodies need is lost"),
         )
         .arg(
@@ -172,4 +182,8 @@ fn on_data(name: &str, matches: &ArgMatches, work: Work) -> ExitCode {
 
 fn text(matches: &ArgMatches, id: &str) -> Option<String> {
     matches.get_one::<String>(id).cloned()
+}
+
+fn texts(matches: &ArgMatches, id: &str) -> Vec<String> {
+    matches.get_many::<String>(id).into_iter().flatten().cloned().collect()
 }

@@ -11,7 +11,7 @@ use triptych_core::host::launch::{BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
 
 use super::root_keys::needed_keyring;
-use super::text;
+use super::{text, texts};
 
 /// Builds the service; what it awaits holds nothing of the command line.
 pub(crate) fn make(
@@ -53,6 +53,7 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         .region(region)
         .strict(start.flags.strict)
         .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
+        .zonal_hosts(texts(matches, "zonal-host"))
         .dialect(dialect.unwrap_or_default())
         .public_access_block(!matches.get_flag("without-public-access-block"))
         .seed(seed);

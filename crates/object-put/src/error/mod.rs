@@ -133,6 +133,9 @@ pub enum Error {
     /// A session token that is not the key's.
     #[error("The provided token is malformed or otherwise invalid.")]
     InvalidToken,
+    /// A session that is over: its time, or the access key that asked for it.
+    #[error("The provided token has expired.")]
+    ExpiredToken,
     /// The clocks differ by more than 15 minutes.
     #[error("The difference between the request time and the current time is too large.")]
     RequestTimeTooSkewed {
@@ -447,6 +450,22 @@ pub enum Error {
         "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key."
     )]
     WrongCustomerKey,
+    /// An append at another place than the end of the object (spec §7).
+    #[error("The write offset value that you specified does not match the current object size.")]
+    InvalidWriteOffset,
+    /// An append to an object of another encryption (spec §7).
+    #[error(
+        "The existing object was created with a different encryption type. Subsequent write requests must include the appropriate encryption parameters in the request or while creating the session."
+    )]
+    EncryptionTypeMismatch,
+    /// An append to an object with as many parts as there may be (spec §7).
+    #[error(
+        "You have attempted to add more parts than the maximum of {most} that are allowed for this object. You can use the CopyObject operation to copy this object to another and then add more data to the newly copied object."
+    )]
+    TooManyParts {
+        /// The most parts that an object has.
+        most: u32,
+    },
     /// A range that lies outside the object.
     #[error("The requested range is not satisfiable")]
     InvalidRange {

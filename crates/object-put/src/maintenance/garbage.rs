@@ -120,6 +120,11 @@ fn collect_lists(pass: &Pass<'_>, ids: &mut dyn Ids, until: u64) -> Result<u64, 
         settle(pass.store, &read)?;
         let names: Vec<_> =
             chunks.iter().flat_map(|(_, chunk)| &chunk.0).map(|listed| listed.part.blob).collect();
+        // A body that grew may still be read under the name that it had while it was one part.
+        if names.iter().any(|name| (pass.is_open)(BodyName::Blob(*name))) {
+            span.from = Some(DISCARDED_LISTS.key(discarded).to_vec());
+            continue;
+        }
         freed += names.len() as u64;
         delete_all(pass.blobs, names.into_iter())?;
         run_blocking(pass.store, ids, 100, |tx, _| {

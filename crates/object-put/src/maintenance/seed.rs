@@ -14,8 +14,8 @@ use crate::kms::key_name::{KeyArn, KeyName, is_alias};
 use crate::kms::key_store::KeyStore;
 use crate::request::dialect::{Dialect, is_reserved_alias, neutral_mode};
 use crate::store::bucket::{
-    Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, check_name,
-    is_directory_name,
+    Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, ZoneKind, check_name,
+    is_directory_name, zone_of,
 };
 use crate::store::bucket_encryption::{self, BucketEncryption, BucketMode};
 use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKET_CONFIGS, BUCKETS, KMS_ALIASES, KMS_KEYS};
@@ -89,7 +89,8 @@ struct SeedBucket {
     #[serde(default)]
     request_payment: RequestPayment,
     zone: Option<String>,
-    zone_kind: Option<String>,
+    #[serde(default)]
+    zone_kind: ZoneKind,
     encryption: Option<SeedEncryption>,
 }
 
@@ -185,7 +186,7 @@ impl Seed {
                 public: Public::default(),
                 request_payment: RequestPayment::default(),
                 zone: None,
-                zone_kind: None,
+                zone_kind: ZoneKind::default(),
                 encryption: None,
             }],
             ..Self::default()
@@ -230,8 +231,8 @@ impl Seed {
             let at = |field: &str| format!("buckets[{place}].{field}");
             check_name(&bucket.name)
                 .map_err(|_| invalid(at("name"), "is not a name that a bucket can have"))?;
-            if is_directory_name(&bucket.name) && bucket.kind != BucketKind::Directory {
-                return Err(invalid(at("name"), "is one of directory buckets alone"));
+            if is_directory_name(&bucket.name) != (bucket.kind == BucketKind::Directory) {
+                return Err(invalid(at("name"), "ends as names of directory buckets alone do"));
             }
             if !self.accounts.iter().any(|account| account.id == bucket.owner) {
                 return Err(invalid(at("owner"), "is not one of the accounts of this file"));
@@ -239,12 +240,29 @@ impl Seed {
             if bucket.object_lock && bucket.versioning == Versioning::Suspended {
                 return Err(invalid(at("objectLock"), "needs versioning enabled"));
             }
-            if (bucket.kind == BucketKind::Directory) != bucket.zone.is_some() {
-                return Err(invalid(at("zone"), "goes with directory buckets, and each has one"));
+            let zone = bucket.zone.as_deref();
+            if zone.is_some() && zone != zone_of(&bucket.name) {
+                return Err(invalid(at("zone"), "is not the zone that the bucket's name names"));
             }
-            let zone_kind = bucket.zone_kind.as_deref().unwrap_or("availability");
-            if !["availability", "local"].contains(&zone_kind) {
-                return Err(invalid(at("zoneKind"), "is neither availability nor local"));
+            if bucket.kind == BucketKind::Directory
+                && (bucket.versioning != Versioning::Off
+                    || bucket.object_lock
+                    || bucket.request_payment != RequestPayment::BucketOwner
+                    || bucket.public != Public::None
+                    || bucket.ownership != Ownership::BucketOwnerEnforced)
+            {
+                let rule = "is directory, which has no versions, locks, lists, payers or public";
+                return Err(invalid(at("kind"), rule));
+            }
+            if bucket.kind == BucketKind::Directory
+                && let Some(own) = &bucket.encryption
+                && neutral_mode(&own.mode) != SERVICE_MANAGED
+                && (own.key.as_deref().is_none_or(|key| key.contains("alias/"))
+                    || neutral_mode(&own.mode) != Dialect::Store.names().kms)
+            {
+                let rule =
+                    "of a directory bucket is AES256, or store:kms with the id or ARN of a key";
+                return Err(invalid(at("encryption"), rule));
             }
             bucket.encryption(DEFAULT_REGION).map_err(|why| invalid(at("encryption"), why))?;
         }
@@ -363,11 +381,7 @@ impl Seed {
     /// Lists what the file names and this version does not serve: it is read, checked, and refused by name when it is used.
     #[must_use]
     pub fn unserved(&self) -> Option<String> {
-        let directory = |bucket: &&SeedBucket| bucket.kind == BucketKind::Directory;
-        let counts = [
-            ("directory buckets", self.buckets.iter().filter(directory).count()),
-            ("access points", self.access_points.len()),
-        ];
+        let counts = [("access points", self.access_points.len())];
         let named = counts.iter().filter(|(_, count)| *count > 0);
         let named: Vec<_> = named.map(|(name, count)| format!("{count} {name}")).collect();
         (!named.is_empty()).then(|| named.join(", "))
@@ -417,13 +431,14 @@ impl SeedBucket {
             mode,
             key: key.map(|key| key.of_account(&self.owner, region)),
             short_name: own.key.clone().filter(|key| !key.starts_with("arn:")),
-            bucket_key: own.bucket_key,
+            bucket_key: own.bucket_key || self.kind == BucketKind::Directory,
         }))
     }
 
     fn record(&self, id: u64, region: &str, now: Timestamp) -> Bucket {
         Bucket {
             kind: self.kind,
+            zone_kind: self.zone_kind,
             // A bucket whose versions can be locked keeps them.
             versioning: if self.object_lock { Versioning::Enabled } else { self.versioning },
             object_lock: self.object_lock,
@@ -468,13 +483,13 @@ mod tests {
 
     #[test]
     fn what_is_not_served_yet_is_read_and_named() {
-        let text = FILE.replace("\"general-purpose\"", "\"directory\", \"zone\": \"use1-az4\"").replace(
+        let text = FILE.replace(
             "\"region\"",
             r#""accessPoints": [{ "name": "ap", "account": "111122223333", "bucket": "demo", "alias": "ap-alias" }],
                "kmsKeys": [{ "id": "k", "alias": "alias/demo", "account": "111122223333", "state": "enabled" }], "region""#,
         );
         let seed = Seed::parse(&text).unwrap();
-        assert_eq!(seed.unserved().unwrap(), "1 directory buckets, 1 access points");
+        assert_eq!(seed.unserved().unwrap(), "1 access points");
         assert_eq!(Seed::parse(FILE).unwrap().unserved(), None);
     }
 

@@ -7,10 +7,11 @@ use crate::auth::acl::{Acl, AclContext};
 use crate::auth::policy::PublicAccessBlock;
 use crate::error::Error;
 use crate::operation::bucket_config::tagging::TAGS;
+use crate::operation::directory_bucket::check_headers;
 use crate::operation::{Call, Progress, ReadCall, Reply, StepOutcome};
 use crate::request::xml::Element;
 use crate::store::bucket::{
-    Bucket, BucketKind, Ownership, Versioning, check_name, is_directory_name,
+    Bucket, BucketKind, Ownership, Versioning, ZoneKind, check_name, is_directory_name, zone_of,
 };
 use crate::store::lookup::account_directory;
 use crate::store::tables::{BUCKET_CONFIGS, BUCKETS, CURRENT, NONCURRENT, UPLOAD_ENDS, UPLOADS};
@@ -29,16 +30,17 @@ const BUCKET_CONFIGS_MAX: usize = 100;
 /// `BucketAclWithOwnership`, `BucketAclWithPublicAccessBlock` and those of ACL headers, `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`.
 pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {
     let account = call.caller.account().ok_or(Error::AccessDenied)?;
+    if call.caller.session().is_some() {
+        return Err(Error::InvalidToken);
+    }
+    if is_directory_name(call.bucket_name) {
+        return create_directory(call, &account.id, tx, ids);
+    }
     if !call.caller.has_permission(call.operation.permission) {
         return Err(Error::AccessDenied);
     }
     let name = call.bucket_name.to_owned();
     check_name(&name)?;
-    if is_directory_name(&name) {
-        return Err(Error::OperationNotImplemented {
-            operation: "CreateBucket of directory buckets",
-        });
-    }
     let tags = read_configuration(call)?;
     let ownership = ownership(call)?;
     let lock = call.fields.get("x-store-bucket-object-lock-enabled")?;
@@ -74,12 +76,77 @@ pub fn create(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
     Ok(created)
 }
 
+/// `CreateBucket` of a directory bucket, whose configuration says where it is.
+fn create_directory(
+    call: &Call<'_>,
+    owner: &str,
+    tx: &mut Tx<'_>,
+    ids: &mut dyn Ids,
+) -> Result<Reply, Error> {
+    if !call.caller.has_permission("express:CreateBucket") {
+        return Err(Error::AccessDenied);
+    }
+    let name = call.bucket_name.to_owned();
+    check_name(&name)?;
+    check_headers(call.operation, call.fields)?;
+    let zone_kind = read_location(call)?;
+    if let Some(bucket) = BUCKETS.get(tx, &name)? {
+        return Err(match bucket.owner == owner {
+            true => Error::BucketAlreadyOwnedByYou { bucket: name },
+            false => Error::BucketAlreadyExists { bucket: name },
+        });
+    }
+    let region = call.settings.region.clone();
+    let bucket = Bucket {
+        kind: BucketKind::Directory,
+        zone_kind,
+        ..Bucket::new(ids.next(), name, owner.to_owned(), region, call.now)
+    };
+    BUCKETS.put(tx, &bucket.name, &bucket);
+    PublicAccessBlock::ALL.put(tx, bucket.id);
+    Ok(Reply::empty(200).with("location", format!("/{}", bucket.name)))
+}
+
+/// The kind of the zone that a configuration names, which must be the one that the bucket's name names.
+fn read_location(call: &Call<'_>) -> Result<ZoneKind, Error> {
+    const KINDS: [(&str, &str, ZoneKind); 2] = [
+        ("AvailabilityZone", "SingleAvailabilityZone", ZoneKind::Availability),
+        ("LocalZone", "SingleLocalZone", ZoneKind::Local),
+    ];
+    if call.body.is_empty() {
+        return Err(Error::request("A directory bucket is made with its location and its kind."));
+    }
+    let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    let missing = || Error::request("A directory bucket is made with its location and its kind.");
+    let location = root.child("Location").ok_or_else(missing)?;
+    let bucket = root.child("Bucket").ok_or_else(missing)?;
+    let named = location.required("Type")?;
+    let (_, redundancy, kind) =
+        KINDS.into_iter().find(|(name, ..)| *name == named).ok_or(Error::MalformedXml)?;
+    if bucket.required("Type")? != "Directory" {
+        return Err(Error::MalformedXml);
+    }
+    if bucket.text_of("DataRedundancy").is_some_and(|own| own != redundancy) {
+        return Err(Error::request("The data redundancy is not that of the location."));
+    }
+    if Some(location.required("Name")?) != zone_of(call.bucket_name) {
+        return Err(Error::request("The zone of the bucket's name is not that of its location."));
+    }
+    if root.child("Tags").is_some() {
+        return Err(Error::OperationNotImplemented { operation: "Tagging of directory buckets" });
+    }
+    Ok(kind)
+}
+
 /// The body may name the region of the bucket, which is the service's own, and give it tags.
 fn read_configuration(call: &Call<'_>) -> Result<Option<Tags>, Error> {
     if call.body.is_empty() {
         return Ok(None);
     }
     let root = Element::parse(call.body, "CreateBucketConfiguration")?;
+    if root.child("Location").is_some() || root.child("Bucket").is_some() {
+        return Err(Error::InvalidBucketName { bucket: call.bucket_name.to_owned() });
+    }
     match root.text_of("LocationConstraint") {
         None | Some("") => {}
         // The oldest region is the one that buckets are in without a word.
@@ -129,10 +196,21 @@ fn acl(call: &Call<'_>, tx: &mut Tx<'_>, owner: &str, ownership: Ownership) -> R
 /// # Errors
 /// Those of the way to it alone.
 pub fn head(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Ok(Reply::empty(200)
+    let bucket = call.bucket()?;
+    let reply = Reply::empty(200)
         .with("content-type", "application/xml")
-        .with("x-store-bucket-region", call.bucket()?.region.clone())
-        .with("x-store-access-point-alias", "false"))
+        .with("x-store-bucket-region", bucket.region.clone())
+        .with("x-store-access-point-alias", "false");
+    let Some(zone) = zone_of(&bucket.name).filter(|_| bucket.kind == BucketKind::Directory) else {
+        return Ok(reply);
+    };
+    let kind = match bucket.zone_kind {
+        ZoneKind::Availability => "AvailabilityZone",
+        ZoneKind::Local => "LocalZone",
+    };
+    Ok(reply
+        .with("x-store-bucket-location-type", kind)
+        .with("x-store-bucket-location-name", zone.to_owned()))
 }
 
 /// `DeleteBucket`: the first step closes it for writers, the second looks whether anything is in it, and a third opens a

@@ -8,6 +8,7 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::authorize::{self, AccessRequest};
 use crate::auth::payload::Payload;
+use crate::auth::session::{DirectoryAccess, SessionMode};
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::Algorithm;
 use crate::error::Error;
@@ -19,11 +20,12 @@ use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::dialect::Dialect;
 use crate::request::etag::{self, quoted};
-use crate::request::location::{Target, bucket_of, is_base};
+use crate::request::host::HostTable;
+use crate::request::location::Target;
 use crate::request::percent::decoded_query;
 use crate::request::query::Query;
 use crate::request::xml::XmlWriter;
-use crate::store::bucket::{Bucket, Versioning, check_name};
+use crate::store::bucket::{Bucket, BucketKind, Versioning, check_name};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
 use crate::store::object_encryption::KeyOpening;
@@ -66,8 +68,8 @@ impl CopiedObject {
     pub fn find(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
         let header = call.fields.get(SOURCE)?.unwrap_or_default();
         let host = call.fields.get("host")?.unwrap_or_default();
-        let base_hosts = &call.settings.base_hosts;
-        let source = CopySource::read(&header, call.dialect(), &host, base_hosts)?;
+        let hosts = &call.settings.hosts;
+        let source = CopySource::read(&header, call.dialect(), &host, hosts)?;
         let from = authorize_source(call, &source, tx)?;
         request_payer::check(call.operation, call.fields, call.caller, &from)?;
         let named = source.query.get("versionId");
@@ -124,12 +126,7 @@ struct CopySource {
 
 impl CopySource {
     /// Reads `/bucket/key` or a whole URL of this service; `host` is the one that the request itself was sent to.
-    fn read(
-        header: &str,
-        dialect: Dialect,
-        host: &str,
-        base_hosts: &[String],
-    ) -> Result<Self, Error> {
+    fn read(header: &str, dialect: Dialect, host: &str, hosts: &HostTable) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
         let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
         let no_key = || invalid("Invalid copy source object key");
@@ -137,7 +134,7 @@ impl CopySource {
             Some((path, version)) => (path, format!("versionId={version}")),
             None => (header, String::new()),
         };
-        let path = match path_of_url(path, host, base_hosts) {
+        let path = match path_of_url(path, host, hosts) {
             Some(path) => path,
             None if path.contains("://") => {
                 return Err(invalid("The copy source is no URL of this service."));
@@ -164,13 +161,13 @@ fn split_version(header: &str) -> Option<(&str, &str)> {
 }
 
 /// The path of a URL whose host is this service, path style; `None` for what is no such URL.
-fn path_of_url(url: &str, own_host: &str, base_hosts: &[String]) -> Option<String> {
+fn path_of_url(url: &str, own_host: &str, hosts: &HostTable) -> Option<String> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"))?;
     let (host, path) = rest.split_once('/')?;
-    if let Some(bucket) = bucket_of(host, base_hosts) {
-        return Some(format!("{bucket}/{path}"));
+    if let Some(named) = hosts.find(host) {
+        return Some(format!("{}/{path}", named.label));
     }
-    let is_own = host.eq_ignore_ascii_case(own_host) || is_base(host, base_hosts);
+    let is_own = host.eq_ignore_ascii_case(own_host) || hosts.is_own(host);
     is_own.then(|| path.to_owned())
 }
 
@@ -220,6 +217,14 @@ impl CopyAdmission {
             headers.content = data.content.clone();
             headers.metadata = data.metadata.clone();
         }
+        if call.bucket()?.kind == BucketKind::Directory && !replaces_tags && !data.tags.0.is_empty()
+        {
+            let reason = "Objects in directory buckets have no tags";
+            return Err(Error::HeaderNotImplemented {
+                header: "x-store-tagging-directive",
+                reason: Some(reason),
+            });
+        }
         if !replaces_tags {
             headers.tags = data.tags.clone();
         }
@@ -234,9 +239,10 @@ impl CopyAdmission {
             writer.text("LastModified", object.written());
             if let Some(data) = &object.data {
                 writer.text("ETag", quoted(&data.etag));
-                let row = data.checksum.algorithm.row();
-                writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
-                writer.text("ChecksumType", data.checksum_type.name());
+                if let Some((row, value)) = data.shown_checksum() {
+                    writer.text(&format!("Checksum{}", row.name), value);
+                    writer.text("ChecksumType", data.checksum_type.name());
+                }
             }
         });
         // The body has what the headers of a PUT would have.
@@ -272,6 +278,7 @@ fn authorize_source(
         version: source.query.get("versionId"),
         caller: call.caller,
         secure: call.secure,
+        directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),
     };
     authorize::authorize_source(&access, tx)
 }
@@ -339,10 +346,12 @@ fn body_headers(call: &Call<'_>, data: &ObjectData) -> Result<BodyHeaders, Error
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::host::HostKind;
 
     fn read(header: &str) -> Result<(String, String, Option<String>), Error> {
-        let bases = ["store.example".to_owned()];
-        let source = CopySource::read(header, Dialect::Amz, "10.0.0.1:7802", &bases)?;
+        let mut hosts = HostTable::default();
+        hosts.add(HostKind::Base, ["store.example".to_owned()]);
+        let source = CopySource::read(header, Dialect::Amz, "10.0.0.1:7802", &hosts)?;
         let version = source.query.get("versionId").map(str::to_owned);
         Ok((source.bucket, source.key.to_string(), version))
     }

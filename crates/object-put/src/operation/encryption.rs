@@ -11,21 +11,22 @@ use crate::kms::context::{self, EncryptionContext};
 use crate::kms::key_name::KeyName;
 use crate::operation::{ReadCall, Reply};
 use crate::request::fields::Fields;
+use crate::store::bucket::BucketKind;
 use crate::store::bucket_encryption::{BucketEncryption, BucketMode};
 use crate::store::object_encryption::{KeyOpening, ObjectEncryption, SealedKey};
 
 /// The header that names the mode.
 pub const MODE: &str = "x-store-server-side-encryption";
-const KEY: &str = "x-store-server-side-encryption-kms-key-id";
-const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
+pub(super) const KEY: &str = "x-store-server-side-encryption-kms-key-id";
+pub(super) const BUCKET_KEY: &str = "x-store-server-side-encryption-bucket-key-enabled";
 
 /// The encryption that the headers of a request ask for; what they leave open is the bucket's to say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncryptionRequest {
-    mode: Option<BucketMode>,
-    key: Option<String>,
-    context: Option<EncryptionContext>,
-    bucket_key: Option<bool>,
+    pub(super) mode: Option<BucketMode>,
+    pub(super) key: Option<String>,
+    pub(super) context: Option<EncryptionContext>,
+    pub(super) bucket_key: Option<bool>,
     customer: Option<CustomerKey>,
 }
 
@@ -135,31 +136,29 @@ impl EncryptionRequest {
         self.mode.is_some() || self.customer.is_some()
     }
 
-    /// The encryption that an object in this bucket gets for a caller.
+    /// The encryption that an object in the bucket of a request gets.
     ///
     /// # Errors
-    /// `InvalidArgument` for a caller without a signature where a key service is asked; `AccessDenied` for a key that does not hold the
+    /// Those of [`EncryptionRequest::choose_in_directory`] for a directory bucket; else `InvalidArgument` for a caller without a signature where a key service is asked; `AccessDenied` for a key that does not hold the
     /// permissions; [`Error::Kms`] for a name of a key that is none; as reads of the store.
-    pub fn choose(
-        &self,
-        caller: &Caller,
-        owner: &str,
-        bucket: u64,
-        tx: &mut Tx<'_>,
-    ) -> Result<EncryptionChoice, Error> {
+    pub fn choose(&self, call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<EncryptionChoice, Error> {
+        let (caller, bucket) = (call.caller, call.bucket()?);
+        if bucket.kind == BucketKind::Directory {
+            return self.choose_in_directory(call, tx);
+        }
         if let Some(customer) = &self.customer {
             return Ok(EncryptionChoice::Customer(customer.clone()));
         }
-        let default = BucketEncryption::of_bucket(tx, bucket)?;
+        let default = BucketEncryption::of_bucket(tx, bucket.id)?;
         let mode = self.mode.unwrap_or(default.mode);
         if mode == BucketMode::ServiceManaged {
             return Ok(EncryptionChoice::ServiceManaged);
         }
         check_kms(caller, &["kms:GenerateDataKey", "kms:Decrypt"])?;
-        let account = caller.account().map_or(owner, |account| &account.id);
+        let account = caller.account().map_or(&bucket.owner, |account| &account.id);
         let key = match &self.key {
             Some(name) => KeyName::parse(name, account)?,
-            None => default.key.unwrap_or_else(|| KeyName::Managed(owner.to_owned())),
+            None => default.key.unwrap_or_else(|| KeyName::Managed(bucket.owner.clone())),
         };
         let dual = mode == BucketMode::DualLayer;
         Ok(EncryptionChoice::KeyManagement(KmsChoice {

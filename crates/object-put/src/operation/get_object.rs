@@ -6,7 +6,7 @@ use std::ops::Range;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
-use crate::body::checksum::Algorithm;
+use crate::body::checksum::{Algorithm, ChecksumType};
 use crate::error::Error;
 use crate::operation::encryption::{self, EncryptedObject};
 use crate::operation::list_objects::limited;
@@ -16,7 +16,7 @@ use crate::request::encoded_word;
 use crate::request::etag::{self, quoted};
 use crate::request::range;
 use crate::request::xml::XmlWriter;
-use crate::store::bucket::Versioning;
+use crate::store::bucket::{BucketKind, Versioning};
 use crate::store::key::Key;
 use crate::store::lifecycle;
 use crate::store::list::PAGE_MAX;
@@ -259,6 +259,7 @@ fn answer(
     }
     // Who names a version asks for what never ends that way, as in the real service.
     let expiration = match call.query.has("versionId") {
+        _ if bucket.kind == BucketKind::Directory => Some(lifecycle::NOT_SHOWN.to_owned()),
         true => None,
         false => lifecycle::expiration(tx, bucket.id, call.key()?, object, data)?,
     };
@@ -291,15 +292,24 @@ fn answer(
     }
     // A client would compare the checksum of the whole with the bytes of a range.
     if wants_checksum && length == data.size {
-        reply = reply
-            .with(data.checksum.algorithm.row().header, data.checksum_text())
-            .with("x-store-checksum-type", data.checksum_type.name());
+        reply = with_checksum(reply, data);
     }
     for (name, value) in overrides {
         reply.headers.retain(|(own, _)| own != name);
         reply = reply.with(name, value);
     }
     Ok(reply)
+}
+
+/// Adds the headers of an object's checksum, where it is known.
+#[must_use]
+pub fn with_checksum(reply: Reply, data: &ObjectData) -> Reply {
+    match data.shown_checksum() {
+        Some((row, value)) => {
+            reply.with(row.header, value).with("x-store-checksum-type", data.checksum_type.name())
+        }
+        None => reply,
+    }
 }
 
 /// The headers that query parameters replace, and their values.
@@ -393,7 +403,8 @@ pub fn attributes(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
     let namespace = call.dialect().names().namespace;
     let text = XmlWriter::document("GetObjectAttributesResponse", namespace, |writer| {
         writer.text_if("ETag", wants("ETag").then_some(&data.etag));
-        if wants("Checksum") {
+        let is_known = data.checksum_type != ChecksumType::Unknown;
+        if wants("Checksum") && is_known {
             let row = data.checksum.algorithm.row();
             writer.element("Checksum", |writer| {
                 writer.text(&format!("Checksum{}", row.name), data.checksum.base64());
@@ -449,7 +460,7 @@ impl PartsPage {
             if data.checksum.algorithm == Algorithm::Crc64nvme {
                 return;
             }
-            let next = self.parts.last().map_or(0, |listed| listed.part.number);
+            let next = self.parts.last().map_or(0, |listed| listed.part.shown_number());
             writer.text("PartNumberMarker", self.marker);
             writer.text("NextPartNumberMarker", next);
             writer.text("MaxParts", self.most);
@@ -457,7 +468,7 @@ impl PartsPage {
             for listed in &self.parts {
                 let name = listed.checksum.algorithm.row().name;
                 writer.element("Part", |writer| {
-                    writer.text("PartNumber", listed.part.number);
+                    writer.text("PartNumber", listed.part.shown_number());
                     writer.text("Size", listed.part.bytes);
                     writer.text(&format!("Checksum{name}"), listed.checksum.base64());
                 });

@@ -1,138 +1,26 @@
-//! `ListBuckets`, `ListObjects` in both versions, and `ListObjectVersions`.
+//! `ListObjects` in both versions, and `ListObjectVersions`.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use triptych_core::kv::Tx;
-use triptych_core::time::Timestamp;
 
 use crate::auth::account::AccountDirectory;
 use crate::auth::acl::user_fields;
+use crate::body::checksum::ChecksumType;
 use crate::error::Error;
 use crate::operation::{ReadCall, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
+use crate::store::bucket::BucketKind;
 use crate::store::key::Key;
 use crate::store::list::{ListEntry, ListPage, PAGE_MAX, PageRequest, StartAfter, page};
 use crate::store::lookup::account_directory;
-use crate::store::tables::{BUCKETS, CURRENT, NULLS, object_key};
+use crate::store::tables::{CURRENT, NULLS, object_key};
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// The characters that `encoding-type=url` leaves as they are.
 pub(super) const KEPT: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'*').remove(b'/');
-/// The most buckets of a page of `ListBuckets`.
-const BUCKETS_MAX: usize = 10_000;
-
-/// The regions of the real service: an area, and its places.
-#[rustfmt::skip] // A table: one area a line.
-const REGIONS: [(&str, &[&str]); 14] = [
-    ("af", &["south-1"]),
-    ("ap", &["east-1", "east-2", "northeast-1", "northeast-2", "northeast-3", "south-1", "south-2", "southeast-1", "southeast-2", "southeast-3", "southeast-4", "southeast-5", "southeast-6", "southeast-7"]),
-    ("ca", &["central-1", "west-1"]),
-    ("cn", &["north-1", "northwest-1"]),
-    ("eu", &["central-1", "central-2", "north-1", "south-1", "south-2", "west-1", "west-2", "west-3"]),
-    ("eusc", &["de-east-1"]),
-    ("il", &["central-1"]),
-    ("me", &["central-1", "south-1"]),
-    ("mx", &["central-1"]),
-    ("sa", &["east-1", "west-1"]),
-    ("us", &["east-1", "east-2", "west-1", "west-2"]),
-    ("us-gov", &["east-1", "west-1"]),
-    ("us-iso", &["east-1", "west-1"]),
-    ("us-isob", &["east-1", "west-1"]),
-];
-
-/// `ListBuckets`: those of the caller's account.
-///
-/// # Errors
-/// `AccessDenied` for anonymous requests; `InvalidArgument` for a parameter that is none.
-pub fn buckets(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    let account = call.caller.account().ok_or(Error::AccessDenied)?;
-    if !call.caller.has_permission(call.operation.permission) {
-        return Err(Error::AccessDenied);
-    }
-    let prefix = call.query.get("prefix").unwrap_or_default();
-    let region = call.query.get("bucket-region");
-    if let Some(region) = region.filter(|region| !is_region(call, region)) {
-        let reason = format!("Argument value {region} is not a valid AWS Region");
-        return Err(Error::argument("bucket-region", None, reason));
-    }
-    let most = match call.query.get("max-buckets") {
-        None => BUCKETS_MAX,
-        Some(text) => match text.parse() {
-            Ok(most @ 1..=BUCKETS_MAX) => most,
-            _ => {
-                return Err(Error::argument(
-                    "max-buckets",
-                    Some(text),
-                    "Argument max-buckets must be an integer between 1 and 10000",
-                ));
-            }
-        },
-    };
-    let token = call.query.get("continuation-token").filter(|token| !token.is_empty());
-    let after = match token.map(StartAfter::from_token) {
-        None => String::new(),
-        Some(Some(StartAfter::Key(name))) => name,
-        Some(_) => return Err(wrong_token()),
-    };
-    let mut span = BUCKETS.span(&());
-    triptych_core::kv::text_prefix(prefix.as_bytes(), &mut span.prefix);
-    span.from = (!after.is_empty()).then(|| BUCKETS.key(&after).to_vec());
-    let mut own = Vec::new();
-    let mut next = None;
-    // Buckets of all accounts stand in one table, so a page may read past those of others.
-    'pages: loop {
-        let (rows, more) = BUCKETS.scan(tx, &span, PAGE_MAX)?;
-        for (name, bucket) in rows {
-            span.from = Some(BUCKETS.key(&name).to_vec());
-            let fits = bucket.owner == account.id
-                && !bucket.deleting
-                && region.is_none_or(|region| region == bucket.region);
-            if !fits {
-                continue;
-            }
-            if own.len() == most {
-                next = own
-                    .last()
-                    .map(|last: &crate::store::bucket::Bucket| StartAfter::Key(last.name.clone()));
-                break 'pages;
-            }
-            own.push(bucket);
-        }
-        if !more {
-            break;
-        }
-    }
-    let directory = account_directory(tx)?;
-    let names = call.dialect().names();
-    Ok(Reply::xml(XmlWriter::document("ListAllMyBucketsResult", names.namespace, |writer| {
-        writer.element("Owner", |writer| user_fields(writer, &account.canonical_id, &directory));
-        writer.element("Buckets", |writer| {
-            for bucket in &own {
-                writer.element("Bucket", |writer| {
-                    writer.text("Name", &bucket.name);
-                    let created = Timestamp::from_seconds(bucket.created.seconds());
-                    writer.text("CreationDate", created.rfc3339_millis());
-                    writer.text("BucketRegion", &bucket.region);
-                    writer.text("BucketArn", format!("{}{}", names.arn_prefix, bucket.name));
-                });
-            }
-        });
-        writer.text_if("Prefix", call.query.get("prefix"));
-        writer.text_if("ContinuationToken", next.map(|next| next.token()));
-    })))
-}
-
-/// Tells whether a region has this name: this one, or one of the real service.
-fn is_region(call: &ReadCall<'_>, name: &str) -> bool {
-    let known = REGIONS.iter().any(|(area, places)| {
-        let place = name.strip_prefix(area).and_then(|rest| rest.strip_prefix('-'));
-        place.is_some_and(|place| places.contains(&place))
-    });
-    known || name == call.settings.region
-}
-
-fn wrong_token() -> Error {
+pub(super) fn wrong_token() -> Error {
     Error::argument("continuation-token", None, "The continuation token provided is incorrect")
 }
 
@@ -196,6 +84,30 @@ impl<'c> Listing<'c> {
             most: number(call, "max-keys", PAGE_MAX)?,
             encodes,
         })
+    }
+
+    /// In a directory bucket `/` is the only delimiter, a prefix ends in it, and no page starts after a key.
+    fn check_directory(&self) -> Result<(), Error> {
+        if self.call.bucket()?.kind != BucketKind::Directory {
+            return Ok(());
+        }
+        let refused = |name: &'static str, value: &str, reason: &'static str| {
+            Err(Error::argument(name, Some(value), reason))
+        };
+        if !["", "/"].contains(&self.delimiter) {
+            let reason = "The only delimiter of directory buckets is /";
+            return refused("delimiter", self.delimiter, reason);
+        }
+        if !self.prefix.is_empty() && !self.prefix.ends_with('/') {
+            let reason = "Prefixes in directory buckets end in the delimiter";
+            return refused("prefix", self.prefix, reason);
+        }
+        match self.call.query.get("start-after").filter(|start| !start.is_empty()) {
+            Some(start) => {
+                refused("start-after", start, "Directory buckets do not support StartAfter")
+            }
+            None => Ok(()),
+        }
     }
 
     fn page(&self, tx: &mut Tx<'_>, after: StartAfter, versions: bool) -> Result<ListPage, Error> {
@@ -269,8 +181,10 @@ fn describe(writer: &mut XmlWriter, version: &ObjectVersion, owners: Option<&Acc
     writer.text("LastModified", version.written());
     if let Some(data) = &version.data {
         writer.text("ETag", quoted(&data.etag));
-        writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
-        writer.text("ChecksumType", data.checksum_type.name());
+        if data.checksum_type != ChecksumType::Unknown {
+            writer.text("ChecksumAlgorithm", data.checksum.algorithm.row().name);
+            writer.text("ChecksumType", data.checksum_type.name());
+        }
         writer.text("Size", data.size);
     }
     if let Some(directory) = owners {
@@ -328,6 +242,7 @@ pub fn objects_v2(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> 
         ));
     }
     let listing = Listing::read(call)?;
+    listing.check_directory()?;
     let start = call.query.get("start-after").filter(|text| !text.is_empty());
     let token = call.query.get("continuation-token");
     let after = match (token, start) {

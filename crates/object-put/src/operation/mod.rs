@@ -1,11 +1,15 @@
 //! Operations: the row that each has in the table, the call that a handler is given, and the reply that it gives.
 
+pub mod append;
 pub mod bucket;
 pub mod bucket_config;
 pub mod copy_object;
 pub mod delete_object;
+pub mod directory_bucket;
+pub mod directory_encryption;
 pub mod encryption;
 pub mod get_object;
+pub mod list_buckets;
 pub mod list_objects;
 pub mod multipart;
 pub mod not_configured;
@@ -14,6 +18,7 @@ pub mod parameters;
 pub mod put_headers;
 pub mod put_object;
 pub mod request_payer;
+pub mod session;
 pub mod strict;
 pub mod table;
 
@@ -28,8 +33,10 @@ use triptych_core::time::Timestamp;
 use crate::auth::account::Caller;
 use crate::auth::authorize::AccessRequest;
 use crate::error::Error;
+use crate::operation::directory_bucket::access_of;
 use crate::request::dialect::Dialect;
 use crate::request::fields::Fields;
+use crate::request::host::HostTable;
 use crate::request::location::Target;
 use crate::request::query::Query;
 use crate::store::bucket::{Bucket, Ownership};
@@ -51,6 +58,8 @@ pub enum Run {
     Begin,
     /// It makes an object of the parts that its document lists: CompleteMultipartUpload.
     Complete,
+    /// It makes credentials, with a key that is no other operation's: CreateSession.
+    Session,
     /// It is not there; the answer names it.
     NotImplemented,
 }
@@ -136,8 +145,8 @@ pub struct Settings {
     pub blocks_public_access: bool,
     /// The dialect of requests that name nothing of the service.
     pub dialect: Dialect,
-    /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
-    pub base_hosts: Vec<String>,
+    /// Names under which the service is reached.
+    pub hosts: HostTable,
     /// The least bytes of a part that is not the last of its object.
     pub part_bytes_min: u64,
 }
@@ -153,7 +162,7 @@ impl Default for Settings {
             ownership: Ownership::default(),
             blocks_public_access: true,
             dialect: Dialect::default(),
-            base_hosts: Vec::new(),
+            hosts: HostTable::default(),
             part_bytes_min: PART_BYTES_MIN,
         }
     }
@@ -231,6 +240,7 @@ impl<'r> Call<'r> {
             version,
             caller: self.caller,
             secure: self.secure,
+            directory: access_of(self.operation.name),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::operation::encryption::EncryptionRequest;
 use crate::request::encoded_word;
 use crate::request::fields::Fields;
-use crate::store::bucket::{Bucket, BucketKind};
+use crate::store::bucket::{Bucket, BucketKind, ZoneKind};
 use crate::store::lock::ObjectLock;
 use crate::store::precondition::Precondition;
 use crate::store::tagging::Tags;
@@ -22,6 +22,9 @@ use crate::store::version::{ContentHeaders, StorageClass};
 pub const METADATA_BYTES_MAX: usize = 2 * 1024;
 /// The most bytes of a body.
 pub const BODY_BYTES_MAX: u64 = 5 * 1024 * 1024 * 1024;
+/// The greatest offset that is a number to clients.
+const OFFSET_MAX: u64 = i64::MAX.unsigned_abs();
+const OFFSET: &str = "x-store-write-offset-bytes";
 /// The most bytes of a website redirect.
 const REDIRECT_BYTES_MAX: usize = 2 * 1024;
 
@@ -37,7 +40,9 @@ pub enum AppliesTo {
 }
 
 impl AppliesTo {
-    const fn takes(self, kind: BucketKind) -> bool {
+    /// Tells whether it is for buckets of a kind.
+    #[must_use]
+    pub const fn takes(self, kind: BucketKind) -> bool {
         matches!(
             (self, kind),
             (Self::All, _)
@@ -65,6 +70,7 @@ struct Values {
     precondition: Precondition,
     encryption: EncryptionRequest,
     class: Option<StorageClass>,
+    offset: Option<u64>,
     redirect: Option<String>,
     tags: Tags,
 }
@@ -109,7 +115,7 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("x-store-checksum-sha256", AppliesTo::All, checksum),
     rule("if-match", AppliesTo::All, precondition),
     rule("if-none-match", AppliesTo::All, precondition),
-    rule("x-store-write-offset-bytes", AppliesTo::Directory, offset),
+    rule(OFFSET, AppliesTo::Directory, offset),
     rule("x-store-server-side-encryption", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-context", AppliesTo::All, encryption),
@@ -198,8 +204,14 @@ fn precondition(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn offset(_: &mut Values, header: &Header<'_>) -> Result<(), Error> {
-    number(header.name, header.value).map(drop)
+fn offset(values: &mut Values, header: &Header<'_>) -> Result<(), Error> {
+    let offset = number(header.name, header.value)?;
+    if offset > OFFSET_MAX {
+        let reason = "The value is greater than any size that an object has";
+        return Err(Error::argument(header.name, Some(header.value), reason));
+    }
+    values.offset = Some(offset);
+    Ok(())
 }
 
 const fn not_implemented(header: &'static str) -> Error {
@@ -253,6 +265,8 @@ pub struct PutHeaders {
     pub metadata: Vec<(String, String)>,
     /// The condition that the key must meet.
     pub precondition: Precondition,
+    /// The place in the object at which the body is to stand.
+    pub offset: Option<u64>,
     /// The encryption that they ask for.
     pub encryption: EncryptionRequest,
     /// Storage class.
@@ -282,7 +296,10 @@ impl PutHeaders {
         let is_copy = fields.has("x-store-copy-source");
         // A copy has no body of its own that a digest could cover.
         let has_digest = body.md5.is_some() || body.checksum != ChecksumPlan::Default || is_copy;
-        let class = class_in(bucket.kind, values.class)?;
+        let class = class_in(bucket, values.class)?;
+        if values.offset.is_some() && (class != StorageClass::ExpressOnezone || is_copy) {
+            return Err(not_implemented(OFFSET));
+        }
         let metadata = metadata(fields)?;
         let default = bucket.default_retention;
         let lock = ObjectLock::from_headers(fields, bucket.object_lock, default, has_digest, now)?;
@@ -292,21 +309,33 @@ impl PutHeaders {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
             }
         }
-        let Values { content, precondition, encryption, redirect, tags, .. } = values;
-        Ok(Self { body, content, metadata, precondition, encryption, class, redirect, tags, lock })
+        let Values { content, precondition, offset, encryption, redirect, tags, .. } = values;
+        Ok(Self {
+            body,
+            content,
+            metadata,
+            precondition,
+            offset,
+            encryption,
+            class,
+            redirect,
+            tags,
+            lock,
+        })
     }
-}
 
-impl PutHeaders {
     /// Reads the headers of an upload in parts: those of a PutObject but for what is about its body. A default retention counts from the
     /// completion.
     ///
     /// # Errors
     /// As [`PutHeaders::read`].
     pub fn of_upload(fields: &Fields<'_>, bucket: &Bucket, now: Timestamp) -> Result<Self, Error> {
-        let Values { content, precondition, encryption, class, redirect, tags, .. } =
+        let Values { content, precondition, offset, encryption, class, redirect, tags, .. } =
             Values::read(fields, bucket)?;
-        let class = class_in(bucket.kind, class)?;
+        if offset.is_some() {
+            return Err(not_implemented(OFFSET));
+        }
+        let class = class_in(bucket, class)?;
         let metadata = metadata(fields)?;
         let lock = ObjectLock::from_headers(fields, bucket.object_lock, None, true, now)?;
         let body = BodyHeaders {
@@ -315,7 +344,18 @@ impl PutHeaders {
             md5: None,
             checksum: ChecksumPlan::Default,
         };
-        Ok(Self { body, content, metadata, precondition, encryption, class, redirect, tags, lock })
+        Ok(Self {
+            body,
+            content,
+            metadata,
+            precondition,
+            offset,
+            encryption,
+            class,
+            redirect,
+            tags,
+            lock,
+        })
     }
 }
 
@@ -337,20 +377,20 @@ impl Values {
 }
 
 /// The storage class of an object in a bucket of this kind.
-fn class_in(kind: BucketKind, named: Option<StorageClass>) -> Result<StorageClass, Error> {
-    let Some(class) = named else {
-        return Ok(match kind {
-            BucketKind::GeneralPurpose => StorageClass::Standard,
-            BucketKind::Directory => StorageClass::ExpressOnezone,
-        });
+fn class_in(bucket: &Bucket, named: Option<StorageClass>) -> Result<StorageClass, Error> {
+    let default = match (bucket.kind, bucket.zone_kind) {
+        (BucketKind::GeneralPurpose, _) => StorageClass::Standard,
+        (BucketKind::Directory, ZoneKind::Availability) => StorageClass::ExpressOnezone,
+        (BucketKind::Directory, ZoneKind::Local) => StorageClass::OnezoneIa,
     };
-    let fits = match kind {
+    let Some(class) = named else {
+        return Ok(default);
+    };
+    let fits = match bucket.kind {
         BucketKind::GeneralPurpose => {
             !matches!(class, StorageClass::Outposts | StorageClass::ExpressOnezone)
         }
-        BucketKind::Directory => {
-            matches!(class, StorageClass::ExpressOnezone | StorageClass::OnezoneIa)
-        }
+        BucketKind::Directory => class == default,
     };
     let refused = || Error::InvalidStorageClass { class: class.name().to_owned() };
     fits.then_some(class).ok_or_else(refused)

@@ -9,7 +9,9 @@ use crate::auth::object_owner;
 use crate::auth::payload::Payload;
 use crate::body::checksum::{ChecksumType, Digested};
 use crate::error::Error;
+use crate::operation::append::{Append, GrowingObject};
 use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
+use crate::operation::get_object::with_checksum;
 use crate::operation::put_headers::PutHeaders;
 use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
@@ -48,6 +50,10 @@ pub struct Admission {
     pub snapshot: Snapshot,
     /// The version's random bytes: the body is encrypted for them.
     pub random: [u8; 12],
+    /// The entity tag in a directory bucket, where it says nothing about the body.
+    pub tag: Option<[u8; 16]>,
+    /// The object that the body is appended to.
+    pub growing: Option<Box<GrowingObject>>,
 }
 
 impl Admission {
@@ -69,10 +75,19 @@ impl Admission {
             // The header table refuses every header of an ACL there.
             BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
         };
-        let headers = PutHeaders::read(call.fields, bucket, payload, call.now)?;
-        let encryption = headers.encryption.choose(call.caller, &bucket.owner, bucket.id, tx)?;
+        let mut headers = PutHeaders::read(call.fields, bucket, payload, call.now)?;
+        let encryption = headers.encryption.choose(call, tx)?;
         let current = CURRENT.get(tx, &object_key(bucket.id, key))?;
         headers.precondition.check_at_start(call.dialect(), key, current.as_ref())?;
+        let growing = match headers.offset {
+            Some(offset) => GrowingObject::find(
+                call,
+                &Append { offset, encryption: &encryption, current: current.as_ref() },
+                &mut headers,
+                tx,
+            )?,
+            None => None,
+        };
         Ok(Self {
             bucket: bucket.clone(),
             key: key.clone(),
@@ -85,6 +100,8 @@ impl Admission {
             lifecycle: lifecycle::of_bucket(tx, bucket.id)?,
             snapshot: snapshot(tx, bucket.id, key, current.as_ref())?,
             random: VersionId::random_bytes(ids),
+            tag: random_tag(bucket, ids),
+            growing: growing.map(Box::new),
         })
     }
 
@@ -93,7 +110,11 @@ impl Admission {
     pub fn object_data(&self, digested: &Digested, parts: Parts, key: &NewObjectKey) -> ObjectData {
         ObjectData {
             size: digested.size,
-            etag: hex::encode(key.key.entity_tag(&self.encryption_context(), digested.md5)),
+            etag: hex::encode(
+                self.tag.unwrap_or_else(|| {
+                    key.key.entity_tag(&self.encryption_context(), digested.md5)
+                }),
+            ),
             checksum: digested.checksum.clone(),
             checksum_type: ChecksumType::FullObject,
             parts,
@@ -118,11 +139,14 @@ impl Admission {
         };
         let version = (!object.version.null).then(|| object.version.to_string());
         let rules = self.lifecycle.as_ref();
-        let expiration = rules.and_then(|rules| rules.header(&self.key, object, data));
-        let reply = Reply::empty(200)
-            .with("etag", quoted(&data.etag))
-            .with(data.checksum.algorithm.row().header, data.checksum_text())
-            .with("x-store-checksum-type", data.checksum_type.name());
+        let expiration = match self.bucket.kind {
+            BucketKind::GeneralPurpose => {
+                rules.and_then(|rules| rules.header(&self.key, object, data))
+            }
+            BucketKind::Directory => Some(lifecycle::NOT_SHOWN.to_owned()),
+        };
+        let reply = Reply::empty(200).with("etag", quoted(&data.etag));
+        let reply = with_checksum(reply, data);
         Ok(encryption::describe_written(reply, fields, &data.encryption)?
             .with_some("x-store-version-id", version)
             .with_some("x-store-expiration", expiration)
@@ -134,6 +158,15 @@ impl Admission {
     pub fn encryption_context(&self) -> Vec<u8> {
         encryption_context(self.bucket.id, &self.key, self.random)
     }
+}
+
+/// A new entity tag for a directory bucket: random, since it is never the MD5 there (spec §4); `None` for another bucket.
+pub(super) fn random_tag(bucket: &Bucket, ids: &mut dyn Ids) -> Option<[u8; 16]> {
+    (bucket.kind == BucketKind::Directory).then(|| {
+        let mut tag = [0; 16];
+        ids.fill(&mut tag);
+        tag
+    })
 }
 
 /// The key as it is now, with its `current` version.

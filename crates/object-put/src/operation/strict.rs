@@ -46,7 +46,7 @@ const HEADERS_BESIDE: [&str; 34] = [
 ];
 
 /// Parameters beside the markers of operations.
-const PARAMETERS: [&str; 24] = [
+const PARAMETERS: [&str; 25] = [
     sigv2::ACCESS_KEY,
     "Expires",
     "Signature",
@@ -58,6 +58,7 @@ const PARAMETERS: [&str; 24] = [
     "key-marker",
     "marker",
     "max-buckets",
+    "max-directory-buckets",
     "max-keys",
     "max-parts",
     "max-uploads",

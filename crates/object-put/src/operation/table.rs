@@ -1,11 +1,13 @@
 //! The table of operations, which routing, permissions, metrics and documents are made from.
 
+use crate::auth::credentials::is_scoped_to;
 use crate::error::Error;
-use crate::operation::Run::{Begin, Complete, NotImplemented, Read, Steps, Upload, Write};
+use crate::operation::Run::{Begin, Complete, NotImplemented, Read, Session, Steps, Upload, Write};
 use crate::operation::{
-    BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_objects,
-    multipart, not_configured, object_config,
+    BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_buckets,
+    list_objects, multipart, not_configured, object_config,
 };
+use crate::request::dialect::DIRECTORY_SERVICE;
 use crate::request::fields::Fields;
 use crate::request::location::Target;
 use crate::request::query::Query;
@@ -66,13 +68,15 @@ const fn with_properties(operation: Operation) -> Operation {
     Operation { sets_properties: true, ..operation }
 }
 
+/// The marker of an operation that a signature tells from the others: one for the service of directory buckets.
+const SIGNED_FOR_DIRECTORIES: &str = "scope s3express";
+
 /// All operations. Rows with a marker stand before those without.
 #[rustfmt::skip] // A table: one operation a line.
 pub static OPERATIONS: &[Operation] = &[
-    // The service. A zonal host that is not served looks like it.
-    service("CreateSession", "GET", "session", "", NotImplemented),
-    service("ListDirectoryBuckets", "GET", "max-directory-buckets", "", NotImplemented),
-    service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_objects::buckets)),
+    // The service.
+    service("ListDirectoryBuckets", "GET", SIGNED_FOR_DIRECTORIES, "express:ListAllMyDirectoryBuckets", Read(list_buckets::directory)),
+    service("ListBuckets", "GET", "", "store:ListAllMyBuckets", Read(list_buckets::general)),
     // Buckets: what hangs on them.
     bucket("GetBucketLocation", "GET", "location", "store:GetBucketLocation", Read(bucket_config::location::get)),
     bucket("GetBucketVersioning", "GET", "versioning", "store:GetBucketVersioning", Read(bucket_config::versioning::get)),
@@ -144,7 +148,7 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(not_configured::website)),
     bucket("PutBucketWebsite", "PUT", "website", "", NotImplemented),
     bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(not_configured::delete)),
-    bucket("CreateSession", "GET", "session", "", NotImplemented),
+    bucket("CreateSession", "GET", "session", "", Session),
     bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads)),
     // Buckets: what is in them.
     bucket("ListObjectVersions", "GET", "versions", "store:ListBucketVersions", Read(list_objects::versions)),
@@ -223,9 +227,12 @@ fn is_meant(
 ) -> bool {
     row.target == target
         && row.method == method
-        && row.markers().all(|marker| match marker.starts_with("x-store-") {
-            true => fields.has(marker),
-            false => query.has(marker),
+        && row.markers().all(|marker| match marker {
+            SIGNED_FOR_DIRECTORIES => {
+                query.has("max-directory-buckets") || is_scoped_to(DIRECTORY_SERVICE, fields, query)
+            }
+            header if header.starts_with("x-store-") => fields.has(header),
+            parameter => query.has(parameter),
         })
 }
 

@@ -11,6 +11,9 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MixedDialects;
 
+/// The service that credentials for directory buckets and their sessions are scoped to.
+pub const DIRECTORY_SERVICE: &str = "s3express";
+
 /// The names of signature version 2, which stock clients alone speak.
 pub mod sigv2 {
     /// The parameter that names the access key.
@@ -80,6 +83,10 @@ pub struct DialectNames {
     pub action_prefix: &'static str,
     /// Start of resource names in policies.
     pub arn_prefix: &'static str,
+    /// Start of the names of permissions on directory buckets in policies.
+    pub directory_action_prefix: &'static str,
+    /// Start of the ARNs of directory buckets, before region and account.
+    pub directory_arn_prefix: &'static str,
     /// Start of the URI of a group of grantees.
     pub group_prefix: &'static str,
     /// The group of log writers, after [`DialectNames::group_prefix`].
@@ -109,7 +116,7 @@ const STORE: DialectNames = DialectNames {
     asymmetric_algorithm: "STORE4-ECDSA-P256-SHA256",
     key_prefix: "STORE4",
     scope_end: "store4_request",
-    scope_services: &["s3", "store", "s3express"],
+    scope_services: &["s3", "store", DIRECTORY_SERVICE],
     streaming_signed: "STREAMING-STORE4-HMAC-SHA256-PAYLOAD",
     chunk_algorithm: "STORE4-HMAC-SHA256-PAYLOAD",
     trailer_algorithm: "STORE4-HMAC-SHA256-TRAILER",
@@ -119,6 +126,8 @@ const STORE: DialectNames = DialectNames {
     managed_alias: "alias/store/objects",
     action_prefix: "store:",
     arn_prefix: "arn:store:store:::",
+    directory_action_prefix: "express:",
+    directory_arn_prefix: "arn:store:express:",
     group_prefix: "http://acs.store/groups/",
     log_group: "store/LogDelivery",
     directory_suffix: "--x-store",
@@ -138,7 +147,7 @@ const AMZ: DialectNames = DialectNames {
     asymmetric_algorithm: "AWS4-ECDSA-P256-SHA256",
     key_prefix: "AWS4",
     scope_end: "aws4_request",
-    scope_services: &["s3", "s3express"],
+    scope_services: &["s3", DIRECTORY_SERVICE],
     streaming_signed: "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
     chunk_algorithm: "AWS4-HMAC-SHA256-PAYLOAD",
     trailer_algorithm: "AWS4-HMAC-SHA256-TRAILER",
@@ -148,6 +157,8 @@ const AMZ: DialectNames = DialectNames {
     managed_alias: "alias/aws/s3",
     action_prefix: "s3:",
     arn_prefix: "arn:aws:s3:::",
+    directory_action_prefix: "s3express:",
+    directory_arn_prefix: "arn:aws:s3express:",
     group_prefix: "http://acs.amazonaws.com/groups/",
     log_group: "s3/LogDelivery",
     directory_suffix: "--x-s3",
@@ -239,10 +250,27 @@ pub fn without_action_prefix(name: &str) -> Option<&str> {
     [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.action_prefix))
 }
 
+/// The spec's name of a permission on directory buckets that a policy names in either vocabulary.
+#[must_use]
+pub fn directory_action(name: &str) -> Option<String> {
+    let own =
+        [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.directory_action_prefix))?;
+    Some([STORE.directory_action_prefix, own].concat())
+}
+
 /// The name of a bucket or an object in a policy without the prefix of this service's resources in either vocabulary.
 #[must_use]
 pub fn without_arn_prefix(name: &str) -> Option<&str> {
-    [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.arn_prefix))
+    let own = [AMZ, STORE].iter().find_map(|names| name.strip_prefix(names.arn_prefix));
+    own.or_else(|| without_directory_arn_prefix(name))
+}
+
+/// The name of a directory bucket without what its ARN has before it in either vocabulary: service, region, account.
+#[must_use]
+pub fn without_directory_arn_prefix(arn: &str) -> Option<&str> {
+    let rest =
+        [AMZ, STORE].iter().find_map(|names| arn.strip_prefix(names.directory_arn_prefix))?;
+    rest.splitn(3, ':').nth(2)?.strip_prefix("bucket/")
 }
 
 /// The spec's name of a header of this service that a policy names in either vocabulary.
@@ -338,6 +366,12 @@ impl Dialect {
             Self::Store => &STORE,
             Self::Amz => &AMZ,
         }
+    }
+
+    /// The ARN of a directory bucket.
+    #[must_use]
+    pub fn directory_arn(self, region: &str, account: &str, bucket: &str) -> String {
+        format!("{}{region}:{account}:bucket/{bucket}", self.names().directory_arn_prefix)
     }
 
     /// A header name of the spec, as this dialect has it. Names that are not the service's own are the same in both.

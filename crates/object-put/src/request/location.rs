@@ -1,10 +1,9 @@
 //! The bucket and the key that host and path of a request name.
 
-use std::net::IpAddr;
-
 use percent_encoding::percent_decode_str;
 
 use crate::error::Error;
+use crate::request::host::{HostKind, HostTable};
 use crate::store::key::Key;
 
 /// The kind of thing that the path of a request names.
@@ -37,28 +36,27 @@ pub struct Location {
     pub bucket: Option<String>,
     /// The key.
     pub key: Option<Key>,
-    /// True if the host names the bucket.
-    pub virtual_host: bool,
+    /// The kind of the name before which the host names the bucket; `None` where the path does.
+    pub host: Option<HostKind>,
 }
 
 impl Location {
-    /// Reads `host` and the percent-encoded `path`. `<bucket>.<base host>` is a bucket; any other host serves path style, so
-    /// that the service can be reached by whatever name its network gives it.
+    /// Reads `host` and the percent-encoded `path`: the bucket stands before a name of the service, or first in the path.
     ///
     /// # Errors
     /// [`Error::InvalidUri`], [`Error::KeyTooLong`].
-    pub fn of(host: &str, path: &str, base_hosts: &[String]) -> Result<Self, Error> {
+    pub fn of(host: &str, path: &str, hosts: &HostTable) -> Result<Self, Error> {
         let path = path.strip_prefix('/').ok_or(Error::InvalidUri)?;
-        if let Some(bucket) = bucket_of(host, base_hosts) {
+        if let Some(named) = hosts.find(host) {
             let key = (!path.is_empty()).then(|| Key::from_path(path)).transpose()?;
-            return Ok(Self { bucket: Some(bucket), key, virtual_host: true });
+            return Ok(Self { bucket: Some(named.label), key, host: Some(named.kind) });
         }
         let (bucket, key) = path.split_once('/').unwrap_or((path, ""));
         let bucket = percent_decode_str(bucket).decode_utf8().map_err(|_| Error::InvalidUri)?;
         Ok(Self {
             bucket: (!bucket.is_empty()).then(|| bucket.into_owned()),
             key: (!key.is_empty()).then(|| Key::from_path(key)).transpose()?,
-            virtual_host: false,
+            host: None,
         })
     }
 
@@ -73,63 +71,15 @@ impl Location {
     }
 }
 
-/// The bucket that a host names, if it is a virtual host of `localhost` or of a base host.
-pub(crate) fn bucket_of(host: &str, base_hosts: &[String]) -> Option<String> {
-    let name = without_port(host);
-    if name.parse::<IpAddr>().is_ok() {
-        return None;
-    }
-    // Of several that fit the longest counts, and one that is the whole name leaves no bucket.
-    let fitting = bases(base_hosts).filter_map(|base| {
-        let (bucket, own) = name.split_at_checked(name.len().checked_sub(base.len())?)?;
-        let fits = own.eq_ignore_ascii_case(base) && (bucket.is_empty() || bucket.ends_with('.'));
-        fits.then_some(bucket)
-    });
-    let bucket = fitting.min_by_key(|bucket| bucket.len())?.strip_suffix('.')?;
-    (!bucket.is_empty()).then(|| bucket.to_ascii_lowercase())
-}
-
-/// Tells whether a host is `localhost` or a base host itself.
-pub(crate) fn is_base(host: &str, base_hosts: &[String]) -> bool {
-    bases(base_hosts).any(|base| base.eq_ignore_ascii_case(without_port(host)))
-}
-
-fn bases(base_hosts: &[String]) -> impl Iterator<Item = &str> {
-    base_hosts.iter().map(|base| without_port(base)).chain(["localhost"])
-}
-
-fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(host: &str, path: &str) -> (Option<String>, Option<String>) {
-        let bases = ["store.example:80".to_owned()];
-        let location = Location::of(host, path, &bases).unwrap();
+        let mut hosts = HostTable::default();
+        hosts.add(HostKind::Base, ["store.example:80".to_owned()]);
+        let location = Location::of(host, path, &hosts).unwrap();
         (location.bucket, location.key.map(|key| key.to_string()))
-    }
-
-    #[test]
-    fn of_two_base_hosts_that_fit_the_longer_counts() {
-        for bases in [["example", "s3.example"], ["s3.example", "example"]] {
-            let bases = bases.map(str::to_owned);
-            for (host, bucket) in [
-                ("b.s3.example", Some("b")),
-                ("s3.example:80", None),
-                ("b.example", Some("b")),
-                ("xs3.example", Some("xs3")),
-                ("example", None),
-                (".example", None),
-            ] {
-                assert_eq!(bucket_of(host, &bases).as_deref(), bucket, "{host} {bases:?}");
-            }
-        }
     }
 
     #[test]

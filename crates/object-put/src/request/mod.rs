@@ -4,6 +4,7 @@ pub mod dialect;
 pub mod encoded_word;
 pub mod etag;
 pub mod fields;
+pub mod host;
 pub mod location;
 pub mod percent;
 pub mod query;

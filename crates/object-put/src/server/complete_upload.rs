@@ -36,6 +36,7 @@ impl ObjectPut {
                 Decision::Complete(completion) => completion,
             };
             let number = ids.next();
+            let tag = completion.new_tag(&mut ids);
             let now = self.0.clock.now();
             for batch in 0..completion.drafts() {
                 run(store, &mut ids, ATTEMPTS_MAX, |tx, _| {
@@ -45,7 +46,7 @@ impl ObjectPut {
             }
             let call = request.call(document, bucket.as_deref(), &self.0.settings);
             let committed = run(store, &mut ids, ATTEMPTS_MAX, |tx, _| {
-                completion.commit(&call, tx, number, now)
+                completion.commit(&call, tx, number, tag, now)
             })
             .await;
             match committed {

@@ -53,7 +53,7 @@ impl CredentialCache {
         };
         let cached = Arc::new(CachedCredentials {
             read_set: tx.read_set(),
-            principal: Arc::new(Principal { account, key }),
+            principal: Arc::new(Principal { id: id.to_owned(), account, key }),
             signing: Mutex::default(),
         });
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -18,6 +18,7 @@ mod render;
 mod request;
 mod response_cache;
 mod service;
+mod session_cache;
 mod state;
 #[cfg(feature = "testing")]
 pub mod testing;

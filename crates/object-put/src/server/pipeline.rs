@@ -15,9 +15,10 @@ use triptych_core::time::Timestamp;
 
 use crate::auth::account::Caller;
 use crate::auth::authorize;
-use crate::auth::credentials::Credentials;
+use crate::auth::credentials::{Credentials, is_scoped_to};
 use crate::auth::payload::Payload;
 use crate::auth::policy;
+use crate::auth::session_token::is_session_key;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::body::body_headers::BodyHeaders;
 use crate::body::customer_key;
@@ -25,8 +26,8 @@ use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
 use crate::operation::table::route;
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
-use crate::operation::{parameters, request_payer, strict};
-use crate::request::dialect::Dialect;
+use crate::operation::{directory_bucket, parameters, request_payer, session, strict};
+use crate::request::dialect::{DIRECTORY_SERVICE, Dialect};
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::request::query::Query;
@@ -34,7 +35,8 @@ use crate::server::download::ResponseBody;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
-use crate::store::bucket::Bucket;
+use crate::store::bucket::{Bucket, BucketKind};
+use crate::store::session_key;
 use crate::store::tables::BUCKETS;
 
 /// The most bytes of a body that is no object: XML and JSON documents.
@@ -102,7 +104,7 @@ impl ObjectPut {
         let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
         let location =
-            Location::of(host.unwrap_or_default(), head.uri.path(), &self.0.settings.base_hosts);
+            Location::of(host.unwrap_or_default(), head.uri.path(), &self.0.settings.hosts);
         let bucket = location.ok().and_then(|location| location.bucket);
         let (Some(bucket), Ok(origin)) = (bucket, origin.to_str()) else {
             return;
@@ -146,6 +148,7 @@ impl ObjectPut {
         let (location, operation) =
             self.locate(head, &fields, query).map_err(|error| refused(NO_OPERATION, error))?;
         let (caller, verified) = check_built(operation, head, query)
+            .and_then(|()| directory_bucket::check_place(operation, &location, query))
             .and_then(|()| self.authenticate(head, &location, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
         let fields = fields.without_future_dates(now);
@@ -170,7 +173,7 @@ impl ObjectPut {
             return Err(Error::HeaderSectionTooLarge { most: HEADER_BYTES_MAX });
         }
         let host = fields.get("host")?.unwrap_or_default();
-        let location = Location::of(&host, head.uri.path(), &self.0.settings.base_hosts)?;
+        let location = Location::of(&host, head.uri.path(), &self.0.settings.hosts)?;
         let operation = route(head.method.as_str(), location.target(), fields, query)?;
         Ok((location, operation))
     }
@@ -191,7 +194,7 @@ impl ObjectPut {
             method: head.method.as_str(),
             path: head.uri.path(),
             query: head.uri.query().unwrap_or_default(),
-            host_bucket: location.bucket.as_deref().filter(|_| location.virtual_host),
+            host_bucket: location.bucket.as_deref().filter(|_| location.host.is_some()),
         };
         if head.method == Method::OPTIONS {
             // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
@@ -210,6 +213,12 @@ impl ObjectPut {
             };
             return Ok((Caller::Anonymous, Verified { payload, chunks: None }));
         };
+        if is_session_key(id) {
+            if !is_scoped_to(DIRECTORY_SERVICE, fields, query) {
+                return Err(Error::InvalidToken);
+            }
+            return self.0.sessions.verify(id, &credentials, line, fields, now);
+        }
         let cached = self.0.credentials.find(&*self.0.store, id)?;
         let cached =
             cached.ok_or_else(|| Error::InvalidAccessKeyId { access_key: id.to_owned() })?;
@@ -252,12 +261,29 @@ impl ObjectPut {
                 Box::pin(self.complete_upload(request, &document)).await
             }
             Run::Upload(source) => Box::pin(self.upload(request, source, body)).await,
+            Run::Session => {
+                document(request, body).await?;
+                self.create_session(request).await
+            }
             Run::NotImplemented => {
                 Err(Error::OperationNotImplemented { operation: request.operation.name })
             }
         };
         let reply = self.mark_charged(request, reply?)?;
         Ok(render::reply(reply, request.fields.dialect()))
+    }
+
+    /// CreateSession: nothing is written, since the token says all.
+    async fn create_session(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
+        let empty = Bytes::new();
+        let (reply, _) = kv::read(&*self.0.store, |tx| {
+            let bucket = self.authorize(request, tx)?;
+            let key = session_key::load(tx, &self.0.bodies.keyring)?.ok_or(Error::Internal)?;
+            let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
+            session::create(&call, &key, tx, &mut self.ids())
+        })
+        .await?;
+        Ok(reply)
     }
 
     /// The answer to a request that wrote, and that its sender may have been charged for.
@@ -350,6 +376,9 @@ impl ObjectPut {
         let bucket =
             request.access().map(|access| authorize::authorize(&access, tx)).transpose()?;
         if let Some(bucket) = &bucket {
+            if bucket.kind == BucketKind::Directory {
+                directory_bucket::check_headers(request.operation, &request.fields)?;
+            }
             request_payer::check(request.operation, &request.fields, &request.caller, bucket)?;
         }
         Ok(bucket)

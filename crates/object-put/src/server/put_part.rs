@@ -53,10 +53,10 @@ impl ObjectPut {
     {
         let mut ids = self.ids();
         let empty = Bytes::new();
-        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let admission = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             let bucket = self.authorize(request, tx)?;
             let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            PartAdmission::decide(&call, request.verified.payload, tx)
+            PartAdmission::decide(&call, request.verified.payload, tx, ids)
         })
         .await?;
         let (digested, part) =
@@ -68,10 +68,10 @@ impl ObjectPut {
     pub(super) async fn copy_part(&self, request: &ParsedRequest<'_>) -> Result<Reply, Error> {
         let mut ids = self.ids();
         let empty = Bytes::new();
-        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+        let copy = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             let bucket = self.authorize(request, tx)?;
             let call = request.call(&empty, bucket.as_deref(), &self.0.settings);
-            PartCopyAdmission::decide(&call, tx)
+            PartCopyAdmission::decide(&call, tx, ids)
         })
         .await?;
         let source_key = self.0.bodies.keys.open(&copy.bytes.key).await?;

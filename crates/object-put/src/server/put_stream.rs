@@ -2,12 +2,13 @@
 
 use bytes::Bytes;
 use triptych_core::host::BoxError;
-use triptych_core::id::SharedIds;
+use triptych_core::id::{Ids as _, SharedIds};
 use triptych_core::kv::run;
 
 use crate::auth::signature::Verified;
 use crate::body::verifier::Verifier;
 use crate::error::Error;
+use crate::operation::append::GrowingObject;
 use crate::operation::copy_object::CopyAdmission;
 use crate::operation::put_object::Admission;
 use crate::operation::{BodySource, Reply};
@@ -15,6 +16,7 @@ use crate::server::download::{Download, ObjectBytes};
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::upload;
+use crate::store::append::{self, NewPart};
 use crate::store::commit::{NewVersion, commit};
 use crate::store::part_list::{Part, Parts};
 use crate::store::version::ObjectVersion;
@@ -53,8 +55,58 @@ impl ObjectPut {
             Admission::decide(&call, request.verified.payload, tx, ids)
         })
         .await?;
+        if let Some(growing) = &admission.growing {
+            return self.append(request, &admission, growing, body, ids).await;
+        }
         let object = self.store(request, &admission, &request.verified, body, ids).await?;
         admission.reply(&request.fields, &object)
+    }
+
+    /// Takes the body of an admitted append, looks at the object again and commits.
+    async fn append<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        admission: &Admission,
+        growing: &GrowingObject,
+        body: &mut B,
+        mut ids: SharedIds,
+    ) -> Result<Reply, Error>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin,
+        B::Error: Into<BoxError>,
+    {
+        let bodies = &self.0.bodies;
+        let body_key = bodies.keys.open(&growing.opening).await?;
+        let context = admission.context_of_part(growing);
+        let (key, wrapped_key) = body_key.new_data_key(&bodies.keyring, &context, &mut ids);
+        let headers = &admission.headers.body;
+        let verifier = Verifier::new(request.fields.dialect(), headers, &request.verified);
+        let (digested, blob) =
+            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
+        let part = admission.appended_part(growing, &digested, blob.id, wrapped_key);
+        let (list, now) = (ids.next(), self.0.clock.now());
+        let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
+            let offset = admission.headers.offset.unwrap_or_default();
+            append::append(
+                tx,
+                &NewPart {
+                    bucket: &admission.bucket,
+                    key: &admission.key,
+                    seen: growing.version,
+                    offset,
+                    part: &part,
+                    etag: hex::encode(part.tag),
+                    list,
+                    now,
+                },
+            )
+        })
+        .await;
+        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
+        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
+            let _ = bodies.blobs.delete(blob.id).await;
+        }
+        admission.append_reply(&request.fields, &committed?, &digested.checksum)
     }
 
     /// CopyObject: a PUT whose body is another object's.
@@ -111,6 +163,9 @@ impl ObjectPut {
                 snapshot: &admission.snapshot,
                 now,
             };
+            if admission.headers.offset.is_some() {
+                append::check_absent(tx, admission.bucket.id, &admission.key)?;
+            }
             let parts = Parts::One(part.clone());
             commit(tx, &new, admission.object_data(&digested, parts, &object_key))
         })

@@ -6,6 +6,7 @@ use triptych_core::time::Timestamp;
 use crate::auth::account::Caller;
 use crate::auth::authorize::AccessRequest;
 use crate::auth::signature::Verified;
+use crate::operation::directory_bucket::access_of;
 use crate::operation::{Call, Operation, ReadCall, Settings};
 use crate::request::fields::Fields;
 use crate::request::location::Location;
@@ -39,6 +40,7 @@ impl ParsedRequest<'_> {
             version: self.query.get("versionId"),
             caller: &self.caller,
             secure: self.secure,
+            directory: access_of(self.operation.name),
         })
     }
 

@@ -24,7 +24,8 @@ const KEY_BYTES: usize = 256;
 const IGNORED_HEADERS: [&str; 7] =
     ["host", "authorization", "date", "user-agent", "accept", "accept-encoding", "connection"];
 /// The same of the service's own, without their prefix.
-const IGNORED_OWN_HEADERS: [&str; 4] = ["date", "content-sha256", "security-token", "user-agent"];
+const IGNORED_OWN_HEADERS: [&str; 5] =
+    ["date", "content-sha256", "security-token", "s3session-token", "user-agent"];
 
 /// Answers by what they follow from.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use crate::maintenance::seed::SeedError;
 use crate::operation::bucket::reopen;
 use crate::request::dialect::{Dialect, SECRET_PARAMETERS};
 use crate::request::fields::Fields;
-use crate::request::location;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+use crate::store::session_key;
 
 triptych_core::impl_service!(ObjectPut: Unpin);
 
@@ -49,7 +49,7 @@ impl Hosted for ObjectPut {
     }
 
     fn owns_host(&self, host: &str) -> bool {
-        location::bucket_of(host, &self.0.settings.base_hosts).is_some()
+        self.0.settings.hosts.find(host).is_some()
     }
 }
 
@@ -65,6 +65,7 @@ impl ObjectPut {
         run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reopen(tx)?;
             root_keys::remember(tx, &self.0.bodies.keyring)?;
+            session_key::ensure(tx, &self.0.bodies.keyring, ids)?;
             let new = self.0.seed.apply(tx, ids, now)?;
             Ok(new + self.0.seed.apply_kms_keys(tx, ids, &self.0.embedded_keys.now())?)
         })

@@ -13,12 +13,14 @@ use crate::kms::key_manager::KeyManager;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
 use crate::operation::Settings;
 use crate::request::dialect::Dialect;
+use crate::request::host::HostKind;
 use crate::server::body_store::BodyStore;
 use crate::server::credential_cache::CredentialCache;
 use crate::server::embedded_keys::EmbeddedKeys;
 use crate::server::key_service::KeyService;
 use crate::server::object_keys::ObjectKeys;
 use crate::server::response_cache::ResponseCache;
+use crate::server::session_cache::SessionCache;
 
 /// Attempts of a transaction while others win.
 pub(super) const ATTEMPTS_MAX: u32 = 64;
@@ -35,6 +37,7 @@ pub(super) struct Inner {
     pub(super) clock: Arc<dyn Clock>,
     ids: SharedIds,
     pub(super) credentials: CredentialCache,
+    pub(super) sessions: SessionCache,
     pub(super) responses: ResponseCache,
     pub(super) settings: Settings,
     pub(super) seed: Seed,
@@ -125,7 +128,14 @@ impl Builder {
     /// Names under which the service is reached, beside `localhost`: `<bucket>.<name>` is a bucket.
     #[must_use]
     pub fn base_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
-        self.settings.base_hosts.extend(hosts);
+        self.settings.hosts.add(HostKind::Base, hosts);
+        self
+    }
+
+    /// Names of the zonal endpoint: `<bucket>.<name>` is a directory bucket. Base hosts serve those too.
+    #[must_use]
+    pub fn zonal_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.settings.hosts.add(HostKind::Zonal, hosts);
         self
     }
 
@@ -180,6 +190,7 @@ impl Builder {
             None => embedded.clone(),
         };
         let keys = ObjectKeys::new(manager, keyring.clone(), self.clock.clone());
+        let sessions = SessionCache::new(self.store.clone(), keyring.clone());
         ObjectPut(Arc::new(Inner {
             bodies: Arc::new(BodyStore::new(self.blobs, self.store.clone(), keyring, keys)),
             embedded_keys: embedded,
@@ -187,6 +198,7 @@ impl Builder {
             clock: self.clock,
             ids,
             credentials: CredentialCache::default(),
+            sessions,
             responses: ResponseCache::new(),
             settings: self.settings,
             seed: self.seed,

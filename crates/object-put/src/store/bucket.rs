@@ -20,6 +20,23 @@ pub enum BucketKind {
     Directory,
 }
 
+/// The kind of the zone that a directory bucket is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ZoneKind {
+    /// An availability zone: objects are of the class EXPRESS_ONEZONE.
+    #[default]
+    Availability,
+    /// A dedicated local zone: objects are of the class ONEZONE_IA.
+    Local,
+}
+
+impl ZoneKind {
+    const fn is_availability(&self) -> bool {
+        matches!(self, Self::Availability)
+    }
+}
+
 /// The versioning state of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -126,6 +143,9 @@ pub struct Bucket {
     /// Its kind.
     #[serde(default)]
     pub kind: BucketKind,
+    /// The kind of its zone, which a directory bucket's name names.
+    #[serde(default, skip_serializing_if = "ZoneKind::is_availability")]
+    pub zone_kind: ZoneKind,
     /// Its versioning state.
     #[serde(default)]
     pub versioning: Versioning,
@@ -165,6 +185,7 @@ impl Bucket {
             region,
             created,
             kind: BucketKind::default(),
+            zone_kind: ZoneKind::default(),
             versioning: Versioning::default(),
             object_lock: false,
             default_retention: None,
@@ -180,11 +201,24 @@ impl Bucket {
 /// Tells whether `name` is one of directory buckets alone.
 #[must_use]
 pub fn is_directory_name(name: &str) -> bool {
-    reserved_bucket_names::OF_DIRECTORIES.iter().any(|suffix| name.ends_with(suffix))
+    without_directory_suffix(name).is_some()
+}
+
+fn without_directory_suffix(name: &str) -> Option<&str> {
+    reserved_bucket_names::OF_DIRECTORIES.iter().find_map(|suffix| name.strip_suffix(suffix))
+}
+
+/// The id of the zone that the name of a directory bucket names: `<base>--<zone>`, and the end that such names have.
+#[must_use]
+pub fn zone_of(name: &str) -> Option<&str> {
+    let (base, zone) = without_directory_suffix(name)?.rsplit_once("--")?;
+    let has_parts = zone.contains('-') && zone.split('-').all(|part| !part.is_empty());
+    (!base.is_empty() && !base.ends_with('-') && !name.contains('.') && has_parts).then_some(zone)
 }
 
 /// Checks that `name` is one that a bucket can have: 3 to 63 lower-case letters, digits, dots and hyphens, with a letter or digit at
-/// both ends and around every dot, no IP address, and none that the real service keeps for itself.
+/// both ends and around every dot, no IP address, and none that the real service keeps for itself. Names of directory buckets have no dots
+/// and name a zone.
 ///
 /// # Errors
 /// [`Error::InvalidBucketName`].
@@ -201,13 +235,36 @@ pub fn check_name(name: &str) -> Result<(), Error> {
         && name.split('.').all(label)
         && name.parse::<std::net::Ipv4Addr>().is_err()
         && !PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        && !SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
+        && !SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+        && (!is_directory_name(name) || zone_of(name).is_some());
     if fits { Ok(()) } else { Err(Error::InvalidBucketName { bucket: name.to_owned() }) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_directory_bucket_names_its_zone() {
+        for (name, zone) in [
+            ("fast--use1-az4--x-store", Some("use1-az4")),
+            ("fast--use1-az4--x-s3", Some("use1-az4")),
+            ("a--b--usw2-lax1-az1--x-s3", Some("usw2-lax1-az1")),
+            ("fast--use1-az4", None),
+            ("--use1-az4--x-s3", None),
+            ("fast-use1-az4--x-s3", None),
+            ("fast--use1--x-s3", None),
+            ("fast---use1-az4--x-s3", None),
+            ("fa.st--use1-az4--x-s3", None),
+            ("fast--use1---x-s3", None),
+            ("fast--x-s3", None),
+        ] {
+            assert_eq!(zone_of(name), zone, "{name}");
+            if is_directory_name(name) {
+                assert_eq!(check_name(name).is_ok(), zone.is_some(), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn names_that_no_bucket_can_have_are_refused() {

@@ -302,6 +302,9 @@ fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
     Timestamp::from_seconds(day * DAY_SECONDS)
 }
 
+/// What directory buckets say in place of the end of an object (spec §4).
+pub const NOT_SHOWN: &str = "NotImplemented";
+
 /// The rules of a bucket, if it has any.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! Tables, and what changes in them: buckets, keys, versions, their listing, locks, tags and lifecycle rules.
 
+pub mod append;
 pub mod bucket;
 pub mod bucket_encryption;
 pub mod commit;
@@ -15,6 +16,7 @@ pub mod open_upload;
 pub mod part_cursor;
 pub mod part_list;
 pub mod precondition;
+pub mod session_key;
 pub mod tables;
 pub mod tagging;
 pub mod upload;

@@ -16,6 +16,20 @@ pub const PARTS_MAX: u32 = 10_000;
 /// Parts that one chunk of a part list names.
 pub const PARTS_PER_CHUNK: usize = 250;
 
+/// Appended parts that one row of a chunk's tail names.
+pub const PARTS_PER_TAIL: usize = 16;
+/// Rows of the tail that one chunk has room for.
+const TAILS_PER_CHUNK: u32 = 16;
+/// The number of the first row of a tail: those of chunks are smaller.
+const TAILS: u32 = 1 << 16;
+
+/// The row of `PARTS` that holds the parts of a chunk from `tail` times [`PARTS_PER_TAIL`] on, counted behind those of the chunk's own row:
+/// parts that are appended stand there, so that an append writes a short row.
+#[must_use]
+pub const fn tail_row(chunk: u32, tail: u32) -> u32 {
+    TAILS + chunk * TAILS_PER_CHUNK + tail
+}
+
 /// A piece of a body: one blob, encrypted by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
@@ -38,6 +52,12 @@ const fn is_whole(number: &u32) -> bool {
 }
 
 impl Part {
+    /// Its number as requests and answers have it: a body that was put whole is part 1 of one that grew.
+    #[must_use]
+    pub fn shown_number(&self) -> u32 {
+        self.number.max(1)
+    }
+
     /// The context that it is encrypted for, where `body` is that of its object: a part cannot be read as another of the same body.
     #[must_use]
     pub fn context(&self, body: &[u8]) -> Vec<u8> {
@@ -63,8 +83,8 @@ pub fn part_context(body: &[u8], number: u32) -> Vec<u8> {
 pub enum Parts {
     /// The whole body is one part.
     One(Part),
-    /// Rows of `PARTS` with this number: each but the last names [`PARTS_PER_CHUNK`] parts. What they name for a `count` never changes; one
-    /// more part is one more entry of the last chunk, or a chunk more.
+    /// Rows of `PARTS` with this number: each chunk but the last names [`PARTS_PER_CHUNK`] parts, in a row of its own and in those of its
+    /// tail. What they name for a `count` never changes; one more part is one more entry of the tail, or a chunk more.
     Chunks {
         /// The number of the list.
         list: u64,
@@ -102,6 +122,14 @@ impl Parts {
             Self::One(_) => 1,
             Self::Chunks { count, .. } => *count,
         }
+    }
+
+    /// The number of parts that a chunk of the list has.
+    #[must_use]
+    pub fn parts_in(&self, chunk: u32) -> usize {
+        let before = usize::try_from(chunk).unwrap_or(usize::MAX).saturating_mul(PARTS_PER_CHUNK);
+        let count = usize::try_from(self.count()).unwrap_or(usize::MAX);
+        count.saturating_sub(before).min(PARTS_PER_CHUNK)
     }
 
     /// The chunks of the list; none where the part stands in the record.

@@ -11,7 +11,7 @@ use triptych_core::kv::JsonRecord;
 use triptych_core::time::Timestamp;
 
 use crate::auth::acl::Acl;
-use crate::body::checksum::{Checksum, ChecksumType};
+use crate::body::checksum::{AlgorithmRow, Checksum, ChecksumType};
 use crate::store::key::Key;
 use crate::store::lock::ObjectLock;
 use crate::store::object_encryption::ObjectEncryption;
@@ -149,13 +149,16 @@ pub struct ObjectData {
 }
 
 impl ObjectData {
-    /// The value of its checksum, as headers carry it: one of the checksums of parts ends with their number.
+    /// Its checksum as answers show it: the row of its algorithm, and the value, which ends with the number of parts where it is one of
+    /// their checksums. `None` where it is not known.
     #[must_use]
-    pub fn checksum_text(&self) -> String {
-        match self.checksum_type {
+    pub fn shown_checksum(&self) -> Option<(&'static AlgorithmRow, String)> {
+        let value = match self.checksum_type {
             ChecksumType::FullObject => self.checksum.base64(),
             ChecksumType::Composite => format!("{}-{}", self.checksum.base64(), self.parts.count()),
-        }
+            ChecksumType::Unknown => return None,
+        };
+        Some((self.checksum.algorithm.row(), value))
     }
 }
 

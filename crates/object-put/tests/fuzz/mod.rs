@@ -9,7 +9,10 @@ use object_put::auth::canonical;
 use object_put::auth::credentials::Credentials;
 use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
+use object_put::auth::session::{Session, SessionMode};
+use object_put::auth::session_token::SessionKey;
 use object_put::body::aws_chunked::{Decoder, Frame};
+use object_put::body::object_key::SecretKey;
 use object_put::error::Error;
 use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
@@ -23,6 +26,7 @@ use object_put::store::lifecycle::Lifecycle;
 use object_put::store::list::StartAfter;
 use object_put::store::lock::{DefaultRetention, Retention};
 use object_put::store::tagging::{TagTarget, Tags};
+use triptych_core::id::SeededIds;
 use triptych_core::time::Timestamp;
 
 /// A request head: a target on the first line, `name: value` on the others.
@@ -172,9 +176,36 @@ pub fn policy(data: &[u8]) {
             version: None,
             secure: true,
             tags: None,
+            session_mode: None,
         });
     }
     let _ = policy.is_public();
+}
+
+/// Tokens of sessions: none opens but the one that was sealed, and that gives what was sealed.
+pub fn session(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let mut ids = SeededIds::from_number(1);
+    let key = SessionKey::new(SecretKey::draw(&mut ids));
+    let session = Session {
+        access_key: "AK".to_owned(),
+        key_check: [7; 8],
+        bucket: 5,
+        mode: SessionMode::ReadWrite,
+        key: None,
+        expires: Timestamp::from_seconds(300),
+    };
+    let Some(made) = key.seal(&session, &mut ids) else {
+        return;
+    };
+    // Half a token that is good lets the fuzzer reach what comes after the framing.
+    for token in [text.to_owned(), format!("{}{text}", &made.token[..made.token.len() / 2])] {
+        let opened = key.open(&token);
+        assert_eq!(opened.is_some(), token == made.token);
+        assert!(opened.is_none_or(|(own, credentials)| own == session && credentials == made));
+    }
 }
 
 /// Tokens of listings: one that is read goes on where it says.

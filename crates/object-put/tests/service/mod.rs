@@ -41,7 +41,8 @@ pub const SEED: &str = r#"{
         { "name": "enforced", "owner": "111122223333" },
         { "name": "versioned", "owner": "111122223333", "versioning": "enabled" },
         { "name": "suspended", "owner": "111122223333", "versioning": "suspended" },
-        { "name": "open", "owner": "111122223333", "public": "read-write" } ],
+        { "name": "open", "owner": "111122223333", "public": "read-write" },
+        { "name": "mybkt--use1-az4--x-s3", "owner": "111122223333", "kind": "directory", "zone": "use1-az4" } ],
     "kmsKeys": [
         { "id": "11111111-aaaa-4bbb-8ccc-000000000001", "alias": "alias/demo", "account": "111122223333" },
         { "id": "11111111-aaaa-4bbb-8ccc-000000000002", "account": "111122223333", "state": "disabled" },
@@ -115,6 +116,7 @@ impl World {
             .ids(Box::new(SeededIds::from_number(1)))
             .keyring(object_put::body::encryption::Keyring::new(&[9; 32]))
             .base_hosts(["s3.amazonaws.com".to_owned()])
+            .zonal_hosts(["s3express-use1-az4.us-east-1.amazonaws.com".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
             .strict(strict)
             .part_bytes_min(PART_BYTES_MIN)
@@ -210,6 +212,16 @@ impl Draft {
         Self::new("PUT", target, body)
     }
 
+    /// A request on the directory bucket, by its own host.
+    pub fn zonal(method: &'static str, target: &str, body: &[u8]) -> Self {
+        Self::new(method, target, body).with("host", "mybkt--use1-az4--x-s3.localhost")
+    }
+
+    /// An append to an object of the directory bucket.
+    pub fn append(target: &str, offset: usize, body: &[u8]) -> Self {
+        Self::zonal("PUT", target, body).with("x-store-write-offset-bytes", offset.to_string())
+    }
+
     /// The same with one more header, under the spec's name.
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         let name = self.dialect.header(name).into_owned();
@@ -231,7 +243,9 @@ impl Draft {
         let dialect = self.dialect.names();
         let time = self.time_text();
         let mut headers = self.headers.clone();
-        headers.push(("host".to_owned(), "localhost".to_owned()));
+        if !headers.iter().any(|(name, _)| name == "host") {
+            headers.push(("host".to_owned(), "localhost".to_owned()));
+        }
         headers.push((format!("{}date", dialect.header_prefix), time.clone()));
         let hash = format!("{}content-sha256", dialect.header_prefix);
         let payload = match headers.iter().find(|(name, _)| *name == hash) {

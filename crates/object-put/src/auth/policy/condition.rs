@@ -6,7 +6,7 @@ use crate::auth::account::matches;
 use crate::auth::policy::{PolicyRequest, malformed, strings};
 use crate::error::Error;
 use crate::request::dialect::{
-    global_condition_key, neutral_encryption, spec_header, without_action_prefix,
+    directory_action, global_condition_key, neutral_encryption, spec_header, without_action_prefix,
 };
 use crate::store::tagging::Tags;
 
@@ -45,6 +45,8 @@ pub(super) enum ConditionKey {
     ExistingTag(String),
     /// A tag that the request brings in a header, by its key.
     RequestTag(String),
+    /// The mode of the session that is asked for.
+    SessionMode,
 }
 
 impl Test {
@@ -78,6 +80,9 @@ impl ConditionKey {
             Some("SecureTransport") => Self::SecureTransport,
             Some("Referer") => Self::Referer,
             Some("UserAgent") => Self::UserAgent,
+            _ if directory_action(key).is_some_and(|own| own == "express:SessionMode") => {
+                Self::SessionMode
+            }
             _ => {
                 let own = without_action_prefix(key)?;
                 match own {
@@ -114,6 +119,7 @@ impl ConditionKey {
             Self::Referer => header("referer").map(Into::into),
             Self::UserAgent => header("user-agent").map(Into::into),
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
+            Self::SessionMode => request.session_mode.map(str::to_owned),
             Self::Version => request.version.map(str::to_owned),
             Self::Header(name) if self.is_of_encryption() => {
                 header(name).map(|value| neutral_encryption(&value))

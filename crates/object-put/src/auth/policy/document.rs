@@ -9,7 +9,10 @@ use crate::auth::policy::{
     neutral_action, strings,
 };
 use crate::error::Error;
-use crate::request::dialect::{ACCOUNT_PRINCIPALS, without_arn_prefix};
+use crate::request::dialect::{
+    ACCOUNT_PRINCIPALS, without_arn_prefix, without_directory_arn_prefix,
+};
+use crate::store::bucket::is_directory_name;
 
 /// The most bytes of a policy document.
 const DOCUMENT_BYTES_MAX: usize = 20 * 1024;
@@ -71,7 +74,10 @@ impl Statement {
             return Err(malformed("Policy has invalid resource"));
         }
         for action in &self.action.values {
-            let targets = ActionTargets::of(action);
+            let targets = match is_directory_name(bucket) {
+                true => ActionTargets::of_directory(action),
+                false => ActionTargets::of(action),
+            };
             let targets = targets.ok_or_else(|| malformed("Policy has invalid action"))?;
             let fits = self.resource.values.iter().any(|resource| targets.fit(resource));
             // What is not named may be of either kind.
@@ -138,13 +144,13 @@ fn statement(json: &Value) -> Result<Statement, Error> {
         if !value.contains(':') && value != "*" {
             return Err(malformed("Policy has invalid action"));
         }
-        *value = neutral_action(value).to_owned();
+        *value = neutral_action(value).into_owned();
     }
     let mut resource = choice(json, "Resource")?;
     for value in &mut resource.values {
         let name = match value.as_str() {
             "*" => Some("*"),
-            arn => arn.splitn(6, ':').nth(5),
+            arn => without_directory_arn_prefix(arn).or_else(|| arn.splitn(6, ':').nth(5)),
         };
         *value = name.ok_or_else(|| malformed("Policy has invalid resource"))?.to_owned();
     }

@@ -8,13 +8,15 @@ mod public_access;
 
 pub use public_access::PublicAccessBlock;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use triptych_core::kv::Tx;
 
 use crate::auth::account::{Caller, matches, matches_action};
 use crate::auth::policy::condition::{ConditionKey, Test};
 use crate::error::Error;
-use crate::request::dialect::without_action_prefix;
+use crate::request::dialect::{directory_action, without_action_prefix};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::store::tables::BUCKET_CONFIGS;
@@ -122,6 +124,8 @@ pub struct PolicyRequest<'a> {
     pub secure: bool,
     /// The tags of the object that is there, where [`Policy::looks_at_tags`].
     pub tags: Option<&'a Tags>,
+    /// The mode of the session that it asks for, where it asks for one.
+    pub session_mode: Option<&'static str>,
 }
 
 impl Policy {
@@ -158,7 +162,7 @@ impl Statement {
     fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
         let permission = neutral_action(request.permission);
         self.principal.take(request.caller)
-            && self.action.takes(|value| matches_action(value, permission))
+            && self.action.takes(|value| matches_action(value, &permission))
             && self.resource.takes(|value| matches(value, request.resource))
             && self.tests.iter().all(|test| test.holds(request))
     }
@@ -169,9 +173,13 @@ fn account_of(principal: &str) -> &str {
     principal.split(':').nth(4).unwrap_or(principal)
 }
 
-/// An action without the prefix of either dialect.
-fn neutral_action(action: &str) -> &str {
-    without_action_prefix(action).unwrap_or(action)
+/// An action without the prefix of either dialect; one of directory buckets has the spec's.
+fn neutral_action(action: &str) -> Cow<'_, str> {
+    match (without_action_prefix(action), directory_action(action)) {
+        (Some(own), _) => Cow::Borrowed(own),
+        (None, Some(own)) => Cow::Owned(own),
+        (None, None) => Cow::Borrowed(action),
+    }
 }
 
 fn malformed(reason: impl Into<String>) -> Error {
@@ -221,6 +229,7 @@ mod tests {
             version: None,
             secure: false,
             tags: Some(&Tags::from_header("kind=open").unwrap()),
+            session_mode: None,
         })
     }
 

@@ -7,9 +7,15 @@ use crate::body::encryption::SERVICE_MANAGED;
 use crate::error::Error;
 use crate::kms::key_name::KeyName;
 use crate::operation::bucket_config::{delete_config, put_config, xml_reply};
+use crate::operation::directory_encryption::customer_key;
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::Element;
+use crate::store::bucket::BucketKind;
 use crate::store::bucket_encryption::{BucketEncryption, BucketMode, SETTING};
+use crate::store::tables::BUCKET_CONFIGS;
+
+/// The name under which the one key-management key of a directory bucket is kept, also when its default changed since.
+const LIFETIME_KEY: &str = "encryption-key";
 
 /// Tells whether the bucket was given an encryption: then an object may be copied onto itself as it is.
 ///
@@ -60,8 +66,14 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     let (Some(rule), None) = (rules.next(), rules.next()) else {
         return Err(Error::MalformedXml);
     };
+    let is_directory = call.bucket()?.kind == BucketKind::Directory;
     let bucket_key = match rule.text_of("BucketKeyEnabled") {
-        None | Some("false") => false,
+        Some("false") if is_directory => {
+            let reason = "Bucket keys of directory buckets are always enabled";
+            return Err(Error::argument("BucketKeyEnabled", Some("false"), reason));
+        }
+        None => is_directory,
+        Some("false") => false,
         Some("true") => true,
         Some(_) => return Err(Error::MalformedXml),
     };
@@ -87,11 +99,56 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply
     }
     let account = call.caller.account().map_or("", |account| &account.id);
     let named = key.filter(|key| !key.is_empty());
+    if is_directory {
+        return put_in_directory(call, tx, mode, named);
+    }
     let key = named.map(|key| KeyName::parse(key, account)).transpose()?;
     let short_name = named.filter(|name| !name.starts_with("arn:")).map(str::to_owned);
     let key = key.map(|key| key.of_account(account, &call.settings.region));
     put_config(call, tx, SETTING, &BucketEncryption { mode, key, short_name, bucket_key })?;
     Ok(Reply::empty(200))
+}
+
+/// That of a directory bucket: one customer-managed key in the lifetime of the bucket, and bucket keys always.
+fn put_in_directory(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    mode: BucketMode,
+    named: Option<&str>,
+) -> Result<Reply, Error> {
+    let own = match mode {
+        BucketMode::ServiceManaged => BucketEncryption { bucket_key: true, ..Default::default() },
+        BucketMode::DualLayer => {
+            let reason = "Directory buckets take AES256 and store:kms alone";
+            return Err(Error::argument("SSEAlgorithm", None, reason));
+        }
+        BucketMode::KeyManagement => {
+            let name = named.ok_or_else(|| {
+                Error::request("Directory buckets need the customer managed key to be named.")
+            })?;
+            let (account, region) = (&call.bucket()?.owner, &call.settings.region);
+            let key = KeyName::Arn(customer_key("KMSMasterKeyID", name, account, region)?);
+            if lifetime_key(call, tx)?.is_some_and(|first| first != key) {
+                return Err(Error::request(
+                    "A directory bucket has one customer managed key in its lifetime.",
+                ));
+            }
+            put_config(call, tx, LIFETIME_KEY, &key)?;
+            let short_name = (!name.starts_with("arn:")).then(|| name.to_owned());
+            BucketEncryption { mode, key: Some(key), short_name, bucket_key: true }
+        }
+    };
+    put_config(call, tx, SETTING, &own)?;
+    Ok(Reply::empty(200))
+}
+
+/// The key that a directory bucket was given first, by a request or by the seed file.
+fn lifetime_key(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Option<KeyName>, Error> {
+    let bucket = call.bucket()?.id;
+    match BUCKET_CONFIGS.get(tx, &(bucket, LIFETIME_KEY.to_owned()))? {
+        Some(first) => serde_json::from_slice(&first).map(Some).map_err(|_| Error::Damaged),
+        None => Ok(BucketEncryption::given(tx, bucket)?.and_then(|given| given.key)),
+    }
 }
 
 /// `DeleteBucketEncryption`: the default stays.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use percent_encoding::utf8_percent_encode;
+use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
@@ -15,11 +16,12 @@ use crate::operation::encryption;
 use crate::operation::list_objects::KEPT;
 use crate::operation::multipart::encrypted;
 use crate::operation::multipart::part_document::{NamedPart, PartDocument};
+use crate::operation::put_object::random_tag;
 use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
 use crate::request::xml::XmlWriter;
-use crate::store::bucket::{Bucket, Versioning};
+use crate::store::bucket::{Bucket, BucketKind, Versioning};
 use crate::store::commit::{NewVersion, commit};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, DAY_SECONDS, Lifecycle};
@@ -96,6 +98,9 @@ impl Completion {
         precondition.check_at_start(call.dialect(), key, current.as_deref())?;
         let document = document.as_ref().map_err(Error::clone)?;
         document.check_order(name)?;
+        if bucket.kind == BucketKind::Directory {
+            document.check_without_gaps(name)?;
+        }
         check_type(call, upload.checksum)?;
         let check = PartCheck { name, upload: &upload, least: call.settings.part_bytes_min };
         let (parts, whole) = check.parts(document, tx)?;
@@ -154,7 +159,12 @@ impl Completion {
         Ok(())
     }
 
-    /// Makes the object visible, and ends the upload. `None` where a part was uploaded again since the look: it is to be made anew.
+    /// A new entity tag for the object, where its bucket gives random ones.
+    pub fn new_tag(&self, ids: &mut dyn Ids) -> Option<[u8; 16]> {
+        random_tag(&self.bucket, ids)
+    }
+
+    /// Makes the object visible, with `tag` for its entity tag where there is one, and ends the upload. `None` where a part was uploaded again since the look: it is to be made anew.
     ///
     /// # Errors
     /// `NoSuchUpload` where another completion or an abort was first; those of [`commit`].
@@ -163,6 +173,7 @@ impl Completion {
         call: &Call<'_>,
         tx: &mut Tx<'_>,
         list: u64,
+        tag: Option<[u8; 16]>,
         now: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let name = self.upload.id.text(self.bucket.id, &self.key);
@@ -186,21 +197,29 @@ impl Completion {
             snapshot: &upload.snapshot,
             now,
         };
-        let object = commit(tx, &new, self.object_data(&upload, list, now)?)?;
+        let mut data = self.object_data(&upload, list, now)?;
+        data.etag = tag.map_or(data.etag, hex::encode);
+        let object = commit(tx, &new, data)?;
         let kept = self.parts.iter().map(|listed| listed.part.number).collect();
         open_upload::end(tx, self.bucket.id, &self.key, &upload, kept, now);
         let data = object.data.as_deref().ok_or(Error::Internal)?;
         let rules = self.lifecycle.as_ref();
+        let expiration = match self.bucket.kind {
+            BucketKind::GeneralPurpose => {
+                rules.and_then(|rules| rules.header(&self.key, &object, data))
+            }
+            BucketKind::Directory => Some(lifecycle::NOT_SHOWN.to_owned()),
+        };
         let completed = CompletedUpload {
             id: upload.id,
             list: self.list,
             version: object.version,
             etag: data.etag.clone(),
             checksum: data.checksum.clone(),
-            checksum_text: data.checksum_text(),
+            checksum_text: data.shown_checksum().map(|(_, value)| value).unwrap_or_default(),
             checksum_type: data.checksum_type,
             encryption: data.encryption.clone(),
-            expiration: rules.and_then(|rules| rules.header(&self.key, &object, data)),
+            expiration,
         };
         let place = upload.place(self.bucket.id, &self.key);
         COMPLETED_UPLOADS.put(tx, &place, &completed);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
@@ -37,7 +38,7 @@ impl PartCopyAdmission {
     /// # Errors
     /// Those of [`CopiedObject::find`]; `NoSuchUpload`; `InvalidArgument` for the number and for a range that is none or ends outside the
     /// source; `InvalidRequest` for one that begins there, and for more than 5 GiB.
-    pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
+    pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Self, Error> {
         let source = CopiedObject::find(call, tx)?;
         let (upload, number) = PartAdmission::named(call, tx)?;
         let mut bytes = source.bytes();
@@ -57,7 +58,7 @@ impl PartCopyAdmission {
             md5: None,
             checksum: ChecksumPlan::Computed(algorithm),
         };
-        let mut admission = PartAdmission::new(call, upload, number, body)?;
+        let mut admission = PartAdmission::new(call, upload, number, body, ids)?;
         admission.charged |= source.charged;
         Ok(Self { admission, bytes, source_version: source.shown_version() })
     }

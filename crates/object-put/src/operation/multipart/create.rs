@@ -13,7 +13,7 @@ use crate::operation::put_object::snapshot;
 use crate::operation::request_payer;
 use crate::operation::{Call, ReadCall, Reply};
 use crate::request::xml::XmlWriter;
-use crate::store::bucket::Bucket;
+use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::commit::same_bucket;
 use crate::store::key::Key;
 use crate::store::lifecycle;
@@ -48,11 +48,16 @@ impl UploadAdmission {
     /// that it does not have; those of the choice of the encryption.
     pub fn decide(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Self, Error> {
         let (bucket, key) = (call.bucket()?, call.key()?);
-        let (owner, acl) = object_owner::of_put(call.fields, bucket, call.caller, tx)?;
+        let (owner, acl) = match bucket.kind {
+            BucketKind::GeneralPurpose => {
+                object_owner::of_put(call.fields, bucket, call.caller, tx)?
+            }
+            BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
+        };
         let headers = PutHeaders::of_upload(call.fields, bucket, call.now)?;
         let checksum = checksum(call)?;
         let asked = &headers.encryption;
-        let encryption = asked.choose(call.caller, &bucket.owner, bucket.id, tx)?;
+        let encryption = asked.choose(call, tx)?;
         let (bucket, key) = (bucket.clone(), key.clone());
         Ok(Self { bucket, key, encryption, owner, acl, headers, checksum })
     }
@@ -159,6 +164,7 @@ fn checksum(call: &Call<'_>) -> Result<Option<UploadChecksum>, Error> {
     let is_pair = match checksum_type {
         ChecksumType::Composite => algorithm != Algorithm::Crc64nvme,
         ChecksumType::FullObject => !matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256),
+        ChecksumType::Unknown => false,
     };
     if !is_pair {
         let (of_type, name) = (checksum_type.name(), algorithm.row().name.to_ascii_lowercase());

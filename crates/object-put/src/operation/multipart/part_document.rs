@@ -62,6 +62,17 @@ impl PartDocument {
         }
     }
 
+    /// Checks that the numbers of the parts are all from 1 on, as those of an object in a directory bucket are.
+    ///
+    /// # Errors
+    /// `InvalidPartOrder`.
+    pub fn check_without_gaps(&self, upload: &str) -> Result<(), Error> {
+        match self.0.iter().zip(1..).all(|(part, number)| part.number == number) {
+            true => Ok(()),
+            false => Err(Error::InvalidPartOrder { upload: upload.to_owned() }),
+        }
+    }
+
     /// A digest of what it names, by which it is known again.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {

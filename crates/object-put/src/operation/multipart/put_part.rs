@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use triptych_core::blobs::BlobId;
+use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::operation::encryption;
 use crate::operation::multipart::{encrypted, named_upload, part_number};
 use crate::operation::put_headers::BODY_BYTES_MAX;
+use crate::operation::put_object::random_tag;
 use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
 use crate::request::etag::quoted;
@@ -44,6 +46,8 @@ pub struct PartAdmission {
     /// The way to the key that its data key comes from.
     pub opening: KeyOpening,
     pub(super) charged: bool,
+    /// Its entity tag in a directory bucket, where it says nothing about the body.
+    tag: Option<[u8; 16]>,
 }
 
 impl PartAdmission {
@@ -52,14 +56,19 @@ impl PartAdmission {
     /// # Errors
     /// `NoSuchUpload`, `InvalidArgument` for the number; those of [`BodyHeaders::read`]; `MissingContentLength`, `EntityTooLarge`;
     /// `InvalidRequest` for a checksum of another algorithm than the upload's; those of opening the upload.
-    pub fn decide(call: &Call<'_>, payload: Payload, tx: &mut Tx<'_>) -> Result<Self, Error> {
+    pub fn decide(
+        call: &Call<'_>,
+        payload: Payload,
+        tx: &mut Tx<'_>,
+        ids: &mut dyn Ids,
+    ) -> Result<Self, Error> {
         let (upload, number) = Self::named(call, tx)?;
         let body = BodyHeaders::read(call.fields, payload)?;
         let proposed = body.length.ok_or(Error::MissingContentLength)?;
         if proposed > BODY_BYTES_MAX {
             return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
         }
-        Self::new(call, upload, number, body)
+        Self::new(call, upload, number, body, ids)
     }
 
     /// The upload and the number that a request names.
@@ -75,6 +84,7 @@ impl PartAdmission {
         upload: Arc<Upload>,
         number: u32,
         mut body: BodyHeaders,
+        ids: &mut dyn Ids,
     ) -> Result<Self, Error> {
         let brings = (body.checksum != ChecksumPlan::Default).then(|| body.checksum.algorithm());
         let second = match (upload.checksum, brings) {
@@ -102,6 +112,7 @@ impl PartAdmission {
             body,
             second,
             charged: request_payer::pays(call.caller, call.bucket()?),
+            tag: random_tag(call.bucket()?, ids),
         })
     }
 
@@ -123,7 +134,8 @@ impl PartAdmission {
         modified: Timestamp,
     ) -> UploadPart {
         let part = Part { number: self.number, blob, bytes: digested.size, wrapped_key };
-        let tag = key.entity_tag(&self.context(), digested.md5);
+        let of_body = || key.entity_tag(&self.context(), digested.md5);
+        let tag = self.tag.unwrap_or_else(of_body);
         let checksum = digested.second.clone().unwrap_or_else(|| digested.checksum.clone());
         UploadPart { listed: ListedPart { part, tag, checksum }, modified }
     }

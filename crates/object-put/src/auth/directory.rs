@@ -1,0 +1,122 @@
+//! The right to use a directory bucket. Its policy judges who may have a session; what is in it has no rules of its own.
+
+use triptych_core::kv::Tx;
+
+use crate::auth::account::Caller;
+use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
+use crate::auth::session::{DirectoryAccess, SessionMode};
+use crate::error::Error;
+use crate::request::fields::Fields;
+use crate::request::query::Query;
+use crate::store::bucket::Bucket;
+
+/// The permission to have a session.
+pub const CREATE_SESSION: &str = "express:CreateSession";
+
+/// A request on a directory bucket.
+#[derive(Debug, Clone, Copy)]
+pub struct DirectoryRequest<'a> {
+    /// The sender.
+    pub caller: &'a Caller,
+    /// Headers.
+    pub fields: &'a Fields<'a>,
+    /// Query parameters.
+    pub query: &'a Query,
+    /// True if it came over TLS.
+    pub secure: bool,
+}
+
+impl DirectoryRequest<'_> {
+    /// Checks the right to what an operation does.
+    ///
+    /// # Errors
+    /// `InvalidToken` for a session of another bucket, `AccessDenied`; as reads of the store.
+    pub fn check(
+        &self,
+        access: DirectoryAccess,
+        bucket: &Bucket,
+        tx: &mut Tx<'_>,
+    ) -> Result<(), Error> {
+        let allowed = match (self.caller.session(), access) {
+            (Some(session), _) if session.bucket != bucket.id => return Err(Error::InvalidToken),
+            (Some(session), DirectoryAccess::Zonal(mode)) => session.mode >= mode,
+            (Some(_), DirectoryAccess::Copy | DirectoryAccess::CreateSession) => false,
+            // Stock clients that are given an endpoint sign these with a session too: it may do what its key may.
+            (Some(session), DirectoryAccess::Regional(permission, writes)) => {
+                (!writes || session.mode == SessionMode::ReadWrite)
+                    && self.owns_and_may(permission, bucket, tx)?
+            }
+            (None, DirectoryAccess::Zonal(mode)) => self.may_have_session(mode, bucket, tx)?,
+            (None, DirectoryAccess::Copy) => {
+                self.may_have_session(SessionMode::ReadWrite, bucket, tx)?
+            }
+            // Which mode it gets is decided with the session.
+            (None, DirectoryAccess::CreateSession) => true,
+            (None, DirectoryAccess::Regional(permission, _)) => {
+                self.owns_and_may(permission, bucket, tx)?
+            }
+        };
+        if allowed { Ok(()) } else { Err(Error::AccessDenied) }
+    }
+
+    /// Tells whether the caller may have a session of this mode.
+    ///
+    /// # Errors
+    /// As reads of the store.
+    pub fn may_have_session(
+        &self,
+        mode: SessionMode,
+        bucket: &Bucket,
+        tx: &mut Tx<'_>,
+    ) -> Result<bool, Error> {
+        if !self.caller.has_permission(CREATE_SESSION) {
+            return Ok(false);
+        }
+        Ok(match self.policy_says(CREATE_SESSION, Some(mode), bucket, tx)? {
+            Some(effect) => effect == Effect::Allow,
+            None => self.owns(bucket),
+        })
+    }
+
+    fn owns_and_may(
+        &self,
+        permission: &str,
+        bucket: &Bucket,
+        tx: &mut Tx<'_>,
+    ) -> Result<bool, Error> {
+        let denied = self.policy_says(permission, None, bucket, tx)? == Some(Effect::Deny);
+        Ok(self.owns(bucket) && self.caller.has_permission(permission) && !denied)
+    }
+
+    fn policy_says(
+        &self,
+        permission: &str,
+        mode: Option<SessionMode>,
+        bucket: &Bucket,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<Effect>, Error> {
+        let Some(policy) = policy::of_bucket(tx, bucket.id)? else {
+            return Ok(None);
+        };
+        let effect = policy.evaluate(&PolicyRequest {
+            caller: self.caller,
+            permission,
+            resource: &bucket.name,
+            fields: self.fields,
+            query: self.query,
+            version: None,
+            secure: self.secure,
+            tags: None,
+            session_mode: mode.map(SessionMode::name),
+        });
+        if effect == Some(Effect::Allow) && !self.owns(bucket) && policy.is_public() {
+            let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
+            return Ok(effect.filter(|_| !block.restrict_public_buckets));
+        }
+        Ok(effect)
+    }
+
+    fn owns(&self, bucket: &Bucket) -> bool {
+        self.caller.account().is_some_and(|account| account.id == bucket.owner)
+    }
+}

@@ -1,0 +1,102 @@
+//! The names under which the service is reached, and what stands before them in the host of a request.
+
+use std::net::IpAddr;
+
+/// The kinds of names of the service: what may stand before one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostKind {
+    /// Buckets of any kind.
+    Base,
+    /// Directory buckets alone.
+    Zonal,
+}
+
+/// A name of the service with something before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VirtualHost {
+    /// The kind of the name.
+    pub kind: HostKind,
+    /// What stands before it, in lower case.
+    pub label: String,
+}
+
+/// The names of the service. `localhost` is one always; any other host serves path style, so that the service can be reached by whatever
+/// name its network gives it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HostTable(Vec<(HostKind, String)>);
+
+impl HostTable {
+    /// Adds names of one kind, with their port or without.
+    pub fn add(&mut self, kind: HostKind, names: impl IntoIterator<Item = String>) {
+        self.0.extend(names.into_iter().map(|name| (kind, without_port(&name).to_owned())));
+    }
+
+    /// The name that a host ends with, and what stands before it; `None` for path style. Of several that fit the longest counts, of two
+    /// kinds with one name the one that was added first.
+    #[must_use]
+    pub fn find(&self, host: &str) -> Option<VirtualHost> {
+        let name = without_port(host);
+        if name.parse::<IpAddr>().is_ok() {
+            return None;
+        }
+        let fitting = self.rows().filter_map(|(kind, own)| {
+            let (label, end) = name.split_at_checked(name.len().checked_sub(own.len())?)?;
+            let fits = end.eq_ignore_ascii_case(own) && (label.is_empty() || label.ends_with('.'));
+            fits.then_some((kind, label))
+        });
+        // One that is the whole host leaves nothing before it.
+        let (kind, label) = fitting.min_by_key(|(_, label)| label.len())?;
+        let label = label.strip_suffix('.').filter(|label| !label.is_empty())?;
+        Some(VirtualHost { kind, label: label.to_ascii_lowercase() })
+    }
+
+    /// Tells whether a host is one of the names itself.
+    #[must_use]
+    pub fn is_own(&self, host: &str) -> bool {
+        self.rows().any(|(_, own)| own.eq_ignore_ascii_case(without_port(host)))
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (HostKind, &str)> {
+        let given = self.0.iter().map(|(kind, name)| (*kind, name.as_str()));
+        std::iter::once((HostKind::Base, "localhost")).chain(given)
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_names_that_fit_the_longer_counts() {
+        for bases in [["example", "s3.example"], ["s3.example", "example"]] {
+            let mut hosts = HostTable::default();
+            hosts.add(HostKind::Base, bases.map(str::to_owned));
+            hosts.add(HostKind::Zonal, ["zone.s3.example:443".to_owned(), "example".to_owned()]);
+            let base = |label| Some((HostKind::Base, label));
+            for (host, expected) in [
+                ("b.s3.example", base("b")),
+                ("s3.example:80", None),
+                ("b.example", base("b")),
+                ("xs3.example", base("xs3")),
+                ("b.zone.s3.example", Some((HostKind::Zonal, "b"))),
+                ("example", None),
+                (".example", None),
+                ("B.LOCALHOST:1", base("b")),
+                ("10.0.0.1", None),
+                ("elsewhere", None),
+            ] {
+                let found = hosts.find(host);
+                let found = found.as_ref().map(|found| (found.kind, found.label.as_str()));
+                assert_eq!(found, expected, "{host} {bases:?}");
+            }
+            assert!(hosts.is_own("s3.EXAMPLE:80") && !hosts.is_own("b.example"));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The key that tokens of sessions are sealed with: one of the store, wrapped by a root key, so that sessions outlive a restart and are opened
+//! by whoever has the store and its root keys.
+
+use serde::{Deserialize, Serialize};
+use triptych_core::id::Ids;
+use triptych_core::kv::{JsonRecord, StoreError, Tx};
+
+use crate::auth::session_token::SessionKey;
+use crate::body::encryption::{Keyring, WrappedKey};
+use crate::body::object_key::SecretKey;
+use crate::store::tables::SESSION_KEYS;
+
+/// The context that the key is wrapped for.
+const CONTEXT: &[u8] = b"key of session tokens";
+/// The name of the key that is used now.
+const CURRENT: &str = "current";
+
+/// The key as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StoredSessionKey(WrappedKey);
+
+impl JsonRecord for StoredSessionKey {}
+
+/// Makes the key where there is none, or none that `keyring` opens: sessions of one that is lost end.
+///
+/// # Errors
+/// As reads of the store.
+pub fn ensure(tx: &mut Tx<'_>, keyring: &Keyring, ids: &mut dyn Ids) -> Result<(), StoreError> {
+    if load(tx, keyring)?.is_none() {
+        let key = SecretKey::draw(ids);
+        let stored = StoredSessionKey(keyring.wrap(key.reveal(), CONTEXT, ids));
+        SESSION_KEYS.put(tx, &CURRENT.to_owned(), &stored);
+    }
+    Ok(())
+}
+
+/// The key of the store; `None` where there is none that `keyring` opens.
+///
+/// # Errors
+/// As reads of the store.
+pub fn load(tx: &mut Tx<'_>, keyring: &Keyring) -> Result<Option<SessionKey>, StoreError> {
+    let stored = SESSION_KEYS.peek(tx, &CURRENT.to_owned())?;
+    let opened = stored.and_then(|stored| keyring.unwrap(&stored.0, CONTEXT).ok());
+    Ok(opened.map(|key| SessionKey::new(SecretKey::new(key))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::id::SeededIds;
+    use triptych_core::kv::{Memory, run_blocking};
+
+    #[test]
+    fn the_key_is_made_once_and_anew_where_its_root_key_is_lost() {
+        let store = Memory::new();
+        let made = |root: u8, number: u64| {
+            let ring = Keyring::new(&[root; 32]);
+            let mut ids = SeededIds::from_number(number);
+            run_blocking(&store, &mut ids, 3, |tx, ids| ensure(tx, &ring, ids)).unwrap();
+            load(&mut Tx::new(&store), &ring).unwrap().unwrap()
+        };
+        let first = made(1, 1);
+        assert_eq!(made(1, 2), first);
+        let other = made(2, 3);
+        assert_ne!(other, first);
+        assert_eq!(made(2, 4), other);
+    }
+}

@@ -1,0 +1,105 @@
+// @aws-sdk/client-s3, unmodified: it finds directory buckets by their names, makes sessions by itself, and appends.
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import http from 'node:http';
+import { after, before, test } from 'node:test';
+
+import {
+  CopyObjectCommand,
+  CreateBucketCommand,
+  CreateSessionCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+
+const port = new URL(process.env.TRIPTYCH_OBJECT_URL).port;
+const Bucket = `js-${process.pid}--use1-az4--x-s3`;
+// Not every resolver knows the names below localhost.
+const lookup = (name, options, found) =>
+  options.all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4);
+const client = (more = {}) =>
+  new S3Client({
+    endpoint: `http://localhost:${port}`,
+    region: process.env.TRIPTYCH_OBJECT_REGION,
+    maxAttempts: 1,
+    requestHandler: new NodeHttpHandler({ httpAgent: new http.Agent({ keepAlive: true, lookup }) }),
+    credentials: {
+      accessKeyId: process.env.TRIPTYCH_OBJECT_ACCESS_KEY,
+      secretAccessKey: process.env.TRIPTYCH_OBJECT_SECRET_KEY,
+    },
+    ...more,
+  });
+const s3 = client();
+const control = client({ disableS3ExpressSessionAuth: true });
+
+before(() =>
+  control.send(
+    new CreateBucketCommand({
+      Bucket,
+      CreateBucketConfiguration: {
+        Location: { Name: 'use1-az4', Type: 'AvailabilityZone' },
+        Bucket: { DataRedundancy: 'SingleAvailabilityZone', Type: 'Directory' },
+      },
+    }),
+  ),
+);
+after(() => [s3, control].forEach((each) => each.destroy()));
+
+const read = async (Key) => {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+  return Buffer.from(await Body.transformToByteArray());
+};
+
+test('an object is put, read, listed, copied and deleted', async () => {
+  const Body = randomBytes(100_000);
+  const put = await s3.send(new PutObjectCommand({ Bucket, Key: 'a/b', Body }));
+  assert.deepEqual([put.Expiration, put.VersionId], ['NotImplemented', undefined]);
+  assert.deepEqual(await read('a/b'), Body);
+  const page = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'a/' }));
+  assert.deepEqual(page.Contents.map((entry) => entry.Key), ['a/b']);
+  await s3.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/a/b` }));
+  assert.deepEqual(await read('copy'), Body);
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'copy' }));
+  await assert.rejects(s3.send(new HeadObjectCommand({ Bucket, Key: 'copy' })), { name: 'NotFound' });
+});
+
+test('an object grows', async () => {
+  let whole = Buffer.alloc(0);
+  for (let number = 0; number < 20; number += 1) {
+    const piece = randomBytes(1 + number * 100);
+    const put = await s3.send(
+      new PutObjectCommand({ Bucket, Key: 'log', Body: piece, WriteOffsetBytes: whole.length }),
+    );
+    whole = Buffer.concat([whole, piece]);
+    assert.equal(put.Size, number === 0 ? undefined : whole.length);
+  }
+  assert.deepEqual(await read('log'), whole);
+  await assert.rejects(
+    s3.send(new PutObjectCommand({ Bucket, Key: 'log', Body: 'x', WriteOffsetBytes: 1 })),
+    { name: 'InvalidWriteOffset' },
+  );
+});
+
+test('a session that reads alone does not write', async () => {
+  const { Credentials } = await s3.send(new CreateSessionCommand({ Bucket, SessionMode: 'ReadOnly' }));
+  const reader = client({
+    disableS3ExpressSessionAuth: false,
+    s3ExpressIdentityProvider: {
+      getS3ExpressIdentity: async () => ({
+        accessKeyId: Credentials.AccessKeyId,
+        secretAccessKey: Credentials.SecretAccessKey,
+        sessionToken: Credentials.SessionToken,
+        expiration: Credentials.Expiration,
+      }),
+    },
+  });
+  await reader.send(new ListObjectsV2Command({ Bucket }));
+  await assert.rejects(reader.send(new PutObjectCommand({ Bucket, Key: 'no', Body: 'x' })), { name: 'AccessDenied' });
+  reader.destroy();
+});
