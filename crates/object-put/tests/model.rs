@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use service::{Answer, Draft, NOW, World};
+use service::{Answer, Draft, NOW, Session, World};
 use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
 use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
@@ -50,6 +50,32 @@ enum Step {
         enabled: bool,
     },
     Restart,
+    /// A PUT with an offset in the directory bucket, within a session: at the end of the object or elsewhere.
+    Append {
+        key: usize,
+        at_end: bool,
+        size: usize,
+        fill: u8,
+    },
+    /// A plain PUT there.
+    PutInDirectory {
+        key: usize,
+        fill: u8,
+    },
+    DeleteInDirectory {
+        key: usize,
+    },
+    /// An append that is cut off with the whole service: it happened or it did not.
+    KillAppend {
+        key: usize,
+        large: bool,
+        share: usize,
+        turns: usize,
+    },
+    /// The clock moves by so many seconds: sessions end.
+    Wait {
+        seconds: u64,
+    },
     /// A PUT that is cut off at some place of it, with the whole service: it happened or it did not.
     Kill {
         key: usize,
@@ -71,6 +97,13 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (key(), 0_usize..4).prop_map(|(key, place)| Step::DeleteVersion { key, place }),
         1 => any::<bool>().prop_map(|enabled| Step::Versioning { enabled }),
         1 => Just(Step::Restart),
+        5 => (key(), prop_oneof![4 => Just(true), 1 => Just(false)], prop_oneof![1_usize..100, Just(140_000)], any::<u8>())
+            .prop_map(|(key, at_end, size, fill)| Step::Append { key, at_end, size, fill }),
+        1 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutInDirectory { key, fill }),
+        1 => key().prop_map(|key| Step::DeleteInDirectory { key }),
+        1 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
+            .prop_map(|(key, large, share, turns)| Step::KillAppend { key, large, share, turns }),
+        1 => (0_u64..400).prop_map(|seconds| Step::Wait { seconds }),
         2 => (key(), any::<bool>(), prop_oneof![0_usize..100, Just(100)], 0_usize..60)
             .prop_map(|(key, large, share, turns)| Step::Kill { key, large, share, turns }),
     ]
@@ -85,6 +118,8 @@ struct Model {
     /// True if the bucket keeps versions; `None` before that was ever set.
     versioning: Option<bool>,
     keys: BTreeMap<&'static str, Vec<Entry>>,
+    /// The objects of the directory bucket.
+    directory: BTreeMap<&'static str, Vec<u8>>,
 }
 
 impl Model {
@@ -110,6 +145,8 @@ struct Bench {
     open: (Weak<dyn KeyValue>, Weak<dyn Blobs>),
     now: Timestamp,
     kills: usize,
+    /// The session that requests on the directory bucket are signed with, and its end.
+    session: Option<(Session, Timestamp)>,
 }
 
 fn disk(path: &Path) -> (Arc<dyn KeyValue>, Arc<dyn Blobs>) {
@@ -130,7 +167,7 @@ impl Bench {
         };
         let open = (Arc::downgrade(&store), Arc::downgrade(&blobs));
         let world = World::on(store, blobs, NOW).await;
-        Self { world, directory, memory, open, now: NOW, kills: 0 }
+        Self { world, directory, memory, open, now: NOW, kills: 0, session: None }
     }
 
     async fn restart(&mut self) {
@@ -179,6 +216,55 @@ impl Bench {
             assert_eq!(cut.0, 100, "half a body was stored");
             let version = seen.header("x-amz-version-id").map(str::to_owned);
             model.push(key, version.as_deref(), Some(body));
+        }
+    }
+
+    /// Sends a request on the directory bucket within a session, which is good for five minutes, restarts or not.
+    async fn send_within(&mut self, draft: Draft) -> Answer {
+        loop {
+            let Some((session, end)) = self.session.clone() else {
+                let asked = self.now;
+                let made = self.world.session(asked).await;
+                self.session = Some((made, asked.plus(Duration::from_secs(300))));
+                continue;
+            };
+            let answer = self.send(draft.clone().within(&session)).await;
+            let is_over = self.now >= end;
+            if !is_over {
+                assert_ne!(answer.element("Code").as_deref(), Some("ExpiredToken"));
+                return answer;
+            }
+            assert_eq!(answer.status, 400, "{}", answer.text());
+            // The answer to a HEAD has no body, and none is sent here.
+            assert_eq!(answer.element("Code").as_deref(), Some("ExpiredToken"));
+            self.session = None;
+        }
+    }
+
+    /// An append that is killed with the service.
+    async fn kill_append(
+        &mut self,
+        key: &'static str,
+        large: bool,
+        cut: (usize, usize),
+        model: &mut Model,
+    ) {
+        self.kills += 1;
+        let mut piece = format!("killed {}", self.kills).into_bytes();
+        piece.resize(if large { 140_000 } else { 2_000 }, b'.');
+        let before = model.directory.get(key).cloned();
+        let held = before.clone().unwrap_or_default();
+        self.now = self.now.plus(Duration::from_secs(1));
+        self.world.clock.set(self.now);
+        let path = format!("/{key}");
+        let draft = Draft { time: self.now, ..Draft::append(&path, held.len(), &piece) };
+        self.world.cut(&draft.bytes(), cut.0, cut.1).await;
+        self.restart().await;
+        let seen = self.send_within(Draft::zonal("GET", &path, b"")).await;
+        let whole = [held, piece].concat();
+        if seen.status == 200 && seen.body == whole {
+            assert_eq!(cut.0, 100, "half a body was appended");
+            model.directory.insert(key, whole);
         }
     }
 
@@ -256,6 +342,38 @@ impl Bench {
                 model.versioning = Some(*enabled);
             }
             Step::Restart => self.restart().await,
+            Step::Append { key, at_end, size, fill } => {
+                let held = model.directory.get(KEYS[*key]).cloned();
+                let length = held.as_ref().map_or(0, Vec::len);
+                let offset = if *at_end { length } else { length + 1 };
+                let piece = vec![*fill; *size];
+                let draft = Draft::append(&format!("/{}", KEYS[*key]), offset, &piece);
+                let answer = self.send_within(draft).await;
+                assert_eq!(answer.status, if *at_end { 200 } else { 400 }, "{}", answer.text());
+                if *at_end {
+                    let whole = [held.clone().unwrap_or_default(), piece].concat();
+                    let shown = held.is_some().then(|| whole.len().to_string());
+                    assert_eq!(answer.header("x-amz-object-size"), shown.as_deref());
+                    model.directory.insert(KEYS[*key], whole);
+                }
+            }
+            Step::PutInDirectory { key, fill } => {
+                let path = format!("/{}", KEYS[*key]);
+                let answer = self.send_within(Draft::zonal("PUT", &path, &[*fill])).await;
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                model.directory.insert(KEYS[*key], vec![*fill]);
+            }
+            Step::DeleteInDirectory { key } => {
+                let path = format!("/{}", KEYS[*key]);
+                let answer = self.send_within(Draft::zonal("DELETE", &path, b"")).await;
+                assert_eq!(answer.status, 204, "{}", answer.text());
+                model.directory.remove(KEYS[*key]);
+            }
+            Step::KillAppend { key, large, share, turns } => {
+                self.kill_append(KEYS[*key], *large, (*share, *turns), model).await;
+                self.compare(model).await;
+            }
+            Step::Wait { seconds } => self.now = self.now.plus(Duration::from_secs(*seconds)),
             Step::Kill { key, large, share, turns } => {
                 self.kill(KEYS[*key], *large, (*share, *turns), model).await;
                 self.compare(model).await;
@@ -291,6 +409,13 @@ impl Bench {
                 }
             }
         }
+        for key in KEYS {
+            let answer = self.send_within(Draft::zonal("GET", &format!("/{key}"), b"")).await;
+            match model.directory.get(key) {
+                Some(body) => assert!(answer.status == 200 && answer.body == *body, "{key}"),
+                None => assert_eq!(answer.status, 404, "{key}"),
+            }
+        }
         let listed = |text: &str| -> Vec<String> {
             text.split("<Key>")
                 .skip(1)
@@ -299,6 +424,10 @@ impl Bench {
         };
         let objects = self.send(Draft::new("GET", "/enforced?list-type=2", b"")).await.text();
         assert_eq!(listed(&objects), live, "{objects}");
+        let target = "/?list-type=2";
+        let held = self.send_within(Draft::zonal("GET", target, b"")).await.text();
+        let expected: Vec<_> = model.directory.keys().map(|key| (*key).to_owned()).collect();
+        assert_eq!(listed(&held), expected, "{held}");
         let versions = self.send(Draft::new("GET", "/enforced?versions", b"")).await.text();
         let expected: Vec<_> = model
             .keys

@@ -113,7 +113,8 @@ impl World {
         clock.set(now);
         let service = ObjectPut::builder(store, blobs)
             .clock(clock.clone())
-            .ids(Box::new(SeededIds::from_number(1)))
+            // A service that starts again draws other ids than before.
+            .ids(Box::new(SeededIds::from_number(now.seconds().unsigned_abs())))
             .keyring(object_put::body::encryption::Keyring::new(&[9; 32]))
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .zonal_hosts(["s3express-use1-az4.us-east-1.amazonaws.com".to_owned()])
@@ -178,6 +179,26 @@ fn read_answer(mut raw: &[u8]) -> Answer {
     }
 }
 
+/// The credentials of a session on the directory bucket.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub key: (&'static str, &'static str),
+    pub token: String,
+}
+
+impl World {
+    /// A new session, asked for at `time`.
+    pub async fn session(&self, time: Timestamp) -> Session {
+        let asked = Draft { time, service: "s3express", ..Draft::zonal("GET", "/?session", b"") };
+        let answer = self.send(&asked).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        // Drafts hold names that live as long as the test.
+        let text = |name: &str| -> &'static str { answer.element(name).unwrap().leak() };
+        let key = (text("AccessKeyId"), text("SecretAccessKey"));
+        Session { key, token: answer.element("SessionToken").unwrap() }
+    }
+}
+
 /// A request to be signed: what a client with a key would send.
 #[derive(Debug, Clone)]
 pub struct Draft {
@@ -188,6 +209,8 @@ pub struct Draft {
     pub key: (&'static str, &'static str),
     pub dialect: Dialect,
     pub time: Timestamp,
+    /// The service that the signature is scoped to.
+    pub service: &'static str,
 }
 
 /// The key of the account that owns the buckets.
@@ -205,6 +228,7 @@ impl Draft {
             key: OWNER,
             dialect: Dialect::Amz,
             time: NOW,
+            service: "s3",
         }
     }
 
@@ -220,6 +244,13 @@ impl Draft {
     /// An append to an object of the directory bucket.
     pub fn append(target: &str, offset: usize, body: &[u8]) -> Self {
         Self::zonal("PUT", target, body).with("x-store-write-offset-bytes", offset.to_string())
+    }
+
+    /// The same, signed with a session.
+    pub fn within(mut self, session: &Session) -> Self {
+        self.key = session.key;
+        self.service = "s3express";
+        self.with("x-store-s3session-token", session.token.clone())
     }
 
     /// The same with one more header, under the spec's name.
@@ -269,7 +300,7 @@ impl Draft {
             &names.join(";"),
             &payload,
         );
-        let scope = format!("{}/us-east-1/s3/{}", &time[..8], dialect.scope_end);
+        let scope = format!("{}/us-east-1/{}/{}", &time[..8], self.service, dialect.scope_end);
         let digest = hex(Sha256::digest(request.as_bytes()));
         let text = format!("{}\n{time}\n{scope}\n{digest}", dialect.algorithm);
         let mut signing = format!("{}{}", dialect.key_prefix, self.key.1).into_bytes();
