@@ -7,10 +7,11 @@ import json
 import os
 import pathlib
 import sys
+import urllib.parse
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from directory import EXPRESS, HOST, NUMBERS, STORE_EXPRESS, ZONE, DirectorySuite, clock, configuration, zonal  # noqa: E402
+from directory import ADMIN, EXPRESS, HOST, NUMBERS, STORE_EXPRESS, ZONE, DirectorySuite, clock, configuration, zonal  # noqa: E402
 from suite import GUEST, OWNER, UTC, request, send  # noqa: E402
 
 BODY = os.urandom(300_000)
@@ -149,6 +150,19 @@ class Objects(DirectorySuite):
         self.zonal.put_object(Bucket=name, Key="k", Body=b"more", WriteOffsetBytes=len(half) + 3)
         self.assertEqual(self.zonal.get_object(Bucket=name, Key="k", PartNumber=3)["Body"].read(), b"more")
 
+    def test_lifecycle_rules_expire_and_abort(self):
+        name = self.directory()
+        rule = {"ID": "a", "Status": "Enabled", "Filter": {"Prefix": "x/"}, "Expiration": {"Days": 1}}
+        self.control.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [rule]})
+        self.assertEqual(self.control.get_bucket_lifecycle_configuration(Bucket=name)["Rules"][0]["ID"], "a")
+        move = {**rule, "Transitions": [{"Days": 1, "StorageClass": "GLACIER"}]}
+        self.refused(400, "InvalidRequest", self.control.put_bucket_lifecycle_configuration, Bucket=name, LifecycleConfiguration={"Rules": [move]})
+        put = self.zonal.put_object(Bucket=name, Key="x/k", Body=b"x")
+        self.assertEqual(put["Expiration"], "NotImplemented")
+        self.control.delete_bucket_lifecycle(Bucket=name)
+        gone = self.zonal.delete_object(Bucket=name, Key="x/k", VersionId="null")
+        self.assertNotIn("VersionId", gone)
+
     def test_copies_go_in_and_out(self):
         name, general = self.directory(), self.bucket()
         self.s3.put_object(Bucket=general, Key="from", Body=BODY, Metadata={"a": "b"})
@@ -255,6 +269,30 @@ class Sessions(DirectorySuite):
         finally:
             clock(reset=True)
         self.assertEqual(self.zonal.get_object(Bucket=name, Key="k")["Body"].read(), b"one")
+
+    def test_no_control_path_shows_a_secret(self):
+        name = self.directory()
+        session = self.session(name)
+        self.within(session, "PUT", name, "/k", {}, b"one")
+        refused = self.within((session[0], "other", session[2]), "GET", name, "/k")
+        self.is_refused(refused, 403, "SignatureDoesNotMatch")
+        shown = refused.body
+        for path in ("/_ops/requests", "/_ops/metrics", "/_ops/health/ready", "/_ops/keys"):
+            shown += send("GET", path, ADMIN).body
+        self.assertNotIn(session[1].encode(), shown)
+
+    def test_presigned_urls_of_a_session_are_good_as_long_as_it_is(self):
+        name = self.directory()
+        self.zonal.put_object(Bucket=name, Key="k", Body=b"one")
+        url = urllib.parse.urlsplit(self.zonal.generate_presigned_url("get_object", Params={"Bucket": name, "Key": "k"}))
+        target = f"{url.path}?{url.query}"
+        self.assertEqual(send("GET", target, {"host": url.netloc}).body, b"one")
+        self.is_refused(send("PUT", target, {"host": url.netloc}, b"x"), 403, "SignatureDoesNotMatch")
+        clock(advanceMs=301_000)
+        try:
+            self.is_refused(send("GET", target, {"host": url.netloc}), 400, "ExpiredToken")
+        finally:
+            clock(reset=True)
 
     def test_what_is_not_the_session_is_refused(self):
         name = self.directory()

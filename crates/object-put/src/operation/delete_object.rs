@@ -8,6 +8,7 @@ use crate::auth::authorize::{AccessRequest, check_delete, check_permission};
 use crate::error::Error;
 use crate::operation::{Call, Progress, Reply, StepOutcome};
 use crate::request::xml::{Element, XmlWriter};
+use crate::store::bucket::BucketKind;
 use crate::store::delete::{DeleteOutcome, DeleteRequest, delete};
 use crate::store::key::Key;
 
@@ -70,9 +71,10 @@ pub fn object(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Rep
         ids,
     )?;
     let marker = outcome.is_marker.then_some("true");
+    let has_versions = call.bucket()?.kind != BucketKind::Directory;
     Ok(Reply::empty(204)
         .with_some("x-store-delete-marker", marker)
-        .with_some("x-store-version-id", outcome.version))
+        .with_some("x-store-version-id", outcome.version.filter(|_| has_versions)))
 }
 
 /// One key of a `DeleteObjects`.

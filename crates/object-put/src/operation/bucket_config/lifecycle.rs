@@ -6,6 +6,8 @@ use triptych_core::kv::Tx;
 use crate::error::Error;
 use crate::operation::bucket_config::{delete_config, not_configured, put_config};
 use crate::operation::{Call, ReadCall, Reply};
+use crate::request::xml::Element;
+use crate::store::bucket::BucketKind;
 use crate::store::lifecycle::{self, Lifecycle, TransitionLeast};
 
 /// The header that tells which objects are too small for a transition.
@@ -39,12 +41,28 @@ pub fn put(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply,
             Error::request(format!("Invalid TransitionDefaultMinimumObjectSize found: {value}"))
         })?,
     };
+    if call.bucket()?.kind == BucketKind::Directory {
+        check_directory(call.body)?;
+    }
     let mut rules = Lifecycle::from_xml(call.body, || {
         format!("{:016x}{:016x}{:016x}", ids.next(), ids.next(), ids.next())
     })?;
     rules.transition_least = least;
     put_config(call, tx, lifecycle::CONFIG_NAME, &rules)?;
     Ok(Reply::empty(200).with(TRANSITION_LEAST, least.name()))
+}
+
+/// Rules of a directory bucket expire objects and abort uploads: there are no versions, and no other class to go to.
+fn check_directory(body: &[u8]) -> Result<(), Error> {
+    const OTHERS: [&str; 3] =
+        ["Transition", "NoncurrentVersionExpiration", "NoncurrentVersionTransition"];
+    let root = Element::parse(body, "LifecycleConfiguration")?;
+    match root.all("Rule").any(|rule| OTHERS.iter().any(|name| rule.child(name).is_some())) {
+        true => Err(Error::request(
+            "Lifecycle rules of directory buckets expire objects and abort uploads alone.",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// `DeleteBucketLifecycle`.
