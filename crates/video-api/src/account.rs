@@ -2,12 +2,15 @@
 //!
 //! Keys and tokens are stored as digests: whoever reads the disk cannot use them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
+use crate::record::closing::{self, ClosingChannels};
 use crate::record::table_entry::{Form, TableEntry};
 
 /// Accounts by their id.
@@ -202,9 +205,19 @@ pub struct Caller {
     pub account: Option<Account>,
     /// The uses that the token allows.
     pub scopes: Scopes,
+    /// Channels of which nobody finds anything any more.
+    pub closing: Arc<ClosingChannels>,
 }
 
 impl Caller {
+    /// Nobody in particular, who finds what everybody does.
+    ///
+    /// # Errors
+    /// As the store.
+    pub fn nobody(tx: &mut Tx<'_>) -> Result<Self, StoreError> {
+        Ok(Self { closing: closing::peek(tx)?, ..Self::default() })
+    }
+
     /// The account's channel.
     ///
     /// # Errors
@@ -231,7 +244,7 @@ pub fn identify(
     token: Option<&str>,
     now: Timestamp,
 ) -> Result<Caller, Error> {
-    let mut caller = Caller::default();
+    let mut caller = Caller::nobody(tx)?;
     if let Some(token) = token {
         let row = TOKENS.peek_shared(tx, &digest(token))?.ok_or(Error::InvalidCredentials)?;
         if row.expires.is_some_and(|expires| expires <= now) {
@@ -245,6 +258,7 @@ pub fn identify(
             project: row.project.clone(),
             account: Some(Account::clone(&account)),
             scopes: row.scopes,
+            ..caller
         };
     }
     if let Some(key) = key {
@@ -252,6 +266,18 @@ pub fn identify(
         caller.project = Some(row.ok_or(Error::KeyInvalid)?.project.clone());
     }
     Ok(caller)
+}
+
+/// Checks that the account of a caller was not closed since the caller was identified: an upload takes its time.
+///
+/// # Errors
+/// [`Error::AccountClosed`].
+pub fn check_open(tx: &mut Tx<'_>, caller: &Caller) -> Result<(), Error> {
+    let Some(account) = &caller.account else {
+        return Ok(());
+    };
+    let stored = ACCOUNTS.peek_shared(tx, &account.id)?;
+    if stored.is_some_and(|account| account.closed) { Err(Error::AccountClosed) } else { Ok(()) }
 }
 
 /// Records an account, and its tokens are recorded with [`TOKENS`].

@@ -103,6 +103,36 @@ pub fn read_where<K: Key, V: Record>(
     Ok(Rows { position, keys: rows.into_iter().map(|(_, key)| key).collect(), next, previous })
 }
 
+/// A list of which not every row is shown counts these rows one by one up to so many; beyond, it counts what is not shown as well.
+pub const EXACT_TOTAL_MAX: u32 = 200;
+
+/// A page, and the total of its list.
+pub type Counted<K> = (Rows<K>, u64);
+
+/// The same as [`read_where`], with the total of what is shown: exact as long as the list has at most [`EXACT_TOTAL_MAX`] of its `rows`, so
+/// that it costs what a page does.
+///
+/// # Errors
+/// As [`read_where`].
+#[expect(clippy::too_many_arguments, reason = "a list is all of these")]
+pub fn read_counted<K: Key, V: Record>(
+    tx: &mut Tx<'_>,
+    table: &Table<K, V>,
+    start: &impl Key,
+    token: Option<&PageToken>,
+    size: u32,
+    binding: Binding,
+    rows: u64,
+    mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
+) -> Result<Counted<K>, Error> {
+    let page = read_where(tx, table, start, token, size, binding, &mut keeps)?;
+    if rows > u64::from(EXACT_TOTAL_MAX) {
+        return Ok((page, rows));
+    }
+    let all = read_where(tx, table, start, None, EXACT_TOTAL_MAX, binding, keeps)?;
+    Ok((page, all.keys.len() as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

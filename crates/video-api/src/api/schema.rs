@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 static SCHEMAS: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("schemas.json")).unwrap_or_default());
@@ -101,9 +101,91 @@ fn check_schema(schema: &Value, value: &Value, path: &str) -> Result<(), (String
     }
 }
 
+/// Checks the types of the members of a body that its schema knows, as a client's own library would: numbers may stand in strings and for
+/// them, `null` is no value, and which values a text may have is for the resource to say.
+///
+/// # Errors
+/// The path of the first member that is something else, and what is expected there.
+pub fn check_types(name: &str, body: &Map<String, Value>) -> Result<(), (String, &'static str)> {
+    let schema = SCHEMAS.get(name).unwrap_or(&Value::Null);
+    check_members(schema, body, "")
+}
+
+fn check_members(
+    schema: &Value,
+    members: &Map<String, Value>,
+    path: &str,
+) -> Result<(), (String, &'static str)> {
+    for (name, value) in members {
+        let known = schema.get("properties").and_then(|known| known.get(name));
+        if let Some(schema) = known.or_else(|| schema.get("additionalProperties")) {
+            let dot = if path.is_empty() { "" } else { "." };
+            check_type(schema, value, &format!("{path}{dot}{name}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_type(schema: &Value, value: &Value, path: &str) -> Result<(), (String, &'static str)> {
+    let text = |name| schema.get(name).and_then(Value::as_str);
+    if let Some(named) = text("$ref") {
+        return check_type(SCHEMAS.get(named).unwrap_or(&Value::Null), value, path);
+    }
+    let expected = match (text("type"), value) {
+        (None | Some("any"), _) | (_, Value::Null) => return Ok(()),
+        (Some("object"), Value::Object(members)) => return check_members(schema, members, path),
+        (Some("array"), Value::Array(values)) => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            let mut values = values.iter().enumerate();
+            return values
+                .try_for_each(|(at, value)| check_type(items, value, &format!("{path}[{at}]")));
+        }
+        // Ids are often written as the numbers that they are.
+        (Some("string"), Value::String(_) | Value::Number(_))
+        | (Some("boolean"), Value::Bool(_))
+        | (Some("integer" | "number"), Value::Number(_)) => return Ok(()),
+        (Some("integer" | "number"), Value::String(text)) if text.parse::<f64>().is_ok() => {
+            return Ok(());
+        }
+        (Some("object"), _) => "an object",
+        (Some("array"), _) => "a list",
+        (Some("boolean"), _) => "true or false",
+        (Some("integer" | "number"), _) => "a number",
+        _ => "TYPE_STRING",
+    };
+    Err((path.to_owned(), expected))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_are_checked_at_every_member_that_is_known_and_nowhere_else() {
+        let check = |value: Value| check_types("ChannelSection", value.as_object().unwrap());
+        for value in [
+            serde_json::json!({}),
+            serde_json::json!({"none": 7, "snippet": {"none": [], "title": null, "position": "3"}}),
+            serde_json::json!({"localizations": {"de": {"title": "t"}}, "targeting": {"regions": ["DE"]}}),
+        ] {
+            assert_eq!(check(value), Ok(()));
+        }
+        for (value, path) in [
+            (serde_json::json!({"snippet": "t"}), "snippet"),
+            (serde_json::json!({"snippet": {"position": "x"}}), "snippet.position"),
+            (
+                serde_json::json!({"snippet": {"localized": {"title": true}}}),
+                "snippet.localized.title",
+            ),
+            (serde_json::json!({"localizations": {"de": {"title": []}}}), "localizations.de.title"),
+            (
+                serde_json::json!({"contentDetails": {"channels": ["a", []]}}),
+                "contentDetails.channels[1]",
+            ),
+        ] {
+            assert_eq!(check(value).unwrap_err().0, path);
+        }
+    }
 
     #[test]
     fn members_are_found_through_lists_references_and_free_names() {

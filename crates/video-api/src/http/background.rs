@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use triptych_core::kv::run_blocking;
 
+use super::service::Inner;
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::api::error::Error;
 use crate::resource::cascade;
@@ -71,13 +72,22 @@ impl VideoApi {
     /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
     pub(crate) fn sweep_soon(&self) {
         use std::sync::atomic::Ordering;
+        self.0.sweep_wanted.store(true, Ordering::Release);
         if self.0.sweeping.swap(true, Ordering::AcqRel) {
             return;
         }
         let service = self.clone();
         tokio::task::spawn_blocking(move || {
-            service.sweep();
-            service.0.sweeping.store(false, Ordering::Release);
+            let Inner { sweep_wanted, sweeping, .. } = &*service.0;
+            loop {
+                sweep_wanted.store(false, Ordering::Release);
+                service.sweep();
+                sweeping.store(false, Ordering::Release);
+                // What was deleted while the last rows were swept is not left for the next deletion.
+                if !sweep_wanted.load(Ordering::Acquire) || sweeping.swap(true, Ordering::AcqRel) {
+                    break;
+                }
+            }
         });
     }
 
@@ -97,8 +107,10 @@ impl VideoApi {
     /// Removes the rows of what is gone, in steps that a restart continues.
     fn sweep_rows(&self) -> Result<(), Error> {
         let store = &*self.0.store;
-        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| garbage::sweep(tx))? {}
-        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))? {}
+        // What goes with a channel leaves garbage of its own.
+        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
+            Ok::<_, Error>(garbage::sweep(tx)? || cascade::sweep(tx)?)
+        })? {}
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::api::error::Error;
 use crate::http::request::ALLOW_READS;
 use crate::http::response::{ApiResponse, Body};
 use crate::picture::{self, Size};
+use crate::record::closing;
 use crate::record::thumbnail;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::videos::record::VIDEOS;
@@ -51,9 +52,13 @@ fn subject(path: &str) -> Option<(String, Size)> {
 fn is_listed(tx: &mut Tx<'_>, subject: &str, size: Size) -> Result<bool, Error> {
     Ok(match subject.split_once('/') {
         Some(("vi", thumbnail::NO_VIDEO)) => thumbnail::Source::default().has(size.name),
-        Some(("vi", id)) => VIDEOS
-            .peek_shared(tx, &id.to_owned())?
-            .is_some_and(|video| video.head.picture_source().has(size.name)),
+        Some(("vi", id)) => {
+            let closing = closing::peek(tx)?;
+            let video = VIDEOS.peek_shared(tx, &id.to_owned())?;
+            video.is_some_and(|video| {
+                video.head.picture_source().has(size.name) && !closing.holds(&video.head.channel)
+            })
+        }
         Some(("ytc", id)) => CHANNELS.peek_shared(tx, &id.to_owned())?.is_some(),
         _ => true,
     })

@@ -40,6 +40,8 @@ pub(super) struct Inner {
     pub(super) schedule: Schedule,
     /// True while a thread frees space.
     pub(super) sweeping: AtomicBool,
+    /// True if something was deleted since that thread began to look.
+    pub(super) sweep_wanted: AtomicBool,
 }
 
 /// Parts that a [`VideoApi`] is built from.
@@ -128,6 +130,7 @@ impl Builder {
             index_lock: Mutex::new(()),
             schedule: Schedule::default(),
             sweeping: AtomicBool::new(false),
+            sweep_wanted: AtomicBool::new(false),
         }))
     }
 }

@@ -242,8 +242,12 @@ impl VideoApi {
             request.base.clone(),
         );
         let (params, parts) = validate::check(operation, &opened.pairs, false)?;
-        let caller =
-            Caller { account: owner.account, project: owner.project, scopes: owner.scopes };
+        let caller = Caller {
+            account: owner.account,
+            project: owner.project,
+            scopes: owner.scopes,
+            ..Caller::default()
+        };
         let checked = CheckedRequest { operation, caller, params, parts, now: self.0.clock.now() };
         let reader =
             media::Reader::new(Arc::clone(&self.0.store), Arc::clone(&self.0.blobs), session.media);

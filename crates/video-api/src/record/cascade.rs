@@ -6,7 +6,7 @@ use triptych_core::kv::{JsonRecord, Table, Tx};
 /// Jobs that are not done: their kind, and what is gone, with what is still to be known of it.
 pub const CASCADES: Table<(u8, String), Known> = Table::new(0x49);
 
-/// What a job still has to know of a thing that is gone: the title of a channel.
+/// What a job still has to know of a thing that is gone: the title of a channel, the time of a comment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Known(pub String);
@@ -22,11 +22,13 @@ pub enum Cascade {
     Video = 1,
     /// A channel: everything on it, and what it said of others.
     Channel = 2,
+    /// A playlist: its place in sections.
+    Playlist = 3,
 }
 
 impl Cascade {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Comment, Self::Video, Self::Channel];
+    pub const ALL: [Self; 4] = [Self::Comment, Self::Video, Self::Channel, Self::Playlist];
 }
 
 /// Records that what hangs on a thing that is gone is to go as well.

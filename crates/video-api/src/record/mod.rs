@@ -1,6 +1,7 @@
 //! Storage forms that several resources share.
 
 pub mod cascade;
+pub mod closing;
 pub mod counter;
 pub mod id;
 pub mod json_fields;

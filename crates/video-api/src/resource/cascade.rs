@@ -4,10 +4,12 @@
 //! found through its thread, a thread through its video or channel.
 
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::record::cascade::{CASCADES, Cascade};
 use crate::resource::captions;
+use crate::resource::channel_sections::contents;
 use crate::resource::channels::closing;
 use crate::resource::comments::leftover;
 use crate::resource::comments::record::list_of_video;
@@ -15,6 +17,8 @@ use crate::resource::videos::rating;
 
 /// Rows of one kind that a step removes.
 const STEP: usize = 50;
+/// Comments that a step removes, each with a dozen rows beside those of its words.
+const COMMENTS_STEP: usize = 30;
 
 /// Carries out at most one step of a job; says whether there is more to do.
 ///
@@ -31,13 +35,17 @@ pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
     }
     let kind = Cascade::ALL.into_iter().find(|kind| *kind as u8 == number);
     let more = match kind {
-        Some(Cascade::Comment) => leftover::of_comment(tx, &id, STEP)?,
+        Some(Cascade::Comment) => {
+            let published = known.0.parse().map_or(Timestamp::EPOCH, Timestamp::from_micros);
+            leftover::of_comment(tx, &id, published, COMMENTS_STEP)?
+        }
         Some(Cascade::Video) => {
             captions::store::remove_of_video(tx, &id, STEP)?
-                || leftover::of_list(tx, &list_of_video(&id), STEP)?
+                || leftover::of_list(tx, &list_of_video(&id), COMMENTS_STEP)?
                 || rating::remove_of_video(tx, &id, STEP)?
         }
         Some(Cascade::Channel) => closing::step(tx, &id, &known.0)?,
+        Some(Cascade::Playlist) => contents::remove(tx, &id)?,
         None => false,
     };
     if !more {

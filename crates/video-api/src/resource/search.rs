@@ -204,11 +204,21 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let paging = Paging {
         next: print(Direction::Next, found.hits.last().filter(|_| found.more)),
         previous: print(Direction::Previous, found.hits.first().filter(|_| found.earlier)),
-        total: found.total,
+        total: found.total.saturating_sub(hidden(call, tx, &query)?),
         size,
     };
     let region = call.region().unwrap_or(DEFAULT_REGION);
     Ok(list.end_with(Some(&paging), &[("regionCode", format!("\"{region}\"").into_bytes())]))
+}
+
+/// Number of the documents of a query that nobody finds any more, since their channels are closing.
+fn hidden(call: &Call<'_>, tx: &mut Tx<'_>, query: &Query) -> Result<u64, Error> {
+    let mut hidden = 0;
+    for channel in call.caller.closing.iter().filter(|_| query.channel.is_none()) {
+        let of_channel = Query { channel: Some(channel.to_owned()), ..query.clone() };
+        hidden += query::run(tx, &of_channel, None, false, 1)?.total;
+    }
+    Ok(hidden)
 }
 
 /// The bond of a page token of this list: everything that decides what is in the list.

@@ -4,9 +4,12 @@
 
 mod activities;
 mod authority;
+mod bodies;
 mod captions;
 mod channel_sections;
+mod closing;
 mod comments;
+mod costs;
 mod deleting;
 mod http;
 mod membership;
@@ -18,11 +21,13 @@ mod parameters;
 mod parts;
 #[cfg(feature = "testing")]
 mod player;
+mod races;
 mod recorded;
 mod resources;
 mod rules;
 mod schema;
 mod service;
+mod specification;
 mod subscriptions;
 mod translator;
 mod upload;

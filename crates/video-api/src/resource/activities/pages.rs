@@ -7,7 +7,7 @@ use crate::api::error::Error;
 use crate::api::merge::{self, Bounds};
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::paginate::Rows;
+use crate::api::paginate::{EXACT_TOTAL_MAX, Rows};
 use crate::api::response::{List, Paging};
 use crate::record::counter;
 use crate::record::key_order::{latest_first, moment_of};
@@ -17,9 +17,6 @@ use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use crate::resource::subscriptions::record::PUBLISHERS_BY_TIME;
 use crate::resource::videos::rating::{RATED, RATED_COUNT};
 use crate::resource::videos::record::UPLOADS;
-
-/// The total of a list that is narrowed counts no further than this: what it costs follows from the page.
-const NARROWED_TOTAL_MAX: u32 = 200;
 
 /// The latest subscriptions whose uploads are looked at.
 const SUBSCRIPTIONS_MAX: usize = 2_000;
@@ -131,8 +128,8 @@ pub(super) fn write(
         };
         let rows = merge::read(tx, &prefixes, &bounds, token.as_ref(), size, binding, &mut keeps)?;
         let is_narrowed = given.into_iter().any(|name| call.params.has(name));
-        let total = if is_narrowed {
-            let most = NARROWED_TOTAL_MAX;
+        let total = if is_narrowed || total <= u64::from(EXACT_TOTAL_MAX) {
+            let most = EXACT_TOTAL_MAX;
             let all = merge::read(tx, &prefixes, &bounds, None, most, binding, &mut keeps)?;
             all.keys.len() as u64
         } else {
@@ -168,7 +165,7 @@ fn found(
     let Some(event) = source.event(tx, id)? else {
         return Ok(None);
     };
-    let shown = render::find(tx, &event, audience)?;
+    let shown = render::find(tx, source.channel(), &event, audience)?;
     Ok(shown.map(|shown| (Timestamp::from_micros(moment_of(time)), event, shown)))
 }
 

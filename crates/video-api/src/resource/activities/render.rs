@@ -1,5 +1,7 @@
 //! Rendering an activity, and whether it is shown at all.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -40,10 +42,11 @@ pub(super) enum Shown {
 /// What an activity is about, if it is shown to the audience: nothing of what was undone, deleted or hidden is.
 pub(super) fn find(
     tx: &mut Tx<'_>,
+    channel: &str,
     event: &Event,
     audience: &Audience<'_>,
 ) -> Result<Option<Shown>, Error> {
-    if !is_done(tx, event, audience)? {
+    if !is_done(tx, channel, event, audience)? {
         return Ok(None);
     }
     let Some(thing) = event.thing() else {
@@ -56,7 +59,8 @@ pub(super) fn find(
                 let region = audience.region.zip(head.regions.as_ref());
                 let is_closed = region.is_some_and(|(region, regions)| regions.close(region));
                 let own = audience.is_own && head.is_visible(audience.caller);
-                !is_closed && (own || head.is_listed())
+                let is_closing = audience.caller.closing.holds(&head.channel);
+                !is_closed && !is_closing && (own || head.is_listed())
             };
             let video = VIDEOS.peek(tx, &id)?.filter(is_shown);
             video.map(|video| Shown::Video(Box::new(video)))
@@ -78,16 +82,26 @@ fn playlist(
 ) -> Result<Option<Stored<Playlist>>, Error> {
     let is_shown = |playlist: &Stored<Playlist>| {
         let own = audience.is_own && playlist.head.is_visible(audience.caller);
-        own || playlist.head.is_public()
+        own || (playlist.head.is_public() && playlist.head.is_visible(audience.caller))
     };
     Ok(PLAYLISTS.peek(tx, id)?.filter(is_shown))
 }
 
-/// Returns whether the comment or the item that an activity made is still there and seen.
-fn is_done(tx: &mut Tx<'_>, event: &Event, audience: &Audience<'_>) -> Result<bool, Error> {
+/// Returns whether the comment, the item or the section that an activity of a channel made is still there and seen.
+fn is_done(
+    tx: &mut Tx<'_>,
+    channel: &str,
+    event: &Event,
+    audience: &Audience<'_>,
+) -> Result<bool, Error> {
     match event {
+        Event::ChannelItem(_) => {
+            let channel = CHANNELS.peek_shared(tx, &channel.to_owned())?;
+            Ok(audience.is_own || channel.is_some_and(|channel| channel.head.browse_view))
+        }
         Event::Comment { comment, .. } => {
-            let nobody = Caller::default();
+            let closing = Arc::clone(&audience.caller.closing);
+            let nobody = Caller { closing, ..Caller::default() };
             let caller = if audience.is_own { audience.caller } else { &nobody };
             let found = sight::find(tx, comment, caller)?;
             Ok(found.is_some_and(|(comment, _)| {

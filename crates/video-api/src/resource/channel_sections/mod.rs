@@ -1,5 +1,6 @@
 //! Sections of channels: arranged by their owner, and seen by others while the channel shows its browse view.
 
+pub mod contents;
 pub mod patch;
 pub mod record;
 mod render;
@@ -30,6 +31,7 @@ pub static RESOURCE: Resource = Resource {
     tables: &[
         TableEntry::new("channelSections", &SECTIONS, Form::Json),
         TableEntry::new("channelSectionOrder", &SECTION_ORDER, Form::Json),
+        TableEntry::new("sectionsNaming", &record::SECTIONS_NAMING, Form::Bytes),
     ],
     seed: seed::SEED_SECTIONS,
 };
@@ -140,7 +142,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let mut made = Section { channel, ..Section::default() };
     let position = patch::write(tx, &mut made, Body::of(call.body), &call.parts)?;
     let id = new_id(tx, &made.channel, ids)?;
-    let position = store::insert(tx, &id, &made, position)?;
+    let position = store::insert(tx, &id, &made, position, call.now)?;
     Ok(Reply::resource(&show(call, tx, &id, &made, position)?))
 }
 
@@ -164,17 +166,18 @@ fn owned(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Section, Error> {
         return Err(Error::Rule(&rules::FORBIDDEN));
     }
     let position = store::position(tx, id, &section)?;
-    call.expect(&section.etag(position))?;
+    call.expect(&render::shown(tx, &section, call.caller)?.etag(position))?;
     Ok(section)
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let body = Body::of(call.body);
     let id = body.id()?.ok_or(Error::RequiredField("id"))?;
-    let mut section = owned(call, tx, &id)?;
-    let position = patch::write(tx, &mut section, body, &call.parts)?;
-    let position = store::replace(tx, &id, &section, position)?;
-    Ok(Reply::resource(&show(call, tx, &id, &section, position)?))
+    let old = owned(call, tx, &id)?;
+    let mut new = old.clone();
+    let position = patch::write(tx, &mut new, body, &call.parts)?;
+    let position = store::replace(tx, &id, &old, &new, position, call.now)?;
+    Ok(Reply::resource(&show(call, tx, &id, &new, position)?))
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

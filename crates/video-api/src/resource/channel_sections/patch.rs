@@ -13,7 +13,7 @@ use crate::record::id::{self, PlaylistName, SystemPlaylist};
 use crate::record::json_fields::{Body, check_languages, is_name};
 use crate::record::privacy::Privacy;
 use crate::resource::channels::record::CHANNELS;
-use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::playlists::record::{PLAYLISTS, Playlist};
 
 /// A title has at most this many characters.
 const TITLE_CHARS_MAX: usize = 100;
@@ -156,7 +156,7 @@ fn check_named(tx: &mut Tx<'_>, section: &Section) -> Result<(), Error> {
         }
     }
     for id in channels {
-        if CHANNELS.peek(tx, id)?.is_none() {
+        if CHANNELS.get(tx, id)?.is_none() {
             return Err(Error::Rule(&rules::NAMED_CHANNEL_NOT_FOUND));
         }
     }
@@ -173,13 +173,20 @@ pub(super) fn privacy(
     channel: &str,
 ) -> Result<Option<Privacy>, Error> {
     Ok(match id::playlist_name(playlist, None) {
-        PlaylistName::Made(id) => PLAYLISTS
-            .peek(tx, &id)?
-            .filter(|found| found.head.privacy != Privacy::Private || found.head.channel == channel)
-            .map(|found| found.head.privacy),
+        PlaylistName::Made(id) => {
+            // A section that is written names what is there when it is committed.
+            let found = PLAYLISTS.get(tx, &id)?;
+            let is_seen =
+                |head: &Playlist| head.privacy != Privacy::Private || head.channel == channel;
+            match found.filter(|found| is_seen(&found.head)) {
+                // A list goes with its channel, also while its rows are still there.
+                Some(found) if CHANNELS.peek_shared(tx, &found.head.channel)?.is_none() => None,
+                found => found.map(|found| found.head.privacy),
+            }
+        }
         PlaylistName::Special(special, owner) => {
             let is_public = special == SystemPlaylist::Uploads;
-            let found = CHANNELS.peek(tx, &owner)?.filter(|_| is_public || owner == channel);
+            let found = CHANNELS.get(tx, &owner)?.filter(|_| is_public || owner == channel);
             found.map(|_| if is_public { Privacy::Public } else { Privacy::Private })
         }
     })

@@ -13,6 +13,9 @@ pub const SECTIONS: Table<String, Section> = Table::new(0x68);
 /// The sections of a channel in their order: positions are places in it.
 pub const SECTION_ORDER: Table<String, SectionOrder> = Table::new(0x69);
 
+/// Sections by the playlists and channels that they name.
+pub const SECTIONS_NAMING: Table<(String, String), ()> = Table::new(0x6A);
+
 /// What a section of a type is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {

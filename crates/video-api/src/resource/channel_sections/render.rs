@@ -35,16 +35,17 @@ pub(super) fn render(
     position: usize,
     options: &RenderOptions<'_>,
 ) -> Result<Item, Error> {
+    let section = &shown(tx, section, options.caller)?;
     let mut item = Item::begin("channelSection", &section.etag(position), Some(id));
     for part in options.parts {
         let text = match *part {
             "snippet" => snippet(section, position, options.language).end(),
             "contentDetails" if section.contents() != Contents::Found => {
-                let named = named(tx, section, options.caller)?;
                 let mut out = Object::new();
-                let name =
-                    if section.contents() == Contents::Channels { "channels" } else { "playlists" };
-                out.value(name, &named);
+                match section.contents() {
+                    Contents::Channels => out.value("channels", &section.channels),
+                    _ => out.value("playlists", &section.playlists),
+                }
                 out.end()
             }
             "localizations" if !section.localizations.is_empty() => {
@@ -89,23 +90,25 @@ fn titles(localizations: &BTreeMap<String, String>) -> Map<String, Value> {
     titles.map(|(language, title)| (language.clone(), json!({"title": title}))).collect()
 }
 
-/// What a section names and the caller may see; what is gone since is not among it.
-fn named(tx: &mut Tx<'_>, section: &Section, caller: &Caller) -> Result<Vec<String>, Error> {
-    let own = caller.account.as_ref().and_then(|account| account.channel.clone());
-    let own = own.unwrap_or_default();
-    let mut named = Vec::new();
+/// A section as the caller sees it: what it names is among it as long as it is there for the caller.
+///
+/// # Errors
+/// As the store.
+pub(super) fn shown(tx: &mut Tx<'_>, section: &Section, caller: &Caller) -> Result<Section, Error> {
+    let own = caller.channel().unwrap_or_default().to_owned();
+    let (mut playlists, mut channels) = (Vec::new(), Vec::new());
     for id in &section.playlists {
         let privacy = patch::privacy(tx, id, &own)?;
         if privacy.is_some_and(|privacy| privacy != Privacy::Private || own == section.channel) {
-            named.push(id.clone());
+            playlists.push(id.clone());
         }
     }
     for id in &section.channels {
-        if CHANNELS.peek(tx, id)?.is_some() {
-            named.push(id.clone());
+        if CHANNELS.peek_shared(tx, id)?.is_some() {
+            channels.push(id.clone());
         }
     }
-    Ok(named)
+    Ok(Section { playlists, channels, ..section.clone() })
 }
 
 fn targeting(targeting: &Targeting) -> Value {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
 use super::record::{SECTIONS, Section};
 use super::{new_id, patch, store};
@@ -32,12 +33,17 @@ fn read(reader: &mut SectionReader<'_>) -> Result<(), SeedError> {
         if let Some(id) = &seed.id {
             reader.names.take("channel section", id, &place, ".id")?;
         }
-        reader.step(place, move |tx, _, ids| section(tx, &seed, ids));
+        reader.step(place, move |tx, now, ids| section(tx, &seed, now, ids));
     }
     Ok(())
 }
 
-fn section(tx: &mut Tx<'_>, seed: &SeedChannelSection, ids: &mut dyn Ids) -> Result<bool, Error> {
+fn section(
+    tx: &mut Tx<'_>,
+    seed: &SeedChannelSection,
+    now: Timestamp,
+    ids: &mut dyn Ids,
+) -> Result<bool, Error> {
     let channel = channel_of(tx, &seed.owner, "owner")?;
     let id = match &seed.id {
         Some(id) => id.clone(),
@@ -58,6 +64,6 @@ fn section(tx: &mut Tx<'_>, seed: &SeedChannelSection, ids: &mut dyn Ids) -> Res
     let parts: Vec<_> = given.map(|(name, _)| name).collect();
     let mut made = Section { channel, ..Section::default() };
     let position = patch::write(tx, &mut made, Body::of(&body), &parts)?;
-    store::insert(tx, &id, &made, position)?;
+    store::insert(tx, &id, &made, position, now)?;
     Ok(true)
 }

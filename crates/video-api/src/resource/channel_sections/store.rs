@@ -1,9 +1,10 @@
 //! Putting, moving and removing sections: the order of a channel's sections is one row, so that it is right whoever writes at once.
 
 use triptych_core::kv::Tx;
+use triptych_core::time::Timestamp;
 
-use super::record::{SECTION_ORDER, SECTIONS, Section, SectionOrder};
-use super::rules;
+use super::record::{SECTION_ORDER, SECTIONS, SECTIONS_NAMING, Section, SectionOrder};
+use super::{contents, rules};
 use crate::api::error::Error;
 
 /// Sections that a channel has at most (Spec §8).
@@ -18,6 +19,7 @@ pub fn insert(
     id: &str,
     section: &Section,
     position: Option<u64>,
+    now: Timestamp,
 ) -> Result<usize, Error> {
     let SectionOrder(mut order) = SECTION_ORDER.get(tx, &section.channel)?.unwrap_or_default();
     if order.len() >= SECTIONS_MAX {
@@ -27,6 +29,7 @@ pub fn insert(
     order.insert(position, id.to_owned());
     SECTION_ORDER.put(tx, &section.channel, &SectionOrder(order));
     SECTIONS.put(tx, &id.to_owned(), section);
+    contents::replace(tx, id, None, Some(section), now)?;
     Ok(position)
 }
 
@@ -37,8 +40,10 @@ pub fn insert(
 pub fn replace(
     tx: &mut Tx<'_>,
     id: &str,
+    old: &Section,
     section: &Section,
     position: Option<u64>,
+    now: Timestamp,
 ) -> Result<usize, Error> {
     let SectionOrder(mut order) = SECTION_ORDER.get(tx, &section.channel)?.unwrap_or_default();
     let from = order.iter().position(|one| one == id).ok_or(&rules::NOT_FOUND)?;
@@ -49,6 +54,7 @@ pub fn replace(
         SECTION_ORDER.put(tx, &section.channel, &SectionOrder(order));
     }
     SECTIONS.put(tx, &id.to_owned(), section);
+    contents::replace(tx, id, Some(old), Some(section), now)?;
     Ok(to)
 }
 
@@ -58,6 +64,7 @@ pub fn replace(
 /// As the store.
 pub fn remove(tx: &mut Tx<'_>, id: &str, section: &Section) -> Result<(), Error> {
     let SectionOrder(mut order) = SECTION_ORDER.get(tx, &section.channel)?.unwrap_or_default();
+    contents::replace(tx, id, Some(section), None, Timestamp::EPOCH)?;
     order.retain(|one| one != id);
     if order.is_empty() {
         SECTION_ORDER.delete(tx, &section.channel);
@@ -68,15 +75,25 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, section: &Section) -> Result<(), Error>
     Ok(())
 }
 
-/// Removes all sections of a channel that is to go: there are few.
+/// Removes a section of a channel that is gone, one a step, since each may name many things; says whether there was one. The activities that
+/// they are go with all others of the channel.
 ///
 /// # Errors
 /// As the store.
-pub fn remove_of_channel(tx: &mut Tx<'_>, channel: &str) -> Result<(), Error> {
-    let order = SECTION_ORDER.get(tx, &channel.to_owned())?.unwrap_or_default();
-    order.0.iter().for_each(|id| SECTIONS.delete(tx, id));
-    SECTION_ORDER.delete(tx, &channel.to_owned());
-    Ok(())
+pub fn remove_of_closed(tx: &mut Tx<'_>, channel: &String) -> Result<bool, Error> {
+    let SectionOrder(mut order) = SECTION_ORDER.get(tx, channel)?.unwrap_or_default();
+    let Some(id) = order.pop() else {
+        SECTION_ORDER.delete(tx, channel);
+        return Ok(false);
+    };
+    if let Some(section) = SECTIONS.get(tx, &id)? {
+        for name in section.playlists.into_iter().chain(section.channels) {
+            SECTIONS_NAMING.delete(tx, &(name, id.clone()));
+        }
+        SECTIONS.delete(tx, &id);
+    }
+    SECTION_ORDER.put(tx, channel, &SectionOrder(order));
+    Ok(true)
 }
 
 /// The position of a section in its channel.

@@ -10,13 +10,19 @@ use crate::account::{self, ACCOUNTS};
 use crate::api::error::Error;
 use crate::picture;
 use crate::record::cascade::{self, Cascade};
+use crate::record::closing as closing_channels;
 use crate::record::id::SystemPlaylist;
 use crate::resource::activities::record::{ACTIVITIES, ACTIVITY_COUNTS, ACTIVITY_TIMES};
-use crate::resource::channel_sections::store as sections;
+use crate::resource::channel_sections::{contents, store as sections};
 use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS, Id};
 use crate::resource::channels::{rules, store};
 use crate::resource::comments::record::{BANNED, list_of_all, list_of_channel};
 use crate::resource::comments::{leftover, store as comments, tally};
+use crate::resource::members::record::{
+    MEMBER_COUNT, MEMBER_UPDATES, MEMBERS, MEMBERS_BY_LEVEL, UPDATE_COUNT,
+};
+use crate::resource::memberships_levels::LEVELS;
+use crate::resource::playlist_items::garbage;
 use crate::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
 use crate::resource::playlists::record::{
     CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS,
@@ -60,9 +66,12 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
         store::remove(tx, &id, &found.head)?;
         picture::unset(tx, &format!("watermark/{id}"))?;
         WATERMARKS.delete(tx, &id);
-        sections::remove_of_channel(tx, &id)?;
         comments::uncount(tx, &list_of_channel(&id), None)?;
         comments::uncount(tx, &list_of_all(&id), None)?;
+        for special in [SystemPlaylist::Later, SystemPlaylist::Favorites] {
+            PLAYLIST_GARBAGE.put(tx, &special.of(&id), &Id(id.clone()));
+        }
+        closing_channels::begin(tx, &id)?;
         cascade::begin_knowing(tx, Cascade::Channel, &id, &found.head.title);
     }
     Ok(())
@@ -74,6 +83,17 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
 /// As the store.
 pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> {
     let id = channel.to_owned();
+    if garbage::sweep(tx)? {
+        return Ok(true);
+    }
+    if sections::remove_of_closed(tx, &id)? {
+        return Ok(true);
+    }
+    for name in [id.clone(), SystemPlaylist::Uploads.of(&id)] {
+        if contents::remove(tx, &name)? {
+            return Ok(true);
+        }
+    }
     if remove_videos(tx, &id)? || remove_playlists(tx, &id)? || remove_ratings(tx, &id)? {
         return Ok(true);
     }
@@ -90,15 +110,22 @@ pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> 
         || rows(tx, &BANNED, &id)?
         || rows(tx, &RATED_COUNT, &id)?
         || rows(tx, &PLAYLIST_COUNT, &id)?
+        || rows(tx, &MEMBERS, &id)?
+        || rows(tx, &MEMBERS_BY_LEVEL, &id)?
+        || rows(tx, &MEMBER_COUNT, &id)?
+        || rows(tx, &MEMBER_UPDATES, &id)?
+        || rows(tx, &LEVELS, &id)?
     {
         return Ok(true);
     }
+    UPDATE_COUNT.delete(tx, &id);
     HISTORY_COUNT.delete(tx, &id);
     PUBLISHER_COUNT.delete(tx, &id);
     SUBSCRIBER_COUNT.delete(tx, &id);
     CHANNEL_COUNTS.delete(tx, &id);
     // Its videos took themselves out of the tally that was gone already.
     tally::take(tx, &list_of_all(&id))?;
+    closing_channels::end(tx, &id)?;
     Ok(false)
 }
 
@@ -121,9 +148,6 @@ fn remove_playlists(tx: &mut Tx<'_>, channel: &str) -> Result<bool, Error> {
             Some(playlist) => playlists::remove(tx, &row.3, &playlist)?,
             None => CHANNEL_PLAYLISTS.delete(tx, row),
         }
-    }
-    for special in [SystemPlaylist::Later, SystemPlaylist::Favorites] {
-        PLAYLIST_GARBAGE.put(tx, &special.of(channel), &Id(channel.to_owned()));
     }
     Ok(!lists.is_empty())
 }

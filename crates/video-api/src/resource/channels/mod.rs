@@ -21,12 +21,15 @@ use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Paging, Reply};
 use crate::api::{id_list, paginate};
+use crate::record::closing::CLOSING;
 use crate::record::counter;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::channels::record::{
-    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, HANDLES, USERNAMES,
+    CATEGORY_CHANNEL_COUNT, CATEGORY_CHANNELS, CHANNEL_COUNTS, CHANNELS, ChannelCounts, HANDLES,
+    USERNAMES,
 };
+use crate::resource::subscriptions::record::SUBSCRIPTIONS;
 use crate::resource::{Resource, guide_categories, subscriptions};
 
 /// The resource.
@@ -40,6 +43,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("usernames", &USERNAMES, Form::Json),
         TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
         TableEntry::new("categoryChannelCount", &CATEGORY_CHANNEL_COUNT, Form::Json),
+        TableEntry::new("closingChannels", &CLOSING, Form::Json),
     ],
     ..Resource::EMPTY
 };
@@ -157,7 +161,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         {
             return Err(Error::Rule(&rules::FORBIDDEN));
         }
-        let counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
+        let counts = shown_counts(call, tx, id)?;
         items.push(render::render(id, &found, counts, &call.parts, call.language(), call.caller));
     }
     if let Some(category) = params.get("categoryId") {
@@ -168,6 +172,16 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let mut list = List::new("channelListResponse");
     items.iter().for_each(|item| list.push(item));
     Ok(list.end(Some(&paging)))
+}
+
+/// The counters of a channel. A subscriber that is closing counts no more.
+fn shown_counts(call: &Call<'_>, tx: &mut Tx<'_>, id: &String) -> Result<ChannelCounts, Error> {
+    let mut counts = CHANNEL_COUNTS.peek(tx, id)?.unwrap_or_default();
+    for subscriber in call.caller.closing.iter() {
+        let is_subscriber = SUBSCRIPTIONS.peek(tx, &(subscriber.to_owned(), id.clone()))?.is_some();
+        counts.subscribers = counts.subscribers.saturating_sub(is_subscriber.into());
+    }
+    Ok(counts)
 }
 
 fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
@@ -184,6 +198,6 @@ fn update(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply,
         CHANNELS.put(tx, &id, &new);
         search_document::put(tx, &id, &new)?;
     }
-    let counts = CHANNEL_COUNTS.peek(tx, &id)?.unwrap_or_default();
+    let counts = shown_counts(call, tx, &id)?;
     Ok(Reply::resource(&render::render(&id, &new, counts, &call.parts, None, call.caller)))
 }

@@ -52,7 +52,7 @@ const LIST: Operation = Operation {
         )
         .default("time"),
         PAGE_TOKEN,
-        Param::text("searchTerms", "Words that the first comment holds, all of them."),
+        Param::text("searchTerms", "Words that one comment of the thread holds, all of them."),
         comments::TEXT_FORMAT,
         Param::text("videoId", "Threads about this video."),
     ],
@@ -104,11 +104,10 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     let form = thread_form(call, Moderation::Published, false);
     let mut found = Vec::new();
     for id in call.params.list("id") {
-        let thread = match thread_of(id) {
-            None => sight::find(tx, id, call.caller)?,
-            Some(_) => None,
-        };
-        let (top, _) = thread.ok_or(&rules::NOT_FOUND)?;
+        let (top, _) = sight::find(tx, id, call.caller)?.ok_or(&rules::NOT_FOUND)?;
+        if thread_of(id).is_some() {
+            return Err(Error::Rule(&rules::REPLY_UNSUPPORTED));
+        }
         found.push(render::render(tx, id, &top, &form)?);
     }
     let mut list = List::new("commentThreadListResponse");
@@ -128,11 +127,16 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     let top = snippet.map(|snippet| snippet.object("topLevelComment", "snippet.topLevelComment"));
     let top = top.transpose()?.flatten();
     let top = top.map(|top| top.object("snippet", "snippet.topLevelComment.snippet"));
-    let text = text::read(top.transpose()?.flatten(), &rules::METADATA_INVALID);
+    let top = top.transpose()?.flatten();
+    let text = text::read(top, &rules::METADATA_INVALID);
+    let about = top.map(|top| top.text("videoId")).transpose()?.flatten();
     if channel.is_none() && video.is_none() {
         return Err(Error::Rule(&rules::CHANNEL_OR_VIDEO_ID_MISSING));
     }
     let text = text?;
+    if about.is_some_and(|about| Some(&about) != video.as_ref()) {
+        return Err(Error::Rule(&rules::PROCESSING_FAILURE));
+    }
     let channel = place(call, tx, channel, video.as_ref())?;
     let id = comments::record::new_id(tx, ids, None)?;
     let comment = comments::written(tx, call, author, channel, video, text)?;

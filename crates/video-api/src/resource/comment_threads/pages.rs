@@ -8,21 +8,21 @@ use crate::api::error::Error;
 use crate::api::merge::{self, Bounds};
 use crate::api::operation::call::Call;
 use crate::api::page_token::{Binding, PageToken};
-use crate::api::paginate;
+use crate::api::paginate::{self, EXACT_TOTAL_MAX};
 use crate::api::response::Paging;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comment_threads::rules;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{
-    COMMENTS, RELEVANT_THREADS, REPLY_COUNTS, THREADS, list_of_all, list_of_channel, list_of_video,
-    slots,
+    COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, THREADS, list_of_all, list_of_channel,
+    list_of_video, slots,
 };
 use crate::resource::comments::words::{WORDS, holds, terms};
 use crate::resource::comments::{sight, tally};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
-/// The total of a search counts no further than this: what it costs follows from the page.
-const SEARCH_TOTAL_MAX: u32 = 200;
+/// A search looks at so many of the latest replies of a thread.
+const REPLIES_SEARCHED: usize = 500;
 
 /// A list of threads that the caller may read.
 pub(super) struct ThreadList {
@@ -93,25 +93,28 @@ impl ThreadList {
             return self.search(call, tx, &search, token, size, binding);
         }
         let total = tally::of(tx, &self.list)?.threads(self.state.slot());
+        // Of a list about several videos some may be hidden; of every other list the tally is what is shown.
+        let counted = if self.is_mixed { total } else { u64::MAX };
         // Whatever changes the list changes its tally, which was read above.
         if by_relevance {
-            let rows = tx.guarded(|tx| {
+            let (rows, shown) = tx.guarded(|tx| {
                 let start = self.list.clone();
                 let keeps = |tx: &mut Tx<'_>, key: &(String, u64, u64, String)| {
                     self.shows(call, tx, &key.3)
                 };
-                paginate::read_where(tx, &RELEVANT_THREADS, &start, token, size, binding, keeps)
+                let table = &RELEVANT_THREADS;
+                paginate::read_counted(tx, table, &start, token, size, binding, counted, keeps)
             })?;
-            let paging = rows.paging(total, size);
+            let paging = rows.paging(total.min(shown), size);
             return Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging));
         }
-        let rows = tx.guarded(|tx| {
+        let (rows, shown) = tx.guarded(|tx| {
             let start = (self.list.clone(), self.state.slot());
             let keeps =
                 |tx: &mut Tx<'_>, key: &(String, u8, u64, String)| self.shows(call, tx, &key.3);
-            paginate::read_where(tx, &THREADS, &start, token, size, binding, keeps)
+            paginate::read_counted(tx, &THREADS, &start, token, size, binding, counted, keeps)
         })?;
-        let paging = rows.paging(total, size);
+        let paging = rows.paging(total.min(shown), size);
         Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging))
     }
 
@@ -133,7 +136,25 @@ impl ThreadList {
         }))
     }
 
-    /// A page of the threads whose first comment holds every term.
+    /// Returns whether a reply of a thread in the state that is asked for holds every term.
+    fn is_replied(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: &str,
+        search: &BTreeSet<String>,
+    ) -> Result<bool, Error> {
+        let span = REPLIES.span(&(thread.to_owned(), self.state.slot()));
+        let (rows, _) = REPLIES.scan(tx, &span, REPLIES_SEARCHED)?;
+        for ((_, _, _, reply), ()) in &rows {
+            let reply = COMMENTS.peek_shared(tx, reply)?;
+            if reply.is_some_and(|reply| holds(&reply.text, search)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A page of the threads of which one comment holds every term.
     fn search(
         &self,
         call: &Call<'_>,
@@ -164,11 +185,13 @@ impl ThreadList {
             let replies = REPLY_COUNTS.peek(tx, &id)?.unwrap_or_default();
             let states = Moderation::ALL.into_iter().zip(slots(top.state, replies));
             let is_in_state = states.into_iter().any(|(state, is)| is && state == self.state);
-            Ok(is_in_state && holds(&top.text, search) && self.shows(call, tx, &id)?)
+            Ok(is_in_state
+                && (holds(&top.text, search) || self.is_replied(tx, &id, search)?)
+                && self.shows(call, tx, &id)?)
         };
         let all = Bounds::default();
         let page = merge::read(tx, &spans, &all, token, size, binding, &mut keeps)?;
-        let all = merge::read(tx, &spans, &all, None, SEARCH_TOTAL_MAX, binding, &mut keeps)?;
+        let all = merge::read(tx, &spans, &all, None, EXACT_TOTAL_MAX, binding, &mut keeps)?;
         let paging = page.paging(all.keys.len() as u64, size);
         Ok((page.keys.iter().filter_map(|(_, suffix)| id_of(suffix)).collect(), paging))
     }

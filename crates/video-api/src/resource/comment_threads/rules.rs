@@ -9,6 +9,10 @@ rules! {
     METADATA_INVALID = Rule::new(400, "youtube.commentThread", "invalidCommentThreadMetadata", Place::body("snippet.topLevelComment.snippet.textOriginal"), "The request metadata is invalid: a text holds no control characters but line breaks and tabs.");
     /// A video of another channel.
     CHANNEL_MISMATCH = Rule::new(400, "youtube.commentThread", "invalidCommentThreadMetadata", Place::body("snippet.channelId"), "The request metadata is invalid: the video that snippet.videoId names is of another channel than snippet.channelId.");
+    /// A comment that is said to be about another video than its thread.
+    PROCESSING_FAILURE = Rule::new(400, "youtube.commentThread", "processingFailure", Place::body("snippet.topLevelComment.snippet.videoId"), "The API server failed to successfully process the request: the comment names another video than its thread. Check the structure of the commentThread resource in the request body.");
+    /// A reply, asked for as a thread.
+    REPLY_UNSUPPORTED = Rule::new(400, "youtube.commentThread", "operationNotSupported", Place::parameter("id"), "The request's <code>id</code> parameter names a reply, which is no thread: comments.list returns it.");
     /// The channel that a thread is to be about.
     CHANNEL_NOT_FOUND = Rule::new(404, "youtube.commentThread", "channelNotFound", Place::body("snippet.channelId"), "The channel identified with the snippet.channelId property cannot be found.");
     /// The video that a thread is to be about.

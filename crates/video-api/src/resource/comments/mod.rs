@@ -265,6 +265,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
     {
         return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
     }
+    let about = snippet.map(|snippet| snippet.text("videoId")).transpose()?.flatten();
+    if about.is_some_and(|about| Some(about) != top.video) {
+        return Err(Error::Rule(&rules::PROCESSING_FAILURE));
+    }
     let id = record::new_id(tx, ids, Some(&thread))?;
     let comment = written(tx, call, author, top.channel, top.video, text)?;
     store::insert(tx, tally::shard(ids), &id, &comment)?;

@@ -19,6 +19,8 @@ rules! {
     PARENT_PRIVATE = Rule::new(400, "youtube.comment", "parentCommentIsPrivate", Place::body("snippet.parentId"), "The specified parent comment is private: it is not published, and can't be replied to.");
     /// A reply to a reply.
     REPLY_UNSUPPORTED = Rule::new(400, "youtube.comment", "operationNotSupported", Place::body("snippet.parentId"), "The specified parent comment is a reply itself. Replies are made to the comment that opens a thread.");
+    /// A reply that is said to be about another video than its thread.
+    PROCESSING_FAILURE = Rule::new(400, "youtube.comment", "processingFailure", Place::body("snippet.videoId"), "The API server failed to successfully process the request: the reply names another video than its thread. Check the structure of the comment resource in the request body.");
     /// A comment by its id.
     NOT_FOUND = Rule::new(404, "youtube.comment", "commentNotFound", Place::parameter("id"), "The comment or comments identified with the request's <code>id</code> parameter cannot be found.");
     /// The comment whose replies are asked for.

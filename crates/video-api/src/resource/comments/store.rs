@@ -14,7 +14,7 @@ use crate::resource::comments::record::{
     slots, thread_of,
 };
 use crate::resource::comments::tally::{self, Tally};
-use crate::resource::comments::words;
+use crate::resource::comments::words::{self, ThreadTime};
 
 /// Stores a new comment.
 ///
@@ -25,9 +25,10 @@ pub fn insert(tx: &mut Tx<'_>, shard: u8, id: &str, comment: &Comment) -> Result
     activities::note(tx, &comment.author, comment.published, comment.event(id), true)?;
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, comment, true);
+        reply_words(tx, thread, comment, None, Some(&comment.text))?;
         return count_reply(tx, Some(shard), thread, None, Some(comment.state));
     }
-    words::replace(tx, id, comment, None, Some(&comment.text));
+    words::replace(tx, opened(id, comment), comment, None, Some(&comment.text))?;
     move_thread(tx, Some(shard), id, None, Some((comment, ReplyCounts::default())))
 }
 
@@ -46,9 +47,10 @@ pub fn replace(
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, old, false);
         reply_rows(tx, thread, id, new, true);
+        reply_words(tx, thread, new, Some(&old.text), Some(&new.text))?;
         return count_reply(tx, Some(shard), thread, Some(old.state), Some(new.state));
     }
-    words::replace(tx, id, new, Some(&old.text), Some(&new.text));
+    words::replace(tx, opened(id, new), new, Some(&old.text), Some(&new.text))?;
     let replies = REPLY_COUNTS.get(tx, &id.to_owned())?.unwrap_or_default();
     move_thread(tx, Some(shard), id, Some((old, replies)), Some((new, replies)))
 }
@@ -75,17 +77,39 @@ fn remove_as(tx: &mut Tx<'_>, shard: Option<u8>, id: &str, comment: &Comment) ->
     let mut leaves_rows = comment.likes > 0;
     if let Some(thread) = thread_of(id) {
         reply_rows(tx, thread, id, comment, false);
+        reply_words(tx, thread, comment, Some(&comment.text), None)?;
         count_reply(tx, shard, thread, Some(comment.state), None)?;
     } else {
-        words::replace(tx, id, comment, Some(&comment.text), None);
+        words::replace(tx, opened(id, comment), comment, Some(&comment.text), None)?;
         let replies = REPLY_COUNTS.get(tx, &id.to_owned())?;
         move_thread(tx, shard, id, Some((comment, replies.unwrap_or_default())), None)?;
         leaves_rows |= replies.is_some();
     }
     if leaves_rows {
-        cascade::begin(tx, Cascade::Comment, id);
+        // The words of its replies are listed by its time.
+        let time = comment.published.micros().to_string();
+        cascade::begin_knowing(tx, Cascade::Comment, id, &time);
     }
     Ok(())
+}
+
+/// The thread that a comment opens.
+const fn opened<'t>(id: &'t str, comment: &Comment) -> ThreadTime<'t> {
+    ThreadTime { thread: id, published: comment.published }
+}
+
+/// Brings the words of a thread that is there to what a reply says now.
+fn reply_words(
+    tx: &mut Tx<'_>,
+    thread: &str,
+    reply: &Comment,
+    old: Option<&str>,
+    new: Option<&str>,
+) -> Result<(), Error> {
+    match COMMENTS.get(tx, &thread.to_owned())? {
+        Some(top) => words::replace(tx, opened(thread, &top), reply, old, new),
+        None => Ok(()),
+    }
 }
 
 /// Takes all that is counted of a list whose video or channel goes, out of `whole` as well if it counts there.

@@ -1,16 +1,40 @@
-//! The words of threads: which threads of a list hold a word in their first comment.
+//! The words of threads: which threads of a list hold a word in one of their comments.
 
 use std::collections::BTreeSet;
 
-use triptych_core::kv::{Table, Tx};
+use bytes::Bytes;
+use triptych_core::kv::{Record, Table, Tx};
+use triptych_core::time::Timestamp;
 
+use crate::api::error::Error;
 use crate::index::tokenizer;
 use crate::record::key_order::latest_first;
 use crate::resource::comments::record::Comment;
 
-/// Threads of a list by a word of their first comment and by time, latest first. The empty word stands before texts of more words than
-/// have rows: whoever searches looks at these texts themselves.
-pub const WORDS: Table<(String, String, u64, String), ()> = Table::new(0x48);
+/// Threads of a list by a word of their comments and by the time of the first one, latest first. The empty word stands before texts of more
+/// words than have rows: whoever searches looks at these texts themselves.
+pub const WORDS: Table<(String, String, u64, String), Uses> = Table::new(0x48);
+
+/// Number of the comments of a thread that use a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uses(pub u32);
+
+impl Record for Uses {
+    const FORMAT: u8 = 1;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        if self.0 != 1 {
+            out.extend_from_slice(&self.0.to_be_bytes());
+        }
+    }
+
+    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
+        match (format, <[u8; 4]>::try_from(&*bytes)) {
+            (Self::FORMAT, Ok(count)) => Some(Self(u32::from_be_bytes(count))),
+            _ => bytes.is_empty().then_some(Self(1)),
+        }
+    }
+}
 
 /// Words of a text that have rows, so that a change of a text stays one transaction.
 const WORDS_MAX: usize = 150;
@@ -28,18 +52,42 @@ fn keys(text: &str) -> BTreeSet<String> {
     keys
 }
 
-/// Brings the rows of a thread from what its old text says to what its new one does.
-pub fn replace(tx: &mut Tx<'_>, id: &str, comment: &Comment, old: Option<&str>, new: Option<&str>) {
+/// The thread of a comment, and when its first comment was written.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadTime<'t> {
+    /// Its id.
+    pub thread: &'t str,
+    /// The time by which it is listed.
+    pub published: Timestamp,
+}
+
+/// Brings the rows of a thread from what the old text of a comment says to what its new one does.
+///
+/// # Errors
+/// As the store.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    at: ThreadTime<'_>,
+    comment: &Comment,
+    old: Option<&str>,
+    new: Option<&str>,
+) -> Result<(), Error> {
     let [old, new] = [old, new].map(|text| text.map(keys).unwrap_or_default());
-    let time = latest_first(comment.published.micros());
+    let time = latest_first(at.published.micros());
     for list in comment.lists() {
-        for word in old.difference(&new) {
-            WORDS.delete(tx, &(list.clone(), word.clone(), time, id.to_owned()));
-        }
-        for word in new.difference(&old) {
-            WORDS.put(tx, &(list.clone(), word.clone(), time, id.to_owned()), &());
+        for word in old.symmetric_difference(&new) {
+            let key = (list.clone(), word.clone(), time, at.thread.to_owned());
+            // Whatever else writes words of this thread meets this transaction at its first comment or at its count of replies.
+            let uses = WORDS.peek(tx, &key)?.map_or(0, |uses| uses.0);
+            let uses =
+                if new.contains(word) { uses.saturating_add(1) } else { uses.saturating_sub(1) };
+            match uses {
+                0 => WORDS.delete(tx, &key),
+                uses => WORDS.put(tx, &key, &Uses(uses)),
+            }
         }
     }
+    Ok(())
 }
 
 /// Number of rows that a text has in its two lists.

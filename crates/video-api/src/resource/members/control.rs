@@ -9,6 +9,7 @@ use crate::account::ACCOUNTS;
 use crate::api::error::Error;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::channels::rules as channels;
+use crate::resource::members::record::MEMBERS;
 use crate::resource::members::store;
 
 /// A membership that changes. Creator and member are accounts or channels; without a level, the member leaves.
@@ -30,7 +31,11 @@ pub struct Change {
 /// those of [`store::set_level`].
 pub fn carry_out(tx: &mut Tx<'_>, change: &Change, now: Timestamp) -> Result<Value, Error> {
     let creator = channel_of(tx, &change.creator)?;
-    let member = channel_of(tx, &change.member)?;
+    let member = match MEMBERS.peek(tx, &(creator.clone(), change.member.clone()))? {
+        // Of a member whose account was closed, the channel's id is left.
+        Some(_) => change.member.clone(),
+        None => channel_of(tx, &change.member)?,
+    };
     if creator == member {
         let expected = "another channel than the creator's";
         return Err(Error::InvalidField { path: "member".into(), expected });

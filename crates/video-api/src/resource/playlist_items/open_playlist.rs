@@ -41,7 +41,9 @@ impl OpenPlaylist {
         let caller = call.caller.account.as_ref().and_then(|account| account.channel.as_deref());
         let (id, owner, place) = match id::playlist_name(id, caller) {
             PlaylistName::Made(id) => {
-                let found = PLAYLISTS.get(tx, &id)?.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
+                let found = PLAYLISTS.get(tx, &id)?;
+                let found = found.filter(|found| !call.caller.closing.holds(&found.head.channel));
+                let found = found.ok_or(&rules::PLAYLIST_NOT_FOUND)?;
                 if !found.head.is_visible(call.caller) {
                     return Err(Error::Rule(&rules::NOT_ACCESSIBLE));
                 }
@@ -78,12 +80,12 @@ impl OpenPlaylist {
         )
     }
 
-    pub(super) fn timed(
-        &self,
-        call: &Call<'_>,
+    pub(super) fn timed<'s>(
+        &'s self,
+        call: &Call<'s>,
         special: SystemPlaylist,
-    ) -> TimeOrderedPlaylist<'_> {
-        TimeOrderedPlaylist { special, channel: &self.owner, owner: call.caller.owns(&self.owner) }
+    ) -> TimeOrderedPlaylist<'s> {
+        TimeOrderedPlaylist { special, channel: &self.owner, caller: call.caller }
     }
 
     pub(super) fn show(
@@ -95,6 +97,7 @@ impl OpenPlaylist {
         item: &PlaylistItem,
     ) -> Result<Item, Error> {
         let video = LISTED_VIDEOS.peek_shared(tx, &item.video)?;
+        let video = video.filter(|video| !call.caller.closing.holds(&video.record.head.channel));
         let shown =
             self.shown(call, number, position, item, video.as_ref().map(|video| &video.record));
         Ok(render::render(&shown, &call.parts))
@@ -110,6 +113,7 @@ impl OpenPlaylist {
         listed: &ListedItem,
     ) -> Result<Arc<Item>, Error> {
         let video = LISTED_VIDEOS.peek_shared(tx, &listed.record.video)?;
+        let video = video.filter(|video| !call.caller.closing.holds(&video.record.head.channel));
         let number = Number::Ordered(number);
         let found = video.as_ref().map(|video| &video.record);
         let shown = self.shown(call, number, position, &listed.record, found);

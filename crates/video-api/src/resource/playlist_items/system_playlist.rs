@@ -5,6 +5,7 @@ use triptych_core::id::Ids;
 use triptych_core::kv::{Table, Tx};
 use triptych_core::time::Timestamp;
 
+use crate::account::Caller;
 use crate::api::error::Error;
 use crate::api::page_token::{Binding, PageToken};
 use crate::api::paginate;
@@ -17,6 +18,7 @@ use crate::resource::playlist_items::record::{ITEMS_MAX, PlaylistItem};
 use crate::resource::videos::rating as ratings;
 use crate::resource::videos::rating::{RATED, RATED_COUNT, RATINGS};
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
+use crate::resource::videos::render::LISTED_VIDEOS;
 use crate::resource::videos::store as videos;
 
 /// The history of an account, by time, latest first; the last part tells two plays of one moment apart.
@@ -56,8 +58,8 @@ pub struct TimeOrderedPlaylist<'l> {
     pub special: SystemPlaylist,
     /// Whose.
     pub channel: &'l str,
-    /// True if the owner asks: then uploads that not everyone sees are among them.
-    pub owner: bool,
+    /// Who asks. Its owner sees uploads that not everyone does.
+    pub caller: &'l Caller,
 }
 
 fn entry(number: String, video: String, micros: i64) -> Entry {
@@ -80,8 +82,30 @@ fn parse_history(number: &str) -> Option<(u64, u64, String)> {
 }
 
 impl TimeOrderedPlaylist<'_> {
+    fn is_own(&self) -> bool {
+        self.caller.owns(self.channel)
+    }
+
     fn audience(&self) -> u8 {
-        u8::from(self.owner)
+        u8::from(self.is_own())
+    }
+
+    /// A page of the likes. A video that is gone leaves no gap among them.
+    fn likes(
+        &self,
+        tx: &mut Tx<'_>,
+        token: Option<&PageToken>,
+        size: u32,
+        binding: Binding,
+    ) -> Result<paginate::Counted<(String, u8, u64, String)>, Error> {
+        let start = (self.channel.to_owned(), 1_u8);
+        let total = counter::of(tx, &RATED_COUNT, &start)?;
+        let is_there = |tx: &mut Tx<'_>, (_, _, _, video): &(String, u8, u64, String)| {
+            let video = LISTED_VIDEOS.peek_shared(tx, video)?;
+            let channel = video.as_ref().map(|video| video.record.head.channel.as_str());
+            Ok(channel.is_some_and(|channel| !self.caller.closing.holds(channel)))
+        };
+        paginate::read_counted(tx, &RATED, &start, token, size, binding, total, is_there)
     }
 
     /// A page of the list.
@@ -110,13 +134,11 @@ impl TimeOrderedPlaylist<'_> {
                     binding,
                 )?;
                 let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
-                let total = if self.owner { counts.uploads } else { counts.listed_uploads };
+                let total = if self.is_own() { counts.uploads } else { counts.listed_uploads };
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::Likes => {
-                let rows =
-                    paginate::read(tx, &RATED, &(channel.clone(), 1_u8), token, size, binding)?;
-                let total = counter::of(tx, &RATED_COUNT, &(channel, 1))?;
+                let (rows, total) = self.likes(tx, token, size, binding)?;
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::History => {
@@ -141,7 +163,7 @@ impl TimeOrderedPlaylist<'_> {
                 .filter(|video| {
                     video.head.channel == channel
                         && video.head.is_in_uploads()
-                        && (self.owner || video.head.is_listed())
+                        && (self.is_own() || video.head.is_listed())
                 })
                 .map(|video| {
                     entry(number.to_owned(), number.to_owned(), video.head.published.micros())

@@ -172,7 +172,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
                 "snippet": {"title": special.title()},
                 "status": {"privacyStatus": if special.is_public() { "public" } else { "private" }},
             });
-            let list = TimeOrderedPlaylist { special, channel: &owner, owner: is_owner };
+            let list = TimeOrderedPlaylist { special, channel: &owner, caller: call.caller };
             let id = special.of(&owner);
             let mut made = Stored::made(owner.clone(), channel.head.published);
             let empty = serde_json::Map::new();

@@ -47,7 +47,8 @@ impl Playlist {
     /// Returns whether the caller may see it by its id.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
-        self.privacy != Privacy::Private || caller.owns(&self.channel)
+        (self.privacy != Privacy::Private || caller.owns(&self.channel))
+            && !caller.closing.holds(&self.channel)
     }
 }
 

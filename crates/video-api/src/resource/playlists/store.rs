@@ -5,6 +5,7 @@ use triptych_core::kv::Tx;
 use crate::api::error::Error;
 use crate::index;
 use crate::index::Kind;
+use crate::record::cascade::{self, Cascade};
 use crate::record::counter;
 use crate::record::key_order::latest_first;
 use crate::record::privacy::Privacy;
@@ -46,7 +47,7 @@ pub fn replace(
     Ok(())
 }
 
-/// Removes a playlist. Its items are gone at once for everyone, and their rows in steps afterwards.
+/// Removes a playlist. Its items are gone at once for everyone; their rows, and its place in sections, go in steps afterwards.
 ///
 /// # Errors
 /// As the store.
@@ -55,6 +56,7 @@ pub fn remove(tx: &mut Tx<'_>, id: &str, playlist: &Stored<Playlist>) -> Result<
     PLAYLISTS.delete(tx, &id.to_owned());
     PLAYLIST_GARBAGE.put(tx, &id.to_owned(), &Id(playlist.head.channel.clone()));
     index::remove(tx, Kind::Playlist, id)?;
+    cascade::begin(tx, Cascade::Playlist, id);
     Ok(())
 }
 

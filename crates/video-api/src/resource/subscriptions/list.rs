@@ -4,7 +4,7 @@ use triptych_core::kv::{Key, Record, Table, Tx};
 
 use super::record::{
     PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT,
-    SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS,
+    SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription,
 };
 use super::{render, rules};
 use crate::api::error::Error;
@@ -58,13 +58,13 @@ pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
             let publisher = |key: (String, String, String)| key.2;
             let side = Side { channel: &subscriber, order: "alphabetical" };
             let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TITLE, publisher)?;
-            side.finish(tx, found, paging)
+            side.finish(call, tx, found, paging)
         }
         _ => {
             let publisher = |key: (String, u64, String)| key.2;
             let side = Side { channel: &subscriber, order: "relevance" };
             let (found, paging) = side.read(call, tx, &PUBLISHERS_BY_TIME, publisher)?;
-            side.finish(tx, found, paging)
+            side.finish(call, tx, found, paging)
         }
     }
 }
@@ -86,9 +86,25 @@ pub fn subscribers(
         let side = Side { channel, order: "subscribers" };
         side.read(call, tx, &SUBSCRIBERS_BY_TIME, |key: (String, u64, String)| key.2)?
     };
-    paging.total = counter::of(tx, &SUBSCRIBER_COUNT, &channel.to_owned())?;
     let of = |subscriber| Parties { subscriber, publisher: channel.to_owned() };
+    let total = counter::of(tx, &SUBSCRIBER_COUNT, &channel.to_owned())?;
+    paging.total = total.saturating_sub(closing(call, tx, of, |found| !found.is_private)?);
     Ok((found.into_iter().map(of).collect(), paging))
+}
+
+/// Number of the subscriptions of a list whose other side is closing: their rows may be there, and nobody is shown them.
+fn closing(
+    call: &Call<'_>,
+    tx: &mut Tx<'_>,
+    of: impl Fn(String) -> Parties,
+    is_listed: impl Fn(&Subscription) -> bool,
+) -> Result<u64, Error> {
+    let mut count = 0;
+    for channel in call.caller.closing.iter() {
+        let found = SUBSCRIPTIONS.peek(tx, &of(channel.to_owned()).key())?;
+        count += u64::from(found.is_some_and(|found| is_listed(&found)));
+    }
+    Ok(count)
 }
 
 /// A list that belongs to one channel, in an order.
@@ -119,12 +135,14 @@ impl Side<'_> {
 
     fn finish(
         &self,
+        call: &Call<'_>,
         tx: &mut Tx<'_>,
         publishers: Vec<String>,
         mut paging: Paging,
     ) -> Result<Page, Error> {
-        paging.total = counter::of(tx, &PUBLISHER_COUNT, &self.channel.to_owned())?;
         let of = |publisher| Parties { subscriber: self.channel.to_owned(), publisher };
+        let total = counter::of(tx, &PUBLISHER_COUNT, &self.channel.to_owned())?;
+        paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);
         Ok((publishers.into_iter().map(of).collect(), paging))
     }
 }
@@ -151,7 +169,12 @@ fn by_id(call: &Call<'_>, tx: &mut Tx<'_>, only: Option<&[&str]>) -> Result<Vec<
         let subscription = SUBSCRIPTIONS.peek(tx, &parties.key())?;
         let is_seen = call.caller.owns(&parties.subscriber)
             || subscription.is_some_and(|subscription| !subscription.is_private);
-        if is_seen && only.is_none_or(|only| only.contains(&parties.publisher.as_str())) {
+        let closing = &call.caller.closing;
+        let is_closing = closing.holds(&parties.subscriber) || closing.holds(&parties.publisher);
+        if is_seen
+            && !is_closing
+            && only.is_none_or(|only| only.contains(&parties.publisher.as_str()))
+        {
             found.push(parties);
         }
     }
@@ -200,7 +223,9 @@ fn chosen(
     for publisher in only {
         let parties =
             Parties { subscriber: subscriber.to_owned(), publisher: (*publisher).to_owned() };
-        if SUBSCRIPTIONS.peek(tx, &parties.key())?.is_some() && !found.contains(&parties) {
+        let is_there = !call.caller.closing.holds(publisher)
+            && SUBSCRIPTIONS.peek(tx, &parties.key())?.is_some();
+        if is_there && !found.contains(&parties) {
             found.push(parties);
         }
     }
@@ -219,6 +244,8 @@ fn unread(call: &Call<'_>, tx: &mut Tx<'_>, subscriber: &str) -> Result<Page, Er
     let found = ranked(call, tx, rows.into_iter().map(of).collect())?;
     let side = Side { channel: subscriber, order: "unread" };
     let (found, mut paging) = id_list::slice(call, found, call.page_size(5), side.binding(call))?;
-    paging.total = counter::of(tx, &PUBLISHER_COUNT, &subscriber.to_owned())?;
+    let of = |publisher| Parties { subscriber: subscriber.to_owned(), publisher };
+    let total = counter::of(tx, &PUBLISHER_COUNT, &subscriber.to_owned())?;
+    paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);
     Ok((found, paging))
 }

@@ -37,6 +37,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("subscribersByTime", &record::SUBSCRIBERS_BY_TIME, Form::Bytes),
         TableEntry::new("subscribersByTitle", &record::SUBSCRIBERS_BY_TITLE, Form::Bytes),
         TableEntry::new("subscriberCount", &record::SUBSCRIBER_COUNT, Form::Json),
+        TableEntry::new("privateSubscribers", &record::PRIVATE_SUBSCRIBERS, Form::Bytes),
     ],
     seed: seed::SECTIONS,
 };
@@ -110,7 +111,11 @@ fn list_subscriptions(
 ) -> Result<Reply, Error> {
     let (found, paging) = list::page(call, tx)?;
     let mut list = List::new("subscriptionListResponse");
+    let closing = &call.caller.closing;
     for parties in &found {
+        if closing.holds(&parties.publisher) || closing.holds(&parties.subscriber) {
+            continue;
+        }
         if let Some(subscription) = SUBSCRIPTIONS.peek(tx, &parties.key())? {
             list.push(&render::render(tx, parties, &subscription, &call.parts)?);
         }

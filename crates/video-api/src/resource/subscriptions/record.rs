@@ -30,6 +30,9 @@ pub const SUBSCRIBERS_BY_TITLE: Table<(String, String, String), ()> = Table::new
 /// Number of those channels.
 pub const SUBSCRIBER_COUNT: Table<String, Count> = Table::new(0x77);
 
+/// Channels that subscribe to a channel and keep it private: its owner is not shown them.
+pub const PRIVATE_SUBSCRIBERS: Table<(String, String), ()> = Table::new(0x78);
+
 /// A subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {

@@ -4,8 +4,9 @@ use triptych_core::kv::{Key, Table, Tx};
 use triptych_core::time::Timestamp;
 
 use super::record::{
-    PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties, SUBSCRIBER_COUNT,
-    SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS, Subscription,
+    PRIVATE_SUBSCRIBERS, PUBLISHER_COUNT, PUBLISHERS_BY_TIME, PUBLISHERS_BY_TITLE, Parties,
+    SUBSCRIBER_COUNT, SUBSCRIBERS_BY_TIME, SUBSCRIBERS_BY_TITLE, SUBSCRIPTION_IDS, SUBSCRIPTIONS,
+    Subscription,
 };
 use super::rules;
 use crate::api::error::Error;
@@ -83,13 +84,17 @@ pub fn remove_of_closed(
         let parties = Parties { subscriber: channel.to_owned(), publisher: publisher.clone() };
         remove_titled(tx, &parties, titles)?;
     }
-    for ((_, _, subscriber), ()) in &others {
+    let left = left.saturating_sub(others.len());
+    let span = PRIVATE_SUBSCRIBERS.span(&channel.to_owned());
+    let (hidden, more_hidden) = PRIVATE_SUBSCRIBERS.scan(tx, &span, left)?;
+    let others = others.iter().map(|((_, _, subscriber), ())| subscriber);
+    for subscriber in others.chain(hidden.iter().map(|((_, subscriber), ())| subscriber)) {
         let other = channels::title(tx, subscriber).unwrap_or_default();
         let titles = Titles { subscriber: &other, publisher: title };
         let parties = Parties { subscriber: subscriber.clone(), publisher: channel.to_owned() };
         remove_titled(tx, &parties, titles)?;
     }
-    Ok(more_own || more_others)
+    Ok(more_own || more_others || more_hidden)
 }
 
 fn remove_titled(tx: &mut Tx<'_>, parties: &Parties, titles: Titles<'_>) -> Result<(), Error> {
@@ -156,6 +161,8 @@ pub fn rows(
         set(tx, &SUBSCRIBERS_BY_TIME, &by_time, more);
         let by_title = (publisher.clone(), title_key(titles.subscriber), subscriber.clone());
         set(tx, &SUBSCRIBERS_BY_TITLE, &by_title, more);
+    } else {
+        set(tx, &PRIVATE_SUBSCRIBERS, &(publisher.clone(), subscriber.clone()), more);
     }
 }
 

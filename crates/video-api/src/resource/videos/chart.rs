@@ -51,20 +51,24 @@ pub(super) fn page(
     let within = region.unwrap_or_default();
     let binding = Binding::of(&[call.operation.name, "chart", category, within]);
     let token = call.page_token(binding)?;
+    let is_whole = region.is_none() && call.caller.closing.is_empty();
     let is_open = |tx: &mut Tx<'_>, id: &String| -> Result<bool, Error> {
-        let Some(region) = region else {
+        if is_whole {
             return Ok(true);
-        };
+        }
         let video = LISTED_VIDEOS.peek_shared(tx, id)?;
-        let regions = video.as_ref().and_then(|video| video.record.head.regions.as_ref());
-        Ok(!regions.is_some_and(|regions| regions.close(region)))
+        let Some(head) = video.as_ref().map(|video| &video.record.head) else {
+            return Ok(false);
+        };
+        let is_closed = |region| head.regions.as_ref().is_some_and(|regions| regions.close(region));
+        Ok(head.is_visible(call.caller) && !region.is_some_and(is_closed))
     };
     let start = category.to_owned();
     let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
     let rows = paginate::read_where(tx, &CHART, &start, token.as_ref(), size, binding, keeps)?;
     let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
     let mut total = counted.len() as u64;
-    for (row, _) in counted.iter().filter(|_| region.is_some()) {
+    for (row, _) in counted.iter().filter(|_| !is_whole) {
         let (_, _, id) = CHART.read_key(row)?;
         total -= u64::from(!is_open(tx, &id)?);
     }

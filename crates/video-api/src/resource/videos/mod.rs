@@ -26,6 +26,7 @@ use crate::api::parameter::{
 };
 use crate::api::response::{List, Paging, Reply};
 use crate::media::{Processed, Processing};
+use crate::record::id::SystemPlaylist;
 use crate::record::json_fields::Body;
 use crate::record::stored::Stored;
 use crate::record::table_entry::{Form, TableEntry};
@@ -33,6 +34,7 @@ use crate::resource::Resource;
 use crate::resource::channels::record as channels;
 use crate::resource::comments::record::list_of_video;
 use crate::resource::comments::tally;
+use crate::resource::playlist_items::record::ITEMS_OF_VIDEO;
 use crate::resource::videos::patch::VideoPatch;
 use crate::resource::videos::rating::RATINGS;
 use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS, Video, VideoCounts};
@@ -298,9 +300,30 @@ fn shown_counts(call: &Call<'_>, tx: &mut Tx<'_>, id: &String) -> Result<VideoCo
     if !call.wants("statistics") {
         return Ok(VideoCounts::default());
     }
-    let counts = VIDEO_COUNTS.peek_shared(tx, id)?.map(|counts| *counts).unwrap_or_default();
+    let mut counts = VIDEO_COUNTS.peek_shared(tx, id)?.map(|counts| *counts).unwrap_or_default();
+    for channel in call.caller.closing.iter() {
+        leave_out(tx, &mut counts, channel, id)?;
+    }
     let comments = tally::of(tx, &list_of_video(id))?.comments();
     Ok(VideoCounts { comments, ..counts })
+}
+
+/// Counts a video without what a channel says of it that is closing.
+fn leave_out(
+    tx: &mut Tx<'_>,
+    counts: &mut VideoCounts,
+    channel: &str,
+    id: &str,
+) -> Result<(), Error> {
+    if let Some(rating) = RATINGS.peek(tx, &(channel.to_owned(), id.to_owned()))? {
+        let count = if rating.likes { &mut counts.likes } else { &mut counts.dislikes };
+        *count = count.saturating_sub(1);
+    }
+    let favorites = SystemPlaylist::Favorites.of(channel);
+    let span = ITEMS_OF_VIDEO.span(&(favorites, id.to_owned()));
+    let is_favorite = !tx.scan(&span, 1)?.rows.is_empty();
+    counts.favorites = counts.favorites.saturating_sub(is_favorite.into());
+    Ok(())
 }
 
 fn delete(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {

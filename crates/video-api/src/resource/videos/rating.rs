@@ -15,6 +15,7 @@ use crate::record::counter;
 use crate::record::counter::Count;
 use crate::record::key_order::latest_first;
 use crate::resource::videos::record::VIDEO_COUNTS;
+use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// The rating of a video by an account: channel of the account, video.
 pub const RATINGS: Table<(String, String), Rating> = Table::new(0x25);
@@ -147,7 +148,15 @@ pub(super) fn page(
     let size = call.page_size(5);
     let binding = Binding::of(&[call.operation.name, rating, &owner]);
     let token = call.page_token(binding)?;
-    let rows = paginate::read(tx, &RATED, &(owner.clone(), kind), token.as_ref(), size, binding)?;
-    let paging = rows.paging(counter::of(tx, &RATED_COUNT, &(owner, kind))?, size);
+    let start = (owner, kind);
+    let total = counter::of(tx, &RATED_COUNT, &start)?;
+    let is_visible = |tx: &mut Tx<'_>, (_, _, _, video): &(String, u8, u64, String)| {
+        let video = LISTED_VIDEOS.peek_shared(tx, video)?;
+        Ok(video.is_some_and(|video| video.record.head.is_visible(call.caller)))
+    };
+    let token = token.as_ref();
+    let (rows, total) =
+        paginate::read_counted(tx, &RATED, &start, token, size, binding, total, is_visible)?;
+    let paging = rows.paging(total, size);
     Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
 }

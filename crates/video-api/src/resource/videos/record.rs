@@ -195,7 +195,7 @@ impl Video {
     /// Returns whether the caller may see it by its id. A file that is no video is its owner's alone, from the upload on.
     #[must_use]
     pub fn is_visible(&self, caller: &Caller) -> bool {
-        self.is_shared() || caller.owns(&self.channel)
+        (self.is_shared() || caller.owns(&self.channel)) && !caller.closing.holds(&self.channel)
     }
 
     /// Returns whether others than its owner may see it by its id.

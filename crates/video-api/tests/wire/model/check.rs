@@ -17,6 +17,7 @@ impl Model {
             self.check_lists(world, who).await;
             self.check_search(world, who).await;
             self.check_talk(world, who).await;
+            self.check_audience(world, who).await;
         }
         let told = verify(&mut Tx::new(&*world.store));
         assert_eq!(told, Ok(()), "the index is what a rebuild would make");

@@ -1,8 +1,9 @@
 //! Random sequences of operations against a plain model: uploads and deletes, privacy, the order of a playlist, ratings, plays, the special
 //! playlists, what search finds, and every counter; in memory, and on disk with restarts.
 
+mod audience;
 mod check;
-mod derived;
+pub(crate) mod derived;
 mod talk;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use video_api::resource::videos;
 use video_api::resource::videos::play::{self, Plays};
 
 use crate::service::Service;
+use audience::{Audience, AudienceStep};
 use check::pages;
 use talk::{Talk, TalkStep};
 
@@ -37,6 +39,7 @@ enum Step {
     Playlist { privacy: usize },
     Unlist { playlist: usize },
     Talk(TalkStep),
+    Audience(AudienceStep),
     Restart,
 }
 
@@ -65,6 +68,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..3_usize).prop_map(|privacy| Step::Playlist { privacy }),
         1 => any.prop_map(|playlist| Step::Unlist { playlist }),
         14 => talk::step().prop_map(Step::Talk),
+        14 => audience::step().prop_map(Step::Audience),
         1 => Just(Step::Restart),
     ]
 }
@@ -139,6 +143,7 @@ struct Model {
     history: [Vec<usize>; 2],
     playlists: Vec<(String, usize)>,
     talk: Talk,
+    audience: Audience,
 }
 
 impl Model {
@@ -150,6 +155,7 @@ impl Model {
             history: [Vec::new(), Vec::new()],
             playlists: Vec::new(),
             talk: Talk::default(),
+            audience: Audience::default(),
         };
         for (who, privacy) in [(0, PUBLIC), (1, PUBLIC)] {
             model.apply(world, &Step::Upload { who, privacy }).await;
@@ -162,6 +168,7 @@ impl Model {
         world.elapsed += 1;
         match *step {
             Step::Talk(ref step) => self.talk(world, step).await,
+            Step::Audience(ref step) => self.audience(world, step).await,
             Step::Upload { who, privacy } => {
                 let word = self.videos.len() % WORDS.len();
                 let id = world.upload(who, WORDS[word], PRIVACY[privacy]).await;
@@ -221,6 +228,8 @@ impl Model {
                 let (id, _) = self.playlists.remove(playlist);
                 let target = format!("/playlists?id={id}");
                 assert_eq!(world.ask("DELETE", &target, 0, &Value::Null).await.0, 204);
+                self.audience.forget_playlist(&id);
+                talk::sweep(world);
             }
             Step::Remove { .. } | Step::Unlist { .. } | Step::Restart => {}
         }
@@ -237,6 +246,7 @@ impl Model {
         video.is_there = false;
         self.ratings.retain(|(_, rated), _| *rated != at);
         self.talk.forget(at);
+        self.audience.forget(at);
         talk::sweep(world);
     }
 

@@ -262,7 +262,12 @@ impl Model {
             }
             for (number, word) in WORDS.iter().enumerate() {
                 let holds = |said: &&Said| {
-                    said.thread.is_none() && said.state == PUBLISHED && said.word == number
+                    let mut replies = all().filter(|reply| {
+                        let thread = reply.thread.map(|thread| &self.talk.said[thread].id);
+                        thread == Some(&said.id) && reply.state == PUBLISHED
+                    });
+                    let is_told = said.word == number || replies.any(|reply| reply.word == number);
+                    said.thread.is_none() && said.state == PUBLISHED && is_told
                 };
                 let mut expected: Vec<_> =
                     all().filter(holds).map(|said| said.id.as_str()).collect();

@@ -10,6 +10,7 @@ use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
+use crate::record::closing;
 use crate::record::stored::Stored;
 use crate::resource::captions::record::{CAPTIONS, Caption, VIDEO_CAPTIONS};
 use crate::resource::videos::record::{VIDEOS, Video};
@@ -28,7 +29,10 @@ pub fn playable(
     ticket: Option<&str>,
     now: Timestamp,
 ) -> Result<Stored<Video>, Error> {
-    let video = VIDEOS.peek(tx, &id.to_owned())?.ok_or(&rules::NOT_FOUND)?;
+    let closing = closing::peek(tx)?;
+    let video = VIDEOS.peek(tx, &id.to_owned())?;
+    let video =
+        video.filter(|video| !closing.holds(&video.head.channel)).ok_or(&rules::NOT_FOUND)?;
     let is_let_in = match ticket {
         Some(ticket) => ticket::is_for(tx, ticket, id, now)?,
         None => false,

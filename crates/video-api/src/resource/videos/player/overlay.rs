@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use triptych_core::kv::Tx;
 
 use crate::api::error::Error;
+use crate::record::closing;
 use crate::record::json_fields::text_of;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::videos::record::{UPLOADS, VIDEOS};
@@ -95,7 +96,9 @@ fn target(tx: &mut Tx<'_>, id: &Map<String, Value>) -> Result<Option<(String, St
             }
         }
     };
-    let found = VIDEOS.peek_shared(tx, &video)?.filter(|found| found.head.is_shared());
+    let closing = closing::peek(tx)?;
+    let found = VIDEOS.peek_shared(tx, &video)?;
+    let found = found.filter(|found| found.head.is_shared() && !closing.holds(&found.head.channel));
     Ok(found.map(|found| (video.clone(), text_of(&found.value("snippet"), "title"))))
 }
 

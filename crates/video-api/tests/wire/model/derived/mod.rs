@@ -1,5 +1,7 @@
 //! Whether every index table and count holds what a rebuild from the records would make.
 
+mod audience;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
@@ -53,7 +55,7 @@ fn counts<K: Key + Ord>(tx: &mut Tx<'_>, table: &Table<K, Count>) -> BTreeMap<K,
 }
 
 /// Fails where a table differs from what the records say.
-pub(super) fn check(store: &dyn KeyValue) {
+pub(crate) fn check(store: &dyn KeyValue) {
     let tx = &mut Tx::new(store);
     videos(tx);
     ratings(tx);
@@ -61,6 +63,7 @@ pub(super) fn check(store: &dyn KeyValue) {
     items(tx);
     comments(tx);
     activities(tx);
+    audience::check(tx);
     let history = all(tx, &HISTORY).into_keys();
     same(
         counted(history.map(|(channel, ..)| channel)),
@@ -88,7 +91,17 @@ fn comments(tx: &mut Tx<'_>) {
     let stored: BTreeMap<_, _> = stored.filter(|(_, counts)| *counts != [0; 4]).collect();
     same(reply_counts.clone(), stored, "counts of replies");
     let (mut threads, mut relevant) = (BTreeSet::new(), BTreeSet::new());
-    let (mut words, mut tallies) = (BTreeSet::new(), BTreeMap::<String, (i64, [i64; 4])>::new());
+    let (mut words, mut tallies) = (BTreeMap::new(), BTreeMap::<String, (i64, [i64; 4])>::new());
+    for (id, comment) in &comments {
+        let thread = thread_of(id).unwrap_or(id);
+        let time = latest_first(comments[thread].published.micros());
+        for list in comment.lists() {
+            for word in tokenizer::words(&comment.text).collect::<BTreeSet<_>>() {
+                let key = (list.clone(), word, time, thread.to_owned());
+                *words.entry(key).or_insert(0) += 1;
+            }
+        }
+    }
     for (id, comment) in comments.iter().filter(|(id, _)| thread_of(id).is_none()) {
         let time = latest_first(comment.published.micros());
         let counts = ReplyCounts(reply_counts.get(id).copied().unwrap_or_default());
@@ -99,9 +112,6 @@ fn comments(tx: &mut Tx<'_>) {
                 threads.insert((list.clone(), slot, time, id.clone()));
                 tally.1[usize::from(slot) - 1] += 1;
             }
-            for word in tokenizer::words(&comment.text) {
-                words.insert((list.clone(), word, time, id.clone()));
-            }
             if comment.state == Moderation::Published {
                 relevant.insert((list.clone(), !comment.likes, time, id.clone()));
                 tally.0 += 1 + i64::try_from(counts.of(Moderation::Published)).unwrap();
@@ -110,7 +120,8 @@ fn comments(tx: &mut Tx<'_>) {
     }
     same(threads, keys(tx, &THREADS), "lists of threads");
     same(relevant, keys(tx, &RELEVANT_THREADS), "threads by likes");
-    same(words, keys(tx, &WORDS), "words of threads");
+    let stored = all(tx, &WORDS).into_iter().map(|(key, uses)| (key, uses.0));
+    same(words, stored.collect(), "words of threads");
     let lists: BTreeSet<_> = all(tx, &TALLIES).into_keys().map(|(list, _)| list).collect();
     for list in lists {
         let stored = tally::of(tx, &list).unwrap();

@@ -1,0 +1,99 @@
+//! Channels whose account was closed while something of theirs is still in the store: nobody finds any of it from the moment of the closing on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
+
+/// The one row of channels that are closing.
+pub const CLOSING: Table<(), ClosingChannels> = Table::new(0x4E);
+
+/// Ids of channels that are closing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClosingChannels(BTreeSet<String>);
+
+impl JsonRecord for ClosingChannels {}
+
+impl ClosingChannels {
+    /// Returns whether a channel is among them.
+    #[must_use]
+    pub fn holds(&self, channel: &str) -> bool {
+        self.0.contains(channel)
+    }
+
+    /// Returns whether there are none, as nearly always.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+/// The channels that are closing now.
+///
+/// # Errors
+/// As the store.
+pub fn peek(tx: &mut Tx<'_>) -> Result<Arc<ClosingChannels>, StoreError> {
+    Ok(CLOSING.peek_shared(tx, &())?.unwrap_or_default())
+}
+
+/// The same, of which the commit depends.
+///
+/// # Errors
+/// As the store.
+pub fn get(tx: &mut Tx<'_>) -> Result<Arc<ClosingChannels>, StoreError> {
+    Ok(CLOSING.get_shared(tx, &())?.unwrap_or_default())
+}
+
+/// Adds a channel whose account is closed in this transaction.
+///
+/// # Errors
+/// As the store.
+pub fn begin(tx: &mut Tx<'_>, channel: &str) -> Result<(), StoreError> {
+    let mut closing = CLOSING.get(tx, &())?.unwrap_or_default();
+    closing.0.insert(channel.to_owned());
+    CLOSING.put(tx, &(), &closing);
+    Ok(())
+}
+
+/// Takes out a channel of which nothing is left.
+///
+/// # Errors
+/// As the store.
+pub fn end(tx: &mut Tx<'_>, channel: &str) -> Result<(), StoreError> {
+    let mut closing = CLOSING.get(tx, &())?.unwrap_or_default();
+    closing.0.remove(channel);
+    if closing.is_empty() {
+        CLOSING.delete(tx, &());
+    } else {
+        CLOSING.put(tx, &(), &closing);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triptych_core::kv::{KeyValue as _, Memory, Span};
+
+    #[test]
+    fn a_channel_is_closing_until_it_ended_and_no_row_is_left_then() {
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        begin(&mut tx, "UCx").unwrap();
+        begin(&mut tx, "UCy").unwrap();
+        assert!(get(&mut tx).unwrap().holds("UCx"));
+        end(&mut tx, "UCx").unwrap();
+        let left = peek(&mut tx).unwrap();
+        assert_eq!(left.iter().collect::<Vec<_>>(), ["UCy"]);
+        end(&mut tx, "UCy").unwrap();
+        store.commit(tx.into_batch([0; 16])).wait().unwrap();
+        assert_eq!(store.scan(&Span::default(), 1).unwrap().rows, []);
+    }
+}

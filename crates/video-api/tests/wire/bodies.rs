@@ -1,0 +1,287 @@
+//! Bodies with wrong types, ids of other resources, and page tokens of other lists: refused with a reason and a place, whatever the operation.
+
+use serde_json::{Map, Value, json};
+use video_api::api::operation::{Operation, Run};
+use video_api::api::schema;
+use video_api::resource::OPERATIONS;
+
+use crate::service::{Answer, Service};
+
+/// Members of bodies are looked at no deeper than this.
+const DEPTH_MAX: usize = 6;
+
+/// A body that the operation takes.
+fn body(operation: &Operation) -> Value {
+    let channel = json!({"kind": "youtube#channel", "channelId": "UCbob"});
+    let video = json!({"kind": "youtube#video", "videoId": "v"});
+    let text = json!({"snippet": {"textOriginal": "text"}});
+    match operation.name {
+        "captions.insert" => json!({"snippet": {"videoId": "v", "language": "de", "name": "n"}}),
+        "captions.update" => json!({"id": "c", "snippet": {"isDraft": false}}),
+        "channelBanners.insert" => json!({}),
+        "channelSections.insert" => json!({"snippet": {"type": "popularUploads"}}),
+        "channelSections.update" => json!({"id": "shelf", "snippet": {"type": "popularUploads"}}),
+        "channels.update" => json!({"id": "UCx"}),
+        "commentThreads.insert" => json!({"snippet": {"videoId": "v", "topLevelComment": text}}),
+        "comments.insert" => json!({"snippet": {"parentId": "c", "textOriginal": "text"}}),
+        "comments.update" => json!({"id": "c.r", "snippet": {"textOriginal": "text"}}),
+        "playlistItems.insert" => json!({"snippet": {"playlistId": "PL", "resourceId": video}}),
+        "playlistItems.update" => {
+            json!({"id": "UEx4", "snippet": {"playlistId": "PLx", "resourceId": video}})
+        }
+        "playlists.insert" => json!({"snippet": {"title": "t"}}),
+        "playlists.update" => json!({"id": "PL", "snippet": {"title": "t"}}),
+        "subscriptions.insert" => json!({"snippet": {"resourceId": channel}}),
+        "videos.insert" => json!({"snippet": {"title": "t", "categoryId": "22"}}),
+        "videos.update" => json!({"id": "v", "snippet": {"title": "t", "categoryId": "22"}}),
+        "videos.reportAbuse" => json!({"videoId": "v", "reasonId": "S"}),
+        "watermarks.set" => {
+            json!({"timing": {"type": "offsetFromStart", "offsetMs": "0", "durationMs": "1000"}})
+        }
+        other => panic!("{other} has a body"),
+    }
+}
+
+/// Paths of all members of a type, each with values that are not of its type.
+fn members(schema: &Value, path: &[String], out: &mut Vec<(Vec<String>, Vec<Value>)>) {
+    if let Some(named) = schema["$ref"].as_str() {
+        return members(&schema::all()[named], path, out);
+    }
+    let wrong = match schema["type"].as_str() {
+        Some("object") => vec![json!("text"), json!([]), json!(7)],
+        Some("array") => vec![json!("text"), json!({}), json!([[[]]])],
+        Some("string") => vec![json!([]), json!({"a": 1}), json!(true)],
+        Some("boolean") => vec![json!("perhaps"), json!(7), json!([])],
+        Some("integer" | "number") => vec![json!("many"), json!(true), json!([])],
+        _ => Vec::new(),
+    };
+    if !path.is_empty() {
+        out.push((path.to_vec(), wrong));
+    }
+    if path.len() == DEPTH_MAX {
+        return;
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        members(member, &[path, &[name.clone()]].concat(), out);
+    }
+    if schema["additionalProperties"].is_object() {
+        let path = [path, &["de".to_owned()]].concat();
+        members(&schema["additionalProperties"], &path, out);
+    }
+}
+
+/// The body with another value at a path.
+fn with(body: &Value, path: &[String], value: &Value) -> Value {
+    let mut body = body.clone();
+    let mut place = &mut body;
+    for name in path {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[name.as_str()];
+    }
+    *place = value.clone();
+    body
+}
+
+async fn send(service: &Service, operation: &Operation, body: &Value) -> Answer {
+    let mut parts: Vec<_> =
+        operation.parts.iter().filter(|part| part.writable).map(|part| part.name).collect();
+    parts.retain(|part| body.get(*part).is_some() || *part == "id");
+    let parts = if operation.parts.is_empty() {
+        String::new()
+    } else {
+        format!("part={}", parts.join(","))
+    };
+    let channel = if operation.name == "watermarks.set" { "&channelId=UCx" } else { "" };
+    let path = format!("/youtube/v3{}?{parts}{channel}", operation.path);
+    let method = operation.method.name();
+    let Some(upload) = operation.upload.filter(|upload| upload.required) else {
+        return service.ask(method, &path, "ALICE", &body.to_string()).await;
+    };
+    let kind =
+        if upload.accept.contains(&"image/png") { "image/png" } else { "application/octet-stream" };
+    let text = format!("--b\r\n\r\n{body}\r\n--b\r\nContent-Type: {kind}\r\n\r\nWEBVTT\r\n--b--");
+    let target = format!("/upload{path}&uploadType=multipart");
+    let headers = [("content-type", "multipart/related; boundary=b")];
+    service.ask_with(method, &target, "ALICE", &headers, text.as_bytes()).await
+}
+
+#[tokio::test]
+async fn a_wrong_type_at_any_member_of_any_body_is_refused_with_its_place() {
+    let service = Service::new().await;
+    let mut count = 0;
+    for operation in OPERATIONS.iter().filter(|row| matches!(row.run, Run::Call(_))) {
+        let Some(name) = operation.request else {
+            continue;
+        };
+        let valid = body(operation);
+        let mut all = Vec::new();
+        members(&json!({"$ref": name}), &[], &mut all);
+        assert!(!all.is_empty(), "{name} has members");
+        for (path, wrong) in all {
+            for value in wrong {
+                let body = with(&valid, &path, &value);
+                let answer = send(&service, operation, &body).await;
+                let (name, path) = (operation.name, path.join("."));
+                let told = answer.json();
+                assert!(
+                    (400..500).contains(&answer.status),
+                    "{name} {path} = {value}: {} {told}",
+                    answer.status
+                );
+                assert_ne!(answer.reason(), "", "{name} {path} = {value}: {told}");
+                let detail = &told["error"]["errors"][0];
+                assert!(
+                    detail["message"].as_str().is_some_and(|text| text.len() > 5),
+                    "{name} {path}: {told}"
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 1_000, "{count} bodies were sent");
+    // The service is alive, and nothing of it was written.
+    let told = service.ask("GET", "/youtube/v3/channels?part=id&mine=true", "ALICE", "").await;
+    assert_eq!(told.status, 200);
+}
+
+#[tokio::test]
+async fn ids_of_other_resources_are_refused_in_place_of_the_right_ones() {
+    let service = Service::new().await;
+    // Ids of everything that the seed has, in place of each other.
+    let ids = [
+        "v", "UCx", "PLx", "c", "c.r", "shelf", "s", "tin", "UUx", "UEx4LjA", "%00", "..%2F..", "é",
+    ];
+    for operation in OPERATIONS.iter().filter(|row| matches!(row.run, Run::Call(_))) {
+        let required: Vec<_> = operation
+            .params
+            .iter()
+            .filter(|param| param.required && param.name != "part")
+            .collect();
+        if operation.method.name() != "DELETE"
+            && !required.iter().any(|param| param.name.to_lowercase().ends_with("id"))
+        {
+            continue;
+        }
+        for id in ids {
+            let mut query: Vec<_> = required
+                .iter()
+                .map(|param| match param.name {
+                    "moderationStatus" => "moderationStatus=rejected".to_owned(),
+                    "rating" => "rating=none".to_owned(),
+                    name => format!("{name}={id}"),
+                })
+                .collect();
+            if !operation.parts.is_empty() {
+                query.push("part=id".into());
+            }
+            let path = operation.path.replace("{id}", id);
+            let target = format!("/youtube/v3{path}?{}", query.join("&"));
+            // Carol has neither a channel nor anything else.
+            let answer = service.ask(operation.method.name(), &target, "BOB", "").await;
+            assert!(answer.status < 500, "{} {id}: {}", operation.name, answer.json());
+            if answer.status >= 400 {
+                assert_ne!(answer.reason(), "", "{} {id}: {}", operation.name, answer.json());
+            }
+        }
+    }
+    for (target, reason, place) in [
+        ("/comments?part=id&parentId=v", "commentNotFound", "parentId"),
+        ("/commentThreads?part=id&videoId=c", "videoNotFound", "videoId"),
+        ("/commentThreads?part=id&channelId=v", "channelNotFound", "channelId"),
+        ("/commentThreads?part=id&id=shelf", "commentThreadNotFound", "id"),
+        ("/captions?part=id&videoId=PLx", "videoNotFound", "videoId"),
+        ("/captions?part=id&videoId=v&id=s", "captionNotFound", "id"),
+        ("/captions/v", "captionNotFound", "id"),
+        ("/channelSections?part=id&channelId=shelf", "channelNotFound", "channelId"),
+        ("/subscriptions?part=id&channelId=s", "subscriberNotFound", "channelId"),
+        ("/activities?part=id&channelId=v", "channelNotFound", "channelId"),
+        ("/playlistItems?part=id&playlistId=v", "playlistNotFound", "playlistId"),
+        (
+            "/members?part=snippet&hasAccessToLevel=UCx",
+            "invalidHasAccessToLevel",
+            "hasAccessToLevel",
+        ),
+    ] {
+        let answer = service.ask("GET", &format!("/youtube/v3{target}"), "ALICE", "").await;
+        assert_eq!(answer.reason(), reason, "{target}: {}", answer.json());
+        assert_eq!(answer.json()["error"]["errors"][0]["location"], place, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_token_of_another_list_mode_or_viewer_is_refused() {
+    let service = Service::new().await;
+    for number in 0..3 {
+        let top = json!({"snippet": {"textOriginal": format!("word {number}")}});
+        for place in [json!({"videoId": "v"}), json!({"channelId": "UCx"})] {
+            let mut snippet = place;
+            snippet["topLevelComment"] = top.clone();
+            let body = json!({"snippet": snippet}).to_string();
+            let target = "/youtube/v3/commentThreads?part=snippet";
+            let thread = service.ask("POST", target, "BOB", &body).await.json();
+            let body =
+                json!({"snippet": {"parentId": thread["id"], "textOriginal": "r"}}).to_string();
+            for _ in 0..2 {
+                service.ask("POST", "/youtube/v3/comments?part=snippet", "BOB", &body).await;
+            }
+        }
+    }
+    let threads = service.list("/commentThreads?part=id&videoId=v").await;
+    let thread = threads["items"][0]["id"].as_str().unwrap().to_owned();
+    let other = threads["items"][1]["id"].as_str().unwrap().to_owned();
+    let lists = [
+        ("ALICE", "/commentThreads?part=id&videoId=v".to_owned()),
+        ("ALICE", "/commentThreads?part=id&videoId=v&order=relevance".to_owned()),
+        ("ALICE", "/commentThreads?part=id&videoId=v&searchTerms=word".to_owned()),
+        ("ALICE", "/commentThreads?part=id&channelId=UCx".to_owned()),
+        ("ALICE", "/commentThreads?part=id&allThreadsRelatedToChannelId=UCx".to_owned()),
+        ("BOB", "/commentThreads?part=id&videoId=v".to_owned()),
+        ("ALICE", format!("/comments?part=id&parentId={thread}")),
+        ("ALICE", format!("/comments?part=id&parentId={other}")),
+        ("BOB", format!("/comments?part=id&parentId={thread}")),
+        ("ALICE", "/activities?part=id&mine=true".to_owned()),
+        ("BOB", "/activities?part=id&mine=true".to_owned()),
+        ("ALICE", "/activities?part=id&channelId=UCx".to_owned()),
+        ("BOB", "/activities?part=id&home=true".to_owned()),
+        ("ALICE", "/activities?part=id&channelId=UCx&regionCode=DE".to_owned()),
+        ("ALICE", "/playlistItems?part=id&playlistId=PLx".to_owned()),
+        ("ALICE", "/playlistItems?part=id&playlistId=UUx".to_owned()),
+        ("ALICE", "/playlists?part=id&mine=true".to_owned()),
+        ("ALICE", "/videos?part=id&chart=mostPopular".to_owned()),
+        ("ALICE", "/search?part=id".to_owned()),
+        ("ALICE", "/search?part=id&order=title".to_owned()),
+        ("ALICE", "/members?part=snippet&mode=updates".to_owned()),
+    ];
+    let mut tokens = Vec::new();
+    for (who, list) in &lists {
+        let target = format!("/youtube/v3{list}&maxResults=1");
+        let page = service.ask("GET", &target, who, "").await.json();
+        let token = page["nextPageToken"].as_str().map(str::to_owned);
+        tokens.push(token.unwrap_or_else(|| panic!("{list} of {who} has pages: {page}")));
+    }
+    for (at, (who, list)) in lists.iter().enumerate() {
+        for (from, token) in tokens.iter().enumerate() {
+            let target = format!("/youtube/v3{list}&maxResults=1&pageToken={token}");
+            let answer = service.ask("GET", &target, who, "").await;
+            // A list that everybody sees alike has the same pages for all.
+            if from == at || (lists[from].1 == *list && answer.status == 200) {
+                assert_eq!(answer.status, 200, "{list}: {}", answer.json());
+                continue;
+            }
+            let told = (answer.status, answer.reason());
+            assert_eq!(
+                told,
+                (400, "invalidPageToken".to_owned()),
+                "{list} with a token of {:?}",
+                lists[from]
+            );
+            let detail = &answer.json()["error"]["errors"][0];
+            assert_eq!(
+                (&detail["locationType"], &detail["location"]),
+                (&json!("parameter"), &json!("pageToken"))
+            );
+        }
+    }
+}
