@@ -4,6 +4,8 @@ import json
 import os
 import pathlib
 import sys
+import threading
+import urllib.error
 import urllib.request
 
 import harness
@@ -14,6 +16,8 @@ from movie import mp4  # noqa: E402
 SEED = json.load(open(os.environ["TRIPTYCH_SEED"]))
 TOKENS = [account["tokens"][0]["token"] for account in SEED["accounts"][:2]]
 VIDEOS = 3
+# Films that one writer deletes with all that is said of them, so that a kill comes in the middle of that.
+DOOMED, THREADS = 6, 60
 
 
 class Session:
@@ -21,6 +25,7 @@ class Session:
         self.url = url
         self.videos = sorted(item["contentDetails"]["videoId"] for item in self.uploads())
         self.lists = {}
+        self.doomed, self.is_filled = [], threading.Event()
 
     def call(self, path, body=None, token=TOKENS[0], method=None):
         request = urllib.request.Request(
@@ -63,7 +68,10 @@ class Session:
         return self.videos[number % len(self.videos)]
 
     def write(self, worker, number):
-        """In turn: a playlist, an item of the worker's last playlist, a play, a rating."""
+        """The first writer deletes films with their comments, tracks and ratings, one after the other. The others, in turn: a playlist, an item of the worker's last playlist, a play, a rating."""
+        if worker == 0 and number < DOOMED:
+            return self.delete_film(number)
+        self.is_filled.wait(60)
         what = ("playlist", "item", "item", "play", "rating", "play")[number % 6]
         video = self.video(number)
         if what == "playlist":
@@ -81,8 +89,75 @@ class Session:
         self.api(f"videos/rate?id={video}&rating={rating}", token=TOKENS[worker % 2], method="POST")
         return what, video, rating
 
+    def delete_film(self, number):
+        if not self.doomed:
+            self.doomed = [self.doomed_film() for _ in range(DOOMED)]
+            self.is_filled.set()
+        id, thread = self.doomed[number]
+        self.api(f"videos?id={id}", method="DELETE")
+        return "gone", id, thread
+
+    def doomed_film(self):
+        """A film that is talked about, liked and spoken; its id, and that of a thread about it."""
+        request = urllib.request.Request(
+            self.url + "/upload/youtube/v3/videos?part=snippet&uploadType=media",
+            data=mp4(),
+            headers={"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "video/mp4"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            id = json.load(reply)["id"]
+        for token in TOKENS:
+            self.api(f"videos/rate?id={id}&rating=like", token=token, method="POST")
+        top = {"snippet": {"textOriginal": " ".join(f"word{n}" for n in range(40))}}
+        thread = self.api("commentThreads?part=snippet", {"snippet": {"videoId": id, "topLevelComment": top}})["id"]
+        parts = []
+        for n in range(THREADS):
+            body = json.dumps({"snippet": {"parentId": thread, "textOriginal": f"reply {n}"}}) if n % 2 else json.dumps(
+                {"snippet": {"videoId": id, "topLevelComment": top}}
+            )
+            path = "comments" if n % 2 else "commentThreads"
+            parts.append(
+                f"--b\r\nContent-Type: application/http\r\nContent-ID: <{n}>\r\n\r\nPOST /youtube/v3/{path}?part=snippet HTTP/1.1\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}\r\n"
+            )
+        request = urllib.request.Request(
+            self.url + "/batch",
+            data=("".join(parts) + "--b--").encode(),
+            headers={"Authorization": f"Bearer {TOKENS[0]}", "Content-Type": "multipart/mixed; boundary=b"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            made = reply.read().decode().count("HTTP/1.1 200")
+        if made != THREADS:
+            raise AssertionError(f"{made} of {THREADS} comments were made")
+        return id, thread
+
     def missing(self, facts):
-        return [*self.lost(facts), *self.miscounted()]
+        return [*self.lost(facts), *self.halves(facts), *self.miscounted()]
+
+    def halves(self, facts):
+        """What is found of films that are gone, whatever of them is still being removed."""
+        gone = [(id, thread) for what, id, thread in facts if what == "gone"]
+        for id, thread in gone:
+            for path in (f"videos?part=id&id={id}", f"comments?part=id&id={thread}"):
+                if self.api(path)["items"]:
+                    yield f"{path} is found"
+            for path in (f"commentThreads?part=id&videoId={id}", f"comments?part=id&parentId={thread}", f"captions?part=id&videoId={id}"):
+                if self.status(path) != 404:
+                    yield f"{path} is there"
+        channel = self.api("channels?part=id&mine=true")["items"][0]["id"]
+        for path in (f"commentThreads?part=id&allThreadsRelatedToChannelId={channel}", "playlistItems?part=snippet&playlistId=LL"):
+            items = list(self.pages(path))
+            total = self.api(path)["pageInfo"]["totalResults"]
+            if total != len(items):
+                yield f"{path} counts {total} and has {len(items)}"
+            yield from (f"a gap in {path}" for item in items if item.get("snippet", {}).get("title") == "Deleted video")
+
+    def status(self, path):
+        try:
+            self.api(path)
+        except urllib.error.HTTPError as error:
+            return error.code
+        return 200
 
     def lost(self, facts):
         lists = {item["id"]: item["snippet"]["title"] for item in self.pages("playlists?part=snippet&mine=true")}

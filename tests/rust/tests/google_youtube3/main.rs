@@ -1,5 +1,7 @@
 //! `google-youtube3`, unmodified: its own headers, its own multipart dialect, its own resumable uploads.
 
+mod audience;
+
 use std::io::Cursor;
 
 use google_youtube3::api::{
@@ -65,7 +67,7 @@ fn video(title: &str) -> Video {
 fn media() -> Cursor<Vec<u8>> {
     // A box that players pass over makes it long enough for several pieces.
     let filler = 300_000_u32;
-    let mut film = include_bytes!("film.mp4").to_vec();
+    let mut film = include_bytes!("../film.mp4").to_vec();
     film.extend_from_slice(&filler.to_be_bytes());
     film.extend_from_slice(b"free");
     film.resize(film.len() + filler as usize - 8, 7);
@@ -298,6 +300,18 @@ async fn a_playlist_is_filled_ordered_paged_and_deleted() {
     assert_eq!(titles().await, [(0, "One".into()), (1, "Two".into())]);
     hub.playlist_items().delete(&two.unwrap()).doit().await.unwrap();
     assert_eq!(titles().await, [(0, "One".into())]);
+    let renamed = Playlist {
+        id: Some(list.clone()),
+        snippet: Some(PlaylistSnippet {
+            title: Some("Renamed".into()),
+            ..PlaylistSnippet::default()
+        }),
+        ..Playlist::default()
+    };
+    hub.playlists().update(renamed).doit().await.unwrap();
+    let (_, found) = hub.playlists().list(&parts(&["snippet"])).add_id(&list).doit().await.unwrap();
+    let title = found.items.unwrap().remove(0).snippet.unwrap().title;
+    assert_eq!(title.as_deref(), Some("Renamed"));
     hub.playlists().delete(&list).doit().await.unwrap();
     let gone = hub.playlist_items().list(&parts(&["id"])).playlist_id(&list);
     assert_eq!(refusal(gone.doit().await), (404, "playlistNotFound".into()));
