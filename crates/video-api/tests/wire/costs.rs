@@ -73,13 +73,16 @@ fn seed(size: usize) -> String {
         json!({"id": format!("t{at}"), "author": format!("a{at}"), "video": "v0", "textOriginal": format!("a {word}"),
             "publishedAt": time(at), "replies": replies})
     };
+    let accounts: Vec<_> = [alice].into_iter().chain(others).collect();
+    let follow = |subscriber: &str, channel: &str, at: usize| json!({"subscriber": subscriber, "channel": channel, "publishedAt": time(at)});
+    let mut subscriptions = each(&|at| follow("alice", &format!("a{at}"), at));
+    subscriptions.extend(each(&|at| follow(&format!("a{at}"), "alice", at)));
     json!({
         "projects": [{"id": "p", "apiKeys": ["KEY"]}],
-        "accounts": [alice].into_iter().chain(others).collect::<Vec<_>>(),
+        "accounts": accounts,
         "videos": each(&|at| json!({"id": format!("v{at}"), "owner": "alice", "publishedAt": time(at), "snippet": {"title": format!("Film {at}"), "categoryId": "22"}})),
         "ratings": each(&|at| json!({"account": "alice", "video": format!("v{at}"), "rating": "like"})),
-        "subscriptions": each(&|at| json!({"subscriber": "alice", "channel": format!("a{at}"), "publishedAt": time(at)})).into_iter()
-            .chain(each(&|at| json!({"subscriber": format!("a{at}"), "channel": "alice", "publishedAt": time(at)}))).collect::<Vec<_>>(),
+        "subscriptions": subscriptions,
         "membershipsLevels": [{"id": "tin", "channel": "alice", "displayName": "Tin", "priceMicros": 1_000_000}],
         "members": each(&|at| json!({"creator": "alice", "member": format!("a{at}"), "level": "tin", "since": time(at)})),
         "comments": each(&comment),
