@@ -62,7 +62,7 @@ fn members(schema: &Value, path: &[String], out: &mut Vec<(Vec<String>, Vec<Valu
         return;
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        members(member, &[path, &[name.clone()]].concat(), out);
+        members(member, &[path, std::slice::from_ref(name)].concat(), out);
     }
     if schema["additionalProperties"].is_object() {
         let path = [path, &["de".to_owned()]].concat();

@@ -86,7 +86,7 @@ async fn items(service: &Service, who: &str, target: &str) -> Vec<Value> {
 async fn of_more_sections_at_once_than_a_channel_may_have_ten_are_made() {
     let (service, store) = service().await;
     let insert = |at: usize| {
-        let position = (at % 2 == 0).then_some(0);
+        let position = at.is_multiple_of(2).then_some(0);
         let body = json!({"snippet": {"type": "recentUploads", "position": position}});
         ("ALICE", "POST", "/channelSections?part=snippet".to_owned(), body)
     };
