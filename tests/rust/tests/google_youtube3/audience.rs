@@ -103,7 +103,7 @@ async fn a_track_goes_up_is_changed_downloaded_and_deleted() {
     assert_eq!(made.snippet.unwrap().status.as_deref(), Some("serving"));
     let id = made.id.unwrap();
     let call = hub.captions().update(track(Some(id.clone()), false));
-    let (_, changed) = call.upload_resumable(text(), mime()).await.unwrap();
+    let (_, changed) = call.upload(text(), mime()).await.unwrap();
     assert_eq!(changed.snippet.unwrap().is_draft, Some(false));
     let listing = bob();
     let (_, tracks) = listing.captions().list(&parts(&["id"]), &video).doit().await.unwrap();
@@ -166,8 +166,7 @@ async fn sections_are_arranged_and_subscriptions_made_and_ended() {
     let (_, made) = hub.subscriptions().insert(wanted.clone()).doit().await.unwrap();
     let again = hub.subscriptions().insert(wanted).doit().await;
     assert_eq!(refusal(again), (400, "subscriptionDuplicate".into()));
-    let (_, own) =
-        hub.subscriptions().list(&parts(&["snippet"])).mine(true).doit().await.unwrap();
+    let (_, own) = hub.subscriptions().list(&parts(&["snippet"])).mine(true).doit().await.unwrap();
     assert_eq!(own.items.unwrap()[0].snippet.as_ref().unwrap().title.as_deref(), Some("Alice"));
     let owner = alice();
     let call = owner.subscriptions().list(&parts(&["subscriberSnippet"])).my_subscribers(true);
