@@ -12,6 +12,7 @@ from picture import png  # noqa: E402
 from process import KEY, TOKEN, Server, command, raw  # noqa: E402
 
 API = "/youtube/v3"
+ALICE, BOB = "UCaliceAliceAliceAlice0A", "UCbobBobBobBobBobBobBo0A"
 
 
 class Folder(unittest.TestCase):
@@ -55,7 +56,31 @@ class Whole(Folder):
             server.call("POST", f"{API}/playlistItems?part=snippet", item)
         status, _ = server.control("POST", "/_ops/plays", {"video": video, "account": "bob", "count": 3, "seconds": 5})
         self.assertEqual(status, 200)
+        self.fill_around(server, video, playlist)
         return video, playlist
+
+    def fill_around(self, server, video, playlist):
+        """What others say and do about it."""
+        metadata = json.dumps({"snippet": {"videoId": video, "language": "en", "name": "Words"}})
+        file = "WEBVTT\n\n00:01.000 --> 00:02.000\nOver the sea\n"
+        body = f"--B\r\nContent-Type: application/json\r\n\r\n{metadata}\r\n--B\r\nContent-Type: text/vtt\r\n\r\n{file}\r\n--B--"
+        head = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "multipart/related; boundary=B"}
+        status, _, text = raw("POST", f"{server.url}/upload{API}/captions?part=snippet&uploadType=multipart", body.encode(), head)
+        self.assertEqual(status, 200, text)
+        for text, token in (("Well flown", "bob-token"), ("I was there", TOKEN)):
+            comment = {"channelId": ALICE, "videoId": video, "topLevelComment": {"snippet": {"textOriginal": text}}}
+            thread = server.call("POST", f"{API}/commentThreads?part=snippet", {"snippet": comment}, token)["id"]
+            reply = {"snippet": {"parentId": thread, "textOriginal": f"On {text}"}}
+            server.call("POST", f"{API}/comments?part=snippet", reply, "bob-token")
+        server.call("POST", f"{API}/comments/setModerationStatus?id={thread}&moderationStatus=heldForReview")
+        server.control("POST", "/_ops/comments", {"comment": thread, "account": "bob", "likes": True})
+        subscription = {"snippet": {"resourceId": {"kind": "youtube#channel", "channelId": ALICE}}}
+        server.call("POST", f"{API}/subscriptions?part=snippet", subscription, "bob-token")
+        section = {"snippet": {"type": "singlePlaylist"}, "contentDetails": {"playlists": [playlist]}}
+        server.call("POST", f"{API}/channelSections?part=snippet,contentDetails", section)
+        about = {"bulletin": {"resourceId": {"kind": "youtube#video", "videoId": video}}}
+        status, told = server.control("POST", "/_ops/activities", {"account": "alice", "type": "bulletin", "contentDetails": about})
+        self.assertEqual(status, 200, told)
 
     def answers(self, server, video, playlist):
         """What the interface shows, with the address of the server taken out."""
@@ -68,6 +93,14 @@ class Whole(Folder):
             "playlistItems?part=snippet&playlistId=LL",
             "search?part=snippet&q=zeppelin&type=video",
             "search?part=snippet&forMine=true&type=video",
+            f"captions?part=snippet&videoId={video}",
+            f"commentThreads?part=snippet,replies&videoId={video}",
+            f"commentThreads?part=snippet,replies&videoId={video}&moderationStatus=heldForReview",
+            f"commentThreads?part=snippet,replies&videoId={video}&searchTerms=flown",
+            "subscriptions?part=snippet,subscriberSnippet&mySubscribers=true",
+            "channelSections?part=snippet,contentDetails&mine=true",
+            "activities?part=snippet,contentDetails&mine=true",
+            f"activities?part=snippet,contentDetails&channelId={BOB}",
         ]
         # Processing is over on both.
         server.control("POST", "/_ops/clock", {"advanceMs": 10_000})
@@ -100,6 +133,19 @@ class Whole(Folder):
         after = self.answers(server, *names)
         for path, answer in before.items():
             self.assertEqual(after[path], answer, path)
+
+        # Nothing of it is left where the store is reset.
+        status, told = server.control("POST", "/_ops/reset")
+        self.assertEqual((status, told), (204, None))
+        for path in ("subscriptions?part=id&mySubscribers=true", "channelSections?part=id&mine=true", "activities?part=id&mine=true"):
+            self.assertEqual(server.call("GET", f"{API}/{path}")["items"], [], path)
+        for table in ("commentThreads", "captions"):
+            address = f"{server.url}{API}/{table}?part=id&videoId={names[0]}"
+            self.assertEqual(raw("GET", address, headers={"Authorization": f"Bearer {TOKEN}"})[0], 404, table)
+        server.stop()
+        left = self.done("export", "-", "--data", self.folder / "second").decode()
+        self.assertNotIn("Well flown", left)
+        self.assertNotIn("Over the sea", left)
 
     def test_a_file_that_was_cut_off_leaves_nothing_and_data_is_never_written_over(self):
         self.done("generate", "--data", self.folder / "made", "--channels", "2", "--videos", "50")
@@ -134,6 +180,11 @@ class Whole(Folder):
         self.assertTrue(10 <= len(hits["items"]) <= 20, hits["pageInfo"])
         self.assertTrue(all(series in hit["snippet"]["title"] for hit in hits["items"]))
         channel = found[0]["snippet"]["channelId"]
+        talked = max(found, key=lambda video: int(video["statistics"]["commentCount"]))
+        threads = server.call("GET", f"{API}/commentThreads?part=snippet,replies&maxResults=100&videoId={talked['id']}")["items"]
+        count = len(threads) + sum(thread["snippet"]["totalReplyCount"] for thread in threads)
+        self.assertEqual(str(count), talked["statistics"]["commentCount"])
+        self.assertGreater(count, 1)
         counted = server.call("GET", f"{API}/channels?part=statistics,contentDetails&id={channel}")["items"][0]
         uploads = counted["contentDetails"]["relatedPlaylists"]["uploads"]
         listed = server.call("GET", f"{API}/playlistItems?part=id&playlistId={uploads}&maxResults=50")
