@@ -37,6 +37,8 @@ class Buckets(DirectorySuite):
         self.zonal.delete_object(Bucket=name, Key="k")
         self.control.delete_bucket(Bucket=name)
         self.refused(404, "NoSuchBucket", self.control.delete_bucket, Bucket=name)
+        self.control.create_bucket(Bucket=name, CreateBucketConfiguration=configuration())
+        self.zonal.put_object(Bucket=name, Key="k", Body=b"again")
 
     def test_pages_of_buckets_go_on_where_the_last_ended(self):
         names = sorted(self.directory() for _ in range(3))

@@ -4,7 +4,7 @@ use triptych_core::kv::Tx;
 
 use crate::auth::account::Caller;
 use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
-use crate::auth::session::{DirectoryAccess, SessionMode};
+use crate::auth::session::{DirectoryAccess, Session, SessionMode};
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::query::Query;
@@ -38,7 +38,9 @@ impl DirectoryRequest<'_> {
         tx: &mut Tx<'_>,
     ) -> Result<(), Error> {
         let allowed = match (self.caller.session(), access) {
-            (Some(session), _) if session.bucket != bucket.id => return Err(Error::InvalidToken),
+            (Some(session), _) if !self.is_of_bucket(session, bucket) => {
+                return Err(Error::InvalidToken);
+            }
             (Some(session), DirectoryAccess::Zonal(mode)) => session.mode >= mode,
             (Some(_), DirectoryAccess::Copy | DirectoryAccess::CreateSession) => false,
             // Stock clients that are given an endpoint sign these with a session too: it may do what its key may.
@@ -76,6 +78,14 @@ impl DirectoryRequest<'_> {
             Some(effect) => effect == Effect::Allow,
             None => self.owns(bucket),
         })
+    }
+
+    /// Tells whether a session is one of this bucket. To its owner one that was made again under the same name is the same: clients keep
+    /// their sessions by the names of buckets.
+    fn is_of_bucket(&self, session: &Session, bucket: &Bucket) -> bool {
+        let is_made_again =
+            session.bucket_name == bucket.name && session.key.is_none() && self.owns(bucket);
+        session.bucket == bucket.id || is_made_again
     }
 
     fn owns_and_may(

@@ -47,6 +47,8 @@ pub struct Session {
     pub key_check: [u8; 8],
     /// The number of the bucket.
     pub bucket: u64,
+    /// Its name.
+    pub bucket_name: String,
     /// Its mode.
     pub mode: SessionMode,
     /// The key-management key of new objects; keys that the service manages without one.

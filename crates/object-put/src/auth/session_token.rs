@@ -141,6 +141,7 @@ mod tests {
             access_key: "AK".to_owned(),
             key_check: [7; 8],
             bucket: 5,
+            bucket_name: "b".to_owned(),
             mode: SessionMode::ReadOnly,
             key: None,
             expires: Timestamp::from_seconds(300),

@@ -1,23 +1,18 @@
-//! A PUT with an offset: the object that its body is appended to, and what the answer says of it.
+//! A PUT with an offset: the object that its body is appended to.
 
-use triptych_core::blobs::BlobId;
 use triptych_core::kv::Tx;
 
 use crate::body::body_headers::ChecksumPlan;
-use crate::body::checksum::{Checksum, Digested};
-use crate::body::encryption::WrappedKey;
+use crate::body::checksum::Checksum;
 use crate::error::Error;
 use crate::kms::key_name::KeyName;
 use crate::operation::Call;
-use crate::operation::Reply;
 use crate::operation::encryption::{EncryptedObject, EncryptionChoice};
 use crate::operation::put_headers::PutHeaders;
-use crate::operation::put_object::Admission;
-use crate::request::fields::Fields;
 use crate::store::object_encryption::{KeyOpening, ObjectEncryption};
 use crate::store::part_cursor::last_part;
-use crate::store::part_list::{ListedPart, PARTS_MAX, Part, part_context};
-use crate::store::version::{ObjectVersion, VersionId, encryption_context};
+use crate::store::part_list::PARTS_MAX;
+use crate::store::version::{ObjectVersion, VersionId};
 
 /// An object that grows, as the start of an append saw it.
 #[derive(Debug, Clone)]
@@ -119,52 +114,5 @@ fn is_same(choice: &EncryptionChoice, object: &ObjectEncryption) -> bool {
             choice.key == KeyName::Arn(seal.key.clone())
         }
         _ => false,
-    }
-}
-
-impl Admission {
-    /// The context that the body of an append is bound to.
-    #[must_use]
-    pub fn context_of_part(&self, growing: &GrowingObject) -> Vec<u8> {
-        let whole = encryption_context(self.bucket.id, &self.key, growing.version.random);
-        part_context(&whole, growing.number)
-    }
-
-    /// The part that the body of an append is, once it lies in `blob`.
-    #[must_use]
-    pub fn appended_part(
-        &self,
-        growing: &GrowingObject,
-        digested: &Digested,
-        blob: BlobId,
-        wrapped_key: WrappedKey,
-    ) -> ListedPart {
-        ListedPart {
-            part: Part { number: growing.number, blob, bytes: digested.size, wrapped_key },
-            tag: self.tag.unwrap_or_default(),
-            checksum: digested.checksum.clone(),
-        }
-    }
-
-    /// The answer to an append that made `object`, whose own bytes have the checksum `of_part`.
-    ///
-    /// # Errors
-    /// Those of [`Admission::reply`].
-    pub fn append_reply(
-        &self,
-        fields: &Fields<'_>,
-        object: &ObjectVersion,
-        of_part: &Checksum,
-    ) -> Result<Reply, Error> {
-        let reply = self.reply(fields, object)?;
-        let Some(data) = object.data.as_deref() else {
-            return Ok(reply);
-        };
-        let reply = match data.shown_checksum() {
-            Some(_) => reply,
-            // That of the whole is not known: what was sent can still be compared.
-            None => reply.with(of_part.algorithm.row().header, of_part.base64()),
-        };
-        Ok(reply.with("x-store-object-size", data.size.to_string()))
     }
 }

@@ -1,5 +1,6 @@
 //! PutObject without its transport: the look before the body, the record, and the answer.
 
+use triptych_core::blobs::BlobId;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -7,7 +8,8 @@ use triptych_core::time::Timestamp;
 use crate::auth::acl::Acl;
 use crate::auth::object_owner;
 use crate::auth::payload::Payload;
-use crate::body::checksum::{ChecksumType, Digested};
+use crate::body::checksum::{Checksum, ChecksumType, Digested};
+use crate::body::encryption::WrappedKey;
 use crate::error::Error;
 use crate::operation::append::{Append, GrowingObject};
 use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
@@ -20,7 +22,7 @@ use crate::request::fields::Fields;
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::key::Key;
 use crate::store::lifecycle::{self, Lifecycle};
-use crate::store::part_list::Parts;
+use crate::store::part_list::{ListedPart, Part, Parts, part_context};
 use crate::store::precondition::Snapshot;
 use crate::store::tables::{CURRENT, DELETE_GUARDS, bucket_slot, object_key};
 use crate::store::version::{ObjectData, ObjectVersion, VersionId, encryption_context};
@@ -157,6 +159,53 @@ impl Admission {
     #[must_use]
     pub fn encryption_context(&self) -> Vec<u8> {
         encryption_context(self.bucket.id, &self.key, self.random)
+    }
+}
+
+impl Admission {
+    /// The context that the body of an append is bound to.
+    #[must_use]
+    pub fn context_of_part(&self, growing: &GrowingObject) -> Vec<u8> {
+        let whole = encryption_context(self.bucket.id, &self.key, growing.version.random);
+        part_context(&whole, growing.number)
+    }
+
+    /// The part that the body of an append is, once it lies in `blob`.
+    #[must_use]
+    pub fn appended_part(
+        &self,
+        growing: &GrowingObject,
+        digested: &Digested,
+        blob: BlobId,
+        wrapped_key: WrappedKey,
+    ) -> ListedPart {
+        ListedPart {
+            part: Part { number: growing.number, blob, bytes: digested.size, wrapped_key },
+            tag: self.tag.unwrap_or_default(),
+            checksum: digested.checksum.clone(),
+        }
+    }
+
+    /// The answer to an append that made `object`, whose own bytes have the checksum `of_part`.
+    ///
+    /// # Errors
+    /// Those of [`Admission::reply`].
+    pub fn append_reply(
+        &self,
+        fields: &Fields<'_>,
+        object: &ObjectVersion,
+        of_part: &Checksum,
+    ) -> Result<Reply, Error> {
+        let reply = self.reply(fields, object)?;
+        let Some(data) = object.data.as_deref() else {
+            return Ok(reply);
+        };
+        let reply = match data.shown_checksum() {
+            Some(_) => reply,
+            // That of the whole is not known: what was sent can still be compared.
+            None => reply.with(of_part.algorithm.row().header, of_part.base64()),
+        };
+        Ok(reply.with("x-store-object-size", data.size.to_string()))
     }
 }
 

@@ -50,6 +50,7 @@ pub fn create(
         access_key: principal.id.clone(),
         key_check: key_check(&principal.key),
         bucket: bucket.id,
+        bucket_name: bucket.name.clone(),
         mode: mode.ok_or(Error::AccessDenied)?,
         key: EncryptionRequest::read(call.fields)?.of_session(call, tx)?,
         expires: call.now.plus(SESSION_TIME),

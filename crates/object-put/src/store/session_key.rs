@@ -1,9 +1,8 @@
 //! The key that tokens of sessions are sealed with: one of the store, wrapped by a root key, so that sessions outlive a restart and are opened
 //! by whoever has the store and its root keys.
 
-use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;
-use triptych_core::kv::{JsonRecord, StoreError, Tx};
+use triptych_core::kv::{StoreError, Tx};
 
 use crate::auth::session_token::SessionKey;
 use crate::body::encryption::{Keyring, WrappedKey};
@@ -15,13 +14,6 @@ const CONTEXT: &[u8] = b"key of session tokens";
 /// The name of the key that is used now.
 const CURRENT: &str = "current";
 
-/// The key as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct StoredSessionKey(WrappedKey);
-
-impl JsonRecord for StoredSessionKey {}
-
 /// Makes the key where there is none, or none that `keyring` opens: sessions of one that is lost end.
 ///
 /// # Errors
@@ -29,8 +21,9 @@ impl JsonRecord for StoredSessionKey {}
 pub fn ensure(tx: &mut Tx<'_>, keyring: &Keyring, ids: &mut dyn Ids) -> Result<(), StoreError> {
     if load(tx, keyring)?.is_none() {
         let key = SecretKey::draw(ids);
-        let stored = StoredSessionKey(keyring.wrap(key.reveal(), CONTEXT, ids));
-        SESSION_KEYS.put(tx, &CURRENT.to_owned(), &stored);
+        let wrapped = keyring.wrap(key.reveal(), CONTEXT, ids);
+        let stored = serde_json::to_vec(&wrapped).unwrap_or_default();
+        SESSION_KEYS.put(tx, &CURRENT.to_owned(), &stored.into());
     }
     Ok(())
 }
@@ -41,7 +34,8 @@ pub fn ensure(tx: &mut Tx<'_>, keyring: &Keyring, ids: &mut dyn Ids) -> Result<(
 /// As reads of the store.
 pub fn load(tx: &mut Tx<'_>, keyring: &Keyring) -> Result<Option<SessionKey>, StoreError> {
     let stored = SESSION_KEYS.peek(tx, &CURRENT.to_owned())?;
-    let opened = stored.and_then(|stored| keyring.unwrap(&stored.0, CONTEXT).ok());
+    let wrapped = stored.and_then(|stored| serde_json::from_slice::<WrappedKey>(&stored).ok());
+    let opened = wrapped.and_then(|wrapped| keyring.unwrap(&wrapped, CONTEXT).ok());
     Ok(opened.map(|key| SessionKey::new(SecretKey::new(key))))
 }
 

@@ -15,7 +15,6 @@ use crate::store::bucket::Bucket;
 use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
 use crate::store::part_list::PartListChunk;
-use crate::store::session_key::StoredSessionKey;
 use crate::store::upload::{CompletedUpload, DraftList, Upload, UploadEnd, UploadKey, UploadPart};
 use crate::store::version::{ObjectVersion, VersionId};
 
@@ -66,8 +65,8 @@ pub const KMS_KEYS: Table<String, KmsKey> = Table::new(25);
 /// Their aliases: the account and the alias.
 pub const KMS_ALIASES: Table<(String, String), KeyId> = Table::new(26);
 
-/// Keys that tokens of sessions are sealed with, by name.
-pub const SESSION_KEYS: Table<String, StoredSessionKey> = Table::new(27);
+/// Keys that tokens of sessions are sealed with, by name, each wrapped by a root key.
+pub const SESSION_KEYS: Table<String, Bytes> = Table::new(27);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]

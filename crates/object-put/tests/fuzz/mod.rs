@@ -193,6 +193,7 @@ pub fn session(data: &[u8]) {
         access_key: "AK".to_owned(),
         key_check: [7; 8],
         bucket: 5,
+        bucket_name: "b".to_owned(),
         mode: SessionMode::ReadWrite,
         key: None,
         expires: Timestamp::from_seconds(300),
