@@ -131,7 +131,7 @@ pub enum Error {
     /// A page without a language.
     #[error("Language detection is not supported for this page.")]
     NoLanguage,
-    /// A discarded tab's page has no language.
+    /// A restored tab whose page was never loaded.
     #[error("Cannot determine language: tab not loaded")]
     NotLoaded,
     /// More than two captures in a second (Spec tabs-api §8).
@@ -168,6 +168,9 @@ pub enum Error {
     /// A file that is named twice.
     #[error("Duplicate file specified: '{0}'.")]
     DuplicateFile(String),
+    /// A file that the extension has not.
+    #[error("Could not load file: '{0}'.")]
+    NoFile(String),
     /// Arguments, which only a function takes.
     #[error("'args' may not be used with file injections.")]
     ArgsWithFiles,

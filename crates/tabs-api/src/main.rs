@@ -179,6 +179,7 @@ fn seed(start: &Start) -> Result<(Seed, bool), LaunchError> {
         }),
         allow_file_access: false,
         allow_incognito: false,
+        files: None,
     };
     let seed = Seed { extensions: vec![first], ..Seed::default() };
     Ok((seed, false))

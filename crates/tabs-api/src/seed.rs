@@ -40,6 +40,9 @@ pub struct Install {
     /// True if the user lets it into incognito windows.
     #[serde(default)]
     pub allow_incognito: bool,
+    /// Paths of the files that it has; without the list any file that a call names is taken to be there.
+    #[serde(default)]
+    pub files: Option<BTreeSet<String>>,
 }
 
 /// One tab of a window to begin with.
@@ -312,7 +315,7 @@ impl Install {
         let manifest = Manifest::read(&self.manifest)
             .map_err(|reason| SeedError::Manifest { index, reason })?;
         let extension = Extension::new(self.id()?, &manifest, self.allow_file_access);
-        Ok(extension.let_incognito(self.allow_incognito))
+        Ok(extension.let_incognito(self.allow_incognito).with_files(self.files.clone()))
     }
 
     /// The warnings that the browser shows as it is installed. `index` is for the error alone.

@@ -290,21 +290,9 @@ fn replay(scenario: &Value, calls: &[ReplayCall], pages: &Pages) -> Verdict {
     if faults.is_empty() { Verdict::Pass } else { Verdict::Fail(faults) }
 }
 
-/// Recordings in which the engine loads several tabs in another order than the browser did: known differences, not rules.
-const LOADED_IN_ANOTHER_ORDER: [&str; 4] = [
-    "gen-navigation-300001-000",
-    "gen-strip-200002-000",
-    "gen-strip-200004-001",
-    "gen-windows-200003-002",
-];
-
-/// True if runs of the browser had the same events, each with the same payload, and differed in their order alone.
+/// True if there are runs of the browser that differ in nothing but the order in which several tabs loaded at once.
 fn varies_among_tabs(scenario: &Value) -> bool {
-    let stability = &scenario["stability"];
-    scenario["generated"].is_object()
-        && scenario["stable"] == false
-        && stability["events_as_multiset"] == true
-        || LOADED_IN_ANOTHER_ORDER.iter().any(|name| scenario["name"] == *name)
+    scenario["varies_among_tabs"] == true
 }
 
 /// Puts what loads of several tabs told at the same time into the order of the tabs: the browser itself loads them in any.

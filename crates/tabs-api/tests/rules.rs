@@ -178,14 +178,12 @@ fn a_state_that_size_or_focus_contradicts_is_refused() {
 }
 
 #[test]
-fn a_discarded_tab_has_no_language() {
+fn the_language_of_a_discarded_tab_waits_for_its_page() {
     let mut bench = Bench::new();
     let tab = bench.open("http://a.test/a.html");
     let tab = bench.call("tabs.discard", json!([tab]))["id"].clone();
-    assert_eq!(
-        bench.refused("tabs.detectLanguage", json!([tab])),
-        "Cannot determine language: tab not loaded"
-    );
+    let (reply, _) = bench.step("tabs.detectLanguage", json!([tab]));
+    assert_eq!(reply["error"]["kind"], "pending");
 }
 
 #[test]
@@ -269,4 +267,90 @@ fn a_page_that_names_the_window_it_opens_comes_back_to_it() {
     let open = json!([other, "window.open(\"/b.html\", \"side\", \"width=300\")&&0"]);
     let (_, events) = bench.step("harness.gesture", open);
     assert_eq!(events[0].0, "windows.onCreated", "a name is known to the page's relatives alone");
+}
+
+/// The names of events with their first argument, where that is an id.
+fn names(events: &[(String, Value)]) -> Vec<&str> {
+    let told = events.iter().map(|(name, _)| name.as_str());
+    told.filter(|name| !name.starts_with("windows.onFocus") && *name != "tabs.onZoomChange")
+        .collect()
+}
+
+#[test]
+fn going_to_the_same_address_is_an_entry_of_the_history_for_extensions_alone() {
+    let mut bench = Bench::new();
+    let url = "http://a.test/a.html";
+    let tab = bench.open(url);
+    bench.call("harness.gesture", json!([tab, "1"]));
+    bench.call("tabs.update", json!([tab, { "url": url }]));
+    bench.call("tabs.goBack", json!([tab]));
+    assert!(bench.refused("tabs.goBack", json!([tab])).contains("history"));
+    let other = bench.open(url);
+    bench.call("harness.gesture", json!([other, "location.href=\"/a.html\";0"]));
+    assert!(bench.refused("tabs.goBack", json!([other])).contains("history"));
+}
+
+#[test]
+fn a_tab_that_is_made_inside_of_a_group_is_born_in_it() {
+    let mut bench = Bench::new();
+    let (first, second) = (bench.first, bench.open("about:blank"));
+    let group = bench.call("tabs.group", json!([{ "tabIds": [first, second] }]));
+    let made = json!([{ "url": "about:blank", "active": false, "index": 1 }]);
+    let (reply, events) = bench.step("tabs.create", made);
+    assert_eq!(reply["result"]["groupId"], group);
+    assert!(events.iter().all(|(_, args)| args[1].get("groupId").is_none()));
+}
+
+#[test]
+fn the_focus_of_a_minimized_window_goes_to_the_next_that_is_to_be_seen() {
+    let mut bench = Bench::new();
+    let made = bench.call("windows.create", json!([{ "url": "about:blank" }]));
+    bench.call("windows.update", json!([made["id"], { "state": "minimized" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&json!(bench.window), &json!(true)));
+    bench.call("windows.update", json!([bench.window, { "state": "minimized" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&json!(bench.window), &json!(false)));
+    bench.call("windows.update", json!([made["id"], { "state": "normal" }]));
+    let last = bench.call("windows.getLastFocused", json!([]));
+    assert_eq!((&last["id"], &last["focused"]), (&made["id"], &json!(true)));
+}
+
+#[test]
+fn the_tab_of_a_popup_may_get_a_window_of_its_own() {
+    let mut bench = Bench::new();
+    let made = json!([{ "url": "about:blank", "type": "popup", "focused": false }]);
+    let popup = bench.call("windows.create", made);
+    let (reply, events) =
+        bench.step("windows.create", json!([{ "tabId": popup["tabs"][0]["id"] }]));
+    assert_eq!(reply["result"]["type"], "normal");
+    assert_eq!(
+        names(&events),
+        [
+            "windows.onCreated",
+            "tabs.onDetached",
+            "tabs.onAttached",
+            "tabs.onActivated",
+            "tabs.onHighlighted",
+            "windows.onRemoved",
+        ]
+    );
+}
+
+#[test]
+fn a_hidden_page_of_a_restored_window_loads_once_it_is_shown() {
+    let mut bench = Bench::new();
+    let urls = ["http://a.test/a.html", "http://a.test/de.html"];
+    let made = bench.call("windows.create", json!([{ "url": urls }]));
+    bench.call("windows.remove", json!([made["id"]]));
+    let restored = bench.call("sessions.restore", json!([]));
+    let tabs = &restored["window"]["tabs"];
+    assert_eq!((&tabs[0]["status"], &tabs[1]["status"]), (&json!("loading"), &json!("unloaded")));
+    let hidden = tabs[1]["id"].clone();
+    assert_eq!(
+        bench.refused("tabs.detectLanguage", json!([hidden])),
+        "Cannot determine language: tab not loaded"
+    );
+    bench.call("tabs.update", json!([hidden, { "active": true }]));
+    assert_eq!(bench.call("tabs.detectLanguage", json!([hidden])), "de");
 }

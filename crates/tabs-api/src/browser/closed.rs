@@ -187,7 +187,12 @@ impl Browser {
             let id = self.add_restored(window, &tab.tab)?;
             self.tab_mut(id)?.status = crate::browser::tab::Status::Unloaded;
             self.insert_into_strip(id, window, index)?;
-            self.create_and_activate(id)?;
+            // A window shows its first tab until the one comes that was active.
+            if index == 0 || tab.was_active {
+                self.create_and_activate(id)?;
+            } else {
+                self.emit_created(id);
+            }
             if tab.was_active {
                 shown = Some(id);
             }

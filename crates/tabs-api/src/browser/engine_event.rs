@@ -73,9 +73,9 @@ impl Browser {
             }
             PageEvent::Complete => self.complete(id),
             PageEvent::Audible(audible) => self.set_audible(id, audible),
-            PageEvent::Navigates(url) => self.navigate_by_code(id, &url, NavigationKind::Push),
+            PageEvent::Navigates(url) => self.navigate_by_page(id, &url, NavigationKind::Push),
             PageEvent::Replaces(url) => {
-                self.navigate_by_code(id, &url, NavigationKind::Replace);
+                self.navigate_by_page(id, &url, NavigationKind::Replace);
             }
             // The tab was just found, and an entry that is not there is nothing to go to.
             PageEvent::Reloads => drop(self.reload_tab(id)),
@@ -97,7 +97,7 @@ impl Browser {
             PageEvent::SendsOpener(url) => {
                 let opener = self.strips.tab(id).and_then(|tab| tab.page_opener);
                 if let Some(opener) = opener.filter(|opener| self.strips.tab(*opener).is_some()) {
-                    self.navigate_by_code(opener, &url, NavigationKind::Push);
+                    self.navigate_by_page(opener, &url, NavigationKind::Push);
                 }
             }
             PageEvent::ClosesNamed(name) => {

@@ -61,13 +61,22 @@ impl Focus {
         had_focus
     }
 
-    /// Forgets a window; the window that gets its focus, if it had it.
-    pub(super) fn remove(&mut self, window: WindowId) -> Option<WindowId> {
+    /// Forgets a window; the window that gets its focus, if it had it: the next one that is to be seen.
+    pub(super) fn remove(
+        &mut self,
+        window: WindowId,
+        is_seen: impl Fn(WindowId) -> bool,
+    ) -> Option<WindowId> {
         let had_focus = self.has(window);
         self.order.retain(|other| *other != window);
-        let gets = self.last().filter(|_| had_focus || self.is_lost);
-        self.is_lost &= gets.is_none();
-        gets
+        if had_focus || self.is_lost { self.pass_on(is_seen) } else { None }
+    }
+
+    /// Gives the focus to the first window that is to be seen; where there is none, nobody has it.
+    fn pass_on(&mut self, is_seen: impl Fn(WindowId) -> bool) -> Option<WindowId> {
+        let next = self.order.iter().copied().find(|window| is_seen(*window));
+        self.is_lost = true;
+        next.filter(|window| self.give(*window))
     }
 }
 
@@ -76,6 +85,7 @@ impl Browser {
     pub(crate) fn give_focus(&mut self, window: WindowId) {
         if self.focus.give(window) {
             self.emit(Event::WindowFocused(window.0));
+            self.show_minimized(window);
             // The page of a discarded tab comes back as its window comes to the front.
             let active = self.strips.window(window).and_then(|window| window.active);
             let discarded =
@@ -94,6 +104,27 @@ impl Browser {
         let waiting = active.and_then(|tab| self.strips.tab(tab)).filter(|tab| tab.waits_to_load);
         if let Some((id, url)) = waiting.map(|tab| (tab.id, tab.url.clone())) {
             self.navigate(id, &url, NavigationKind::Restore);
+        }
+    }
+
+    fn show_minimized(&mut self, window: WindowId) {
+        if let Some(state) = self.strips.window_mut(window).filter(|state| state.is_minimized()) {
+            state.state = "normal".into();
+            self.dirty.note_window(window);
+        }
+    }
+
+    /// Passes the focus of a window that is not to be seen any more on to the next one that is.
+    pub(crate) fn pass_on_focus(&mut self, window: WindowId) {
+        if !self.focus.has(window) {
+            return;
+        }
+        let strips = &self.strips;
+        let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
+        let next = self.focus.pass_on(is_seen);
+        self.emit(Event::WindowFocused(next.map_or(WINDOW_ID_NONE, |next| next.0)));
+        if let Some(next) = next {
+            self.load_waiting(next);
         }
     }
 

@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::id::TabId;
 use crate::url::{host, title};
 
+/// Addresses that no page leads to.
+const CLOSED_TO_PAGES: [&str; 4] = ["chrome:", "devtools:", "file:", "view-source:"];
+
 /// The part that the cache of pages had in a commit.
 #[derive(Debug, Clone, Copy)]
 struct PageCacheUse {
@@ -35,10 +38,11 @@ fn enter_history(
         || matches!(
             kind,
             NavigationKind::Reload | NavigationKind::Restore | NavigationKind::Replace
-        )
-        || kind == NavigationKind::Push && is_same_url && !tab.history.is_empty();
+        );
+    // Going to the address where it is gives an entry, but keeps no page: both would be the same.
+    let keeps_left = !stays && !is_same_url && tab.keeps_pages;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
-        left.is_cached = tab.keeps_pages;
+        left.is_cached = keeps_left;
     }
     let documents = tab.history.iter().map(|entry| entry.document);
     let document = match tab.history.get(tab.history_at) {
@@ -47,7 +51,6 @@ fn enter_history(
     };
     let came_back = match kind {
         NavigationKind::Reload | NavigationKind::Restore => false,
-        NavigationKind::Push if is_same_url && !tab.history.is_empty() => false,
         NavigationKind::Replace if !tab.history.is_empty() => {
             if let Some(entry) = tab.history.get_mut(tab.history_at) {
                 entry.url = url.into();
@@ -79,7 +82,7 @@ fn enter_history(
             !is_same_document && cached == Some(true)
         }
     };
-    PageCacheUse { came_back, keeps_left: !stays && tab.keeps_pages }
+    PageCacheUse { came_back, keeps_left }
 }
 
 impl Browser {
@@ -91,6 +94,16 @@ impl Browser {
     /// Sends a tab to a URL for an extension or a page. What only the user may open begins as any other, and ends without a page.
     pub(crate) fn navigate_by_code(&mut self, id: TabId, url: &str, kind: NavigationKind) {
         self.begin_navigation(id, url, kind, url.starts_with("data:"));
+    }
+
+    /// Sends a tab to a URL for a page, which may not lead to pages of the browser or of the machine. To where the tab is already
+    /// it leads without a new entry.
+    pub(super) fn navigate_by_page(&mut self, id: TabId, url: &str, kind: NavigationKind) {
+        if CLOSED_TO_PAGES.iter().any(|scheme| url.starts_with(scheme)) {
+            return;
+        }
+        let is_there = self.strips.tab(id).is_some_and(|tab| *tab.url == *url);
+        self.navigate_by_code(id, url, if is_there { NavigationKind::Replace } else { kind });
     }
 
     fn begin_navigation(&mut self, id: TabId, url: &str, kind: NavigationKind, is_refused: bool) {

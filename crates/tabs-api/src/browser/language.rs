@@ -28,12 +28,13 @@ impl Browser {
         if !has_language {
             return Err(Error::NoLanguage);
         }
-        if tab.discarded {
-            // Spec tabs-api §4: what is unknown is `und`; the browser says why it is.
-            return match self.compat {
-                Compat::Spec => Ok(Answer::Value("und".into())),
-                Compat::Browser => Err(Error::NotLoaded),
-            };
+        // Spec tabs-api §4: what is unknown is `und`; the browser waits until the page is there.
+        let is_unloaded = tab.status == Status::Unloaded;
+        if is_unloaded && self.compat == Compat::Spec {
+            return Ok(Answer::Value("und".into()));
+        }
+        if is_unloaded && !tab.discarded {
+            return Err(Error::NotLoaded);
         }
         if is_settled(tab) {
             return Ok(Answer::Value(language_of(tab).into()));
@@ -57,7 +58,7 @@ impl Browser {
 }
 
 fn is_settled(tab: &Tab) -> bool {
-    tab.status == Status::Complete && tab.was_shown
+    tab.status == Status::Complete && tab.was_shown && !tab.discarded
 }
 
 fn language_of(tab: &Tab) -> &str {

@@ -108,6 +108,12 @@ impl Window {
         }
     }
 
+    /// True if it is not to be seen.
+    #[must_use]
+    pub fn is_minimized(&self) -> bool {
+        self.state == "minimized"
+    }
+
     /// The index of a tab.
     #[must_use]
     pub fn index_of(&self, tab: TabId) -> Option<usize> {

@@ -31,8 +31,17 @@ const STEPS: [f64; 17] = [
     4.0,
     5.0,
 ];
+/// The browser counts zoom in levels, each of which is this factor.
+const LEVEL: f64 = 1.2;
+/// Levels closer to the default than this are the default.
+const NEAR_LEVEL: f64 = 0.001;
 /// Factors closer than this are the same step.
 const NEAR: f64 = 0.001;
+
+/// What becomes of a factor that the browser keeps as a level.
+pub(crate) fn as_kept(factor: f64) -> f64 {
+    LEVEL.powf(factor.ln() / LEVEL.ln())
+}
 
 /// Zoom factors by host; a host without one shows its pages at the default.
 #[derive(Debug, Default)]
@@ -55,7 +64,7 @@ impl ZoomLevels {
     }
 
     fn set(&mut self, host: String, factor: f64) {
-        if (factor - DEFAULT).abs() < f64::EPSILON {
+        if factor.log(LEVEL).abs() < NEAR_LEVEL {
             self.0.remove(&host);
         } else {
             self.0.insert(host, factor);

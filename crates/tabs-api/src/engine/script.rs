@@ -64,7 +64,7 @@ fn action_of(action: &str) -> Option<Script> {
     if let Some(target) = assigned(action, "location.href").or_else(|| assigned(action, "location"))
     {
         return match target.strip_prefix("javascript:") {
-            Some(code) => action_of(code),
+            Some(code) => action_of(code).or_else(|| document_script(code)),
             None => Some(Script::Go(target)),
         };
     }
@@ -99,6 +99,14 @@ fn action_of(action: &str) -> Option<Script> {
         "window.close" => Script::Close,
         _ => return None,
     })
+}
+
+/// The text that a `javascript:` address results in, which takes the place of the document: its title shows.
+fn document_script(code: &str) -> Option<Script> {
+    let mark = code.chars().next().filter(|mark| matches!(mark, '\'' | '"'))?;
+    let (text, _) = code.get(1..)?.split_once(mark)?;
+    let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+    title.map(|(title, _)| Script::Title(title.to_owned()))
 }
 
 /// A click on a link, whose address and target are assigned in turn.
@@ -232,6 +240,7 @@ mod tests {
             ("location.href=\"/b.html\";0", Script::Go("/b.html".into())),
             ("location='/b.html'", Script::Go("/b.html".into())),
             ("location.href=\"javascript:document.title='J';void 0\";0", Script::Title("J".into())),
+            ("location.href=\"javascript:'<title>K</title>x'\";0", Script::Title("K".into())),
             ("location.hash=\"h1\";0", Script::Fragment("#h1".into())),
             ("document.title=\"\";0", Script::Title(String::new())),
             ("history.go(-2);0", Script::Traverse(-2)),

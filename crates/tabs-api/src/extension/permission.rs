@@ -29,6 +29,8 @@ pub struct Extension {
     /// Tabs that the user invoked it on, with the host it was then; gone on navigation to another.
     granted: BTreeMap<i64, String>,
     content_scripts: Vec<Reach>,
+    /// Its files, where they are known.
+    files: Option<BTreeSet<String>>,
 }
 
 /// The access of somebody to tabs.
@@ -78,7 +80,21 @@ impl Extension {
             has_files,
             granted: BTreeMap::new(),
             content_scripts: scripts.map(ContentScript::reach).collect(),
+            files: None,
         }
+    }
+
+    /// The same with the files that it has; without a list it has every file.
+    #[must_use]
+    pub fn with_files(mut self, files: Option<BTreeSet<String>>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// True if it has a file of this path.
+    #[must_use]
+    pub fn has_file(&self, path: &str) -> bool {
+        self.files.as_ref().is_none_or(|files| files.contains(path.trim_start_matches('/')))
     }
 
     /// The same, let into incognito windows by the user or not.

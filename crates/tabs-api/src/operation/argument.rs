@@ -129,6 +129,16 @@ mod tests {
                 "Error at parameter 'moveProperties': Missing required property 'index'.",
             ),
             (
+                "tabs.highlight",
+                "[{\"tabs\": null, \"windowId\": 1.5}]",
+                "Error at parameter 'highlightInfo': Missing required property 'tabs'.",
+            ),
+            (
+                "tabs.highlight",
+                "[{\"windowId\": 1.5, \"tabs\": null}]",
+                "Error at parameter 'highlightInfo': Error at property 'windowId': Invalid type: expected integer, found number.",
+            ),
+            (
                 "tabs.create",
                 "[{\"index\": \"a\"}]",
                 "Error at parameter 'createProperties': Error at property 'index': Invalid type: expected integer, found string.",

@@ -208,7 +208,7 @@ impl Schema {
     }
 }
 
-/// The first fault of an object: its keys in the caller's order, then what is missing.
+/// The first fault of an object: its keys in the caller's order, null among them where it must have a value, then what is missing.
 fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Option<String> {
     let JsValue::Object(members) = value else {
         return None;
@@ -218,16 +218,22 @@ fn object_fault(properties: &[Property], value: &JsValue, compat: Compat) -> Opt
             return Some(format!("Unexpected property: '{key}'."));
         };
         if member.is_absent() {
+            if property.is_required {
+                return Some(missing(property));
+            }
             continue;
         }
         if let Some(fault) = property.schema.fault(member, compat) {
             return Some(format!("Error at property '{key}': {fault}"));
         }
     }
-    let missing = properties
-        .iter()
-        .find(|property| property.is_required && value.property(property.name).is_none());
-    missing.map(|property| format!("Missing required property '{}'.", property.name))
+    let is_missing =
+        |property: &&Property| property.is_required && value.property(property.name).is_none();
+    properties.iter().find(is_missing).map(missing)
+}
+
+fn missing(property: &Property) -> String {
+    format!("Missing required property '{}'.", property.name)
 }
 
 /// A schema as `/v1/schema` shows it, of the parameter at this path of the table of versions.

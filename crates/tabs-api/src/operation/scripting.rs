@@ -73,6 +73,7 @@ fn execute_script(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Erro
         return Err(Error::ArgsWithFiles);
     }
     check_files(call)?;
+    check_files_are_there(browser, call)?;
     let frames = browser.frames_to_inject(&call.caller.extension, &target(call))?;
     let results = frames.into_iter().map(
         |(frame, document)| json!({ "documentId": document, "frameId": frame, "result": null }),
@@ -90,6 +91,7 @@ pub(in crate::operation) const INSERT_CSS: Operation = Operation::new(
 fn insert_css(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     check_style_sheet(call)?;
     check_files(call)?;
+    check_files_are_there(browser, call)?;
     browser.frames_to_inject(&call.caller.extension, &target(call))?;
     Ok(Answer::Undefined)
 }
@@ -114,7 +116,16 @@ fn check_style_sheet(call: &Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Files are named, and none twice; whether the extension has them is its own affair.
+/// Refuses a file that the extension is known not to have, before the page is looked at.
+fn check_files_are_there(browser: &Browser, call: &Call<'_>) -> Result<(), Error> {
+    let Some(extension) = browser.extension(&call.caller.extension) else { return Ok(()) };
+    let mut files = call.texts(0, "files").into_iter();
+    let missing = files.find(|file| !extension.has_file(file));
+    let root = |file: &str| file.strip_prefix('/').unwrap_or(file).to_owned();
+    missing.map_or(Ok(()), |file| Err(Error::NoFile(root(file))))
+}
+
+/// Files are named, and none twice.
 fn check_files(call: &Call<'_>) -> Result<(), Error> {
     if call.property(0, "files").is_none() {
         return Ok(());

@@ -162,11 +162,7 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     let tab = tab.map(|id| browser.tab(TabId(id))).transpose()?.map(|tab| (tab.id, tab.window));
     if let Some((_, window)) = tab {
         browser.check_not_dragging()?;
-        let state = browser.window(window)?;
-        if state.kind != WindowKind::Normal {
-            return Err(Error::NotNormalWindow);
-        }
-        if state.incognito != incognito {
+        if browser.window(window)?.incognito != incognito {
             return Err(Error::OtherProfile);
         }
     }
@@ -179,9 +175,6 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         None if is_popup && urls.is_empty() => {}
         None => browser.fill_window(window, &urls)?,
     }
-    // As recorded: the new window has not got the focus yet when it is given back.
-    let mut answer = browser.window_view(browser.window(window)?, true, &call.access(browser));
-    answer.focused = false;
     let is_minimized = call.text(0, "state") == Some("minimized");
     if call.boolean(0, "focused").unwrap_or(!is_minimized) {
         browser.give_focus(window);
@@ -189,6 +182,9 @@ fn create(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     if !call.sees(browser, browser.window(window)?) {
         return Ok(Answer::Value(Value::Null));
     }
+    // As recorded: the window manager has not given it the focus yet when it is given back.
+    let mut answer = browser.window_view(browser.window(window)?, true, &call.access(browser));
+    answer.focused = false;
     Ok(Answer::Window(Box::new(answer)))
 }
 
@@ -235,8 +231,13 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
     }
     // The window manager acts later: what is given back is how the window was, but for a focus that it lost.
     let before = browser.window_view(browser.window(window)?, false, &call.access(browser));
+    let was_minimized = browser.window(window)?.is_minimized();
     browser.place_window(window, placement(call, 1))?;
-    if call.boolean(1, "focused") == Some(true) {
+    let is_minimized = browser.window(window)?.is_minimized();
+    if is_minimized {
+        browser.pass_on_focus(window);
+    }
+    if call.boolean(1, "focused") == Some(true) || was_minimized && !is_minimized {
         browser.give_focus(window);
     }
     Ok(Answer::Window(Box::new(before)))

@@ -28,6 +28,9 @@ use crate::session::{Output, Session};
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 /// The page that the recorded browser's new tabs went to.
 const RECORDED_NEW_TAB: &str = "chrome://new-tab-page-third-party/";
+/// The files of the recorded extension.
+const RECORDED_FILES: [&str; 6] =
+    ["manifest.json", "content.js", "call.mjs", "page.html", "page.mjs", "worker.mjs"];
 /// Without any event for this long, a step has settled.
 const QUIET: Duration = Duration::from_millis(220);
 /// The time that a recorded step took beside this.
@@ -428,7 +431,10 @@ fn session_of(pages: &Pages, now: Timestamp, variant: &str) -> Session {
 /// The extension of a variant; two of them are let into incognito windows.
 fn extension(id: &str, variant: &str) -> Extension {
     let is_let = ["spanning", "split"].contains(&variant);
-    Extension::new(id.to_owned(), &manifest(variant), true).let_incognito(is_let)
+    let files = RECORDED_FILES.iter().map(|file| (*file).to_owned()).collect();
+    Extension::new(id.to_owned(), &manifest(variant), true)
+        .let_incognito(is_let)
+        .with_files(Some(files))
 }
 
 /// The manifests of the contract's variants.

@@ -3,7 +3,7 @@
 //! The places are those of the recorded browser's window: a strip on top, tabs of one width behind the button that searches them.
 
 use crate::browser::Browser;
-use crate::browser::user_action::UserAction;
+use crate::browser::user_action::{MenuEntry, UserAction};
 use crate::browser::window::Window;
 use crate::error::Error;
 use crate::id::TabId;
@@ -20,17 +20,30 @@ const PINNED_WIDTH: i64 = 42;
 const STRIP_RIGHT: i64 = 110;
 /// The distance that the pointer goes before it drags.
 const DRAG_FROM: i64 = 10;
+/// The height of the part below the strip in which a tab that is dragged stays in it.
+const STRIP_MARGIN: i64 = 15;
+/// The width of a group's header.
+const HEADER_WIDTH: i64 = 30;
 /// The entries of a tab's menu that are known, by their distance below the pointer that opened it.
-const MENU: &[(i64, Entry)] = &[(151, Entry::Reload), (209, Entry::Pin), (238, Entry::MuteSite)];
+const MENU: &[(i64, MenuEntry)] =
+    &[(151, MenuEntry::Reload), (209, MenuEntry::Pin), (238, MenuEntry::MuteSite)];
 const MENU_ROW: i64 = 29;
-
-/// An entry of a tab's menu.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry {
-    Reload,
-    Pin,
-    MuteSite,
-}
+/// The entries from the first one down, as keys go through them.
+const FROM_TOP: &[Option<MenuEntry>] = &[
+    Some(MenuEntry::NewTab),
+    None,
+    Some(MenuEntry::NewGroup),
+    Some(MenuEntry::NewWindow),
+    Some(MenuEntry::Reload),
+    Some(MenuEntry::Duplicate),
+    Some(MenuEntry::Pin),
+    Some(MenuEntry::MuteSite),
+];
+/// The entries from the last one up.
+const FROM_BOTTOM: &[Option<MenuEntry>] =
+    &[Some(MenuEntry::CloseRight), Some(MenuEntry::CloseOthers), Some(MenuEntry::Close)];
+/// The words that begin something else than a key.
+const COMMANDS: [&str; 6] = ["mousemove", "click", "mousedown", "mouseup", "keydown", "keyup"];
 
 /// A tab under a pressed button.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +51,21 @@ struct Grip {
     tab: TabId,
     from_x: i64,
     from_index: usize,
+    /// The tab that was active before it was taken hold of.
+    former: Option<TabId>,
     is_dragging: bool,
+    /// True if it has left the strip.
+    is_out: bool,
+}
+
+/// A menu that is open.
+#[derive(Debug, Clone, Copy)]
+struct OpenMenu {
+    tab: TabId,
+    /// The height at which it begins.
+    top: i64,
+    /// The entry that keys came to: from the top, or, below 0, from the bottom.
+    at: i64,
 }
 
 /// The place of the pointer, and what is held.
@@ -48,8 +75,7 @@ pub(crate) struct Pointer {
     y: i64,
     held: Vec<String>,
     grip: Option<Grip>,
-    /// The tab whose menu is open, and how far down it begins.
-    menu: Option<(TabId, i64)>,
+    menu: Option<OpenMenu>,
 }
 
 impl Pointer {
@@ -62,7 +88,7 @@ impl Pointer {
         browser: &mut Browser,
         line: &[JsValue],
     ) -> Option<Result<(), Error>> {
-        let mut words = line.iter();
+        let mut words = line.iter().peekable();
         if words.next().and_then(JsValue::text) != Some("xdotool") {
             return None;
         }
@@ -91,7 +117,19 @@ impl Pointer {
                     self.held.retain(|held| held != key);
                     Ok(())
                 }
-                "key" => press_key(browser, words.next()?.text()?)?,
+                "key" => {
+                    while let Some(key) = words.next_if(|word| !is_command(word)) {
+                        match key.text()? {
+                            "--delay" => drop(words.next()),
+                            key => {
+                                if let Err(error) = self.press_key(browser, key)? {
+                                    return Some(Err(error));
+                                }
+                            }
+                        }
+                    }
+                    Ok(())
+                }
                 _ => return None,
             };
             if outcome.is_err() {
@@ -119,10 +157,10 @@ impl Pointer {
     }
 
     fn click(&mut self, browser: &mut Browser, button: i64) -> Option<Result<(), Error>> {
-        if let Some((tab, top)) = self.menu.take() {
-            let below = self.y - top;
+        if let Some(menu) = self.menu.take() {
+            let below = self.y - menu.top;
             let row = MENU.iter().find(|(place, _)| (below - place).abs() * 2 <= MENU_ROW);
-            return Some(choose(browser, tab, row?.1));
+            return Some(choose(browser, menu.tab, row?.1));
         }
         let (tab, _) = self.tab_here(browser)?;
         Some(match button {
@@ -131,7 +169,7 @@ impl Pointer {
             1 => act(browser, UserAction::Activate { tab_id: tab.0 }),
             2 => act(browser, UserAction::Close { tab_id: tab.0 }),
             3 => {
-                self.menu = Some((tab, self.y));
+                self.menu = Some(OpenMenu { tab, top: self.y, at: 0 });
                 Ok(())
             }
             _ => return None,
@@ -142,32 +180,92 @@ impl Pointer {
         let Some((tab, index)) = self.tab_here(browser) else {
             return Ok(());
         };
-        self.grip = Some(Grip { tab, from_x: self.x, from_index: index, is_dragging: false });
-        let action = UserAction::Activate { tab_id: tab.0 };
-        act(browser, action)
+        let (former, is_mate) = match browser.focused_window() {
+            Some(window) => (
+                window.active.filter(|active| *active != tab),
+                window.highlighted.len() > 1 && window.highlighted.contains(&tab),
+            ),
+            None => (None, false),
+        };
+        let from_x = self.x;
+        self.grip = Some(Grip {
+            tab,
+            from_x,
+            from_index: index,
+            former,
+            is_dragging: false,
+            is_out: false,
+        });
+        // One of several that are highlighted keeps the others beside it.
+        if is_mate && former.is_none() {
+            return Ok(());
+        }
+        act(browser, UserAction::Activate { tab_id: tab.0 })
     }
 
-    /// Follows the pointer with the tab that is held: it changes places with a neighbour once it covers half of it.
+    /// Follows the pointer with what is held: along the strip, or out of it.
     fn drag(&mut self, browser: &mut Browser) -> Result<(), Error> {
+        let (x, y) = (self.x, self.y);
         let Some(grip) = &mut self.grip else {
             return Ok(());
         };
-        let way = self.x - grip.from_x;
-        if !grip.is_dragging && way.abs() < DRAG_FROM {
+        let way = x - grip.from_x;
+        if grip.is_out || !grip.is_dragging && way.abs() < DRAG_FROM {
             return Ok(());
         }
         if !std::mem::replace(&mut grip.is_dragging, true) {
             act(browser, UserAction::DragBegin {})?;
         }
-        let steps = way.unsigned_abs().saturating_add(TAB_WIDTH.unsigned_abs() / 2)
-            / TAB_WIDTH.unsigned_abs();
-        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-        let to = if way < 0 {
-            grip.from_index.saturating_sub(steps)
-        } else {
-            grip.from_index.saturating_add(steps)
-        };
-        browser.move_within(grip.tab, Some(to))
+        let window = browser.window(browser.tab(grip.tab)?.window)?;
+        let held: Vec<_> =
+            window.tabs.iter().filter(|tab| window.highlighted.contains(tab)).copied().collect();
+        if y - window.bounds.top > STRIP_HEIGHT + STRIP_MARGIN {
+            grip.is_out = true;
+            let mut tabs = vec![grip.tab];
+            tabs.extend(held.into_iter().filter(|tab| *tab != grip.tab));
+            return browser.drag_held_out(&tabs, grip.former).map(drop);
+        }
+        let to = dragged_to(grip.from_index, way);
+        if held.len() > 1 {
+            let before = held.iter().take_while(|tab| **tab != grip.tab).count();
+            return browser.move_side_by_side(&held, to.saturating_sub(before));
+        }
+        browser.drag_within(grip.tab, to, way)
+    }
+
+    /// Does what a key does: in a menu that is open, to what is dragged, or in the window that has the focus.
+    fn press_key(&mut self, browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
+        if let Some(menu) = &mut self.menu {
+            match key {
+                "Down" => menu.at += 1,
+                "Up" => menu.at -= 1,
+                "Return" => {
+                    let menu = self.menu.take()?;
+                    return Some(choose(browser, menu.tab, entry_at(menu.at)?));
+                }
+                _ => self.menu = None,
+            }
+            return Some(Ok(()));
+        }
+        match self.grip {
+            Some(grip) if key == "Escape" => Some(self.give_up(browser, grip)),
+            _ if key == "Escape" => Some(Ok(())),
+            _ => press_key(browser, key),
+        }
+    }
+
+    /// Puts back what was dragged along its strip, and what was active before.
+    fn give_up(&mut self, browser: &mut Browser, grip: Grip) -> Result<(), Error> {
+        self.grip = None;
+        if grip.is_out || !grip.is_dragging {
+            return Ok(());
+        }
+        browser.move_within(grip.tab, Some(grip.from_index))?;
+        act(browser, UserAction::DragEnd { tab_id: None, index: None })?;
+        match grip.former {
+            Some(former) => act(browser, UserAction::Activate { tab_id: former.0 }),
+            None => Ok(()),
+        }
     }
 
     fn release(&mut self, browser: &mut Browser) -> Result<(), Error> {
@@ -179,6 +277,25 @@ impl Pointer {
             _ => Ok(()),
         }
     }
+}
+
+fn is_command(word: &JsValue) -> bool {
+    word.text().is_some_and(|word| COMMANDS.contains(&word))
+}
+
+/// The entry of a tab's menu that keys came to.
+fn entry_at(at: i64) -> Option<MenuEntry> {
+    let place = usize::try_from(at.unsigned_abs()).ok()?.checked_sub(1)?;
+    let rows = if at > 0 { FROM_TOP } else { FROM_BOTTOM };
+    *rows.get(place)?
+}
+
+/// The index that a tab comes to: it changes places with a neighbour once it covers half of it.
+fn dragged_to(from: usize, way: i64) -> usize {
+    let width = TAB_WIDTH.unsigned_abs();
+    let steps = way.unsigned_abs().saturating_add(width / 2) / width;
+    let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+    if way < 0 { from.saturating_sub(steps) } else { from.saturating_add(steps) }
 }
 
 /// Does what the user does, at the time that the browser has come to.
@@ -195,21 +312,24 @@ fn lefts(browser: &Browser, window: &Window) -> Vec<i64> {
     let width = TAB_WIDTH.min(room / others.max(1)).max(PINNED_WIDTH);
     let mut left = STRIP_LEFT;
     let mut lefts = vec![left];
+    let mut group = None;
     for id in &window.tabs {
+        let own = browser.tab(*id).ok().and_then(|tab| tab.group);
+        if own.is_some() && own != group {
+            left += HEADER_WIDTH;
+            if let Some(edge) = lefts.last_mut() {
+                *edge = left;
+            }
+        }
+        group = own;
         left += if pinned(&id) { PINNED_WIDTH } else { width };
         lefts.push(left);
     }
     lefts
 }
 
-fn choose(browser: &mut Browser, tab: TabId, entry: Entry) -> Result<(), Error> {
-    let state = browser.tab(tab)?;
-    let action = match entry {
-        Entry::Reload => UserAction::Reload { tab_id: tab.0 },
-        Entry::Pin => UserAction::Pin { tab_id: tab.0, pinned: !state.pinned },
-        Entry::MuteSite => UserAction::MuteSite { tab_id: tab.0, muted: !state.muted.muted },
-    };
-    act(browser, action)
+fn choose(browser: &mut Browser, tab: TabId, entry: MenuEntry) -> Result<(), Error> {
+    act(browser, UserAction::ChooseFromMenu { tab_id: tab.0, entry })
 }
 
 /// Does what a key does to the window that has the focus; `None` for one that does nothing known.
@@ -223,6 +343,8 @@ fn press_key(browser: &mut Browser, key: &str) -> Option<Result<(), Error>> {
         Some(UserAction::Activate { tab_id: tab.0 })
     };
     let action = match key {
+        "ctrl+n" => UserAction::NewWindow { incognito: false },
+        "ctrl+shift+w" => UserAction::CloseWindow { window_id: window.id.0 },
         "ctrl+t" => UserAction::NewTab { window_id: window.id.0 },
         "ctrl+w" | "ctrl+F4" => UserAction::Close { tab_id },
         "ctrl+shift+t" => UserAction::RestoreTab { window_id: window.id.0 },

@@ -40,9 +40,6 @@ use crate::run::progress::{Progress, build};
 use crate::run::service::{Options, Server, Service};
 use crate::run::workspace::{cargo, root, target};
 
-/// How often each scenario is recorded.
-const RUNS: usize = 2;
-
 /// Arguments of `tabs-record`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -58,6 +55,9 @@ pub(crate) struct Arguments {
     /// About how many steps a scenario has
     #[arg(long, default_value_t = 12)]
     pub length: usize,
+    /// How often each scenario is recorded; what the browser does now so and now so shows with more runs
+    #[arg(long, default_value_t = 2)]
+    pub runs: usize,
     /// Scenarios of your own, in place of generated ones: a file, or a folder of them
     #[arg(long, value_name = "PATH", conflicts_with_all = ["theme", "seed", "count", "length"])]
     pub scenarios: Option<PathBuf>,
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let out = arguments.out.clone().unwrap_or_else(|| target().join("tabs-record"));
     std::fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
-    let recordings = record(scenarios, &out)?;
+    let recordings = record(scenarios, arguments.runs, &out)?;
     for recording in &recordings {
         if let Some(run) = recording.runs.first().filter(|_| arguments.show) {
             println!("{}\n{}\n", recording.scenario.name, show::trace(&recording.scenario, run));
@@ -136,11 +136,11 @@ fn generated(arguments: &Arguments, engine: &Contract) -> Result<Vec<Scenario>> 
 }
 
 /// Records every scenario, in another order and by another browser each time. What is recorded is written at once, so that it is kept where this is interrupted.
-fn record(scenarios: Vec<Scenario>, out: &Path) -> Result<Vec<Recording>> {
+fn record(scenarios: Vec<Scenario>, runs: usize, out: &Path) -> Result<Vec<Recording>> {
     let new = |scenario| Recording { scenario, runs: Vec::new() };
     let mut recordings: Vec<_> = scenarios.into_iter().map(new).collect();
     let progress = Progress::begin("recording");
-    for run in 0..RUNS {
+    for run in 0..runs {
         let places: Vec<_> = (0..recordings.len()).collect();
         let order = match run {
             0 => places,
@@ -150,7 +150,7 @@ fn record(scenarios: Vec<Scenario>, out: &Path) -> Result<Vec<Recording>> {
         for (done, place) in order.iter().enumerate() {
             let Some(recording) = recordings.get_mut(*place) else { continue };
             progress.at(&format!(
-                "run {} of {RUNS}, scenario {} of {}",
+                "run {} of {runs}, scenario {} of {}",
                 run + 1,
                 done + 1,
                 order.len()

@@ -93,20 +93,32 @@ impl Trace {
         })
     }
 
-    /// The same without what the browser does now so and now so: events of the focus, and the order in which tabs load at once.
+    /// The same without what the window manager does now so and now so: events of the focus, and on which side of a result an event came.
     pub(super) fn steady(&self) -> Self {
         let mut trace = self.clone();
-        for events in trace.events.iter_mut().chain(trace.heard.values_mut().flatten()) {
+        for events in trace.all_events() {
             events.retain(|event| event.name != "windows.onFocusChanged");
             for event in events.iter_mut() {
                 event.is_before_result = false;
             }
-            let is_load = |event: &Event| event.loading_tab().is_some();
+        }
+        trace
+    }
+
+    /// The steady part, with the loads of several tabs that ran at once told one tab after the other.
+    pub(super) fn tab_by_tab(&self) -> Self {
+        let mut trace = self.steady();
+        let is_load = |event: &Event| event.loading_tab().is_some();
+        for events in trace.all_events() {
             for loads in events.chunk_by_mut(|one, next| is_load(one) && is_load(next)) {
                 loads.sort_by_key(|event| event.loading_tab().map(str::to_owned));
             }
         }
         trace
+    }
+
+    fn all_events(&mut self) -> impl Iterator<Item = &mut Vec<Event>> {
+        self.events.iter_mut().chain(self.heard.values_mut().flatten())
     }
 }
 

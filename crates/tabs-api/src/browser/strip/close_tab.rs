@@ -27,6 +27,22 @@ impl Browser {
         self.emit_after_removal(&removal)
     }
 
+    /// Closes tabs of one window in one go, the last one first: what it does to those that stay is told once, at the end.
+    pub(crate) fn close_at_once(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let mut removals = Vec::new();
+        for id in tabs.iter().rev() {
+            let window = self.tab(*id)?.window;
+            self.remember_tab(*id)?;
+            self.end_document(*id, UnloadReason::Gone);
+            let group = self.tab(*id)?.group;
+            self.clear_pin_and_group(*id, true)?;
+            removals.push(self.remove_from_strip(*id, group)?);
+            self.forget_tab(*id);
+            self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
+        }
+        self.settle_left_window(&removals)
+    }
+
     /// Closes a window and all its tabs, the last one first.
     pub(crate) fn close_window(&mut self, window: WindowId) -> Result<(), Error> {
         let tabs = self.window(window)?.tabs.clone();
@@ -48,7 +64,9 @@ impl Browser {
 
     fn drop_window(&mut self, window: WindowId) {
         self.strips.remove_window(window);
-        let next = self.focus.remove(window);
+        let strips = &self.strips;
+        let is_seen = |id| strips.window(id).is_some_and(|window| !window.is_minimized());
+        let next = self.focus.remove(window, is_seen);
         self.emit(Event::WindowRemoved(window.0));
         if let Some(next) = next {
             self.emit(Event::WindowFocused(next.0));

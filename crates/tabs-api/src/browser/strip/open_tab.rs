@@ -1,7 +1,7 @@
 //! Opening tabs: by a call, by the user, by a page. `tabs.onCreated` comes first, then what being active brings.
 
 use crate::browser::Browser;
-use crate::browser::event::{Change, Event};
+use crate::browser::event::Event;
 use crate::browser::strip::WindowPlacement;
 use crate::browser::tab::{HistoryEntry, Tab};
 use crate::browser::window::{Window, WindowKind};
@@ -115,7 +115,7 @@ impl Browser {
     }
 
     /// Opens an active tab at the end of a window, which goes to its page at once if that is known.
-    fn open_at_end(
+    pub(in crate::browser) fn open_at_end(
         &mut self,
         window: WindowId,
         opener: TabId,
@@ -270,13 +270,15 @@ impl Browser {
         } else {
             self.emit_created(id);
         }
-        if let Some(group) = group {
-            self.emit_updated(id, Change { group: Some(group.0), ..Change::default() });
+        // It is born a member, of which no event tells.
+        if group.is_some() {
+            self.freeze_later(id);
         }
         Ok(())
     }
 
-    fn emit_created(&mut self, id: TabId) {
+    /// Tells of a new tab that another one is active beside.
+    pub(in crate::browser) fn emit_created(&mut self, id: TabId) {
         if let Some(view) = self.view(id) {
             self.emit(Event::TabCreated(view));
         }

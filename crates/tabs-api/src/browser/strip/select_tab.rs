@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::browser::Browser;
 use crate::browser::event::Event;
+use crate::browser::tab::Status;
+use crate::browser::window::Window;
+use crate::engine::NavigationKind;
 use crate::error::Error;
 use crate::id::{TabId, WindowId};
 
@@ -133,10 +136,23 @@ impl Browser {
         Ok(())
     }
 
-    /// Loads a discarded tab that is shown now, and lets a frozen one run.
+    fn is_minimized(&self, id: TabId) -> bool {
+        let window = self.strips.tab(id).and_then(|tab| self.strips.window(tab.window));
+        window.is_some_and(Window::is_minimized)
+    }
+
+    /// Loads a tab that is shown now and has no page, and lets a frozen one run.
     pub(super) fn run_shown_page(&mut self, id: TabId) -> Result<(), Error> {
-        if self.tab(id)?.discarded {
+        let tab = self.tab(id)?;
+        let (url, status, waits) = (tab.url.clone(), tab.status, tab.discarded);
+        if waits && self.is_minimized(id) {
+            // Its page comes once the window is there to be seen.
+            return Ok(());
+        }
+        if waits {
             self.reload_discarded(id)?;
+        } else if status == Status::Unloaded && !url.is_empty() {
+            self.navigate(id, &url, NavigationKind::Restore);
         } else {
             self.unfreeze_soon(id);
         }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::browser::event::{number, zoom_settings};
-use crate::browser::tab::ZoomMode;
-use crate::browser::zoom::DEFAULT;
+use crate::browser::tab::{Status, ZoomMode};
+use crate::browser::zoom::{DEFAULT, as_kept};
 use crate::browser::{Answer, Browser, Compat};
 use crate::error::Error;
 use crate::id::TabId;
@@ -60,15 +60,23 @@ fn set_zoom(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
         _ => DEFAULT,
     };
     let tab = browser.tab(id)?;
-    if tab.zoom.mode == ZoomMode::Disabled || tab.discarded {
+    if tab.zoom.mode == ZoomMode::Disabled || tab.status == Status::Unloaded {
         // The specification lets it pass without effect; the browser says so.
         return match browser.compat() {
             Compat::Browser => Err(Error::ZoomDisabled),
             Compat::Spec => Ok(Answer::Undefined),
         };
     }
-    browser.zoom_to(id, factor)?;
+    browser.zoom_to(id, kept(browser.compat(), factor))?;
     Ok(Answer::Undefined)
+}
+
+/// The factor as it comes back: the browser keeps it as a level, the specification as it is.
+fn kept(compat: Compat, factor: f64) -> f64 {
+    match compat {
+        Compat::Browser => as_kept(factor),
+        Compat::Spec => factor,
+    }
 }
 
 pub(in crate::operation) const SET_ZOOM_SETTINGS: Operation = Operation::new(

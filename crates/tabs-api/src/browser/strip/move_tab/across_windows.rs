@@ -51,6 +51,8 @@ impl Browser {
         if is_new && !self.tab(tab)?.discarded {
             self.run_shown_page(tab)?;
         }
+        // A copy that waited in the background is to be seen there.
+        self.load_waiting(window);
         Ok(())
     }
 

@@ -36,7 +36,12 @@ impl Browser {
         }
     }
 
-    fn change_group_in_place(&mut self, id: TabId, group: Option<GroupId>) -> Result<(), Error> {
+    /// Makes a tab a member of another group, or of none, where it stands.
+    pub(in crate::browser) fn change_group_in_place(
+        &mut self,
+        id: TabId,
+        group: Option<GroupId>,
+    ) -> Result<(), Error> {
         let left = std::mem::replace(&mut self.tab_mut(id)?.group, group);
         let shown = Some(group.map_or(GROUP_ID_NONE, |group| group.0));
         self.emit_updated(id, Change { group: shown, ..Change::default() });

@@ -73,11 +73,7 @@ impl Browser {
     }
 
     /// Moves tabs to stand side by side from `at` on, each told on its own.
-    pub(in crate::browser) fn move_side_by_side(
-        &mut self,
-        tabs: &[TabId],
-        at: usize,
-    ) -> Result<(), Error> {
+    pub(crate) fn move_side_by_side(&mut self, tabs: &[TabId], at: usize) -> Result<(), Error> {
         let Some(first) = tabs.first() else {
             return Ok(());
         };

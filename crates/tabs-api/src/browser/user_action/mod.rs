@@ -1,18 +1,15 @@
 //! The other side: what the user, the machine and the browser do, which extensions cannot.
 
+mod drag;
+mod perform;
+mod tab_menu;
+
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use triptych_core::time::Timestamp;
 
 use crate::browser::Browser;
-use crate::browser::closed::Restored;
-use crate::browser::strip::WindowPlacement;
-use crate::browser::tab::MuteReason;
-use crate::browser::window::WindowKind;
-use crate::engine::NavigationKind;
 use crate::error::Error;
-use crate::id::{TabId, WindowId};
-use crate::url::resolve;
 
 /// One action of the control side, as `{"type": "activate", "tabId": 1000002}`.
 #[derive(Debug, Clone, Deserialize)]
@@ -31,6 +28,54 @@ pub enum UserAction {
         tab_id: Option<i64>,
         /// The index that it moved to.
         index: Option<usize>,
+    },
+    /// The user drags tabs to stand side by side from an index of a strip on; without a window it is that of their own.
+    Drag {
+        /// The tabs, the one that is held first.
+        tab_ids: Vec<i64>,
+        /// The window that they are dragged to.
+        window_id: Option<i64>,
+        /// The index.
+        index: usize,
+    },
+    /// The user drags tabs out of their strip, into a window of their own.
+    DragOut {
+        /// The tabs, the one that is held first.
+        tab_ids: Vec<i64>,
+    },
+    /// The user drags a group by its header to an index of its strip.
+    DragGroup {
+        /// The group.
+        group_id: i64,
+        /// The index.
+        index: usize,
+    },
+    /// The user clicks the header of a group: it hides its tabs, or shows them.
+    ToggleGroup {
+        /// The group.
+        group_id: i64,
+    },
+    /// The user chooses an entry of a tab's menu, for all highlighted tabs if it is one of them.
+    ChooseFromMenu {
+        /// The tab.
+        tab_id: i64,
+        /// The entry.
+        entry: MenuEntry,
+    },
+    /// The user clicks a link of a page with the middle button, or with keys held.
+    OpenLink {
+        /// The tab of the page.
+        tab_id: i64,
+        /// The address of the link.
+        url: String,
+        /// The place where it opens.
+        place: LinkPlace,
+    },
+    /// The user opens a new window.
+    NewWindow {
+        /// True if it keeps no traces.
+        #[serde(default)]
+        incognito: bool,
     },
     /// The user clicks a tab.
     Activate {
@@ -182,6 +227,44 @@ pub enum UserAction {
     },
 }
 
+/// An entry of a tab's menu.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MenuEntry {
+    /// A new tab behind it.
+    NewTab,
+    /// A new group.
+    NewGroup,
+    /// A window of its own.
+    NewWindow,
+    /// Its page again.
+    Reload,
+    /// A copy behind it.
+    Duplicate,
+    /// Pinned, or no longer.
+    Pin,
+    /// All tabs of its site muted, or no longer.
+    MuteSite,
+    /// The tab closes.
+    Close,
+    /// All others that are not pinned close.
+    CloseOthers,
+    /// All behind it close.
+    CloseRight,
+}
+
+/// The place where a link opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LinkPlace {
+    /// A tab in the background: the middle button.
+    Background,
+    /// A tab in front: the middle button with shift.
+    Front,
+    /// A window: shift.
+    Window,
+}
+
 impl Browser {
     /// Does what the user, the machine or the browser does; the drag lock does not hold for them.
     ///
@@ -194,144 +277,16 @@ impl Browser {
         self.assert_invariants();
         outcome
     }
-
-    fn perform(&mut self, action: UserAction) -> Result<Value, Error> {
-        match action {
-            UserAction::DragBegin {} => self.is_dragging = true,
-            UserAction::DragEnd { tab_id, index } => {
-                self.is_dragging = false;
-                if let (Some(tab), Some(index)) = (tab_id, index) {
-                    self.move_within(self.tab(TabId(tab))?.id, Some(index))?;
-                }
-            }
-            UserAction::Activate { tab_id } => {
-                let tab = self.tab(TabId(tab_id))?;
-                let (tab, window) = (tab.id, tab.window);
-                self.give_focus(window);
-                self.activate(tab)?;
-            }
-            UserAction::Toggle { tab_id } => self.toggle(TabId(tab_id))?,
-            UserAction::Extend { tab_id } => self.extend(TabId(tab_id))?,
-            UserAction::MoveBy { tab_id, forward } => self.move_by_one(TabId(tab_id), forward)?,
-            UserAction::NewTab { window_id } => {
-                return Ok(tab_id_json(self.open_user_tab(WindowId(window_id))?));
-            }
-            UserAction::RestoreTab { window_id } => {
-                let fallback = self.window(WindowId(window_id))?.id;
-                return Ok(match self.restore_closed(None, fallback)? {
-                    (Restored::Tab(tab), _) => tab_id_json(tab),
-                    (Restored::Window(window), _) => json!({ "windowId": window.0 }),
-                });
-            }
-            UserAction::Reload { tab_id } => self.reload_tab(TabId(tab_id))?,
-            UserAction::Traverse { tab_id, forward } => {
-                let tab = self.tab(TabId(tab_id))?;
-                if let Some(target) = self.history_target(tab, forward) {
-                    self.go_to_entry(TabId(tab_id), target)?;
-                }
-            }
-            UserAction::ZoomStep { tab_id, step } => self.zoom_step(TabId(tab_id), step)?,
-            UserAction::Close { tab_id } => self.close_tab(TabId(tab_id))?,
-            UserAction::Pin { tab_id, pinned } => self.set_pinned(TabId(tab_id), pinned)?,
-            UserAction::MuteSite { tab_id, muted } => self.mute_site(TabId(tab_id), muted)?,
-            UserAction::Zoom { tab_id, factor } if factor.is_finite() && factor > 0.0 => {
-                self.zoom_to(TabId(tab_id), factor)?
-            }
-            UserAction::Zoom { .. } => {
-                return Err(Error::Unsupported("a zoom factor is a number above 0".into()));
-            }
-            UserAction::Navigate { tab_id, url } => {
-                let url = resolve(&url, "")?;
-                let tab = self.tab_mut(TabId(tab_id))?;
-                tab.forgets_openers = true;
-                let tab = tab.id;
-                self.navigate(tab, &url, NavigationKind::Push);
-            }
-            UserAction::Gesture { tab_id, script } => {
-                self.gesture(self.now, TabId(tab_id), script)?
-            }
-            UserAction::Invoke { tab_id, extension_id } => {
-                self.invoke(TabId(tab_id), &extension_id)?
-            }
-            UserAction::Capture { tab_id, captured } => {
-                self.tab_mut(TabId(tab_id))?.captured = captured;
-                self.set_muted(TabId(tab_id), captured, MuteReason::Capture)?;
-            }
-            UserAction::Audible { tab_id, audible } => {
-                let tab = self.tab(TabId(tab_id))?.id;
-                self.set_audible(tab, audible);
-            }
-            UserAction::Freeze { tab_id, frozen } => {
-                let tab = self.tab(TabId(tab_id))?.id;
-                self.set_frozen(tab, frozen);
-            }
-            UserAction::MemoryPressure {} => {
-                return Ok(self.discard_least_recent()?.map_or(Value::Null, tab_id_json));
-            }
-            UserAction::Replace { tab_id, url } => {
-                return Ok(tab_id_json(self.replace_with_prerendered(TabId(tab_id), &url)?));
-            }
-            UserAction::OpenWindow { kind, url, incognito } => {
-                return self.open_window_of_kind(&kind, &url, incognito);
-            }
-            UserAction::Focus { window_id } => {
-                self.give_focus(self.window(WindowId(window_id))?.id)
-            }
-            UserAction::CloseWindow { window_id } => self.close_window(WindowId(window_id))?,
-        }
-        Ok(Value::Null)
-    }
-
-    /// Opens a window of a type with a page.
-    fn open_window_of_kind(
-        &mut self,
-        kind: &str,
-        url: &str,
-        incognito: bool,
-    ) -> Result<Value, Error> {
-        let kind = WindowKind::named(kind).ok_or_else(|| {
-            Error::Unsupported("a window is normal, popup, panel, app or devtools".into())
-        })?;
-        let url = resolve(url, "")?;
-        let window = self.open_window(kind, incognito, WindowPlacement::default())?;
-        self.fill_window(window, &[url])?;
-        if kind.lists_tabs() {
-            self.give_focus(window);
-        }
-        Ok(json!({ "windowId": window.0 }))
-    }
-
-    /// Adds a tab to the highlighted ones, or takes it out of them; the only one stays.
-    fn toggle(&mut self, id: TabId) -> Result<(), Error> {
-        let is_highlighted = self.window(self.tab(id)?.window)?.highlighted.contains(&id);
-        self.set_highlighted(id, !is_highlighted).map(drop)
-    }
-
-    /// Highlights everything from the active tab to this one.
-    fn extend(&mut self, id: TabId) -> Result<(), Error> {
-        let window = self.window(self.tab(id)?.window)?;
-        let to = window.index_of(id).ok_or(Error::NoTab(id.0))?;
-        let start = window.anchor.filter(|anchor| window.tabs.contains(anchor)).or(window.active);
-        let from = start.and_then(|start| window.index_of(start)).unwrap_or(to);
-        let between = from.min(to)..=from.max(to);
-        let tabs = window.tabs.iter().enumerate();
-        let set = tabs.filter(|(index, _)| between.contains(index));
-        let set = set.map(|(_, tab)| *tab).collect();
-        let window = window.id;
-        self.select(id, set)?;
-        self.window_mut(window)?.anchor = start;
-        Ok(())
-    }
-}
-
-fn tab_id_json(id: TabId) -> Value {
-    json!({ "tabId": id.0 })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::browser::Compat;
+    use crate::browser::tab::MuteReason;
+    use crate::id::TabId;
 
     const NOW: Timestamp = Timestamp::from_seconds(1_790_000_000);
 

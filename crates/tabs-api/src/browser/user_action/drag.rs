@@ -1,0 +1,171 @@
+//! Drags: tabs along their strip, out of it into a window of their own, and into the strip of another window; groups by their header.
+
+use std::collections::BTreeSet;
+
+use crate::browser::Browser;
+use crate::browser::event::Event;
+use crate::browser::strip::WindowPlacement;
+use crate::browser::window::WindowKind;
+use crate::error::Error;
+use crate::id::{GroupId, TabId, WindowId};
+
+impl Browser {
+    /// Drags tabs, the one that is held first, to stand side by side from an index of a window's strip on.
+    pub(super) fn drag(
+        &mut self,
+        tabs: &[i64],
+        window: Option<WindowId>,
+        index: usize,
+    ) -> Result<(), Error> {
+        let tabs = self.dragged(tabs)?;
+        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
+        let own = self.tab(held)?.window;
+        let target = self.window(window.unwrap_or(own))?;
+        if target.kind != WindowKind::Normal {
+            return Err(Error::NotNormalWindow);
+        }
+        let target = target.id;
+        self.check_same_profile(held, target)?;
+        if target != own {
+            self.drag_out(&tabs)?;
+            return self.drag_into(&tabs, target, index);
+        }
+        self.hold(&tabs)?;
+        match tabs.as_slice() {
+            [tab] => self.move_within(*tab, Some(index)),
+            _ => self.move_side_by_side(&self.in_strip_order(&tabs)?, index),
+        }
+    }
+
+    /// The tabs that are dragged: all of one window.
+    pub(super) fn dragged(&self, tabs: &[i64]) -> Result<Vec<TabId>, Error> {
+        let tabs = tabs.iter().map(|id| self.tab(TabId(*id)).map(|tab| (tab.id, tab.window)));
+        let tabs = tabs.collect::<Result<Vec<_>, _>>()?;
+        let home = tabs.first().map(|(_, window)| *window).ok_or(Error::NoTabsGiven)?;
+        if tabs.iter().any(|(_, window)| *window != home) {
+            return Err(Error::Unsupported("tabs of one window are dragged together".into()));
+        }
+        Ok(tabs.into_iter().map(|(tab, _)| tab).collect())
+    }
+
+    /// Takes hold of tabs: the first one comes to the front, and the others are highlighted with it.
+    fn hold(&mut self, tabs: &[TabId]) -> Result<(), Error> {
+        let Some(held) = tabs.first() else { return Ok(()) };
+        self.select(*held, tabs.iter().copied().collect())
+    }
+
+    fn in_strip_order(&self, tabs: &[TabId]) -> Result<Vec<TabId>, Error> {
+        let Some(first) = tabs.first() else { return Ok(Vec::new()) };
+        let strip = &self.window(self.tab(*first)?.window)?.tabs;
+        Ok(strip.iter().filter(|tab| tabs.contains(tab)).copied().collect())
+    }
+
+    /// Drags tabs out of their strip into a new window. Where one came to the front only as it was taken hold of, the tab that was
+    /// there before is the active one again.
+    pub(crate) fn drag_out(&mut self, tabs: &[TabId]) -> Result<WindowId, Error> {
+        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
+        let source = self.tab(held)?.window;
+        let former = self.window(source)?.active.filter(|active| !tabs.contains(active));
+        self.hold(tabs)?;
+        self.drag_held_out(tabs, former)
+    }
+
+    /// Drags tabs that are held out of their strip; `former` was the active one before.
+    pub(crate) fn drag_held_out(
+        &mut self,
+        tabs: &[TabId],
+        former: Option<TabId>,
+    ) -> Result<WindowId, Error> {
+        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
+        let source = self.tab(held)?.window;
+        let incognito = self.window(source)?.incognito;
+        let target = self.open_window(WindowKind::Normal, incognito, WindowPlacement::default())?;
+        let former = former
+            .filter(|former| self.window(source).is_ok_and(|window| window.tabs.contains(former)));
+        if let Some(former) = former {
+            self.window_mut(source)?.highlighted.insert(former);
+            self.emit_highlighted(source);
+        }
+        let ordered = self.in_strip_order(tabs)?;
+        for tab in &ordered {
+            let left = self.take_out(*tab)?;
+            self.settle_left_window(&[left])?;
+        }
+        self.settle_in(&ordered, held, target, 0)?;
+        self.give_focus(target);
+        Ok(target)
+    }
+
+    /// Drags tabs that have a window of their own into the strip of another one.
+    pub(crate) fn drag_into(
+        &mut self,
+        tabs: &[TabId],
+        target: WindowId,
+        index: usize,
+    ) -> Result<(), Error> {
+        let Some(held) = tabs.first().copied() else { return Err(Error::NoTabsGiven) };
+        let ordered = self.in_strip_order(tabs)?;
+        for tab in &ordered {
+            let left = self.take_out(*tab)?;
+            self.settle_left_window(&[left])?;
+        }
+        let index = self.strips().behind_group(self.window(target)?, index);
+        self.settle_in(&ordered, held, target, index)?;
+        self.give_focus(target);
+        Ok(())
+    }
+
+    /// Puts tabs that stand nowhere into a strip, each highlighted with those before it; the one that is held is active in the end.
+    fn settle_in(
+        &mut self,
+        tabs: &[TabId],
+        held: TabId,
+        window: WindowId,
+        index: usize,
+    ) -> Result<(), Error> {
+        let mut highlighted = BTreeSet::new();
+        for (place, tab) in (index..).zip(tabs) {
+            self.attach(*tab, window, Some(place))?;
+            highlighted.insert(*tab);
+            self.select(*tab, highlighted.clone())?;
+        }
+        self.select(held, highlighted)
+    }
+
+    /// Drags a tab that is held along its strip. At the edge of its group it leaves that first, as soon as it goes outwards.
+    pub(crate) fn drag_within(&mut self, id: TabId, to: usize, way: i64) -> Result<(), Error> {
+        let tab = self.tab(id)?;
+        let members = tab.group.map(|group| self.strips().members(group)).unwrap_or_default();
+        let edge = if way < 0 { members.first() } else { members.last() };
+        if members.len() > 1 && edge == Some(&id) {
+            self.change_group_in_place(id, None)?;
+        }
+        self.move_within(id, Some(to))
+    }
+
+    /// Drags a group by its header within its strip. It hides its tabs meanwhile, and one of them is in front.
+    pub(super) fn drag_group(&mut self, id: GroupId, index: usize) -> Result<(), Error> {
+        let group = self.group(id.0)?.clone();
+        let members = self.strips().members(id);
+        if let Some(first) = members.iter().find(|tab| !self.is_active(**tab)).copied()
+            && !members.iter().any(|tab| self.is_active(*tab))
+        {
+            self.activate(first)?;
+        }
+        self.show_collapsed(id, true);
+        let moved = self.move_group(&group, group.window, index);
+        self.show_collapsed(id, group.collapsed);
+        moved.map(drop)
+    }
+
+    /// Shows a group with its tabs hidden, or not, where that is another state than before.
+    fn show_collapsed(&mut self, id: GroupId, collapsed: bool) {
+        let Some(group) = self.strips.group_mut(id).filter(|group| group.collapsed != collapsed)
+        else {
+            return;
+        };
+        group.collapsed = collapsed;
+        let shown = group.clone();
+        self.emit(Event::GroupUpdated(shown));
+    }
+}
