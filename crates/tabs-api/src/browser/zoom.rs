@@ -110,7 +110,8 @@ impl Browser {
         let next = match step.signum() {
             1 => STEPS.iter().find(|step| **step > now + NEAR),
             -1 => STEPS.iter().rev().find(|step| **step < now - NEAR),
-            _ => Some(&DEFAULT),
+            // The key does nothing where nothing is zoomed.
+            _ => Some(&DEFAULT).filter(|factor| (**factor - now).abs() > NEAR),
         };
         match next {
             Some(factor) => self.zoom_to(id, *factor),

@@ -245,7 +245,7 @@ fn update(browser: &mut Browser, call: &Call<'_>) -> Result<Answer, Error> {
 
 pub(super) const REMOVE: Operation = Operation::new(
     "windows.remove",
-    &[Parameter::required("windowId", WINDOW)],
+    &[Parameter::required("windowId", ID)],
     remove,
     "Closes a window and its tabs.",
 );
