@@ -24,11 +24,12 @@ pub(crate) fn python() -> PathBuf {
 }
 
 /// Programs that pip and npm do not install, with the Debian package of each.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("python3", "python3 python3-venv"),
     ("node", "nodejs"),
     ("npm", "npm"),
     ("curl", "curl"),
+    ("chromium", "chromium"),
     ("kill", "procps"),
     ("go", "golang-go golang-google-api-dev"),
     ("javac", "default-jdk-headless libgoogle-api-client-java"),
