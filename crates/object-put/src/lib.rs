@@ -6,6 +6,7 @@ pub mod auth;
 pub mod body;
 pub mod cors;
 pub mod error;
+pub mod form;
 pub mod kms;
 pub mod maintenance;
 pub mod operation;
@@ -13,6 +14,7 @@ pub mod request;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod store;
+pub mod website;
 
 pub use auth::account::Secret;
 pub use body::encryption::Keyring;

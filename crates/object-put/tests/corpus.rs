@@ -39,6 +39,21 @@ fn the_corpus_of_documents_holds() {
 }
 
 #[test]
+fn the_corpus_of_forms_holds() {
+    replay("object_form", fuzz::form);
+}
+
+#[test]
+fn the_corpus_of_hosts_holds() {
+    replay("object_host", fuzz::host);
+}
+
+#[test]
+fn the_corpus_of_region_sets_holds() {
+    replay("object_region_set", fuzz::region_set);
+}
+
+#[test]
 fn the_corpus_of_policies_holds() {
     replay("object_policy", fuzz::policy);
 }

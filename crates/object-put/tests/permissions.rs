@@ -202,6 +202,11 @@ fn request_of(row: &'static Operation) -> Draft {
         })
         .collect();
     let target = format!("{path}?{}", parameters.join("&"));
+    if matches!(row.run, Run::Form) {
+        let form = "--b\r\nContent-Disposition: form-data; name=\"key\"\r\n\r\nk\r\n--b\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n1\r\n--b--";
+        return Draft::new(row.method, path, form.as_bytes())
+            .with("content-type", "multipart/form-data; boundary=b");
+    }
     let draft = Draft::new(row.method, &target, b"");
     headers.into_iter().fold(draft, |draft, name| draft.with(name, "versioned/k"))
 }

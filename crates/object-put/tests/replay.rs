@@ -96,10 +96,8 @@ impl Recorded {
             // The key that it names is none of this service.
             () if of("ssekms") => (400, "KMS.NotFoundException"),
             () if of("http/boto3-put-writeoffset") => (501, "NotImplemented"),
-            () if of("accesspoint") || of("alias") => (404, "NoSuchBucket"),
             // It appends to what no recorded request put.
             () if of("dirbucket-append") => (400, "InvalidWriteOffset"),
-            () if of("outposts") => (400, "InvalidRequest"),
             () => (200, ""),
         }
     }

@@ -8,12 +8,13 @@ use triptych_core::kv::Tx;
 use crate::auth::account::Caller;
 use crate::auth::acl::{Acl, Permission};
 use crate::auth::directory::DirectoryRequest;
-use crate::auth::policy::{self, Effect, PolicyRequest, PublicAccessBlock};
+use crate::auth::policy::{self, Effect, Policy, PolicyRequest, PublicAccessBlock};
 use crate::auth::session::DirectoryAccess;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::request::location::Target;
 use crate::request::query::Query;
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::{Bucket, BucketKind, Ownership, Public};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
@@ -46,6 +47,8 @@ pub struct AccessRequest<'a> {
     pub secure: bool,
     /// The way in which it is authorized on a directory bucket; `None` where those do not have it.
     pub directory: Option<DirectoryAccess>,
+    /// The access point that it came through.
+    pub point: Option<&'a AccessPoint>,
 }
 
 /// Finds the bucket of a request and lets the caller in.
@@ -154,6 +157,8 @@ fn existing_bucket(access: &AccessRequest<'_>, tx: &mut Tx<'_>) -> Result<Arc<Bu
     BUCKETS
         .get_shared(tx, &access.bucket.to_owned())?
         .filter(|bucket| !bucket.deleting)
+        // What is on premises is reached through an access point alone.
+        .filter(|bucket| bucket.kind != BucketKind::OnPremises || access.point.is_some())
         .ok_or_else(|| Error::NoSuchBucket { bucket: access.bucket.to_owned() })
 }
 
@@ -185,6 +190,7 @@ fn evaluate_policy(
         secure: access.secure,
         tags: data.map(|data| &data.tags),
         session_mode: None,
+        point: access.point.map(|point| (point, bucket.region.as_str())),
     });
     let owns = owns(access.caller, bucket);
     if effect == Some(Effect::Allow) && !owns && policy.is_public() {
@@ -240,7 +246,56 @@ pub fn check_permission(
                 || began_upload(access, permission, bucket, tx)?
         }
     };
-    if allowed { Ok(()) } else { Err(Error::AccessDenied) }
+    if !allowed {
+        return Err(Error::AccessDenied);
+    }
+    match access.point {
+        Some(point) => check_point(access, point, permission, bucket, tx),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the access point lets the caller through too: by its policy, or because it is the caller's own.
+fn check_point(
+    access: &AccessRequest<'_>,
+    point: &AccessPoint,
+    permission: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<(), Error> {
+    let account = access.caller.account();
+    let owns = account.is_some_and(|account| account.id == point.account);
+    let Some(document) = &point.policy else {
+        return if owns { Ok(()) } else { Err(Error::AccessDenied) };
+    };
+    let name = point.resource();
+    let policy = Policy::of_access_point(document, &name).map_err(|_| Error::Damaged)?;
+    let object = match access.key {
+        Some(key) if policy.looks_at_tags() => object(access, bucket, key, tx)?,
+        _ => None,
+    };
+    let data = object.as_ref().and_then(|object| object.data.as_ref());
+    let effect = policy.evaluate(&PolicyRequest {
+        caller: access.caller,
+        permission,
+        resource: &match access.key {
+            Some(key) => format!("{name}/object/{key}"),
+            None => name,
+        },
+        fields: access.fields,
+        query: access.query,
+        version: access.version,
+        secure: access.secure,
+        tags: data.map(|data| &data.tags),
+        session_mode: None,
+        point: Some((point, &bucket.region)),
+    });
+    let passes = match effect {
+        Some(Effect::Deny) => false,
+        Some(Effect::Allow) => owns || !(policy.is_public() && point.restricts_public),
+        None => owns,
+    };
+    if passes { Ok(()) } else { Err(Error::AccessDenied) }
 }
 
 /// Tells whether the caller began the upload that the request is about: it may then list its parts and abort it.
@@ -327,6 +382,10 @@ fn grants(
     tx: &mut Tx<'_>,
 ) -> Result<bool, Error> {
     if bucket.ownership == Ownership::BucketOwnerEnforced {
+        return Ok(false);
+    }
+    let is_ignored = access.point.is_some_and(|point| point.ignores_public_acls);
+    if acl.is_public() && is_ignored {
         return Ok(false);
     }
     if acl.is_public() && PublicAccessBlock::of_bucket(tx, bucket.id)?.ignore_public_acls {

@@ -1,9 +1,14 @@
 //! Signatures of chunks and trailers: each is made from the one before it, the first from the request's own.
 
+use std::borrow::Cow;
+
+use p256::ecdsa::VerifyingKey;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 use crate::auth::digest::hmac_sha256;
+use crate::auth::key_pair::{verifies, without_padding};
 use crate::error::{Error, SignatureMismatch};
 use crate::request::dialect::Dialect;
 
@@ -14,10 +19,17 @@ const EMPTY_HASH: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChunkSigner {
     dialect: Dialect,
-    key: [u8; 32],
+    key: ChunkKey,
     /// Time and scope, on a line each.
     scope: String,
     previous: String,
+}
+
+/// The key that the chunks of a body are signed with.
+#[derive(Clone, PartialEq, Eq)]
+enum ChunkKey {
+    Shared(Zeroizing<[u8; 32]>),
+    Public(VerifyingKey),
 }
 
 impl std::fmt::Debug for ChunkSigner {
@@ -26,15 +38,24 @@ impl std::fmt::Debug for ChunkSigner {
     }
 }
 
-impl Drop for ChunkSigner {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.key);
-    }
-}
-
 impl ChunkSigner {
-    pub(super) const fn new(dialect: Dialect, key: [u8; 32], scope: String, seed: String) -> Self {
-        Self { dialect, key, scope, previous: seed }
+    pub(super) fn new(dialect: Dialect, key: [u8; 32], scope: String, seed: String) -> Self {
+        Self { dialect, key: ChunkKey::Shared(Zeroizing::new(key)), scope, previous: seed }
+    }
+
+    pub(super) const fn with_key_pair(
+        dialect: Dialect,
+        key: VerifyingKey,
+        scope: String,
+        seed: String,
+    ) -> Self {
+        Self { dialect, key: ChunkKey::Public(key), scope, previous: seed }
+    }
+
+    /// Tells whether its signatures are those of a key pair: to verify one takes a while.
+    #[must_use]
+    pub const fn is_slow(&self) -> bool {
+        matches!(self.key, ChunkKey::Public(_))
     }
 
     /// Checks the signature of the next chunk, whose data has the hash `hash`.
@@ -43,9 +64,13 @@ impl ChunkSigner {
     /// [`Error::SignatureDoesNotMatch`].
     pub fn chunk(&mut self, hash: Sha256, signature: &str) -> Result<(), Error> {
         let hash = hex::encode(hash.finalize());
-        let algorithm = self.dialect.names().chunk_algorithm;
-        let text = format!("{algorithm}\n{}\n{}\n{EMPTY_HASH}\n{hash}", self.scope, self.previous);
-        self.check(text, signature)
+        let algorithm = match self.key {
+            ChunkKey::Shared(_) => Cow::Borrowed(self.dialect.names().chunk_algorithm),
+            ChunkKey::Public(_) => {
+                format!("{}-PAYLOAD", self.dialect.names().asymmetric_algorithm).into()
+            }
+        };
+        self.check(&algorithm, &format!("{EMPTY_HASH}\n{hash}"), signature)
     }
 
     /// Checks the signature of the trailer, whose fields are `lines`: `name:value` and a line feed each.
@@ -54,21 +79,39 @@ impl ChunkSigner {
     /// [`Error::SignatureDoesNotMatch`].
     pub fn trailer(&mut self, lines: &str, signature: &str) -> Result<(), Error> {
         let hash = hex::encode(Sha256::digest(lines.as_bytes()));
-        let algorithm = self.dialect.names().trailer_algorithm;
-        let text = format!("{algorithm}\n{}\n{}\n{hash}", self.scope, self.previous);
-        self.check(text, signature)
+        let algorithm = match self.key {
+            ChunkKey::Shared(_) => Cow::Borrowed(self.dialect.names().trailer_algorithm),
+            ChunkKey::Public(_) => {
+                format!("{}-TRAILER", self.dialect.names().asymmetric_algorithm).into()
+            }
+        };
+        self.check(&algorithm, &hash, signature)
     }
 
-    fn check(&mut self, text: String, signature: &str) -> Result<(), Error> {
-        let own = hex::encode(hmac_sha256(&self.key, [text.as_bytes()]));
-        if !bool::from(own.as_bytes().ct_eq(signature.as_bytes())) {
+    fn check(&mut self, algorithm: &str, hashes: &str, signature: &str) -> Result<(), Error> {
+        let text = |previous: &str| format!("{algorithm}\n{}\n{previous}\n{hashes}", self.scope);
+        let whole = text(&self.previous);
+        let is_signed = match &self.key {
+            ChunkKey::Shared(key) => {
+                let own = hex::encode(hmac_sha256(&**key, [whole.as_bytes()]));
+                own.as_bytes().ct_eq(signature.as_bytes()).into()
+            }
+            ChunkKey::Public(key) => {
+                // Clients differ in whether what pads a signature is signed with the next.
+                let signature = without_padding(signature);
+                let bare = without_padding(&self.previous);
+                verifies(key, text(bare).as_bytes(), signature)
+                    || (bare != self.previous && verifies(key, whole.as_bytes(), signature))
+            }
+        };
+        if !is_signed {
             return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
                 provided: signature.to_owned(),
-                string_to_sign: text,
+                string_to_sign: whole,
                 ..SignatureMismatch::default()
             })));
         }
-        self.previous = own;
+        signature.clone_into(&mut self.previous);
         Ok(())
     }
 }

@@ -96,7 +96,7 @@ impl<'r> Credentials<'r> {
         now: Timestamp,
     ) -> Result<Verified, Error> {
         match self {
-            Self::Anonymous(payload) => Ok(Verified { payload: *payload, chunks: None }),
+            Self::Anonymous(payload) => Ok(Verified::unsigned(*payload)),
             Self::V4(own) => own.verify(key, signing, line, fields, now),
             Self::V2(own) => own.verify(key, line, fields, now),
         }
@@ -116,7 +116,7 @@ pub fn is_scoped_to(service: &str, fields: &Fields<'_>, query: &Query) -> bool {
 
 /// An anonymous body may still bring its hash or its framing; it has no chunk signatures.
 fn anonymous_payload(fields: &Fields<'_>) -> Result<Payload, Error> {
-    match Payload::of_fields(fields)? {
+    match Payload::of_fields(fields, fields.dialect().names().streaming_signed)? {
         None => Ok(Payload::Unsigned),
         Some((payload, _)) if payload.has_signed_chunks() => Err(Error::AccessDenied),
         Some((payload, _)) => Ok(payload),

@@ -118,6 +118,7 @@ impl DirectoryRequest<'_> {
             secure: self.secure,
             tags: None,
             session_mode: mode.map(SessionMode::name),
+            point: None,
         });
         if effect == Some(Effect::Allow) && !self.owns(bucket) && policy.is_public() {
             let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;

@@ -9,6 +9,7 @@ pub mod chunk_signature;
 pub mod credentials;
 pub mod digest;
 pub mod directory;
+pub mod key_pair;
 pub mod object_owner;
 pub mod payload;
 pub mod policy;

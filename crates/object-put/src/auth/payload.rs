@@ -23,6 +23,8 @@ pub enum Payload {
     Signed,
     /// aws-chunked, each chunk and the trailer signed.
     SignedTrailer,
+    /// The file of a form: the form tells where it ends.
+    File,
 }
 
 impl Payload {
@@ -41,14 +43,15 @@ impl Payload {
         }
     }
 
-    /// The payload that the header of a request names, with its value; `None` without the header.
+    /// The payload that the header of a request names, with its value; `None` without the header. `streaming_signed` as for [`Payload::read`].
     pub(super) fn of_fields<'r>(
         fields: &Fields<'r>,
+        streaming_signed: &str,
     ) -> Result<Option<(Self, Cow<'r, str>)>, Error> {
         let Some(text) = fields.get(CONTENT_SHA256)? else {
             return Ok(None);
         };
-        match Self::read(&text, fields.dialect().names().streaming_signed) {
+        match Self::read(&text, streaming_signed) {
             Some(payload) => Ok(Some((payload, text))),
             None => Err(Error::InvalidContentSha256 { value: text.into_owned() }),
         }

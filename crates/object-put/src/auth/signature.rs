@@ -4,6 +4,7 @@ use subtle::ConstantTimeEq;
 
 use crate::auth::account::AccessKey;
 use crate::auth::chunk_signature::ChunkSigner;
+use crate::auth::key_pair::Claim;
 use crate::auth::payload::Payload;
 use crate::error::Error;
 
@@ -20,17 +21,27 @@ pub struct RequestLine<'r> {
     pub host_bucket: Option<&'r str>,
 }
 
-/// Credentials that were verified.
+/// Credentials that were verified, but for the claim that may be left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// The part of the body that the signature covers.
     pub payload: Payload,
     /// The signer of chunks, where the payload has chunk signatures.
     pub chunks: Option<ChunkSigner>,
+    /// The signature with a key pair, which is still to be verified.
+    pub claim: Option<Box<Claim>>,
+}
+
+impl Verified {
+    /// A body whose chunks nobody signed.
+    #[must_use]
+    pub const fn unsigned(payload: Payload) -> Self {
+        Self { payload, chunks: None, claim: None }
+    }
 }
 
 /// A temporary key comes with its token, and no other key with any.
-pub(super) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
+pub(crate) fn check_token(key: &AccessKey, sent: Option<&str>) -> Result<(), Error> {
     let holds = match (&key.token, sent) {
         (None, None) => true,
         (Some(token), Some(sent)) => token.reveal().as_bytes().ct_eq(sent.as_bytes()).into(),

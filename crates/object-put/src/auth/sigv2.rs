@@ -105,12 +105,12 @@ impl SigV2Credentials {
                 canonical_request: String::new(),
             })));
         }
-        Ok(Verified { payload: self.payload(fields)?, chunks: None })
+        Ok(Verified::unsigned(self.payload(fields)?))
     }
 
     /// The older scheme covers no body; a hash or a framing that came with it still counts.
     fn payload(&self, fields: &Fields<'_>) -> Result<Payload, Error> {
-        match Payload::of_fields(fields)? {
+        match Payload::of_fields(fields, fields.dialect().names().streaming_signed)? {
             None => Ok(Payload::Unsigned),
             Some((payload, text)) if payload.has_signed_chunks() => {
                 Err(Error::InvalidContentSha256 { value: text.into_owned() })

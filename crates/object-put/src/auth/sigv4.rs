@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use p256::ecdsa::VerifyingKey;
 use subtle::ConstantTimeEq;
 use triptych_core::time::Timestamp;
+use zeroize::Zeroizing;
 
 use crate::auth::account::AccessKey;
 use crate::auth::canonical;
 use crate::auth::chunk_signature::ChunkSigner;
 use crate::auth::digest::{hmac_sha256, sha256};
+use crate::auth::key_pair::{Claim, public_key, takes_region};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
 use crate::auth::signature::{RequestLine, Verified, check_token};
 use crate::error::{Error, SignatureMismatch};
@@ -22,11 +25,19 @@ const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
 /// The longest that a presigned URL may be valid.
 const PRESIGNED_SECONDS_MAX: u64 = 604_800;
 
-/// The key of the signatures of one day, derived from an access key's secret and the scope of a credential.
+/// What signatures are verified with, derived from an access key's secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningKey {
     scope: String,
-    key: [u8; 32],
+    key: KeyMaterial,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum KeyMaterial {
+    /// The key of one day, by the scope of a credential.
+    Shared(Zeroizing<[u8; 32]>),
+    /// The public half of the key pair.
+    Public(VerifyingKey),
 }
 
 impl std::fmt::Debug for SigningKey {
@@ -35,21 +46,63 @@ impl std::fmt::Debug for SigningKey {
     }
 }
 
-impl Drop for SigningKey {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.key);
-    }
-}
-
 impl SigningKey {
     /// The signing key of `key` for a scope: day, region, service and end, slashes between.
     fn derive(prefix: &str, scope: &str, key: &AccessKey) -> Self {
-        let secret = zeroize::Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
+        let secret = Zeroizing::new(format!("{prefix}{}", key.secret.reveal()));
         let mut parts = scope.split('/');
         let day = hmac_sha256(secret.as_bytes(), [parts.next().unwrap_or_default().as_bytes()]);
         Self {
             scope: scope.to_owned(),
-            key: parts.fold(day, |key, part| hmac_sha256(&key, [part.as_bytes()])),
+            key: KeyMaterial::Shared(Zeroizing::new(
+                parts.fold(day, |key, part| hmac_sha256(&key, [part.as_bytes()])),
+            )),
+        }
+    }
+
+    /// The public key of the pair that follows from `key`, whose id is `id`: the one that is kept, or a new one, which is kept then.
+    fn kept_public(
+        kept: &mut Option<Arc<Self>>,
+        dialect: Dialect,
+        id: &str,
+        key: &AccessKey,
+    ) -> Result<VerifyingKey, Error> {
+        // No scope is called so.
+        let scope = dialect.names().asymmetric_algorithm;
+        if let Some(known) = kept.as_ref().filter(|known| known.scope == scope)
+            && let KeyMaterial::Public(public) = &known.key
+        {
+            return Ok(*public);
+        }
+        let public = public_key(dialect, id, key.secret.reveal()).ok_or(Error::Internal)?;
+        let material = KeyMaterial::Public(public);
+        *kept = Some(Arc::new(Self { scope: scope.to_owned(), key: material }));
+        Ok(public)
+    }
+
+    /// The signing key of `key` for a scope: the one that is kept, or a new one, which is kept then.
+    pub(crate) fn kept<'k>(
+        kept: &'k mut Option<Arc<Self>>,
+        dialect: Dialect,
+        scope: &str,
+        key: &AccessKey,
+    ) -> &'k Self {
+        // The end of a scope tells the dialect, and so the prefix.
+        let known = kept.take().filter(|known| known.scope == scope);
+        let derive = || Arc::new(Self::derive(dialect.names().key_prefix, scope, key));
+        kept.insert(known.unwrap_or_else(derive))
+    }
+
+    /// The signature of a text in pieces.
+    pub(crate) fn sign<'t>(&self, text: impl IntoIterator<Item = &'t [u8]>) -> [u8; 32] {
+        hmac_sha256(self.shared(), text)
+    }
+
+    /// The key of the day; none of a key pair, which is never looked for by a scope.
+    fn shared(&self) -> &[u8; 32] {
+        match &self.key {
+            KeyMaterial::Shared(key) => key,
+            KeyMaterial::Public(_) => &[0; 32],
         }
     }
 }
@@ -72,6 +125,56 @@ pub struct SigV4Credentials<'r> {
     payload: Payload,
     payload_text: Cow<'r, str>,
     token: Option<Cow<'r, str>>,
+    algorithm: Algorithm,
+}
+
+/// The algorithm of a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Algorithm {
+    /// With a key that both sides know, for one region.
+    Shared,
+    /// With a key pair, for a set of regions.
+    KeyPair,
+}
+
+impl Algorithm {
+    fn of(name: &str, dialect: Dialect) -> Option<Self> {
+        let names = dialect.names();
+        match name {
+            name if name == names.algorithm => Some(Self::Shared),
+            name if name == names.asymmetric_algorithm => Some(Self::KeyPair),
+            _ => None,
+        }
+    }
+
+    const fn name(self, dialect: Dialect) -> &'static str {
+        match self {
+            Self::Shared => dialect.names().algorithm,
+            Self::KeyPair => dialect.names().asymmetric_algorithm,
+        }
+    }
+
+    /// The start of the values of `content-sha256` that announce signed chunks.
+    const fn streaming_signed(self, dialect: Dialect) -> &'static str {
+        match self {
+            Self::Shared => dialect.names().streaming_signed,
+            Self::KeyPair => dialect.names().streaming_signed_asymmetric,
+        }
+    }
+
+    /// The access key and the scope of a credential; `regions` is the set that a signature with a key pair is for.
+    fn read_credential<'r>(
+        self,
+        text: &'r str,
+        dialect: Dialect,
+        region: &str,
+        regions: Option<&str>,
+    ) -> Result<(&'r str, &'r str), Error> {
+        match self {
+            Self::Shared => read_credential(text, dialect, region),
+            Self::KeyPair => read_scope_of_all(text, dialect, region, regions),
+        }
+    }
 }
 
 fn malformed(reason: impl Into<String>) -> Error {
@@ -88,17 +191,14 @@ impl<'r> SigV4Credentials<'r> {
         fields: &Fields<'r>,
         region: &str,
     ) -> Result<Self, Error> {
-        let names = fields.dialect().names();
         let (algorithm, rest) = header.split_once([' ', '\t']).unwrap_or((header, ""));
-        if algorithm != names.algorithm {
-            return Err(match algorithm {
+        let algorithm =
+            Algorithm::of(algorithm, fields.dialect()).ok_or_else(|| match algorithm {
                 sigv2::SCHEME => Error::UnsupportedAuthorization,
-                other if other == names.asymmetric_algorithm => Error::UnsupportedAuthorization,
                 _ => {
                     Error::argument("Authorization", Some(header), "Unsupported Authorization Type")
                 }
-            });
-        }
+            })?;
         let (mut credential, mut signed, mut signature) = (None, None, None);
         let parts = rest.split(',').map(str::trim);
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
@@ -118,7 +218,9 @@ impl<'r> SigV4Credentials<'r> {
         let credential = need("Credential", credential)?;
         let signed = need("SignedHeaders", signed)?;
         let signature = need("Signature", signature)?;
-        let (access_key, scope) = read_credential(credential, fields.dialect(), region)?;
+        let regions = fields.get("x-store-region-set")?;
+        let (access_key, scope) =
+            algorithm.read_credential(credential, fields.dialect(), region, regions.as_deref())?;
         let (time, time_text) = header_time(fields)?;
         let date = day_of(scope);
         if !time_text.starts_with(date) {
@@ -127,7 +229,8 @@ impl<'r> SigV4Credentials<'r> {
             )));
         }
         let (payload, payload_text) =
-            Payload::of_fields(fields)?.ok_or(Error::MissingContentSha256)?;
+            Payload::of_fields(fields, algorithm.streaming_signed(fields.dialect()))?
+                .ok_or(Error::MissingContentSha256)?;
         Ok(Self {
             access_key,
             scope,
@@ -139,6 +242,7 @@ impl<'r> SigV4Credentials<'r> {
             payload,
             payload_text,
             token: token(fields, None)?,
+            algorithm,
         })
     }
 
@@ -163,11 +267,12 @@ impl<'r> SigV4Credentials<'r> {
         let (algorithm, credential) = (need("Algorithm")?, need("Credential")?);
         let (date, signed) = (need("Date")?, need("SignedHeaders")?);
         let (expires, signature) = (need("Expires")?, need("Signature")?);
-        if algorithm != names.algorithm {
-            return Err(parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\""));
-        }
-        let (access_key, scope) =
-            read_credential(credential, dialect, region).map_err(|error| match error {
+        let algorithm = Algorithm::of(algorithm, dialect).ok_or_else(|| {
+            parameters("X-Store-Algorithm only supports \"STORE4-HMAC-SHA256\" and \"STORE4-ECDSA-P256-SHA256\"")
+        })?;
+        let (access_key, scope) = algorithm
+            .read_credential(credential, dialect, region, get("Region-Set"))
+            .map_err(|error| match error {
                 Error::AuthorizationHeaderMalformed { reason, .. } => {
                     parameters(format!("Error parsing the X-Store-Credential parameter; {reason}"))
                 }
@@ -185,12 +290,12 @@ impl<'r> SigV4Credentials<'r> {
         let valid_seconds = read_expires(expires)?;
         let own = dialect.header(CONTENT_SHA256);
         let sent = match get("Content-Sha256") {
-            Some(text) => Payload::read(text, names.streaming_signed)
+            Some(text) => Payload::read(text, algorithm.streaming_signed(dialect))
                 .map(|payload| Some((payload, text.into())))
                 .ok_or_else(|| Error::InvalidContentSha256 { value: text.to_owned() })?,
             // What a URL does not sign says nothing about the body.
             None if !signed.split(';').any(|name| name == own) => None,
-            None => Payload::of_fields(fields)?,
+            None => Payload::of_fields(fields, algorithm.streaming_signed(dialect))?,
         };
         let (payload, payload_text) =
             sent.unwrap_or((Payload::Unsigned, "UNSIGNED-PAYLOAD".into()));
@@ -205,6 +310,7 @@ impl<'r> SigV4Credentials<'r> {
             payload,
             payload_text,
             token: token(fields, get("Security-Token").or_else(|| get("S3session-Token")))?,
+            algorithm,
         })
     }
 
@@ -219,52 +325,102 @@ impl<'r> SigV4Credentials<'r> {
         check_token(key, self.token.as_deref())?;
         self.check_time(now)?;
         self.check_coverage(fields)?;
-        let names = fields.dialect().names();
-        let prefix = names.key_prefix;
-        let signing = match signing {
-            // The end of a scope tells the dialect, and so the prefix.
-            Some(known) if known.scope == self.scope => known,
-            signing => signing.insert(Arc::new(SigningKey::derive(prefix, self.scope, key))),
-        };
+        let dialect = fields.dialect();
         let without = match self.valid_seconds {
-            Some(_) => format!("{}Signature", names.query_prefix),
+            Some(_) => format!("{}Signature", dialect.names().query_prefix),
             None => String::new(),
         };
         let query = canonical::query(line.query, &without);
         let canonical = |path: &str| {
             canonical::request(line.method, path, &query, fields, self.signed, &self.payload_text)
         };
-        let hashed = |request: &str| hex::encode(sha256(request.as_bytes()));
-        // Hashed in pieces: only who is refused is shown the text.
-        let start = [names.algorithm, "\n", &self.time_text, "\n", self.scope, "\n"];
+        let encoded = canonical::path(line.path);
+        match self.algorithm {
+            Algorithm::Shared => {
+                let signing = SigningKey::kept(signing, dialect, self.scope, key);
+                self.verify_shared(signing, line, &encoded, canonical, dialect)
+            }
+            Algorithm::KeyPair => {
+                let public = SigningKey::kept_public(signing, dialect, self.access_key, key)?;
+                Ok(self.claim(public, line, &encoded, canonical, dialect))
+            }
+        }
+    }
+
+    /// The text that is signed, in pieces but for the hash at its end: only who is refused is shown the whole.
+    fn start(&self, dialect: Dialect) -> [&str; 6] {
+        [self.algorithm.name(dialect), "\n", &self.time_text, "\n", self.scope, "\n"]
+    }
+
+    fn mismatch(&self, request: String, dialect: Dialect) -> Error {
+        let hash = hex::encode(sha256(request.as_bytes()));
+        Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
+            access_key: self.access_key.to_owned(),
+            provided: self.signature.to_owned(),
+            string_to_sign: [&self.start(dialect).concat(), hash.as_str()].concat(),
+            canonical_request: request,
+        }))
+    }
+
+    fn verify_shared(
+        &self,
+        signing: &SigningKey,
+        line: RequestLine<'_>,
+        encoded: &str,
+        canonical: impl Fn(&str) -> String,
+        dialect: Dialect,
+    ) -> Result<Verified, Error> {
+        let start = self.start(dialect);
         let matches = |request: &str| {
-            let hash = hashed(request);
+            let hash = hex::encode(sha256(request.as_bytes()));
             let text = start.iter().copied().chain([hash.as_str()]);
-            let own = hmac_sha256(&signing.key, text.map(str::as_bytes));
+            let own = signing.sign(text.map(str::as_bytes));
             bool::from(hex::encode(own).as_bytes().ct_eq(self.signature.as_bytes()))
         };
-        let encoded = canonical::path(line.path);
-        let request = canonical(&encoded);
+        let request = canonical(encoded);
         // Some clients sign the path exactly as they send it, `%2F` and all: that binds the request as well.
         let as_sent = || encoded != line.path && matches(&canonical(line.path));
         if !(matches(&request) || as_sent()) {
-            return Err(Error::SignatureDoesNotMatch(Box::new(SignatureMismatch {
-                access_key: self.access_key.to_owned(),
-                provided: self.signature.to_owned(),
-                string_to_sign: [&start.concat(), hashed(&request).as_str()].concat(),
-                canonical_request: request,
-            })));
+            return Err(self.mismatch(request, dialect));
         }
-        let is_signed = self.payload.has_signed_chunks();
-        let chunks = is_signed.then(|| {
+        let chunks = self.payload.has_signed_chunks().then(|| {
             ChunkSigner::new(
-                fields.dialect(),
-                signing.key,
+                dialect,
+                *signing.shared(),
                 format!("{}\n{}", self.time_text, self.scope),
                 self.signature.to_owned(),
             )
         });
-        Ok(Verified { payload: self.payload, chunks })
+        Ok(Verified { payload: self.payload, chunks, claim: None })
+    }
+
+    /// What is to be verified of a signature with a key pair.
+    fn claim(
+        &self,
+        public: VerifyingKey,
+        line: RequestLine<'_>,
+        encoded: &str,
+        canonical: impl Fn(&str) -> String,
+        dialect: Dialect,
+    ) -> Verified {
+        let start = self.start(dialect).concat();
+        let text = |request: &str| format!("{start}{}", hex::encode(sha256(request.as_bytes())));
+        let request = canonical(encoded);
+        let mut texts = vec![text(&request)];
+        if encoded != line.path {
+            texts.push(text(&canonical(line.path)));
+        }
+        let chunks = self.payload.has_signed_chunks().then(|| {
+            let scope = format!("{}\n{}", self.time_text, self.scope);
+            ChunkSigner::with_key_pair(dialect, public, scope, self.signature.to_owned())
+        });
+        let claim = Claim {
+            key: public,
+            texts,
+            signature: self.signature.to_owned(),
+            refusal: self.mismatch(request, dialect),
+        };
+        Verified { payload: self.payload, chunks, claim: Some(Box::new(claim)) }
     }
 
     /// The session token that the request brings.
@@ -358,7 +514,7 @@ fn read_expires(text: &str) -> Result<u64, Error> {
 }
 
 /// The access key and the scope of a credential.
-fn read_credential<'r>(
+pub(crate) fn read_credential<'r>(
     text: &'r str,
     dialect: Dialect,
     region: &str,
@@ -373,17 +529,59 @@ fn read_credential<'r>(
             names.scope_end
         )));
     };
-    if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(malformed(format!(
-            "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
-        )));
-    }
+    check_day(date)?;
     if of_region != region {
         return Err(Error::AuthorizationHeaderMalformed {
             reason: format!("the region '{of_region}' is wrong; expecting '{region}'"),
             region: Some(region.to_owned()),
         });
     }
+    check_service(service, end, dialect)?;
+    let scope = text.get(access_key.len() + 1..).unwrap_or_default();
+    Ok((access_key, scope))
+}
+
+/// The access key and the scope of a credential that names no region: `regions` is the set that it is for.
+fn read_scope_of_all<'r>(
+    text: &'r str,
+    dialect: Dialect,
+    region: &str,
+    regions: Option<&str>,
+) -> Result<(&'r str, &'r str), Error> {
+    let names = dialect.names();
+    let mut parts = text.rsplitn(4, '/');
+    let [Some(end), Some(service), Some(date), Some(access_key)] = [(); 4].map(|()| parts.next())
+    else {
+        return Err(malformed(format!(
+            "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/SERVICE/{}\".",
+            names.scope_end
+        )));
+    };
+    check_day(date)?;
+    check_service(service, end, dialect)?;
+    let regions = regions.ok_or_else(|| malformed("the region set is missing"))?;
+    if !takes_region(regions, region) {
+        return Err(Error::AuthorizationHeaderMalformed {
+            reason: format!("the region set is wrong; expecting one that takes '{region}'"),
+            region: Some(region.to_owned()),
+        });
+    }
+    Ok((access_key, text.get(access_key.len() + 1..).unwrap_or_default()))
+}
+
+/// Checks the day of a scope.
+fn check_day(date: &str) -> Result<(), Error> {
+    if date.len() != 8 || !date.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(malformed(format!(
+            "incorrect date format \"{date}\". This date in the credential must be in the format \"yyyyMMdd\"."
+        )));
+    }
+    Ok(())
+}
+
+/// Checks the service and the end of a scope.
+fn check_service(service: &str, end: &str, dialect: Dialect) -> Result<(), Error> {
+    let names = dialect.names();
     if !names.scope_services.contains(&service) {
         return Err(malformed(format!(
             "incorrect service \"{service}\". This endpoint belongs to \"{}\".",
@@ -396,8 +594,7 @@ fn read_credential<'r>(
             names.scope_end
         )));
     }
-    let scope = text.get(access_key.len() + 1..).unwrap_or_default();
-    Ok((access_key, scope))
+    Ok(())
 }
 
 /// The time of a request: `x-store-date`, or else `Date` in any of its forms.
@@ -415,7 +612,7 @@ fn header_time<'r>(fields: &Fields<'r>) -> Result<(Timestamp, Cow<'r, str>), Err
 }
 
 /// Reads `YYYYMMDDTHHMMSSZ`.
-fn basic_time(text: &str) -> Option<Timestamp> {
+pub(crate) fn basic_time(text: &str) -> Option<Timestamp> {
     let digits = text.bytes().enumerate().all(|(place, byte)| match place {
         8 => byte == b'T',
         15 => byte == b'Z',

@@ -70,6 +70,12 @@ impl Verifier {
         self
     }
 
+    /// Tells whether its chunks take long to verify, and so have a thread of their own.
+    #[must_use]
+    pub fn is_slow(&self) -> bool {
+        self.signer.as_ref().is_some_and(ChunkSigner::is_slow)
+    }
+
     /// Takes the next bytes of the body.
     ///
     /// # Errors

@@ -120,6 +120,30 @@ pub(crate) fn augment(command: Command) -> Command {
                 "NAME",
                 "OBJECT_PUT_ZONAL_HOST",
                 "Name of the zonal endpoint: <bucket>.NAME is a directory bucket, as under a base host",
+                "access-point-host",
+                "NAME",
+                "OBJECT_PUT_ACCESS_POINT_HOST",
+                "Name of access points: <name>-<account>.NAME is one, as under a base host",
+            )
+            .action(clap::ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
+            flag(
+                "on-prem-host",
+                "NAME",
+                "OBJECT_PUT_ON_PREM_HOST",
+                "Name of deployments on premises: <name>-<account>.<deployment>.NAME is an access point in one, as under a base host",
+            )
+            .action(clap::ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
+            flag(
+                "website-host",
+                "NAME",
+                "OBJECT_PUT_WEBSITE_HOST",
+                "Name of websites: <bucket>.NAME is the website of a bucket",
             )
             .action(clap::ArgAction::Append)
             .value_delimiter(','),

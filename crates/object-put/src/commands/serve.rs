@@ -35,7 +35,6 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let credentials = credentials(start, matches)?;
     let (seed, given) = seed(start, &credentials)?;
     let region = seed.region.clone().or_else(|| text(matches, "region"));
-    let unserved = seed.unserved();
     let external = start.flags.external_url.as_deref().and_then(host_of);
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
@@ -54,6 +53,9 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         .strict(start.flags.strict)
         .base_hosts(start.flags.base_hosts.iter().cloned().chain(external))
         .zonal_hosts(texts(matches, "zonal-host"))
+        .access_point_hosts(texts(matches, "access-point-host"))
+        .on_premises_hosts(texts(matches, "on-prem-host"))
+        .website_hosts(texts(matches, "website-host"))
         .dialect(dialect.unwrap_or_default())
         .public_access_block(!matches.get_flag("without-public-access-block"))
         .seed(seed);
@@ -61,9 +63,6 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         builder = builder.key_service(access);
     }
     let service = builder.build();
-    if let Some(named) = unserved {
-        banner.push(("not yet", format!("{named} of the seed file are not served")));
-    }
     let mut secrets = Vec::new();
     if let Some(key) = credentials.shown.filter(|_| !given) {
         let (id, secret) = (&key.0, key.1.reveal());

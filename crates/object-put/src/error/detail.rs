@@ -109,6 +109,7 @@ impl Error {
             | Self::BucketAlreadyExists { bucket }
             | Self::BucketAlreadyOwnedByYou { bucket }
             | Self::BucketNotEmpty { bucket, .. } => vec![field("BucketName", bucket)],
+            Self::NoSuchAccessPoint { name } => vec![field("AccessPointName", name)],
             Self::NotConfigured { bucket, .. } => {
                 bucket.iter().map(|bucket| field("BucketName", bucket)).collect()
             }
@@ -150,6 +151,10 @@ impl Error {
             Self::EntityTooLarge { proposed, most } => {
                 vec![field("ProposedSize", proposed), field("MaxSizeAllowed", most)]
             }
+            Self::FormTooLong { most } => vec![field("MaxSizeAllowed", most)],
+            Self::FileTooSmall { proposed, least } => {
+                vec![field("ProposedSize", proposed), field("MinSizeAllowed", least)]
+            }
             _ => Vec::new(),
         }
     }
@@ -184,7 +189,9 @@ impl Error {
                 field("PartNumber", number),
                 field("ETag", etag),
             ],
-            Self::InvalidObjectState { class } => vec![field("StorageClass", class)],
+            Self::InvalidObjectState { class } | Self::NotArchived { class } => {
+                vec![field("StorageClass", class)]
+            }
             Self::InvalidChunkSize { chunk, size } => {
                 vec![field("Chunk", chunk), field("BadChunkSize", size)]
             }

@@ -195,6 +195,12 @@ pub enum Error {
         /// The name.
         bucket: String,
     },
+    /// There is no such access point.
+    #[error("The specified accesspoint does not exist")]
+    NoSuchAccessPoint {
+        /// The name that was sent.
+        name: String,
+    },
     /// The expected owner is no account id.
     #[error(
         "The value of the expected bucket owner parameter must be an AWS Account ID... [{value}]"
@@ -489,6 +495,13 @@ pub enum Error {
         class: String,
     },
 
+    /// An object that is not archived cannot be restored.
+    #[error("Restore is not allowed for the object's current storage class")]
+    NotArchived {
+        /// The object's class.
+        class: String,
+    },
+
     // The list of parts of a completion.
     /// Its numbers do not ascend.
     #[error("The list of parts was not in ascending order. Parts must be ordered by part number.")]
@@ -598,6 +611,37 @@ pub enum Error {
         "The checksum value does not match the algorithm named in x-store-sdk-checksum-algorithm."
     )]
     ChecksumOfAnotherAlgorithm,
+
+    // A form.
+    /// The body of a form is not one.
+    #[error("The body of your POST request is not well-formed multipart/form-data.")]
+    MalformedForm,
+    /// The fields before the file are longer than a form has them.
+    #[error("Your POST request fields preceding the upload file were too large.")]
+    FormTooLong {
+        /// The most bytes that they may have.
+        most: usize,
+    },
+    /// The policy of a form is not one.
+    #[error("Invalid Policy: {reason}")]
+    InvalidPostPolicy {
+        /// The fault.
+        reason: String,
+    },
+    /// The form is not what its policy says.
+    #[error("Invalid according to Policy: {reason}")]
+    FormRefused {
+        /// The fault.
+        reason: String,
+    },
+    /// The file has fewer bytes than the policy asks for.
+    #[error("Your proposed upload is smaller than the minimum allowed size")]
+    FileTooSmall {
+        /// Its bytes.
+        proposed: u64,
+        /// The least that it may have.
+        least: u64,
+    },
 
     // The commit.
     /// Spec §3: another write came between the start and the commit of a conditional one.

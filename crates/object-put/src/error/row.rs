@@ -41,6 +41,7 @@ impl Coded for Error {
             Self::SignatureDoesNotMatch(_) => Row::of(403, "SignatureDoesNotMatch"),
             Self::InvalidBucketName { .. } => Row::of(400, "InvalidBucketName"),
             Self::NoSuchBucket { .. } => Row::of(404, "NoSuchBucket"),
+            Self::NoSuchAccessPoint { .. } => Row::of(404, "NoSuchAccessPoint"),
             Self::InvalidBucketOwner { .. } => Row::of(400, "InvalidBucketOwnerAWSAccountID"),
             Self::AccessDenied | Self::ObjectLocked => Row::of(403, "AccessDenied"),
             Self::MissingOrigin => Row::of(400, "BadRequest"),
@@ -97,7 +98,9 @@ impl Coded for Error {
             Self::TooManyParts { .. } => Row::of(400, "TooManyParts"),
             Self::InvalidRange { .. } => Row::of(416, "InvalidRange"),
             Self::InvalidPartNumber { .. } => Row::of(416, "InvalidPartNumber"),
-            Self::InvalidObjectState { .. } => Row::of(403, "InvalidObjectState"),
+            Self::InvalidObjectState { .. } | Self::NotArchived { .. } => {
+                Row::of(403, "InvalidObjectState")
+            }
             Self::InvalidPartOrder { .. } => Row::of(400, "InvalidPartOrder"),
             Self::InvalidPart { .. } => Row::of(400, "InvalidPart"),
             Self::EntityTooSmall { .. } => Row::of(400, "EntityTooSmall"),
@@ -114,6 +117,11 @@ impl Coded for Error {
             | Self::Md5Mismatch { .. }
             | Self::ChecksumMismatch { .. }
             | Self::ChecksumOfAnotherAlgorithm => Row::of(400, "BadDigest"),
+            Self::MalformedForm => Row::of(400, "MalformedPOSTRequest"),
+            Self::FormTooLong { .. } => Row::of(400, "MaxPostPreDataLengthExceededError"),
+            Self::InvalidPostPolicy { .. } => Row::of(400, "InvalidPolicyDocument"),
+            Self::FormRefused { .. } => Row::of(403, "AccessDenied"),
+            Self::FileTooSmall { .. } => Row::of(400, "EntityTooSmall"),
             Self::ConditionalRequestConflict { .. } => Row::of(409, "ConditionalRequestConflict"),
             Self::Store(StoreError::Conflict) => Row::of(503, "SlowDown"),
             Self::Store(StoreError::Unavailable(_))

@@ -7,18 +7,22 @@ use triptych_core::kv::{StoreError, Tx};
 use triptych_core::time::Timestamp;
 
 use crate::auth::account::{AccessKey, Account, Secret};
-use crate::auth::policy::PublicAccessBlock;
+use crate::auth::policy::{Policy, PublicAccessBlock};
 use crate::body::encryption::SERVICE_MANAGED;
 use crate::kms::key::{DELETION_WAIT, KeyId, KeyState, KeyUsage, KmsKey};
 use crate::kms::key_name::{KeyArn, KeyName, is_alias};
 use crate::kms::key_store::KeyStore;
 use crate::request::dialect::{Dialect, is_reserved_alias, neutral_mode};
+use crate::store::access_point::{AccessPoint, is_name};
+use crate::store::access_point_directory::COUNT_MAX;
 use crate::store::bucket::{
     Bucket, BucketKind, Ownership, Public, RequestPayment, Versioning, ZoneKind, check_name,
     is_directory_name, zone_of,
 };
 use crate::store::bucket_encryption::{self, BucketEncryption, BucketMode};
-use crate::store::tables::{ACCESS_KEYS, ACCOUNTS, BUCKET_CONFIGS, BUCKETS, KMS_ALIASES, KMS_KEYS};
+use crate::store::tables::{
+    ACCESS_KEYS, ACCESS_POINTS, ACCOUNTS, BUCKET_CONFIGS, BUCKETS, KMS_ALIASES, KMS_KEYS,
+};
 
 /// The region of a service that is told none.
 pub const DEFAULT_REGION: &str = "us-east-1";
@@ -91,6 +95,8 @@ struct SeedBucket {
     zone: Option<String>,
     #[serde(default)]
     zone_kind: ZoneKind,
+    /// The deployment of a bucket on premises.
+    deployment: Option<String>,
     encryption: Option<SeedEncryption>,
 }
 
@@ -105,12 +111,31 @@ struct SeedEncryption {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "read so that its faults show; what is not served yet is counted")]
 struct SeedAccessPoint {
     name: String,
     account: String,
     bucket: String,
     alias: Option<String>,
+    /// A policy document.
+    policy: Option<serde_json::Value>,
+    /// Blocks all unless it says otherwise.
+    public_access_block: Option<PublicAccessBlock>,
+}
+
+impl SeedAccessPoint {
+    fn record(&self, deployment: Option<&str>) -> AccessPoint {
+        let block = self.public_access_block.unwrap_or(PublicAccessBlock::ALL);
+        AccessPoint {
+            name: self.name.clone(),
+            account: self.account.clone(),
+            bucket: self.bucket.clone(),
+            deployment: deployment.map(str::to_owned),
+            alias: self.alias.clone(),
+            policy: self.policy.as_ref().map(ToString::to_string),
+            restricts_public: block.restrict_public_buckets,
+            ignores_public_acls: block.ignore_public_acls,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -187,6 +212,7 @@ impl Seed {
                 request_payment: RequestPayment::default(),
                 zone: None,
                 zone_kind: ZoneKind::default(),
+                deployment: None,
                 encryption: None,
             }],
             ..Self::default()
@@ -264,8 +290,23 @@ impl Seed {
                     "of a directory bucket is AES256, or store:kms with the id or ARN of a key";
                 return Err(invalid(at("encryption"), rule));
             }
+            if (bucket.kind == BucketKind::OnPremises) != bucket.deployment.is_some() {
+                let rule = "goes with buckets on premises, and each has one";
+                return Err(invalid(at("deployment"), rule));
+            }
+            let fits =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            if bucket
+                .deployment
+                .as_deref()
+                .is_some_and(|own| own.is_empty() || !own.bytes().all(fits))
+            {
+                let rule = "is not one of lower-case letters, digits and hyphens";
+                return Err(invalid(at("deployment"), rule));
+            }
             bucket.encryption(DEFAULT_REGION).map_err(|why| invalid(at("encryption"), why))?;
         }
+        self.check_access_points()?;
         for (place, key) in self.kms_keys.iter().enumerate() {
             let at = |field: &str| format!("kmsKeys[{place}].{field}");
             let known = |id: &String| self.accounts.iter().any(|account| account.id == *id);
@@ -281,6 +322,56 @@ impl Seed {
             let is_alias = |alias: &str| is_alias(alias) && !is_reserved_alias(alias);
             if key.alias.as_deref().is_some_and(|alias| !is_alias(alias)) {
                 return Err(invalid(at("alias"), "is not an alias that a key can have"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_access_points(&self) -> Result<(), SeedError> {
+        if self.access_points.len() > COUNT_MAX {
+            let path = "accessPoints".to_owned();
+            return Err(invalid(path, format!("are more than {COUNT_MAX}")));
+        }
+        for (place, point) in self.access_points.iter().enumerate() {
+            let at = |field: &str| format!("accessPoints[{place}].{field}");
+            let earlier = self.access_points.iter().take(place);
+            if !is_name(&point.name) {
+                return Err(invalid(at("name"), "is not a name that an access point can have"));
+            }
+            let deployment = |own: &SeedAccessPoint| {
+                let bucket = self.buckets.iter().find(|bucket| bucket.name == own.bucket);
+                bucket.and_then(|bucket| bucket.deployment.as_deref())
+            };
+            let named = |own: &SeedAccessPoint| own.record(deployment(own)).label();
+            let is_same = |own: &SeedAccessPoint| named(own) == named(point);
+            if earlier.clone().any(is_same) {
+                return Err(invalid(at("name"), "is that of another access point of its account"));
+            }
+            if !self.accounts.iter().any(|account| account.id == point.account) {
+                return Err(invalid(at("account"), "is not one of the accounts of this file"));
+            }
+            if !self.buckets.iter().any(|bucket| bucket.name == point.bucket) {
+                return Err(invalid(at("bucket"), "is not one of the buckets of this file"));
+            }
+            if let Some(alias) = &point.alias {
+                let fits =
+                    |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+                if alias.is_empty() || alias.len() > 63 || !alias.bytes().all(fits) {
+                    return Err(invalid(
+                        at("alias"),
+                        "is not 1 to 63 lower-case letters, digits and hyphens",
+                    ));
+                }
+                if self.buckets.iter().any(|bucket| bucket.name == *alias)
+                    || earlier.clone().any(|own| own.alias.as_ref() == Some(alias))
+                {
+                    return Err(invalid(at("alias"), "is the name of something else in this file"));
+                }
+            }
+            if let Some(policy) = &point.policy {
+                let name = point.record(deployment(point)).resource();
+                Policy::of_access_point(&policy.to_string(), &name)
+                    .map_err(|error| invalid(at("policy"), format!("is none: {error}")))?;
             }
         }
         Ok(())
@@ -332,6 +423,15 @@ impl Seed {
                 }
             }
         }
+        for point in &self.access_points {
+            let bucket = self.buckets.iter().find(|bucket| bucket.name == point.bucket);
+            let deployment = bucket.and_then(|bucket| bucket.deployment.as_deref());
+            let record = point.record(deployment);
+            let place = (record.account.clone(), record.resource());
+            if ACCESS_POINTS.get(tx, &place)?.is_none() {
+                ACCESS_POINTS.put(tx, &place, &record);
+            }
+        }
         Ok(new)
     }
 
@@ -376,15 +476,6 @@ impl Seed {
             new += 1;
         }
         Ok(new)
-    }
-
-    /// Lists what the file names and this version does not serve: it is read, checked, and refused by name when it is used.
-    #[must_use]
-    pub fn unserved(&self) -> Option<String> {
-        let counts = [("access points", self.access_points.len())];
-        let named = counts.iter().filter(|(_, count)| *count > 0);
-        let named: Vec<_> = named.map(|(name, count)| format!("{count} {name}")).collect();
-        (!named.is_empty()).then(|| named.join(", "))
     }
 
     /// Tells whether the file names an access key.
@@ -482,15 +573,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_yet_is_read_and_named() {
+    fn access_points_and_keys_are_read() {
         let text = FILE.replace(
             "\"region\"",
-            r#""accessPoints": [{ "name": "ap", "account": "111122223333", "bucket": "demo", "alias": "ap-alias" }],
+            r#""accessPoints": [{ "name": "own", "account": "111122223333", "bucket": "demo", "alias": "own-alias" }],
                "kmsKeys": [{ "id": "k", "alias": "alias/demo", "account": "111122223333", "state": "enabled" }], "region""#,
         );
-        let seed = Seed::parse(&text).unwrap();
-        assert_eq!(seed.unserved().unwrap(), "1 access points");
-        assert_eq!(Seed::parse(FILE).unwrap().unserved(), None);
+        assert!(Seed::parse(&text).is_ok());
+        for (own, wrong) in
+            [("own", "O"), ("own-alias", "demo"), ("\"bucket\": \"demo\"", "\"bucket\": \"none\"")]
+        {
+            let error = Seed::parse(&text.replacen(own, wrong, 1)).unwrap_err().to_string();
+            assert!(error.contains("accessPoints[0]"), "{error}");
+        }
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn is_empty(tx: &mut Tx<'_>, bucket: &Bucket) -> Result<bool, Error> {
     let (current, _) = CURRENT.scan(tx, &CURRENT.span(&bucket.id), 1)?;
     let (others, _) = NONCURRENT.scan(tx, &NONCURRENT.span(&bucket.id), 1)?;
     let uploads = match bucket.kind {
-        BucketKind::GeneralPurpose => Vec::new(),
+        BucketKind::GeneralPurpose | BucketKind::OnPremises => Vec::new(),
         BucketKind::Directory => UPLOADS.scan(tx, &UPLOADS.span(&bucket.id), 1)?.0,
     };
     Ok(current.is_empty() && others.is_empty() && uploads.is_empty())

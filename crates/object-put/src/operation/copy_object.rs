@@ -18,19 +18,22 @@ use crate::operation::put_headers::BODY_BYTES_MAX;
 use crate::operation::put_object::Admission;
 use crate::operation::request_payer;
 use crate::operation::{Call, Reply};
-use crate::request::dialect::Dialect;
+use crate::request::dialect::{ALIAS_SUFFIX, Dialect, without_point_arn_prefix};
 use crate::request::etag::{self, quoted};
 use crate::request::host::HostTable;
 use crate::request::location::Target;
 use crate::request::percent::decoded_query;
 use crate::request::query::Query;
 use crate::request::xml::XmlWriter;
+use crate::store::access_point::{AccessPoint, NamedPoint};
+use crate::store::access_point_directory::AccessPointDirectory;
 use crate::store::bucket::{Bucket, BucketKind, Versioning, check_name};
 use crate::store::key::Key;
 use crate::store::lookup::locate;
 use crate::store::object_encryption::KeyOpening;
 use crate::store::part_list::ObjectRange;
-use crate::store::version::{ObjectData, ObjectVersion, StorageClass, encryption_context};
+use crate::store::tables::{ACCESS_POINTS, BUCKETS};
+use crate::store::version::{ObjectData, ObjectVersion, encryption_context};
 
 const SOURCE: &str = "x-store-copy-source";
 
@@ -69,7 +72,10 @@ impl CopiedObject {
         let header = call.fields.get(SOURCE)?.unwrap_or_default();
         let host = call.fields.get("host")?.unwrap_or_default();
         let hosts = &call.settings.hosts;
-        let source = CopySource::read(&header, call.dialect(), &host, hosts)?;
+        let source = match CopySource::of_access_point(&header, call.dialect(), tx)? {
+            Some(source) => source,
+            None => CopySource::read(&header, call.dialect(), &host, hosts)?.through_alias(tx)?,
+        };
         let from = authorize_source(call, &source, tx)?;
         request_payer::check(call.operation, call.fields, call.caller, &from)?;
         let named = source.query.get("versionId");
@@ -86,7 +92,7 @@ impl CopiedObject {
         };
         let body_key = encrypted.open_source(call)?;
         check_source_preconditions(call, &object, &data)?;
-        if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+        if !data.is_readable(call.now) {
             return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
         }
         let names_version = named.is_some();
@@ -122,9 +128,44 @@ struct CopySource {
     bucket: String,
     key: Key,
     query: Query,
+    /// The access point that it is read through.
+    point: Option<Arc<AccessPoint>>,
 }
 
 impl CopySource {
+    /// Reads the ARN of an object in an access point; `None` for what is no ARN.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for an ARN of something else, `NoSuchAccessPoint`; those of the store.
+    fn of_access_point(
+        header: &str,
+        dialect: Dialect,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let invalid = |reason| Error::argument(SOURCE, Some(&dialect.header(SOURCE)), reason);
+        let (arn, query) = match split_version(header) {
+            Some((arn, version)) => (arn, format!("versionId={version}")),
+            None => (header, String::new()),
+        };
+        let arn = decoded_query(arn).ok_or_else(|| invalid("Invalid copy source encoding."))?;
+        let arn = arn.strip_prefix('/').unwrap_or(&arn);
+        if !arn.starts_with("arn:") {
+            return Ok(None);
+        }
+        let named = without_point_arn_prefix(arn).and_then(NamedPoint::of_bare_arn);
+        let Some(NamedPoint { account, resource, name, key: Some(key) }) = named else {
+            return Err(invalid("Invalid copy source ARN."));
+        };
+        let point = ACCESS_POINTS.get(tx, &(account.to_owned(), resource.to_owned()))?;
+        let point = point.ok_or_else(|| Error::NoSuchAccessPoint { name: name.to_owned() })?;
+        Ok(Some(Self {
+            bucket: point.bucket.clone(),
+            key: Key::new(key.to_owned()).map_err(|_| invalid("Invalid copy source object key"))?,
+            query: Query::parse(&query)?,
+            point: Some(Arc::new(point)),
+        }))
+    }
+
     /// Reads `/bucket/key` or a whole URL of this service; `host` is the one that the request itself was sent to.
     fn read(header: &str, dialect: Dialect, host: &str, hosts: &HostTable) -> Result<Self, Error> {
         // The real service names the header where its value would stand.
@@ -144,12 +185,28 @@ impl CopySource {
         let path = decoded_query(&path).ok_or_else(|| invalid("Invalid copy source encoding."))?;
         let path = path.strip_prefix('/').unwrap_or(&path);
         let (bucket, key) = path.split_once('/').ok_or_else(no_key)?;
-        check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
+        if !bucket.ends_with(ALIAS_SUFFIX) {
+            check_name(bucket).map_err(|_| invalid("Invalid copy source bucket name"))?;
+        }
         Ok(Self {
             bucket: bucket.to_owned(),
             key: Key::new(key.to_owned()).map_err(|_| no_key())?,
             query: Query::parse(&query)?,
+            point: None,
         })
+    }
+}
+
+impl CopySource {
+    /// The same, read through the access point whose alias stands where no bucket has the name.
+    fn through_alias(mut self, tx: &mut Tx<'_>) -> Result<Self, Error> {
+        if BUCKETS.peek(tx, &self.bucket)?.is_none()
+            && let Some(point) = AccessPointDirectory::load(tx)?.by_alias(&self.bucket)
+        {
+            point.bucket.clone_into(&mut self.bucket);
+            self.point = Some(point);
+        }
+        Ok(self)
     }
 }
 
@@ -279,6 +336,7 @@ fn authorize_source(
         caller: call.caller,
         secure: call.secure,
         directory: Some(DirectoryAccess::Zonal(SessionMode::ReadOnly)),
+        point: source.point.as_deref(),
     };
     authorize::authorize_source(&access, tx)
 }

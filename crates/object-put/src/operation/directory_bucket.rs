@@ -3,7 +3,7 @@
 use crate::auth::session::{DirectoryAccess, SessionMode};
 use crate::error::Error;
 use crate::operation::Operation;
-use crate::operation::put_headers::{AppliesTo, HEADERS};
+use crate::operation::put_headers::HEADERS;
 use crate::request::fields::Fields;
 use crate::request::host::HostKind;
 use crate::request::location::{Location, Target};
@@ -97,7 +97,7 @@ pub fn check_headers(operation: &Operation, fields: &Fields<'_>) -> Result<(), E
     const OF_NEW_BUCKETS: [&str; 2] =
         ["x-store-bucket-object-lock-enabled", "x-store-object-ownership"];
     const OF_REQUESTS: [&str; 2] = ["x-store-bypass-governance-retention", "x-store-mfa"];
-    let of_table = HEADERS.iter().filter(|rule| rule.applies_to == AppliesTo::GeneralPurpose);
+    let of_table = HEADERS.iter().filter(|rule| !rule.applies_to.takes(BucketKind::Directory));
     let refused = of_table.map(|rule| rule.name).chain(OF_NEW_BUCKETS).chain(OF_REQUESTS);
     for header in refused {
         // A document has a digest of its own.

@@ -188,7 +188,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
     if reply.status == 304 {
         return Ok(reply);
     }
-    if matches!(data.class, StorageClass::Glacier | StorageClass::DeepArchive) {
+    if !data.is_readable(call.now) {
         return Err(Error::InvalidObjectState { class: data.class.name().to_owned() });
     }
     let key = encrypted(call, data)?.open(call)?;
@@ -269,11 +269,14 @@ fn answer(
         Some(range) => (206, range.end - range.start),
     };
     let reply = describe(Reply::empty(status), object, data);
+    // Once it was restored, an object looks different from one moment to the next.
+    let reply = if data.restored_until.is_some() { reply.at_this_time() } else { reply };
     let mut reply = encryption::describe(reply, call.fields, &data.encryption)?
         .with("accept-ranges", "bytes")
         .with("content-length", length.to_string())
         .with_some("x-store-version-id", shown_version(bucket.versioning, &object.version))
-        .with_some("x-store-expiration", expiration);
+        .with_some("x-store-expiration", expiration)
+        .with_some("x-store-restore", data.restoration(call.now));
     if let Parts::Chunks { count, .. } = &data.parts
         && call.query.has("partNumber")
     {

@@ -1,5 +1,6 @@
 //! Operations: the row that each has in the table, the call that a handler is given, and the reply that it gives.
 
+pub mod access_point;
 pub mod append;
 pub mod bucket;
 pub mod bucket_config;
@@ -18,6 +19,7 @@ pub mod parameters;
 pub mod put_headers;
 pub mod put_object;
 pub mod request_payer;
+pub mod restore_object;
 pub mod session;
 pub mod strict;
 pub mod table;
@@ -39,6 +41,7 @@ use crate::request::fields::Fields;
 use crate::request::host::HostTable;
 use crate::request::location::Target;
 use crate::request::query::Query;
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::{Bucket, Ownership};
 use crate::store::key::Key;
 use crate::store::part_list::ObjectRange;
@@ -60,6 +63,8 @@ pub enum Run {
     Complete,
     /// It makes credentials, with a key that is no other operation's: CreateSession.
     Session,
+    /// It stores an object whose head and body are those of a form: PostObject.
+    Form,
     /// It is not there; the answer names it.
     NotImplemented,
 }
@@ -77,7 +82,7 @@ pub enum BodySource {
     PartOfObject,
 }
 
-/// A handler that reads. It is given neither ids nor a clock, so its answer follows from the request and the store alone.
+/// A handler that reads. Its answer follows from the request and the store alone, or says that it follows from the time as well.
 pub type Read = fn(&ReadCall<'_>, &mut Tx<'_>) -> Result<Reply, Error>;
 
 /// A handler that writes. It may run twice: its only effects are what it does to `tx`, draws from `ids` and returns.
@@ -185,8 +190,12 @@ pub struct ReadCall<'r> {
     pub bucket: Option<&'r Bucket>,
     /// The key, where the path names one.
     pub key: Option<&'r Key>,
+    /// The access point that the request came through.
+    pub point: Option<&'r AccessPoint>,
     /// Settings of the service.
     pub settings: &'r Settings,
+    /// The time at which the request came. An answer that follows from it says so: see [`Reply::at_this_time`].
+    pub now: Timestamp,
 }
 
 impl ReadCall<'_> {
@@ -213,15 +222,13 @@ impl ReadCall<'_> {
     }
 }
 
-/// A request that writes: all that a read is given, the body, and the time.
+/// A request that writes: all that a read is given, and the body.
 #[derive(Debug)]
 pub struct Call<'r> {
     /// The part that reads have too.
     pub read: ReadCall<'r>,
     /// The whole body, for operations that take one; empty for uploads.
     pub body: &'r Bytes,
-    /// The time at which the request came.
-    pub now: Timestamp,
     /// True if it came over TLS.
     pub secure: bool,
 }
@@ -241,6 +248,7 @@ impl<'r> Call<'r> {
             caller: self.caller,
             secure: self.secure,
             directory: access_of(self.operation.name),
+            point: self.point,
         }
     }
 }
@@ -273,19 +281,28 @@ pub struct Reply {
     pub headers: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     /// The body.
     pub body: ReplyBody,
+    /// True if it follows from the time too: it is not given again.
+    pub is_of_this_time: bool,
 }
 
 impl Reply {
     /// A reply without a body.
     #[must_use]
     pub const fn empty(status: u16) -> Self {
-        Self { status, headers: Vec::new(), body: ReplyBody::Empty }
+        Self { status, headers: Vec::new(), body: ReplyBody::Empty, is_of_this_time: false }
     }
 
     /// A 200 with this XML.
     #[must_use]
     pub fn xml(text: String) -> Self {
-        Self { status: 200, headers: Vec::new(), body: ReplyBody::Text(text.into()) }
+        Self { body: ReplyBody::Text(text.into()), ..Self::empty(200) }
+    }
+
+    /// The same reply, which follows from the time as well.
+    #[must_use]
+    pub const fn at_this_time(mut self) -> Self {
+        self.is_of_this_time = true;
+        self
     }
 
     /// The same reply with one more header.

@@ -134,18 +134,6 @@ pub fn delete_by_id(call: &Call<'_>, _tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Re
     Err(not_configured(call, "NoSuchConfiguration", "The specified configuration does not exist."))
 }
 
-/// `GetBucketWebsite`.
-///
-/// # Errors
-/// `NotConfigured`, always.
-pub fn website(call: &ReadCall<'_>, _tx: &mut Tx<'_>) -> Result<Reply, Error> {
-    Err(not_configured(
-        call,
-        "NoSuchWebsiteConfiguration",
-        "The specified bucket does not have a website configuration",
-    ))
-}
-
 /// Deletes what no bucket has.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use crate::store::tagging::{TagTarget, Tags};
 use crate::store::version::ObjectData;
 
 /// Changes the object that a request names, and answers with `status` and its version.
-fn change(
+pub(super) fn change(
     call: &Call<'_>,
     tx: &mut Tx<'_>,
     status: u16,

@@ -12,7 +12,7 @@ const OF_SIGNATURES: [&str; 3] = [sigv2::ACCESS_KEY, "Signature", "Expires"];
 /// Parameters that an operation takes beside its markers.
 #[rustfmt::skip] // A table: one set of operations a line.
 const TAKEN: &[(&[&str], &[&str])] = &[
-    (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold"], &["versionId"]),
+    (&["DeleteObject", "PutObjectAcl", "PutObjectTagging", "DeleteObjectTagging", "PutObjectRetention", "PutObjectLegalHold", "RestoreObject"], &["versionId"]),
     (&["UploadPart", "UploadPartCopy"], &["partNumber"]),
     (&["DeleteBucketAnalyticsConfiguration", "DeleteBucketIntelligentTieringConfiguration", "DeleteBucketInventoryConfiguration", "DeleteBucketMetricsConfiguration"], &["id"]),
 ];

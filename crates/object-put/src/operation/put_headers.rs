@@ -37,6 +37,10 @@ pub enum AppliesTo {
     GeneralPurpose,
     /// Directory buckets alone.
     Directory,
+    /// All but directory buckets.
+    NotDirectory,
+    /// All but those on premises.
+    NotOnPremises,
 }
 
 impl AppliesTo {
@@ -48,6 +52,8 @@ impl AppliesTo {
             (Self::All, _)
                 | (Self::GeneralPurpose, BucketKind::GeneralPurpose)
                 | (Self::Directory, BucketKind::Directory)
+                | (Self::NotDirectory, BucketKind::GeneralPurpose | BucketKind::OnPremises)
+                | (Self::NotOnPremises, BucketKind::GeneralPurpose | BucketKind::Directory)
         )
     }
 }
@@ -106,7 +112,7 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("content-type", AppliesTo::All, media_type),
     rule("expires", AppliesTo::All, expires),
     rule("content-length", AppliesTo::All, length),
-    rule("content-md5", AppliesTo::GeneralPurpose, content_md5),
+    rule("content-md5", AppliesTo::NotDirectory, content_md5),
     rule("x-store-sdk-checksum-algorithm", AppliesTo::All, algorithm),
     rule("x-store-checksum-crc32", AppliesTo::All, checksum),
     rule("x-store-checksum-crc32c", AppliesTo::All, checksum),
@@ -114,23 +120,23 @@ pub static HEADERS: [HeaderRule; 38] = [
     rule("x-store-checksum-sha1", AppliesTo::All, checksum),
     rule("x-store-checksum-sha256", AppliesTo::All, checksum),
     rule("if-match", AppliesTo::All, precondition),
-    rule("if-none-match", AppliesTo::All, precondition),
+    rule("if-none-match", AppliesTo::NotOnPremises, precondition),
     rule(OFFSET, AppliesTo::Directory, offset),
     rule("x-store-server-side-encryption", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-kms-key-id", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-context", AppliesTo::All, encryption),
     rule("x-store-server-side-encryption-bucket-key-enabled", AppliesTo::All, encryption),
-    rule("x-store-server-side-encryption-customer-algorithm", AppliesTo::GeneralPurpose, encryption),
-    rule("x-store-server-side-encryption-customer-key", AppliesTo::GeneralPurpose, encryption),
-    rule("x-store-server-side-encryption-customer-key-md5", AppliesTo::GeneralPurpose, encryption),
+    rule("x-store-server-side-encryption-customer-algorithm", AppliesTo::NotDirectory, encryption),
+    rule("x-store-server-side-encryption-customer-key", AppliesTo::NotDirectory, encryption),
+    rule("x-store-server-side-encryption-customer-key-md5", AppliesTo::NotDirectory, encryption),
     rule("x-store-storage-class", AppliesTo::All, class),
-    rule("x-store-website-redirect-location", AppliesTo::GeneralPurpose, redirect),
-    rule("x-store-request-payer", AppliesTo::GeneralPurpose, payer),
-    rule("x-store-tagging", AppliesTo::GeneralPurpose, tagging),
+    rule("x-store-website-redirect-location", AppliesTo::NotDirectory, redirect),
+    rule("x-store-request-payer", AppliesTo::NotDirectory, payer),
+    rule("x-store-tagging", AppliesTo::NotDirectory, tagging),
     // The three of the lock are read with the bucket: see `ObjectLock::from_headers`.
-    rule("x-store-object-lock-mode", AppliesTo::GeneralPurpose, elsewhere),
-    rule("x-store-object-lock-retain-until-date", AppliesTo::GeneralPurpose, elsewhere),
-    rule("x-store-object-lock-legal-hold", AppliesTo::GeneralPurpose, elsewhere),
+    rule("x-store-object-lock-mode", AppliesTo::NotDirectory, elsewhere),
+    rule("x-store-object-lock-retain-until-date", AppliesTo::NotDirectory, elsewhere),
+    rule("x-store-object-lock-legal-hold", AppliesTo::NotDirectory, elsewhere),
     // Checked with the bucket, before all others: see `crate::auth::authorize`.
     rule("x-store-expected-bucket-owner", AppliesTo::All, elsewhere),
 ];
@@ -303,7 +309,7 @@ impl PutHeaders {
         let metadata = metadata(fields)?;
         let default = bucket.default_retention;
         let lock = ObjectLock::from_headers(fields, bucket.object_lock, default, has_digest, now)?;
-        if !is_copy {
+        if !is_copy && payload != Payload::File {
             let proposed = body.length.ok_or(Error::MissingContentLength)?;
             if proposed > BODY_BYTES_MAX {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
@@ -382,6 +388,7 @@ fn class_in(bucket: &Bucket, named: Option<StorageClass>) -> Result<StorageClass
         (BucketKind::GeneralPurpose, _) => StorageClass::Standard,
         (BucketKind::Directory, ZoneKind::Availability) => StorageClass::ExpressOnezone,
         (BucketKind::Directory, ZoneKind::Local) => StorageClass::OnezoneIa,
+        (BucketKind::OnPremises, _) => StorageClass::Outposts,
     };
     let Some(class) = named else {
         return Ok(default);
@@ -391,6 +398,7 @@ fn class_in(bucket: &Bucket, named: Option<StorageClass>) -> Result<StorageClass
             !matches!(class, StorageClass::Outposts | StorageClass::ExpressOnezone)
         }
         BucketKind::Directory => class == default,
+        BucketKind::OnPremises => class == StorageClass::Outposts,
     };
     let refused = || Error::InvalidStorageClass { class: class.name().to_owned() };
     fits.then_some(class).ok_or_else(refused)

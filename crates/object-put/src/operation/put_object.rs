@@ -75,7 +75,9 @@ impl Admission {
                 object_owner::of_put(call.fields, bucket, call.caller, tx)?
             }
             // The header table refuses every header of an ACL there.
-            BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
+            BucketKind::Directory | BucketKind::OnPremises => {
+                (bucket.owner.clone(), Acl::default())
+            }
         };
         let mut headers = PutHeaders::read(call.fields, bucket, payload, call.now)?;
         let encryption = headers.encryption.choose(call, tx)?;
@@ -128,6 +130,7 @@ impl Admission {
             tags: self.headers.tags.clone(),
             acl: self.acl.clone(),
             lock: self.headers.lock,
+            restored_until: None,
         }
     }
 
@@ -142,7 +145,7 @@ impl Admission {
         let version = (!object.version.null).then(|| object.version.to_string());
         let rules = self.lifecycle.as_ref();
         let expiration = match self.bucket.kind {
-            BucketKind::GeneralPurpose => {
+            BucketKind::GeneralPurpose | BucketKind::OnPremises => {
                 rules.and_then(|rules| rules.header(&self.key, object, data))
             }
             BucketKind::Directory => Some(lifecycle::NOT_SHOWN.to_owned()),

@@ -8,7 +8,7 @@ use crate::request::fields::Fields;
 use crate::request::query::Query;
 
 /// Headers of the service beside those of the header table; a name that ends in `-` stands for all that start with it.
-const HEADERS_BESIDE: [&str; 34] = [
+const HEADERS_BESIDE: [&str; 35] = [
     "x-store-bucket-object-lock-enabled",
     "x-store-bucket-region",
     "x-store-bypass-governance-retention",
@@ -35,6 +35,7 @@ const HEADERS_BESIDE: [&str; 34] = [
     "x-store-object-ownership",
     "x-store-optional-object-attributes",
     "x-store-part-number-marker",
+    "x-store-region-set",
     "x-store-request-id",
     "x-store-s3session-token",
     "x-store-security-token",

@@ -2,10 +2,12 @@
 
 use crate::auth::credentials::is_scoped_to;
 use crate::error::Error;
-use crate::operation::Run::{Begin, Complete, NotImplemented, Read, Session, Steps, Upload, Write};
+use crate::operation::Run::{
+    Begin, Complete, Form, NotImplemented, Read, Session, Steps, Upload, Write,
+};
 use crate::operation::{
     BodySource, Operation, Run, bucket, bucket_config, delete_object, get_object, list_buckets,
-    list_objects, multipart, not_configured, object_config,
+    list_objects, multipart, not_configured, object_config, restore_object,
 };
 use crate::request::dialect::DIRECTORY_SERVICE;
 use crate::request::fields::Fields;
@@ -145,9 +147,9 @@ pub static OPERATIONS: &[Operation] = &[
     bucket("GetBucketTagging", "GET", "tagging", "store:GetBucketTagging", Read(bucket_config::tagging::get)),
     bucket("PutBucketTagging", "PUT", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::put)),
     bucket("DeleteBucketTagging", "DELETE", "tagging", "store:PutBucketTagging", Write(bucket_config::tagging::delete)),
-    bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(not_configured::website)),
-    bucket("PutBucketWebsite", "PUT", "website", "", NotImplemented),
-    bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(not_configured::delete)),
+    bucket("GetBucketWebsite", "GET", "website", "store:GetBucketWebsite", Read(bucket_config::website::get)),
+    bucket("PutBucketWebsite", "PUT", "website", "store:PutBucketWebsite", Write(bucket_config::website::put)),
+    bucket("DeleteBucketWebsite", "DELETE", "website", "store:DeleteBucketWebsite", Write(bucket_config::website::delete)),
     bucket("CreateSession", "GET", "session", "", Session),
     bucket("ListMultipartUploads", "GET", "uploads", "store:ListBucketMultipartUploads", Read(multipart::list_uploads::uploads)),
     // Buckets: what is in them.
@@ -156,7 +158,7 @@ pub static OPERATIONS: &[Operation] = &[
     // Each key is looked at by itself.
     bucket("DeleteObjects", "POST", "delete", "", Steps(delete_object::objects)),
     bucket("WriteGetObjectResponse", "POST", "x-store-request-route", "", NotImplemented),
-    bucket("PostObject", "POST", "", "", NotImplemented),
+    bucket("PostObject", "POST", "", "store:PutObject", Form),
     // Buckets themselves.
     bucket("ListObjects", "GET", "", "store:ListBucket", Read(list_objects::objects)),
     bucket("HeadBucket", "HEAD", "", "store:ListBucket", Read(bucket::head)),
@@ -180,7 +182,7 @@ pub static OPERATIONS: &[Operation] = &[
     object("ListObjectAnnotations", "GET", "annotation", "", NotImplemented),
     object("DeleteObjectAnnotation", "DELETE", "annotation", "", NotImplemented),
     object("UpdateObjectEncryption", "PUT", "encryption", "", NotImplemented),
-    object("RestoreObject", "POST", "restore", "", NotImplemented),
+    object("RestoreObject", "POST", "restore", "store:RestoreObject", Write(restore_object::restore)),
     object("SelectObjectContent", "POST", "select", "", NotImplemented),
     object("RenameObject", "PUT", "renameObject", "", NotImplemented),
     with_properties(object("CreateMultipartUpload", "POST", "uploads", "store:PutObject", Begin)),
@@ -215,6 +217,12 @@ pub fn route(
         method: method.to_owned(),
         resource: target.name(),
     })
+}
+
+/// The operation with this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|row| row.name == name)
 }
 
 /// Tells whether a row is for a request.

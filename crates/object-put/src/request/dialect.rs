@@ -26,12 +26,15 @@ pub mod sigv2 {
     pub const SCHEME: &str = "AWS";
 }
 
+/// The end of the aliases of access points.
+pub const ALIAS_SUFFIX: &str = "-s3alias";
+
 /// Names that the real service keeps for itself, and that no bucket can have: starts and ends.
 pub mod reserved_bucket_names {
     /// Starts.
     pub const PREFIXES: [&str; 3] = ["xn--", "sthree-", "amzn-s3-demo-"];
     /// Ends.
-    pub const SUFFIXES: [&str; 4] = ["-s3alias", "--ol-s3", ".mrap", "--table-s3"];
+    pub const SUFFIXES: [&str; 4] = [super::ALIAS_SUFFIX, "--ol-s3", ".mrap", "--table-s3"];
     /// Ends of the names of directory buckets, in either vocabulary.
     pub const OF_DIRECTORIES: [&str; 2] =
         [super::AMZ.directory_suffix, super::STORE.directory_suffix];
@@ -57,7 +60,7 @@ pub struct DialectNames {
     pub query_prefix: &'static str,
     /// The signing algorithm.
     pub algorithm: &'static str,
-    /// The signing algorithm with a key pair, which is not served.
+    /// The signing algorithm with a key pair.
     pub asymmetric_algorithm: &'static str,
     /// Start of the text that the signing key is made of, before the secret.
     pub key_prefix: &'static str,
@@ -67,6 +70,8 @@ pub struct DialectNames {
     pub scope_services: &'static [&'static str],
     /// The start of the values of `content-sha256` that announce signed chunks.
     pub streaming_signed: &'static str,
+    /// The same for signatures with a key pair.
+    pub streaming_signed_asymmetric: &'static str,
     /// First line of the text that a chunk's signature covers.
     pub chunk_algorithm: &'static str,
     /// First line of the text that a trailer's signature covers.
@@ -116,8 +121,9 @@ const STORE: DialectNames = DialectNames {
     asymmetric_algorithm: "STORE4-ECDSA-P256-SHA256",
     key_prefix: "STORE4",
     scope_end: "store4_request",
-    scope_services: &["s3", "store", DIRECTORY_SERVICE],
+    scope_services: &["s3", "store", DIRECTORY_SERVICE, "s3-outposts"],
     streaming_signed: "STREAMING-STORE4-HMAC-SHA256-PAYLOAD",
+    streaming_signed_asymmetric: "STREAMING-STORE4-ECDSA-P256-SHA256-PAYLOAD",
     chunk_algorithm: "STORE4-HMAC-SHA256-PAYLOAD",
     trailer_algorithm: "STORE4-HMAC-SHA256-TRAILER",
     kms: "store:kms",
@@ -147,8 +153,9 @@ const AMZ: DialectNames = DialectNames {
     asymmetric_algorithm: "AWS4-ECDSA-P256-SHA256",
     key_prefix: "AWS4",
     scope_end: "aws4_request",
-    scope_services: &["s3", DIRECTORY_SERVICE],
+    scope_services: &["s3", DIRECTORY_SERVICE, "s3-outposts"],
     streaming_signed: "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
+    streaming_signed_asymmetric: "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD",
     chunk_algorithm: "AWS4-HMAC-SHA256-PAYLOAD",
     trailer_algorithm: "AWS4-HMAC-SHA256-TRAILER",
     kms: "aws:kms",
@@ -271,6 +278,20 @@ pub fn without_directory_arn_prefix(arn: &str) -> Option<&str> {
     let rest =
         [AMZ, STORE].iter().find_map(|names| arn.strip_prefix(names.directory_arn_prefix))?;
     rest.splitn(3, ':').nth(2)?.strip_prefix("bucket/")
+}
+
+/// The ARN of a thing in a bucket's place without what names the provider in either vocabulary: region, account and resource.
+#[must_use]
+pub fn without_point_arn_prefix(arn: &str) -> Option<&str> {
+    let partition = arn.strip_prefix("arn:")?;
+    let services = [
+        "aws:s3:",
+        "aws:s3-outposts:",
+        "store:store:",
+        "store:s3-outposts:",
+        "store:store-outposts:",
+    ];
+    services.iter().find_map(|start| partition.strip_prefix(start))
 }
 
 /// The spec's name of a header of this service that a policy names in either vocabulary.

@@ -9,6 +9,12 @@ pub enum HostKind {
     Base,
     /// Directory buckets alone.
     Zonal,
+    /// Websites of buckets.
+    Website,
+    /// Access points, by name and account.
+    AccessPoint,
+    /// Access points in deployments on premises, by name, account and deployment.
+    OnPremises,
 }
 
 /// A name of the service with something before it.

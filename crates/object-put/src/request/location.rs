@@ -30,7 +30,7 @@ impl Target {
 }
 
 /// The bucket and the key that a request names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Location {
     /// The bucket.
     pub bucket: Option<String>,

@@ -19,12 +19,13 @@ const HEADERS: [&str; 11] = [
     "if-unmodified-since",
 ];
 /// Parameters of the signature itself, after the dialect's prefix.
-const OF_SIGNATURE: [&str; 8] = [
+const OF_SIGNATURE: [&str; 9] = [
     "algorithm",
     "content-sha256",
     "credential",
     "date",
     "expires",
+    "region-set",
     "security-token",
     "signature",
     "signedheaders",

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use triptych_core::kv::{KeyValue, ReadSet, StoreError, Tx};
 use triptych_core::time::Timestamp;
 
-use crate::auth::account::Principal;
+use crate::auth::account::{AccessKey, Caller, Principal};
 use crate::auth::credentials::Credentials;
 use crate::auth::signature::{RequestLine, Verified};
 use crate::auth::sigv4::SigningKey;
@@ -82,14 +82,27 @@ impl CachedCredentials {
         fields: &Fields<'_>,
         now: Timestamp,
     ) -> Result<Verified, Error> {
+        self.with_signing_key(|key, signing| credentials.verify(key, signing, line, fields, now))
+    }
+
+    /// Does something with the key and with the signing key that was derived last of it, and keeps that which `work` leaves.
+    pub(super) fn with_signing_key<T>(
+        &self,
+        work: impl FnOnce(&AccessKey, &mut Option<Arc<SigningKey>>) -> T,
+    ) -> T {
         let lock = || self.signing.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that no request waits while another is verified.
         let cached = lock().clone();
         let mut signing = cached.clone();
-        let verified = credentials.verify(&self.principal.key, &mut signing, line, fields, now);
+        let done = work(&self.principal.key, &mut signing);
         if signing != cached {
             *lock() = signing;
         }
-        verified
+        done
+    }
+
+    /// The sender of a request that was verified with it.
+    pub(super) fn caller(&self) -> Caller {
+        Caller::Principal(Arc::clone(&self.principal))
     }
 }

@@ -12,6 +12,7 @@ mod md5_pool;
 mod object_keys;
 mod open_bodies;
 mod pipeline;
+mod post_object;
 mod put_part;
 mod put_stream;
 mod render;
@@ -23,5 +24,6 @@ mod state;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod upload;
+mod website;
 
 pub use state::{Builder, ObjectPut};

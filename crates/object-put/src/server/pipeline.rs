@@ -26,15 +26,19 @@ use crate::cors::{Cors, CorsRequest};
 use crate::error::Error;
 use crate::operation::table::route;
 use crate::operation::{Operation, Progress, Read, Reply, Run, Step, StepOutcome};
-use crate::operation::{directory_bucket, parameters, request_payer, session, strict};
-use crate::request::dialect::{DIRECTORY_SERVICE, Dialect};
+use crate::operation::{
+    access_point, directory_bucket, parameters, request_payer, session, strict,
+};
+use crate::request::dialect::{ALIAS_SUFFIX, DIRECTORY_SERVICE, Dialect};
 use crate::request::fields::Fields;
+use crate::request::host::HostKind;
 use crate::request::location::Location;
 use crate::request::query::Query;
 use crate::server::download::ResponseBody;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::{render, response_cache, upload};
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::{Bucket, BucketKind};
 use crate::store::session_key;
 use crate::store::tables::BUCKETS;
@@ -66,11 +70,28 @@ impl ObjectPut {
             None => RequestId::from_number(self.ids().next(), 0),
         };
         let now = self.0.clock.now();
+        // A browser asks before a page's own request as it asks of any bucket.
+        let site = self.0.settings.hosts.find(host_of(&head));
+        let site = site.filter(|site| site.kind == HostKind::Website);
+        if let Some(site) = site.filter(|_| head.method != Method::OPTIONS) {
+            let mut response = Box::pin(self.answer_page(&head, &site.label, &id, now)).await;
+            self.finish(&head, &mut response, self.0.settings.dialect, &id, now);
+            response.extensions_mut().insert(OperationName(super::website::OPERATION));
+            return response;
+        }
         let query = Query::parse(head.uri.query().unwrap_or_default());
-        let answer = match self.parse(&head, query.as_ref(), now) {
+        let parsed = match self.parse(&head, query.as_ref(), now) {
+            Ok(request) => proved(request).await,
+            refused => refused,
+        };
+        let answer = match parsed {
             Ok(request) => {
-                let (dialect, operation) = (request.fields.dialect(), request.operation.name);
-                let answered = match self.dispatch(&request, &mut body).await {
+                let operation = request.operation.name;
+                let (dialect, answered) = match request.operation.run {
+                    Run::Form => Box::pin(self.post_object(&request, &mut body)).await,
+                    _ => (request.fields.dialect(), self.dispatch(&request, &mut body).await),
+                };
+                let answered = match answered {
                     Ok(reply) => self.open(reply).await,
                     Err(error) => Err(error),
                 };
@@ -91,24 +112,36 @@ impl ObjectPut {
                 (render::refusal(&error, dialect, &head.method, &id), dialect, operation)
             }
         };
-        render::identify(&mut response, dialect, &id, now);
-        if let Some(origin) = head.headers.get(ORIGIN).filter(|_| head.method != Method::OPTIONS) {
-            self.allow_origin(&head, origin, &mut response);
-        }
+        self.finish(&head, &mut response, dialect, &id, now);
         response.extensions_mut().insert(OperationName(operation));
         response
     }
 
+    /// Adds what every answer has.
+    fn finish(
+        &self,
+        head: &Head,
+        response: &mut Response<ReplyBody>,
+        dialect: Dialect,
+        id: &RequestId,
+        now: Timestamp,
+    ) {
+        render::identify(response, dialect, id, now);
+        if let Some(origin) = head.headers.get(ORIGIN).filter(|_| head.method != Method::OPTIONS) {
+            self.allow_origin(head, origin, response);
+        }
+    }
+
     /// Adds the headers by which a page of another origin may read an answer, where a rule of the bucket lets it: a refusal too.
     fn allow_origin(&self, head: &Head, origin: &HeaderValue, response: &mut Response<ReplyBody>) {
-        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
-        let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
-        let location =
-            Location::of(host.unwrap_or_default(), head.uri.path(), &self.0.settings.hosts);
+        let location = Location::of(host_of(head), head.uri.path(), &self.0.settings.hosts);
         let bucket = location.ok().and_then(|location| location.bucket);
-        let (Some(bucket), Ok(origin)) = (bucket, origin.to_str()) else {
+        let (Some(name), Ok(origin)) = (bucket, origin.to_str()) else {
             return;
         };
+        let points = self.access_points();
+        let point = points.by_alias(&name).or_else(|| points.by_label(&name));
+        let bucket = point.map_or(name, |point| point.bucket.clone());
         let mut tx = Tx::new(&*self.0.store);
         let rules = BUCKETS.peek(&mut tx, &bucket).map_err(Error::from).and_then(|bucket| {
             bucket.map_or(Ok(None), |bucket| Cors::of_bucket(&mut tx, bucket.id))
@@ -126,7 +159,10 @@ impl ObjectPut {
     }
 
     /// Opens the body of an answer.
-    async fn open(&self, reply: Response<ResponseBody>) -> Result<Response<ReplyBody>, Error> {
+    pub(super) async fn open(
+        &self,
+        reply: Response<ResponseBody>,
+    ) -> Result<Response<ReplyBody>, Error> {
         let (head, content) = reply.into_parts();
         Ok(Response::from_parts(head, content.open(&self.0.bodies).await?))
     }
@@ -151,6 +187,8 @@ impl ObjectPut {
             .and_then(|()| directory_bucket::check_place(operation, &location, query))
             .and_then(|()| self.authenticate(head, &location, &fields, query, now))
             .map_err(|error| refused(operation.name, error))?;
+        let (location, point) =
+            self.lead(operation, location).map_err(|error| refused(operation.name, error))?;
         let fields = fields.without_future_dates(now);
         let received = head.extensions.get::<RequestContext>();
         let secure = received.is_some_and(|received| received.peer.tls);
@@ -158,7 +196,17 @@ impl ObjectPut {
         let is_own = received.is_none_or(|received| is_loopback(&received.peer));
         customer_key::check_transport(&fields, secure || (is_own && !self.0.settings.strict))
             .map_err(|error| refused(operation.name, error))?;
-        Ok(ParsedRequest { operation, location, query, caller, verified, now, secure, fields })
+        Ok(ParsedRequest {
+            operation,
+            location,
+            query,
+            caller,
+            verified,
+            now,
+            secure,
+            point,
+            fields,
+        })
     }
 
     /// The place that the head names, and the operation on it.
@@ -176,6 +224,44 @@ impl ObjectPut {
         let location = Location::of(&host, head.uri.path(), &self.0.settings.hosts)?;
         let operation = route(head.method.as_str(), location.target(), fields, query)?;
         Ok((location, operation))
+    }
+
+    /// Leads a request through the access point that stands in the place of its bucket: by alias, or in a host by name and account.
+    fn lead(
+        &self,
+        operation: &'static Operation,
+        mut location: Location,
+    ) -> Result<(Location, Option<Arc<AccessPoint>>), Error> {
+        let Some(name) = location.bucket.as_deref() else {
+            return Ok((location, None));
+        };
+        let is_own = matches!(location.host, Some(HostKind::AccessPoint | HostKind::OnPremises));
+        if matches!(location.host, Some(HostKind::Zonal | HostKind::Website)) {
+            return Ok((location, None));
+        }
+        let points = self.access_points();
+        // Each of the two kinds of hosts has its own; a base host has both.
+        let fits = |point: &Arc<AccessPoint>| match location.host {
+            None => false,
+            Some(HostKind::OnPremises) => point.deployment.is_some(),
+            Some(HostKind::AccessPoint) => point.deployment.is_none(),
+            Some(_) => true,
+        };
+        let labelled = || points.by_label(name).filter(fits);
+        let Some(point) = points.by_alias(name).filter(|_| !is_own).or_else(labelled) else {
+            return match is_own || name.ends_with(ALIAS_SUFFIX) {
+                true => Err(Error::NoSuchAccessPoint { name: name.to_owned() }),
+                false => Ok((location, None)),
+            };
+        };
+        // Where both are served, a bucket comes before an access point.
+        let mut tx = Tx::new(&*self.0.store);
+        if !is_own && BUCKETS.peek(&mut tx, &name.to_owned())?.is_some() {
+            return Ok((location, None));
+        }
+        access_point::check(operation)?;
+        location.bucket = Some(point.bucket.clone());
+        Ok((location, Some(point)))
     }
 
     /// The sender, whose credentials the cache of access keys verifies.
@@ -198,7 +284,7 @@ impl ObjectPut {
         };
         if head.method == Method::OPTIONS {
             // A browser asks before the page's own request, with nobody's signature; a presigned URL signs that one.
-            let verified = Verified { payload: Payload::Unsigned, chunks: None };
+            let verified = Verified::unsigned(Payload::Unsigned);
             return Ok((Caller::Anonymous, verified));
         }
         if head.headers.get_all(AUTHORIZATION).iter().count() > 1 {
@@ -211,7 +297,7 @@ impl ObjectPut {
             let Credentials::Anonymous(payload) = credentials else {
                 return Err(Error::Internal);
             };
-            return Ok((Caller::Anonymous, Verified { payload, chunks: None }));
+            return Ok((Caller::Anonymous, Verified::unsigned(payload)));
         };
         if is_session_key(id) {
             if !is_scoped_to(DIRECTORY_SERVICE, fields, query) {
@@ -268,6 +354,8 @@ impl ObjectPut {
             Run::NotImplemented => {
                 Err(Error::OperationNotImplemented { operation: request.operation.name })
             }
+            // Its head is still to be read: see `post_object`.
+            Run::Form => Err(Error::Internal),
         };
         let reply = self.mark_charged(request, reply?)?;
         Ok(render::reply(reply, request.fields.dialect()))
@@ -287,7 +375,11 @@ impl ObjectPut {
     }
 
     /// The answer to a request that wrote, and that its sender may have been charged for.
-    fn mark_charged(&self, request: &ParsedRequest<'_>, reply: Reply) -> Result<Reply, Error> {
+    pub(super) fn mark_charged(
+        &self,
+        request: &ParsedRequest<'_>,
+        reply: Reply,
+    ) -> Result<Reply, Error> {
         let is_marked = reply.headers.iter().any(|(name, _)| name == request_payer::CHARGED);
         // Nobody is charged who did not say so.
         let name = request.location.bucket.as_ref().filter(|_| !is_marked);
@@ -302,7 +394,7 @@ impl ObjectPut {
     }
 
     /// Answers a request that only reads: as before, if it was asked before and nothing that the answer rests on was written.
-    async fn read(
+    pub(super) async fn read(
         &self,
         request: &ParsedRequest<'_>,
         handler: Read,
@@ -327,8 +419,9 @@ impl ObjectPut {
         })
         .await?;
         let dialect = request.fields.dialect();
+        let lasts = !has_policy && !reply.is_of_this_time;
         let response = render::reply(reply, dialect);
-        if let Some((read_set, key)) = read_set.filter(|_| !has_policy).zip(key) {
+        if let Some((read_set, key)) = read_set.filter(|_| lasts).zip(key) {
             self.0.responses.insert(key, &request.caller, read_set, &response, |kept| {
                 // With the headers that each answer has of its own, so that their places are there.
                 render::identify(kept, dialect, &RequestId("".into()), request.now);
@@ -379,10 +472,33 @@ impl ObjectPut {
             if bucket.kind == BucketKind::Directory {
                 directory_bucket::check_headers(request.operation, &request.fields)?;
             }
+            access_point::check_kind(request.operation, bucket)?;
             request_payer::check(request.operation, &request.fields, &request.caller, bucket)?;
         }
         Ok(bucket)
     }
+}
+
+/// A request whose signature with a key pair, if it has one, was verified by a thread that has time for it.
+async fn proved(mut request: ParsedRequest<'_>) -> Result<ParsedRequest<'_>, Refused> {
+    let Some(claim) = request.verified.claim.take() else {
+        return Ok(request);
+    };
+    let checked = tokio::task::spawn_blocking(move || claim.check()).await;
+    match checked.unwrap_or(Err(Error::Internal)) {
+        Ok(()) => Ok(request),
+        Err(error) => {
+            let (dialect, operation) = (request.fields.dialect(), request.operation.name);
+            Err(Refused { dialect, operation, error })
+        }
+    }
+}
+
+/// The host that a request was sent to.
+fn host_of(head: &Head) -> &str {
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
+    host.unwrap_or_default()
 }
 
 fn is_loopback(peer: &Peer) -> bool {

@@ -79,7 +79,7 @@ impl ObjectPut {
         let mut body = Download::new(self.0.bodies.clone(), bytes, source_key);
         body.keep_open();
         let admission = &copy.admission;
-        let unsigned = Verified { payload: admission.body.payload, chunks: None };
+        let unsigned = Verified::unsigned(admission.body.payload);
         let (digested, part) =
             self.store_part(request, admission, &unsigned, &mut body, ids).await?;
         copy.reply(&request.fields, &digested, &part)

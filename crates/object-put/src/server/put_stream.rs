@@ -42,7 +42,11 @@ impl ObjectPut {
     }
 
     /// PutObject: look and refuse, take the body, decide again and commit.
-    async fn put<B>(&self, request: &ParsedRequest<'_>, body: &mut B) -> Result<Reply, Error>
+    pub(super) async fn put<B>(
+        &self,
+        request: &ParsedRequest<'_>,
+        body: &mut B,
+    ) -> Result<Reply, Error>
     where
         B: http_body::Body<Data = Bytes> + Send + Unpin,
         B::Error: Into<BoxError>,
@@ -123,7 +127,7 @@ impl ObjectPut {
         let source_key = self.0.bodies.keys.open(&bytes.key).await?;
         let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);
         body.keep_open();
-        let unsigned = Verified { payload: copy.admission.headers.body.payload, chunks: None };
+        let unsigned = Verified::unsigned(copy.admission.headers.body.payload);
         let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
         Ok(copy.reply(&call, &object, copy.admission.reply(&request.fields, &object)?))

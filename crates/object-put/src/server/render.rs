@@ -151,7 +151,7 @@ fn date(now: Timestamp) -> HeaderValue {
 }
 
 /// The longer id of a request.
-fn second_id(id: &RequestId) -> String {
+pub(super) fn second_id(id: &RequestId) -> String {
     STANDARD.encode(id.expanded::<57>())
 }
 

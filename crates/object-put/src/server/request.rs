@@ -1,5 +1,7 @@
 //! A request whose head is read and whose sender is known.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use triptych_core::time::Timestamp;
 
@@ -11,6 +13,7 @@ use crate::operation::{Call, Operation, ReadCall, Settings};
 use crate::request::fields::Fields;
 use crate::request::location::Location;
 use crate::request::query::Query;
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::Bucket;
 
 /// A request whose head is read and whose sender is known.
@@ -23,6 +26,8 @@ pub(super) struct ParsedRequest<'r> {
     pub(super) verified: Verified,
     pub(super) now: Timestamp,
     pub(super) secure: bool,
+    /// The access point that it came through.
+    pub(super) point: Option<Arc<AccessPoint>>,
 }
 
 impl ParsedRequest<'_> {
@@ -41,6 +46,7 @@ impl ParsedRequest<'_> {
             caller: &self.caller,
             secure: self.secure,
             directory: access_of(self.operation.name),
+            point: self.point.as_deref(),
         })
     }
 
@@ -58,7 +64,9 @@ impl ParsedRequest<'_> {
             bucket_name: self.location.bucket.as_deref().unwrap_or_default(),
             bucket,
             key: self.location.key.as_ref(),
+            point: self.point.as_deref(),
             settings,
+            now: self.now,
         }
     }
 
@@ -70,6 +78,6 @@ impl ParsedRequest<'_> {
         settings: &'a Settings,
     ) -> Call<'a> {
         let read = self.read_call(bucket, settings);
-        Call { read, body, now: self.now, secure: self.secure }
+        Call { read, body, secure: self.secure }
     }
 }

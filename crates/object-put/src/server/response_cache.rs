@@ -75,7 +75,8 @@ impl ResponseCache {
 }
 
 /// The key of a request: all that an answer follows from beside the store and the caller, whose account it has so that callers do not take
-/// turns. A read handler is given neither ids nor a clock, so nothing else can enter an answer. `None` for one that brings a customer's
+/// turns. A read handler is given no ids, and an answer that
+/// follows from the time is not kept, so nothing else can enter one. `None` for one that brings a customer's
 /// key, which must not outlive its request.
 pub(super) fn key(request: &ParsedRequest<'_>) -> Option<Vec<u8>> {
     let (fields, location) = (&request.fields, &request.location);
@@ -94,6 +95,7 @@ pub(super) fn key(request: &ParsedRequest<'_>) -> Option<Vec<u8>> {
     }
     push(location.bucket.as_deref().unwrap_or_default().as_bytes());
     push(location.key.as_ref().map_or(&[], |key| key.as_bytes()));
+    push(request.point.as_ref().map(|point| point.label()).unwrap_or_default().as_bytes());
     // Where parameters end and fields begin.
     push(&request.query.iter().count().to_be_bytes());
     for (name, value) in request.query.iter() {

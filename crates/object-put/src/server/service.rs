@@ -4,7 +4,7 @@ use http::{Request, Response};
 use triptych_core::blobs;
 use triptych_core::error::Coded;
 use triptych_core::host::{Body as HostBody, Hosted, Refusal, ReplyBody, RequestHead};
-use triptych_core::kv::{self, StoreError, run};
+use triptych_core::kv::{self, StoreError, Tx, run};
 
 use crate::maintenance::root_keys;
 use crate::maintenance::seed::SeedError;
@@ -14,6 +14,7 @@ use crate::request::fields::Fields;
 use crate::request::query::Query;
 use crate::server::render;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
+use crate::store::access_point_directory::AccessPointDirectory;
 use crate::store::session_key;
 
 triptych_core::impl_service!(ObjectPut: Unpin);
@@ -62,14 +63,18 @@ impl ObjectPut {
     pub async fn apply_seed(&self) -> Result<usize, SeedError> {
         let now = self.0.clock.now();
         let mut ids = self.ids();
-        run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
+        let new = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, ids| {
             reopen(tx)?;
             root_keys::remember(tx, &self.0.bodies.keyring)?;
             session_key::ensure(tx, &self.0.bodies.keyring, ids)?;
             let new = self.0.seed.apply(tx, ids, now)?;
-            Ok(new + self.0.seed.apply_kms_keys(tx, ids, &self.0.embedded_keys.now())?)
+            Ok::<_, SeedError>(
+                new + self.0.seed.apply_kms_keys(tx, ids, &self.0.embedded_keys.now())?,
+            )
         })
-        .await
+        .await?;
+        self.set_access_points(AccessPointDirectory::load(&mut Tx::new(&*self.0.store))?);
+        Ok(new)
     }
 
     /// Deletes every row, then every body.

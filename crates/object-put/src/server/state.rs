@@ -1,6 +1,6 @@
 //! The service and its builder: the stores, the caches and the settings that all requests share.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use triptych_core::blobs::Blobs;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
@@ -21,6 +21,7 @@ use crate::server::key_service::KeyService;
 use crate::server::object_keys::ObjectKeys;
 use crate::server::response_cache::ResponseCache;
 use crate::server::session_cache::SessionCache;
+use crate::store::access_point_directory::AccessPointDirectory;
 
 /// Attempts of a transaction while others win.
 pub(super) const ATTEMPTS_MAX: u32 = 64;
@@ -38,6 +39,8 @@ pub(super) struct Inner {
     ids: SharedIds,
     pub(super) credentials: CredentialCache,
     pub(super) sessions: SessionCache,
+    /// The access points, as the seed left them.
+    pub(super) access_points: RwLock<Arc<AccessPointDirectory>>,
     pub(super) responses: ResponseCache,
     pub(super) settings: Settings,
     pub(super) seed: Seed,
@@ -139,6 +142,27 @@ impl Builder {
         self
     }
 
+    /// Names of websites: `<bucket>.<name>` is the website of a bucket.
+    #[must_use]
+    pub fn website_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.settings.hosts.add(HostKind::Website, hosts);
+        self
+    }
+
+    /// Names of access points: `<name>-<account>.<name>` is an access point. Base hosts serve those too.
+    #[must_use]
+    pub fn access_point_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.settings.hosts.add(HostKind::AccessPoint, hosts);
+        self
+    }
+
+    /// Names of deployments on premises: `<name>-<account>.<deployment>.<name>` is an access point in one. Base hosts serve those too.
+    #[must_use]
+    pub fn on_premises_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.settings.hosts.add(HostKind::OnPremises, hosts);
+        self
+    }
+
     /// The dialect of requests that name nothing of the service; that of the seed comes first.
     #[must_use]
     pub const fn dialect(mut self, dialect: Dialect) -> Self {
@@ -199,6 +223,7 @@ impl Builder {
             ids,
             credentials: CredentialCache::default(),
             sessions,
+            access_points: RwLock::default(),
             responses: ResponseCache::new(),
             settings: self.settings,
             seed: self.seed,
@@ -208,6 +233,16 @@ impl Builder {
 }
 
 impl ObjectPut {
+    /// The access points.
+    pub(super) fn access_points(&self) -> Arc<AccessPointDirectory> {
+        Arc::clone(&self.0.access_points.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts others in the place of the access points.
+    pub(super) fn set_access_points(&self, points: AccessPointDirectory) {
+        *self.0.access_points.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(points);
+    }
+
     /// The generator of ids, for one request.
     pub(super) fn ids(&self) -> SharedIds {
         self.0.ids.clone()

@@ -45,18 +45,21 @@ where
     B::Error: Into<BoxError>,
 {
     let size = head.length;
+    let most = size.or(body.size_hint().upper());
     let reader = FrameReader::new(body, head.payload);
     let writer = bodies.blobs.create(now, size.map(|size| encrypted_size(size, key.layers())));
     let encryptor = Encryptor::new(key, size);
-    let (digested, writer) = if size.is_some_and(|size| size <= SMALL_BYTES_MAX) {
-        receive_small(reader, verifier, encryptor, writer).await?
-    } else {
-        let permit = bodies.large.acquire().await;
-        let verifier = verifier.with_md5(bodies.large_md5());
-        let received = receive_large(reader, verifier, encryptor, writer).await;
-        drop(permit);
-        received?
-    };
+    // A body whose length is not known beforehand may still be known to be small.
+    let (digested, writer) =
+        if most.is_some_and(|most| most <= SMALL_BYTES_MAX) && !verifier.is_slow() {
+            receive_small(reader, verifier, encryptor, writer).await?
+        } else {
+            let permit = bodies.large.acquire().await;
+            let verifier = verifier.with_md5(bodies.large_md5());
+            let received = receive_large(reader, verifier, encryptor, writer).await;
+            drop(permit);
+            received?
+        };
     Ok((digested, writer.finish().await?))
 }
 
@@ -232,7 +235,11 @@ where
     }
 }
 
-fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Error {
+pub(super) fn body_fault(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Error {
+    // A body that is made of another tells what is wrong with it.
+    if let Some(own) = error.downcast_ref::<Error>() {
+        return own.clone();
+    }
     match error.downcast_ref::<BodyError>() {
         Some(BodyError::TimedOut) => Error::RequestTimeout,
         _ => Error::IncompleteBody,

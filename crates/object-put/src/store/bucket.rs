@@ -18,6 +18,8 @@ pub enum BucketKind {
     GeneralPurpose,
     /// One zone; sessions, appends, no versions.
     Directory,
+    /// A deployment on premises; reached through access points alone.
+    OnPremises,
 }
 
 /// The kind of the zone that a directory bucket is in.

@@ -292,7 +292,7 @@ impl Lifecycle {
 }
 
 /// The first midnight that is `days` days after `written` or later.
-fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
+pub(crate) fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
     let later = written.plus(Duration::from_secs(u64::from(days) * 86_400));
     let rest = later.micros().rem_euclid(DAY_SECONDS * 1_000_000);
     if rest == 0 {

@@ -1,5 +1,7 @@
 //! Tables, and what changes in them: buckets, keys, versions, their listing, locks, tags and lifecycle rules.
 
+pub mod access_point;
+pub mod access_point_directory;
 pub mod append;
 pub mod bucket;
 pub mod bucket_encryption;

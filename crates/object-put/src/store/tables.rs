@@ -11,6 +11,7 @@ use triptych_core::kv::Table;
 
 use crate::auth::account::{AccessKey, Account};
 use crate::kms::key::{KeyId, KmsKey};
+use crate::store::access_point::AccessPoint;
 use crate::store::bucket::Bucket;
 use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
@@ -67,6 +68,8 @@ pub const KMS_ALIASES: Table<(String, String), KeyId> = Table::new(26);
 
 /// Keys that tokens of sessions are sealed with, by name, each wrapped by a root key.
 pub const SESSION_KEYS: Table<String, Bytes> = Table::new(27);
+/// Access points: the account, and the name with the deployment that it is in.
+pub const ACCESS_POINTS: Table<(String, String), AccessPoint> = Table::new(28);
 
 /// The row of a key in `CURRENT` and `NULLS`.
 #[must_use]

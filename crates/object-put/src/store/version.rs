@@ -146,6 +146,9 @@ pub struct ObjectData {
     /// Retention and legal hold.
     #[serde(default, skip_serializing_if = "ObjectLock::is_none")]
     pub lock: ObjectLock,
+    /// The moment until which an archived object can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_until: Option<Timestamp>,
 }
 
 impl ObjectData {
@@ -159,6 +162,21 @@ impl ObjectData {
             ChecksumType::Unknown => return None,
         };
         Some((self.checksum.algorithm.row(), value))
+    }
+}
+
+impl ObjectData {
+    /// Tells whether it can be read at the time `now`: an archived object only while it is restored.
+    #[must_use]
+    pub fn is_readable(&self, now: Timestamp) -> bool {
+        !self.class.is_archived() || self.restored_until.is_some_and(|until| until > now)
+    }
+
+    /// The value of the header that shows a restoration, while there is one.
+    #[must_use]
+    pub fn restoration(&self, now: Timestamp) -> Option<String> {
+        let until = self.restored_until.filter(|until| *until > now)?;
+        Some(format!("ongoing-request=\"false\", expiry-date=\"{}\"", until.http_date()))
     }
 }
 
@@ -225,6 +243,12 @@ impl StorageClass {
         (Self::Snow, "SNOW"),
         (Self::ExpressOnezone, "EXPRESS_ONEZONE"),
     ];
+
+    /// Tells whether its objects are archived: they are read once they were restored.
+    #[must_use]
+    pub const fn is_archived(self) -> bool {
+        matches!(self, Self::Glacier | Self::DeepArchive)
+    }
 
     /// The class with this name.
     #[must_use]

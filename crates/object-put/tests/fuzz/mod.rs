@@ -7,6 +7,7 @@ use bytes::Bytes;
 use object_put::auth::account::Caller;
 use object_put::auth::canonical;
 use object_put::auth::credentials::Credentials;
+use object_put::auth::key_pair::{public_key, takes_region, verifies};
 use object_put::auth::payload::Payload;
 use object_put::auth::policy::{Policy, PolicyRequest};
 use object_put::auth::session::{Session, SessionMode};
@@ -14,12 +15,19 @@ use object_put::auth::session_token::SessionKey;
 use object_put::body::aws_chunked::{Decoder, Frame};
 use object_put::body::object_key::SecretKey;
 use object_put::error::Error;
+use object_put::form::credentials::FormCredentials;
+use object_put::form::fields::{Form, FormReader};
+use object_put::form::framing::{Decoder as FormDecoder, Piece};
+use object_put::form::policy::PostPolicy;
 use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
+use object_put::request::host::{HostKind, HostTable};
+use object_put::request::location::Location;
 use object_put::request::query::Query;
 use object_put::request::xml::{Element, XmlWriter};
+use object_put::store::access_point::NamedPoint;
 use object_put::store::bucket::Bucket;
 use object_put::store::key::{KEY_BYTES_MAX, Key};
 use object_put::store::lifecycle::Lifecycle;
@@ -177,6 +185,7 @@ pub fn policy(data: &[u8]) {
             secure: true,
             tags: None,
             session_mode: None,
+            point: None,
         });
     }
     let _ = policy.is_public();
@@ -252,4 +261,78 @@ pub fn part_list(data: &[u8]) {
         let same = again.0.iter().zip(parts).all(|(one, other)| one.etag == other.etag);
         assert_eq!(again.digest() == document.digest(), same);
     }
+}
+
+/// A form, in pieces of every size: the same fields and the same file; then its policy and its head.
+pub fn form(data: &[u8]) {
+    let whole = read_form(data, data.len().max(1));
+    for step in [1, 2, 3, 7, 64] {
+        assert_eq!(read_form(data, step), whole, "pieces of {step}");
+    }
+    let Some((form, _)) = whole else {
+        return;
+    };
+    for dialect in [Dialect::Store, Dialect::Amz] {
+        if let Ok(head) = form.head(dialect) {
+            assert!(head.iter().all(|(_, value)| !value.contains(['\r', '\n'])));
+        }
+        let _ = FormCredentials::read(&form, dialect, "us-east-1");
+    }
+    if let Ok(key) = form.key() {
+        assert!(key.as_bytes().len() <= KEY_BYTES_MAX);
+    }
+    if let Some(policy) = form.get("policy")
+        && let Ok(policy) = PostPolicy::parse(policy)
+    {
+        let _ = policy.check(&form, "b", Timestamp::EPOCH, "x-amz-signature");
+    }
+}
+
+/// The form, and the bytes of its file up to a fault.
+fn read_form(data: &[u8], step: usize) -> Option<(Form, Vec<u8>)> {
+    let mut decoder = FormDecoder::of_content_type(Some("multipart/form-data; boundary=b")).ok()?;
+    let mut reader = FormReader::default();
+    let mut found: Option<(Form, Vec<u8>)> = None;
+    for piece in data.chunks(step) {
+        decoder.feed(Bytes::copy_from_slice(piece));
+        while let Some(piece) = decoder.piece().ok()? {
+            match (&mut found, piece) {
+                (Some((_, file)), Piece::Data(bytes)) => file.extend_from_slice(&bytes),
+                (Some(_), Piece::PartEnd) => return found,
+                (Some(_), _) => {}
+                (None, piece) => {
+                    found = reader.take(piece, 0).ok()?.map(|form| (form, Vec::new()));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A host and a path: a place, or a refusal.
+pub fn host(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (host, path) = text.split_once('\n').unwrap_or((&text, "/"));
+    let mut names = HostTable::default();
+    names.add(HostKind::Website, ["web.example:80".to_owned()]);
+    names.add(HostKind::AccessPoint, ["s3-accesspoint.example".to_owned()]);
+    if let Some(found) = names.find(host) {
+        assert!(!found.label.is_empty() && found.label == found.label.to_ascii_lowercase());
+    }
+    if let Ok(location) = Location::of(host, path, &names) {
+        assert!(location.bucket.is_none_or(|bucket| !bucket.is_empty()));
+        assert!(location.key.is_none_or(|key| key.as_bytes().len() <= KEY_BYTES_MAX));
+    }
+    let _ = NamedPoint::of_bare_arn(host);
+}
+
+/// A set of regions on the first line, and a signature with a key pair.
+pub fn region_set(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (set, signature) = text.split_once('\n').unwrap_or((&text, ""));
+    if takes_region(set, "us-east-1") {
+        assert!(set.contains('*') || set.contains("us-east-1"));
+    }
+    let key = public_key(Dialect::Amz, "AKIDEXAMPLE", "secret");
+    assert!(key.is_some_and(|key| !verifies(&key, b"text", signature)));
 }

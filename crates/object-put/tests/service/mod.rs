@@ -42,7 +42,19 @@ pub const SEED: &str = r#"{
         { "name": "versioned", "owner": "111122223333", "versioning": "enabled" },
         { "name": "suspended", "owner": "111122223333", "versioning": "suspended" },
         { "name": "open", "owner": "111122223333", "public": "read-write" },
-        { "name": "mybkt--use1-az4--x-s3", "owner": "111122223333", "kind": "directory", "zone": "use1-az4" } ],
+        { "name": "mybkt--use1-az4--x-s3", "owner": "111122223333", "kind": "directory", "zone": "use1-az4" },
+        { "name": "onprem", "owner": "111122223333", "kind": "on-premises", "deployment": "op-01234567890123456" } ],
+    "accessPoints": [
+        { "name": "myap", "account": "111122223333", "bucket": "bkt", "alias": "myap-abc--s3alias" },
+        { "name": "outap", "account": "111122223333", "bucket": "onprem", "alias": "outap-alias" },
+        { "name": "myap", "account": "111122223333", "bucket": "onprem" },
+        { "name": "shut", "account": "111122223333", "bucket": "bkt", "alias": "shut-alias", "policy": { "Statement": [
+            { "Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shut/object/no/*" } ] } },
+        { "name": "shared", "account": "111122223333", "bucket": "enforced", "publicAccessBlock": {
+            "blockPublicAcls": true, "ignorePublicAcls": true, "blockPublicPolicy": true, "restrictPublicBuckets": true }, "policy": { "Statement": [
+            { "Effect": "Allow", "Principal": { "AWS": "444455556666" }, "Action": ["s3:GetObject", "s3:PutObject"], "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/shared/object/open/*" } ] } },
+        { "name": "everybody", "account": "111122223333", "bucket": "enforced", "policy": { "Statement": [
+            { "Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:us-east-1:111122223333:accesspoint/everybody/object/*" } ] } } ],
     "kmsKeys": [
         { "id": "11111111-aaaa-4bbb-8ccc-000000000001", "alias": "alias/demo", "account": "111122223333" },
         { "id": "11111111-aaaa-4bbb-8ccc-000000000002", "account": "111122223333", "state": "disabled" },
@@ -118,6 +130,9 @@ impl World {
             .keyring(object_put::body::encryption::Keyring::new(&[9; 32]))
             .base_hosts(["s3.amazonaws.com".to_owned()])
             .zonal_hosts(["s3express-use1-az4.us-east-1.amazonaws.com".to_owned()])
+            .access_point_hosts(["s3-accesspoint.us-east-1.amazonaws.com".to_owned()])
+            .on_premises_hosts(["s3-outposts.us-east-1.amazonaws.com".to_owned()])
+            .website_hosts(["web.example".to_owned()])
             .seed(Seed::parse(SEED).unwrap())
             .strict(strict)
             .part_bytes_min(PART_BYTES_MIN)
@@ -211,6 +226,7 @@ pub struct Draft {
     pub time: Timestamp,
     /// The service that the signature is scoped to.
     pub service: &'static str,
+    pub host: &'static str,
 }
 
 /// The key of the account that owns the buckets.
@@ -229,6 +245,7 @@ impl Draft {
             dialect: Dialect::Amz,
             time: NOW,
             service: "s3",
+            host: "localhost",
         }
     }
 
@@ -275,7 +292,7 @@ impl Draft {
         let time = self.time_text();
         let mut headers = self.headers.clone();
         if !headers.iter().any(|(name, _)| name == "host") {
-            headers.push(("host".to_owned(), "localhost".to_owned()));
+            headers.push(("host".to_owned(), self.host.to_owned()));
         }
         headers.push((format!("{}date", dialect.header_prefix), time.clone()));
         let hash = format!("{}content-sha256", dialect.header_prefix);

@@ -47,6 +47,12 @@ pub(super) enum ConditionKey {
     RequestTag(String),
     /// The mode of the session that is asked for.
     SessionMode,
+    /// The ARN of the access point that the request came through.
+    PointArn,
+    /// The account of that access point.
+    PointAccount,
+    /// The network that that access point takes requests from.
+    PointOrigin,
 }
 
 impl Test {
@@ -90,6 +96,9 @@ impl ConditionKey {
                     "delimiter" => Self::Parameter("delimiter"),
                     "max-keys" => Self::Parameter("max-keys"),
                     "VersionId" => Self::Version,
+                    "DataAccessPointArn" => Self::PointArn,
+                    "DataAccessPointAccount" => Self::PointAccount,
+                    "AccessPointNetworkOrigin" => Self::PointOrigin,
                     _ => {
                         match own.split_once('/') {
                             Some(("ExistingObjectTag", key)) => {
@@ -121,6 +130,9 @@ impl ConditionKey {
             Self::Parameter(name) => request.query.get(name).map(str::to_owned),
             Self::SessionMode => request.session_mode.map(str::to_owned),
             Self::Version => request.version.map(str::to_owned),
+            Self::PointArn => request.point.map(|(point, region)| point.bare_arn(region)),
+            Self::PointAccount => request.point.map(|(point, _)| point.account.clone()),
+            Self::PointOrigin => request.point.map(|_| "Internet".to_owned()),
             Self::Header(name) if self.is_of_encryption() => {
                 header(name).map(|value| neutral_encryption(&value))
             }
@@ -132,6 +144,12 @@ impl ConditionKey {
             }
         }
     }
+}
+
+/// An ARN without what names the provider in either vocabulary.
+fn bare_arn(arn: &str) -> &str {
+    let own = arn.strip_prefix("arn:").and_then(|rest| rest.splitn(3, ':').nth(2));
+    own.unwrap_or(arn)
 }
 
 /// Reads the conditions of a statement.
@@ -154,8 +172,8 @@ pub(super) fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
             "StringEquals" => Comparison::Equals,
             "StringNotEquals" => Comparison::NotEquals,
             "StringEqualsIgnoreCase" | "Bool" => Comparison::EqualsIgnoreCase,
-            "StringLike" => Comparison::Like,
-            "StringNotLike" => Comparison::NotLike,
+            "StringLike" | "ArnLike" | "ArnEquals" => Comparison::Like,
+            "StringNotLike" | "ArnNotLike" | "ArnNotEquals" => Comparison::NotLike,
             "Null" => Comparison::Null,
             _ => return Err(malformed(format!("Invalid Condition type : {operator}"))),
         };
@@ -164,6 +182,9 @@ pub(super) fn tests(json: Option<&Value>) -> Result<Vec<Test>, Error> {
                 .ok_or_else(|| malformed(format!("Policy has an invalid condition key - {key}")))?;
             let mut values = strings(values)
                 .ok_or_else(|| malformed("Policy has an invalid condition value"))?;
+            if subject == ConditionKey::PointArn {
+                values.iter_mut().for_each(|value| *value = bare_arn(value).to_owned());
+            }
             if subject.is_of_encryption() {
                 values.iter_mut().for_each(|value| *value = neutral_encryption(value));
             }

@@ -34,6 +34,30 @@ impl Policy {
         Ok(policy)
     }
 
+    /// The policy of a JSON document for the access point that policies call `name`.
+    ///
+    /// # Errors
+    /// [`Error::MalformedPolicy`], which says what is wrong.
+    pub fn of_access_point(document: &str, name: &str) -> Result<Self, Error> {
+        if document.len() > DOCUMENT_BYTES_MAX {
+            return Err(malformed("Policies must be at most 20 KiB"));
+        }
+        let policy = Self::read(document)?;
+        let is_here = |resource: &String| {
+            let rest = resource.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '*']))
+        };
+        let mut resources = policy.statements.iter().flat_map(|own| &own.resource.values);
+        if !resources.all(is_here) {
+            return Err(malformed("Policy has invalid resource"));
+        }
+        let mut actions = policy.statements.iter().flat_map(|own| &own.action.values);
+        if !actions.all(|action| ActionTargets::of(action).is_some()) {
+            return Err(malformed("Policy has invalid action"));
+        }
+        Ok(policy)
+    }
+
     /// Checks that everybody whom it names is there.
     ///
     /// # Errors

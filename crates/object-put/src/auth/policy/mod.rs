@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::request::dialect::{directory_action, without_action_prefix};
 use crate::request::fields::Fields;
 use crate::request::query::Query;
+use crate::store::access_point::AccessPoint;
 use crate::store::tables::BUCKET_CONFIGS;
 use crate::store::tagging::Tags;
 
@@ -126,6 +127,8 @@ pub struct PolicyRequest<'a> {
     pub tags: Option<&'a Tags>,
     /// The mode of the session that it asks for, where it asks for one.
     pub session_mode: Option<&'static str>,
+    /// The access point that it came through, and its region.
+    pub point: Option<(&'a AccessPoint, &'a str)>,
 }
 
 impl Policy {
@@ -230,6 +233,7 @@ mod tests {
             secure: false,
             tags: Some(&Tags::from_header("kind=open").unwrap()),
             session_mode: None,
+            point: None,
         })
     }
 

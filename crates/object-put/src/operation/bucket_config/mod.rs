@@ -12,6 +12,7 @@ pub mod public_access;
 pub mod request_payment;
 pub mod tagging;
 pub mod versioning;
+pub mod website;
 
 use triptych_core::kv::Tx;
 

@@ -205,7 +205,7 @@ impl Completion {
         let data = object.data.as_deref().ok_or(Error::Internal)?;
         let rules = self.lifecycle.as_ref();
         let expiration = match self.bucket.kind {
-            BucketKind::GeneralPurpose => {
+            BucketKind::GeneralPurpose | BucketKind::OnPremises => {
                 rules.and_then(|rules| rules.header(&self.key, &object, data))
             }
             BucketKind::Directory => Some(lifecycle::NOT_SHOWN.to_owned()),
@@ -253,6 +253,7 @@ impl Completion {
             tags: upload.tags.clone(),
             acl: upload.acl.clone(),
             lock,
+            restored_until: None,
         })
     }
 }

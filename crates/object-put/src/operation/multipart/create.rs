@@ -52,7 +52,9 @@ impl UploadAdmission {
             BucketKind::GeneralPurpose => {
                 object_owner::of_put(call.fields, bucket, call.caller, tx)?
             }
-            BucketKind::Directory => (bucket.owner.clone(), Acl::default()),
+            BucketKind::Directory | BucketKind::OnPremises => {
+                (bucket.owner.clone(), Acl::default())
+            }
         };
         let headers = PutHeaders::of_upload(call.fields, bucket, call.now)?;
         let checksum = checksum(call)?;

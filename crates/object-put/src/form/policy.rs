@@ -1,0 +1,376 @@
+//! The policy document of a form: who signed it says what the form may hold.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use triptych_core::time::Timestamp;
+
+use crate::error::Error;
+use crate::form::fields::Form;
+
+/// Fields that no condition needs to name.
+const EXEMPT: [&str; 4] = ["policy", "signature", "awsaccesskeyid", "file"];
+/// Start of the names of fields that are passed over.
+const IGNORED: &str = "x-ignore-";
+
+/// The bytes that a file may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeRange {
+    /// The least.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Condition {
+    /// The field has this value.
+    Equals { field: String, value: String },
+    /// The field's value starts so.
+    StartsWith { field: String, start: String },
+    /// The file has so many bytes.
+    Size(SizeRange),
+    /// No form fulfils it.
+    Never { shown: String },
+}
+
+/// A policy document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostPolicy {
+    expiration: Timestamp,
+    conditions: Vec<Condition>,
+}
+
+fn invalid(reason: impl Into<String>) -> Error {
+    Error::InvalidPostPolicy { reason: reason.into() }
+}
+
+fn refused(reason: impl Into<String>) -> Error {
+    Error::FormRefused { reason: reason.into() }
+}
+
+impl PostPolicy {
+    /// The policy of the field `policy`: JSON, in base64.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPostPolicy`].
+    pub fn parse(encoded: &str) -> Result<Self, Error> {
+        // Some tools break the lines of base64.
+        let encoded: String = encoded.chars().filter(|sign| !sign.is_ascii_whitespace()).collect();
+        let bytes = STANDARD.decode(encoded).map_err(|_| invalid("Invalid Base64."))?;
+        let text = String::from_utf8(bytes).map_err(|_| invalid("Invalid UTF-8."))?;
+        let json: Value =
+            serde_json::from_str(&plain_dollars(&text)).map_err(|_| invalid("Invalid JSON."))?;
+        let object = json.as_object().ok_or_else(|| invalid("Invalid JSON."))?;
+        if let Some(name) =
+            object.keys().find(|name| !["expiration", "conditions"].contains(&name.as_str()))
+        {
+            return Err(invalid(format!("Unexpected: '{name}'.")));
+        }
+        let expiration =
+            object.get("expiration").ok_or_else(|| invalid("Policy missing expiration."))?;
+        let expiration = expiration.as_str().and_then(Timestamp::from_rfc3339);
+        let expiration = expiration.ok_or_else(|| invalid("Invalid 'expiration' value."))?;
+        let conditions =
+            object.get("conditions").ok_or_else(|| invalid("Policy missing conditions."))?;
+        let list = conditions
+            .as_array()
+            .ok_or_else(|| invalid("Invalid 'conditions' value: must be a List."))?;
+        let mut all = Vec::new();
+        for json in list {
+            Condition::read(json, &mut all)?;
+        }
+        Ok(Self { expiration, conditions: all })
+    }
+
+    /// Checks a form for `bucket` at the time `now`; `is_exempt` names the field of the signature, which nothing needs to name. Gives the bytes
+    /// that its file may have.
+    ///
+    /// # Errors
+    /// [`Error::FormRefused`].
+    pub fn check(
+        &self,
+        form: &Form,
+        bucket: &str,
+        now: Timestamp,
+        signature_field: &str,
+    ) -> Result<Option<SizeRange>, Error> {
+        if now >= self.expiration {
+            return Err(refused("Policy expired."));
+        }
+        let value_of = |field: &str| match field.eq_ignore_ascii_case("bucket") {
+            true => Some(bucket),
+            false => form.get(field),
+        };
+        let mut size: Option<SizeRange> = None;
+        for condition in &self.conditions {
+            let holds = match condition {
+                Condition::Equals { field, value } => value_of(field) == Some(value),
+                Condition::StartsWith { field, start } => {
+                    value_of(field).is_some_and(|value| starts_with(field, value, start))
+                }
+                Condition::Size(range) => {
+                    let within = size.unwrap_or(*range);
+                    let least = within.least.max(range.least);
+                    size = Some(SizeRange { least, most: within.most.min(range.most) });
+                    true
+                }
+                Condition::Never { .. } => false,
+            };
+            if !holds {
+                return Err(refused(format!("Policy Condition failed: {}", condition.shown())));
+            }
+        }
+        let is_named = |name: &str| {
+            self.conditions.iter().any(|condition| match condition {
+                Condition::Equals { field, .. } | Condition::StartsWith { field, .. } => {
+                    field.eq_ignore_ascii_case(name)
+                }
+                Condition::Size(_) | Condition::Never { .. } => false,
+            })
+        };
+        let is_exempt = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            EXEMPT.contains(&name.as_str()) || name == signature_field || name.starts_with(IGNORED)
+        };
+        let fields = form.iter().map(|(name, _)| name).chain(["bucket"]);
+        let extra: Vec<_> = fields.filter(|name| !is_named(name) && !is_exempt(name)).collect();
+        match extra.is_empty() {
+            true => Ok(size),
+            false => Err(refused(format!("Extra input fields: {}", extra.join(",")))),
+        }
+    }
+}
+
+/// Tells whether a value starts so; of a list of media types, each.
+fn starts_with(field: &str, value: &str, start: &str) -> bool {
+    if field.eq_ignore_ascii_case("content-type") && !start.contains(',') {
+        return value.split(',').all(|one| one.trim_start().starts_with(start));
+    }
+    value.starts_with(start)
+}
+
+/// The text of a document with plain dollars: `\$` stands for one, which JSON does not know.
+fn plain_dollars(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character != '\\' {
+            plain.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('$') => plain.push('$'),
+            Some(escaped) => plain.extend([character, escaped]),
+            None => plain.push(character),
+        }
+    }
+    plain
+}
+
+impl Condition {
+    /// Adds the conditions of an element of the list.
+    fn read(json: &Value, all: &mut Vec<Self>) -> Result<(), Error> {
+        match json {
+            Value::Object(pairs) if !pairs.is_empty() => {
+                for (field, value) in pairs {
+                    let value = value.as_str().ok_or_else(|| {
+                        invalid("Invalid Simple-Condition: value must be a string.")
+                    })?;
+                    all.push(Self::Equals { field: field.clone(), value: value.to_owned() });
+                }
+                Ok(())
+            }
+            Value::Array(list) => {
+                let [operator, subject, value] = list.as_slice() else {
+                    return Err(invalid("Invalid Condition: wrong number of arguments."));
+                };
+                let operator = operator.as_str().unwrap_or_default().to_ascii_lowercase();
+                all.push(Self::of_list(&operator, subject, value)?);
+                Ok(())
+            }
+            _ => Err(invalid(
+                "Invalid Simple-Condition: Simple-Conditions must have exactly one property specified.",
+            )),
+        }
+    }
+
+    fn of_list(operator: &str, subject: &Value, value: &Value) -> Result<Self, Error> {
+        if operator == "content-length-range" {
+            let shown = || Self::Never { shown: shown(operator, subject, value) };
+            return Ok(match (bytes(subject), bytes(value)) {
+                (Some(least), Some(most)) => Self::Size(SizeRange { least, most }),
+                _ => shown(),
+            });
+        }
+        let (Some(name), Some(text)) = (subject.as_str(), value.as_str()) else {
+            return Err(invalid("Invalid Condition: values must be strings."));
+        };
+        let Some(field) = name.strip_prefix('$') else {
+            // Without its sign it names no field.
+            return Ok(Self::Never { shown: shown(operator, subject, value) });
+        };
+        let (field, text) = (field.to_owned(), text.to_owned());
+        match operator {
+            "eq" => Ok(Self::Equals { field, value: text }),
+            "starts-with" => Ok(Self::StartsWith { field, start: text }),
+            _ => Err(invalid(format!("Invalid Condition: unknown operation '{operator}'."))),
+        }
+    }
+
+    /// The condition as an answer shows it.
+    fn shown(&self) -> String {
+        match self {
+            Self::Equals { field, value } => {
+                shown("eq", &format!("${field}").into(), &value.as_str().into())
+            }
+            Self::StartsWith { field, start } => {
+                shown("starts-with", &format!("${field}").into(), &start.as_str().into())
+            }
+            Self::Size(range) => {
+                shown("content-length-range", &range.least.into(), &range.most.into())
+            }
+            Self::Never { shown } => shown.clone(),
+        }
+    }
+}
+
+fn shown(operator: &str, subject: &Value, value: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => Value::String(text.clone()).to_string(),
+        other => Value::String(other.to_string()).to_string(),
+    };
+    format!("[\"{operator}\", {}, {}]", text(subject), text(value))
+}
+
+/// A number of bytes, written as a number or as a text; what is less than none is none.
+fn bytes(json: &Value) -> Option<u64> {
+    let number = match json {
+        Value::String(text) => text.trim().parse::<i64>().ok()?,
+        other => other.as_i64()?,
+    };
+    Some(u64::try_from(number).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_795_244_786);
+
+    fn policy(conditions: &str) -> Result<PostPolicy, Error> {
+        document(&format!(
+            r#"{{"expiration": "2027-01-01T00:00:00.000Z", "conditions": {conditions}}}"#
+        ))
+    }
+
+    fn document(text: &str) -> Result<PostPolicy, Error> {
+        PostPolicy::parse(&STANDARD.encode(text))
+    }
+
+    fn check(conditions: &str, fields: &[(&str, &str)]) -> Result<Option<SizeRange>, Error> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let form = Form::new(fields.iter().map(own).collect());
+        policy(conditions)?.check(&form, "b", NOW, "x-amz-signature")
+    }
+
+    #[test]
+    fn a_form_holds_what_its_policy_says_and_nothing_else() {
+        let both = r#"[{"bucket": "b"}, ["STARTS-WITH", "$Key", "a/"], ["content-length-range", "1", 10], ["eq", "$acl", "private"]]"#;
+        let size = Some(SizeRange { least: 1, most: 10 });
+        assert_eq!(check(both, &[("kEy", "a/b"), ("ACL", "private")]), Ok(size));
+        let more = [
+            ("key", "a/b"),
+            ("acl", "private"),
+            ("x-ignore-me", "1"),
+            ("policy", "p"),
+            ("x-amz-signature", "s"),
+        ];
+        assert_eq!(check(both, &more), Ok(size));
+        for (fields, reason) in [
+            (
+                &[("key", "b"), ("acl", "private")][..],
+                "Policy Condition failed: [\"starts-with\", \"$Key\", \"a/\"]",
+            ),
+            (
+                &[("key", "a/"), ("acl", "Private")],
+                "Policy Condition failed: [\"eq\", \"$acl\", \"private\"]",
+            ),
+            (&[("key", "a/")], "Policy Condition failed: [\"eq\", \"$acl\", \"private\"]"),
+            (&[("key", "a/"), ("acl", "private"), ("submit", "1")], "Extra input fields: submit"),
+        ] {
+            assert_eq!(check(both, fields), Err(refused(reason)));
+        }
+        assert_eq!(
+            check(r#"[["starts-with", "$key", ""]]"#, &[("key", "a")]),
+            Err(refused("Extra input fields: bucket"))
+        );
+        let other = r#"[{"bucket": "c"}]"#;
+        assert!(check(other, &[("bucket", "c")]).is_err(), "the bucket is that of the request");
+    }
+
+    #[test]
+    fn conditions_that_nothing_fulfils_are_shown_as_they_are_written() {
+        for (condition, text) in [
+            (
+                r#"["eq", "success_action_redirect", "http://a"]"#,
+                r#"["eq", "success_action_redirect", "http://a"]"#,
+            ),
+            (
+                r#"["content-length-range", "test", 10]"#,
+                r#"["content-length-range", "test", "10"]"#,
+            ),
+        ] {
+            let seen = check(&format!("[{{\"bucket\": \"b\"}}, {condition}]"), &[]);
+            assert_eq!(seen, Err(refused(format!("Policy Condition failed: {text}"))));
+        }
+    }
+
+    #[test]
+    fn each_media_type_of_a_list_starts_as_the_policy_says() {
+        let images = r#"[{"bucket": "b"}, ["starts-with", "$Content-Type", "image/"]]"#;
+        assert!(check(images, &[("content-type", "image/png, image/gif")]).is_ok());
+        assert!(check(images, &[("content-type", "image/png, text/html")]).is_err());
+    }
+
+    #[test]
+    fn a_dollar_may_have_a_backslash() {
+        let dollar = r#"[{"bucket": "b"}, ["starts-with", "$key", "\$foo"]]"#;
+        assert!(check(dollar, &[("key", "$foo.txt")]).is_ok());
+        let backslash = r#"[{"bucket": "b"}, ["starts-with", "$key", "\\$foo"]]"#;
+        assert!(check(backslash, &[("key", "\\$foo.txt")]).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_policy_is_refused() {
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"expiration": "2027-01-01T00:00:00Z"}"#,
+            r#"{"conditions": []}"#,
+            r#"{"EXPIRATION": "2027-01-01T00:00:00Z", "conditions": []}"#,
+            r#"{"expiration": "2027-01-01T00:00:00Z", "CONDITIONS": []}"#,
+            r#"{"expiration": "tomorrow", "conditions": []}"#,
+            r#"{"expiration": "2027-01-01T00:00:00Z", "conditions": {}}"#,
+        ] {
+            assert!(matches!(document(text), Err(Error::InvalidPostPolicy { .. })), "{text}");
+        }
+        for conditions in [
+            "[{}]",
+            "[1]",
+            r#"[["eq", "$a"]]"#,
+            r#"[["like", "$a", "b"]]"#,
+            r#"[["content-length-range", 0]]"#,
+            r#"[{"a": 1}]"#,
+        ] {
+            assert!(
+                matches!(policy(conditions), Err(Error::InvalidPostPolicy { .. })),
+                "{conditions}"
+            );
+        }
+        assert!(matches!(PostPolicy::parse("*"), Err(Error::InvalidPostPolicy { .. })));
+        let past = document(r#"{"expiration": "2020-01-01T00:00:00Z", "conditions": []}"#).unwrap();
+        assert_eq!(past.check(&Form::default(), "b", NOW, ""), Err(refused("Policy expired.")));
+    }
+}

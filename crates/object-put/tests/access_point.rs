@@ -1,0 +1,212 @@
+//! Access points: another way to a bucket, where two policies must let a request through.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use service::{Answer, Draft, NOW, World};
+
+const OTHER: (&str, &str) = ("OTHER", "other");
+/// The ways to the access point `myap`: a host and the start of the path.
+const WAYS: [(&str, &str); 4] = [
+    ("myap-111122223333.localhost", ""),
+    ("myap-111122223333.s3-accesspoint.us-east-1.amazonaws.com", ""),
+    ("myap-abc--s3alias.localhost:7802", ""),
+    ("localhost", "/myap-abc--s3alias"),
+];
+
+fn through(host: &'static str, method: &'static str, target: &str, body: &[u8]) -> Draft {
+    Draft { host, ..Draft::new(method, target, body) }
+}
+
+fn seen(answer: &Answer) -> (u16, String) {
+    (answer.status, answer.element("Code").unwrap_or_default())
+}
+
+#[tokio::test]
+async fn each_way_to_an_access_point_leads_to_its_bucket() {
+    let world = World::new(NOW).await;
+    for (host, start) in WAYS {
+        let put = through(host, "PUT", &format!("{start}/dir/k"), host.as_bytes());
+        let answer = world.send(&put).await;
+        assert_eq!(answer.status, 200, "{host}: {}", answer.text());
+        assert_eq!(world.fetch("/bkt/dir/k").await.body, host.as_bytes());
+        let list = world.send(&through(host, "GET", &format!("{start}/?list-type=2"), b"")).await;
+        assert!(list.text().contains("<Key>dir/k</Key>"), "{}", list.text());
+        let owner = put.clone().with("x-store-expected-bucket-owner", "111122223333");
+        assert_eq!(world.send(&owner).await.status, 200, "the owner is the bucket's");
+        let delete = through(host, "DELETE", &format!("{start}/dir/k"), b"");
+        assert_eq!(world.send(&delete).await.status, 204);
+    }
+}
+
+#[tokio::test]
+async fn an_access_point_neither_deletes_nor_configures_its_bucket() {
+    let world = World::new(NOW).await;
+    for (host, start) in WAYS {
+        for (method, query) in [
+            ("DELETE", ""),
+            ("PUT", "?policy"),
+            ("PUT", "?versioning"),
+            ("PUT", ""),
+            ("DELETE", "?cors"),
+            ("GET", "?encryption"),
+        ] {
+            let answer = world.send(&through(host, method, &format!("{start}/{query}"), b"")).await;
+            assert_eq!(
+                seen(&answer),
+                (405, "MethodNotAllowed".to_owned()),
+                "{host} {method} {query}"
+            );
+        }
+        let answer = world.send(&through(host, "GET", &format!("{start}/?location"), b"")).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    assert_eq!(world.fetch("/bkt").await.status, 200);
+}
+
+#[tokio::test]
+async fn who_looks_for_an_access_point_that_is_not_there_is_told() {
+    let world = World::new(NOW).await;
+    for (host, target, code) in [
+        ("none-111122223333.s3-accesspoint.us-east-1.amazonaws.com", "/k", "NoSuchAccessPoint"),
+        ("myap-444455556666.s3-accesspoint.us-east-1.amazonaws.com", "/k", "NoSuchAccessPoint"),
+        ("bkt.s3-accesspoint.us-east-1.amazonaws.com", "/k", "NoSuchAccessPoint"),
+        ("localhost", "/none-s3alias/k", "NoSuchAccessPoint"),
+        ("none-111122223333.localhost", "/k", "NoSuchBucket"),
+        ("localhost", "/myap-111122223333/k", "NoSuchBucket"),
+    ] {
+        let answer = world.send(&through(host, "GET", target, b"")).await;
+        assert_eq!(seen(&answer), (404, code.to_owned()), "{host}{target}");
+    }
+}
+
+#[tokio::test]
+async fn both_policies_must_let_a_request_through() {
+    let world = World::new(NOW).await;
+    let shared = "shared-111122223333.localhost";
+    let of_other =
+        |method, target: &str| Draft { key: OTHER, ..through(shared, method, target, b"1") };
+    world.store("/enforced/open/k", b"1").await;
+    world.store("/enforced/public/k", b"1").await;
+    // The access point alone does not do.
+    assert_eq!(world.send(&of_other("GET", "/open/k")).await.status, 403);
+    for condition in [
+        r#"{"StringEquals": {"s3:DataAccessPointAccount": "111122223333"}}"#,
+        r#"{"ArnLike": {"s3:DataAccessPointArn": "arn:aws:s3:us-east-1:111122223333:accesspoint/*"}}"#,
+        r#"{"StringEquals": {"s3:DataAccessPointArn": "arn:aws:s3:us-east-1:111122223333:accesspoint/shared"}}"#,
+    ] {
+        let policy = format!(
+            r#"{{"Statement": [{{"Effect": "Allow", "Principal": "*", "Action": "s3:*",
+                "Resource": ["arn:aws:s3:::enforced", "arn:aws:s3:::enforced/*"], "Condition": {condition}}}]}}"#
+        );
+        let answer = world.send(&Draft::put("/enforced?policy", policy.as_bytes())).await;
+        assert_eq!(answer.status, 204, "{}", answer.text());
+        assert_eq!(world.send(&of_other("GET", "/open/k")).await.status, 200, "{condition}");
+        assert_eq!(world.send(&of_other("PUT", "/open/k")).await.status, 200, "{condition}");
+        // Not what the access point does not allow, nor what another allows everybody and keeps for its account.
+        let everybody = "everybody-111122223333.localhost";
+        let kept = Draft { key: OTHER, ..through(everybody, "GET", "/open/k", b"") };
+        assert_eq!(world.send(&kept).await.status, 403, "{condition}");
+        assert_eq!(
+            world.send(&Draft { key: service::OWNER, ..kept }).await.status,
+            200,
+            "{condition}"
+        );
+        assert_eq!(world.send(&of_other("DELETE", "/open/k")).await.status, 403, "{condition}");
+        assert_eq!(world.send(&of_other("GET", "/public/k")).await.status, 403, "{condition}");
+        // Nor without the access point.
+        let direct = Draft { key: OTHER, ..Draft::new("GET", "/enforced/open/k", b"") };
+        assert_eq!(world.send(&direct).await.status, 403, "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_of_the_access_point_counts_for_its_owner_too_and_answers_are_not_mixed_up() {
+    let world = World::new(NOW).await;
+    let shut = "shut-alias.localhost";
+    assert_eq!(world.send(&through(shut, "PUT", "/no/k", b"1")).await.status, 403);
+    assert_eq!(world.send(&through(shut, "PUT", "/yes/k", b"1")).await.status, 200);
+    assert_eq!(
+        world.send(&through("myap-111122223333.localhost", "PUT", "/no/k", b"1")).await.status,
+        200
+    );
+    assert_eq!(world.send(&through(shut, "GET", "/no/k", b"")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_copy_may_come_from_an_access_point() {
+    let world = World::new(NOW).await;
+    world.store("/bkt/a%20b", b"source").await;
+    let copy = |source: &str| Draft::put("/versioned/k", b"").with("x-store-copy-source", source);
+    for source in [
+        "arn:aws:s3:us-east-1:111122223333:accesspoint/myap/object/a b",
+        "arn%3Aaws%3As3%3Aus-east-1%3A111122223333%3Aaccesspoint%2Fmyap%2Fobject%2Fa%20b",
+    ] {
+        let answer = world.send(&copy(source)).await;
+        assert_eq!(answer.status, 200, "{source}: {}", answer.text());
+        assert_eq!(world.fetch("/versioned/k").await.body, b"source");
+    }
+    for (source, code) in [
+        ("arn:aws:s3:us-east-1:111122223333:accesspoint/none/object/k", "NoSuchAccessPoint"),
+        ("arn:aws:s3:us-east-1:111122223333:accesspoint/myap/object/none", "NoSuchKey"),
+        ("arn:aws:s3:us-east-1:111122223333:accesspoint/myap", "InvalidArgument"),
+        ("arn:aws:s3:us-east-1:111122223333:accesspoint/myap/object/", "InvalidArgument"),
+        ("arn:aws:s3:::bkt/k", "InvalidArgument"),
+    ] {
+        let answer = world.send(&copy(source)).await;
+        assert_eq!(answer.element("Code").as_deref(), Some(code), "{source}: {}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn what_is_on_premises_is_reached_through_its_access_points_alone_and_has_one_class() {
+    let world = World::new(NOW).await;
+    for host in [
+        "outap-111122223333.op-01234567890123456.localhost",
+        "outap-111122223333.op-01234567890123456.s3-outposts.us-east-1.amazonaws.com",
+    ] {
+        let put = through(host, "PUT", "/k", b"here");
+        let answer = world.send(&put).await;
+        assert_eq!(answer.status, 200, "{host}: {}", answer.text());
+        let get = world.send(&through(host, "GET", "/k", b"")).await;
+        assert_eq!(
+            (get.body.as_slice(), get.header("x-amz-storage-class")),
+            (&b"here"[..], Some("OUTPOSTS"))
+        );
+        for (header, value, status, code) in [
+            ("x-store-storage-class", "OUTPOSTS", 200, ""),
+            ("x-store-storage-class", "STANDARD", 400, "InvalidStorageClass"),
+            ("x-store-acl", "private", 501, "NotImplemented"),
+            ("x-store-grant-read", "id=1", 501, "NotImplemented"),
+            ("if-none-match", "*", 501, "NotImplemented"),
+            ("x-store-tagging", "a=b", 200, ""),
+            ("content-md5", "XrY7u+Ae7tCTyyK7j1rNww==", 400, "BadDigest"),
+        ] {
+            let answer = world.send(&put.clone().with(header, value)).await;
+            assert_eq!(seen(&answer), (status, code.to_owned()), "{header}: {value}");
+        }
+        let acl = world.send(&through(host, "GET", "/k?acl", b"")).await;
+        assert_eq!(acl.status, 501, "{}", acl.text());
+        let source = "arn:aws:s3-outposts:us-east-1:111122223333:outpost/op-01234567890123456/accesspoint/outap/object/k";
+        let copy = Draft::put("/bkt/copy", b"").with("x-store-copy-source", source);
+        let answer = world.send(&copy).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    let alias = world.send(&through("outap-alias.localhost", "GET", "/k", b"")).await;
+    assert_eq!(alias.status, 200);
+    for (host, target) in [
+        ("onprem.localhost", "/k"),
+        ("localhost", "/onprem/k"),
+        ("outap-111122223333.localhost", "/k"),
+        ("outap-111122223333.op-9.localhost", "/k"),
+    ] {
+        let answer = world.send(&through(host, "GET", target, b"")).await;
+        assert_eq!(seen(&answer), (404, "NoSuchBucket".to_owned()), "{host}{target}");
+    }
+    let host = "outap-111122223333.op-9.s3-outposts.us-east-1.amazonaws.com";
+    let other = world.send(&through(host, "GET", "/k", b"")).await;
+    assert_eq!(seen(&other), (404, "NoSuchAccessPoint".to_owned()));
+    let class = Draft::put("/bkt/k", b"").with("x-store-storage-class", "OUTPOSTS");
+    assert_eq!(seen(&world.send(&class).await), (400, "InvalidStorageClass".to_owned()));
+}

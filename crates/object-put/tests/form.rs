@@ -1,0 +1,337 @@
+//! Uploads by form: what a browser is answered, and what is refused.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use service::{Answer, NOW, OWNER, World};
+use sha1::Sha1;
+use sha2::Sha256;
+
+const DAY: &str = "20261121";
+const TIME: &str = "20261121T070626Z";
+const BOUNDARY: &str = "----form";
+
+fn mac<M: Mac + KeyInit>(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut mac = <M as KeyInit>::new_from_slice(key).unwrap();
+    mac.update(text);
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// A form: fields in their order, then the file and its name.
+fn body(fields: &[(String, String)], file: Option<(&str, &[u8])>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, value) in fields {
+        out.extend_from_slice(
+            format!(
+                "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            )
+            .as_bytes(),
+        );
+    }
+    if let Some((name, bytes)) = file {
+        out.extend_from_slice(
+            format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\nContent-Type: text/plain\r\n\r\n").as_bytes(),
+        );
+        out.extend_from_slice(bytes);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    out
+}
+
+async fn post_to(world: &World, target: &str, host: &str, body: &[u8]) -> Answer {
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nhost: {host}\r\ncontent-type: multipart/form-data; boundary={BOUNDARY}\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    world.exchange(&[head.as_bytes(), body].concat()).await
+}
+
+async fn post(world: &World, fields: &[(String, String)], file: &[u8]) -> Answer {
+    post_to(world, "/bkt", "localhost", &body(fields, Some(("a.txt", file)))).await
+}
+
+fn pairs(fields: &[(&str, &str)]) -> Vec<(String, String)> {
+    fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// Fields of a form that is signed with version 4, whose policy has these conditions beside those of the signature.
+fn signed(fields: &[(&str, &str)], conditions: &str) -> Vec<(String, String)> {
+    let scope = format!("{DAY}/us-east-1/s3/aws4_request");
+    let credential = format!("{}/{scope}", OWNER.0);
+    let policy = format!(
+        r#"{{"expiration": "2027-01-01T00:00:00Z", "conditions": [{{"bucket": "bkt"}}, {{"x-amz-algorithm": "AWS4-HMAC-SHA256"}},
+            {{"x-amz-credential": "{credential}"}}, {{"x-amz-date": "{TIME}"}}, {conditions}]}}"#
+    );
+    let policy = STANDARD.encode(policy);
+    let mut key = format!("AWS4{}", OWNER.1).into_bytes();
+    for part in scope.split('/') {
+        key = mac::<Hmac<Sha256>>(&key, part.as_bytes());
+    }
+    let signature = hex::encode(mac::<Hmac<Sha256>>(&key, policy.as_bytes()));
+    let mut all = pairs(fields);
+    all.extend(pairs(&[
+        ("x-amz-algorithm", "AWS4-HMAC-SHA256"),
+        ("x-amz-credential", &credential),
+        ("x-amz-date", TIME),
+        ("policy", &policy),
+        ("x-amz-signature", &signature),
+    ]));
+    all
+}
+
+/// The same, signed with version 2.
+fn signed_v2(fields: &[(&str, &str)], conditions: &str) -> Vec<(String, String)> {
+    let policy = format!(
+        r#"{{"expiration": "2027-01-01T00:00:00Z", "conditions": [{{"bucket": "bkt"}}, {conditions}]}}"#
+    );
+    let policy = STANDARD.encode(policy);
+    let signature = STANDARD.encode(mac::<Hmac<Sha1>>(OWNER.1.as_bytes(), policy.as_bytes()));
+    let mut all = pairs(fields);
+    all.extend(pairs(&[
+        ("AWSAccessKeyId", OWNER.0),
+        ("policy", &policy),
+        ("signature", &signature),
+    ]));
+    all
+}
+
+const KEY: &str = r#"["starts-with", "$key", ""]"#;
+
+#[tokio::test]
+async fn a_form_of_either_version_stores_its_file_with_what_it_says_of_it() {
+    let world = World::new(NOW).await;
+    let large = vec![7; 300 * 1024];
+    for file in [&b""[..], b"hello", &large] {
+        let more = r#"["eq", "$Content-Type", "text/css"], {"x-amz-meta-a": "b"}, ["starts-with", "$tagging", ""], {"acl": "private"}"#;
+        let tags = "<Tagging><TagSet><Tag><Key>k</Key><Value>v</Value></Tag></TagSet></Tagging>";
+        let fields = [
+            ("key", "up/${filename}"),
+            ("Content-Type", "text/css"),
+            ("x-amz-meta-a", "b"),
+            ("tagging", tags),
+            ("acl", "private"),
+        ];
+        let conditions = format!("{KEY}, {more}");
+        for fields in [signed(&fields, &conditions), signed_v2(&fields, &conditions)] {
+            let answer = post(&world, &fields, file).await;
+            assert_eq!(answer.status, 204, "{}", answer.text());
+            assert!(answer.body.is_empty());
+            assert_eq!(answer.header("location"), Some("http://localhost/bkt/up%2Fa.txt"));
+            let got = world.fetch("/bkt/up/a.txt").await;
+            assert_eq!((got.status, got.body.as_slice()), (200, file));
+            assert_eq!(got.header("etag"), answer.header("etag"));
+            assert_eq!(got.header("content-type"), Some("text/css"));
+            assert_eq!(got.header("x-amz-meta-a"), Some("b"));
+            assert_eq!(got.header("x-amz-tagging-count"), Some("1"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_form_says_how_it_is_answered() {
+    let world = World::new(NOW).await;
+    let conditions = format!(
+        r#"{KEY}, ["starts-with", "$success_action_status", ""], ["starts-with", "$success_action_redirect", ""]"#
+    );
+    for (status, redirect, expected) in [
+        ("200", "", 200),
+        ("201", "", 201),
+        ("404", "", 204),
+        ("201", "https://page.example/a?b=c", 303),
+    ] {
+        let fields = [
+            ("key", "k k"),
+            ("success_action_status", status),
+            ("success_action_redirect", redirect),
+        ];
+        let fields = signed(&fields, &conditions);
+        let answer =
+            post_to(&world, "/", "bkt.localhost:80", &body(&fields, Some(("a", b"1")))).await;
+        assert_eq!(answer.status, expected, "{}", answer.text());
+        match expected {
+            303 => {
+                let etag = answer.header("etag").unwrap().replace('"', "%22");
+                let place = format!("https://page.example/a?b=c&bucket=bkt&key=k%20k&etag={etag}");
+                assert_eq!(answer.header("location"), Some(place.as_str()));
+            }
+            201 => {
+                assert_eq!(
+                    answer.element("Location").as_deref(),
+                    Some("http://bkt.localhost:80/k%20k")
+                );
+                assert_eq!(answer.element("Key").as_deref(), Some("k k"));
+                assert_eq!(answer.element("Bucket").as_deref(), Some("bkt"));
+            }
+            _ => assert!(answer.body.is_empty()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_has_as_many_bytes_as_the_policy_says() {
+    let world = World::new(NOW).await;
+    let conditions = format!(r#"{KEY}, ["content-length-range", 5, 10]"#);
+    let fields = signed(&[("key", "sized")], &conditions);
+    for (length, code) in [
+        (4, "EntityTooSmall"),
+        (5, ""),
+        (10, ""),
+        (12, "EntityTooLarge"),
+        (200_000, "EntityTooLarge"),
+    ] {
+        let answer = post(&world, &fields, &vec![1; length]).await;
+        assert_eq!(answer.element("Code").unwrap_or_default(), code, "{length}: {}", answer.text());
+        if !code.is_empty() {
+            assert_eq!(answer.status, 400);
+            assert_eq!(answer.element("ProposedSize"), Some(length.to_string()));
+        }
+    }
+    assert_eq!(world.fetch("/bkt/sized").await.body, vec![1; 10], "nothing else was stored");
+}
+
+#[tokio::test]
+async fn a_checksum_of_the_file_is_checked() {
+    let world = World::new(NOW).await;
+    let conditions = format!(r#"{KEY}, ["starts-with", "$x-amz-checksum-crc32", ""]"#);
+    let sum = STANDARD.encode(crc32fast::hash(b"hello").to_be_bytes());
+    let fields = signed(&[("key", "k"), ("x-amz-checksum-crc32", &sum)], &conditions);
+    let answer = post(&world, &fields, b"hello").await;
+    assert_eq!((answer.status, answer.header("x-amz-checksum-crc32")), (204, Some(sum.as_str())));
+    let answer = post(&world, &fields, b"other").await;
+    assert_eq!((answer.status, answer.element("Code").as_deref()), (400, Some("BadDigest")));
+    assert_eq!(world.fetch("/bkt/k").await.body, b"hello");
+}
+
+#[tokio::test]
+async fn a_form_that_nobody_signed_is_taken_where_everybody_may_write() {
+    let world = World::new(NOW).await;
+    let form = body(&pairs(&[("key", "k")]), Some(("a", b"1")));
+    assert_eq!(post_to(&world, "/open", "localhost", &form).await.status, 204);
+    let answer = post_to(&world, "/bkt", "localhost", &form).await;
+    assert_eq!((answer.status, answer.element("Code").as_deref()), (403, Some("AccessDenied")));
+    let answer = post_to(&world, "/nowhere-at-all", "localhost", &form).await;
+    assert_eq!((answer.status, answer.element("Code").as_deref()), (404, Some("NoSuchBucket")));
+}
+
+#[tokio::test]
+async fn a_field_that_is_missing_is_named_as_recorded() {
+    let world = World::new(NOW).await;
+    let v4 = signed(&[("key", "k")], KEY);
+    let v2 = signed_v2(&[("key", "k")], KEY);
+    for (fields, without, named) in [
+        (&v4, "x-amz-signature", "X-Amz-Signature"),
+        (&v4, "x-amz-algorithm", "X-Amz-Algorithm"),
+        (&v4, "x-amz-credential", "X-Amz-Credential"),
+        (&v4, "x-amz-date", "X-Amz-Date"),
+        (&v4, "policy", "policy"),
+        (&v4, "key", "key"),
+        (&v2, "signature", "Signature"),
+        (&v2, "AWSAccessKeyId", "AWSAccessKeyId"),
+        (&v2, "policy", "policy"),
+    ] {
+        let left: Vec<_> = fields.iter().filter(|(name, _)| name != without).cloned().collect();
+        // The policy is checked before the key is looked for.
+        let sent = match without {
+            "key" => signed(&[], r#"["content-length-range", 0, 9]"#),
+            _ => left,
+        };
+        let answer = post(&world, &sent, b"1").await;
+        assert_eq!(answer.status, 400, "{without}: {}", answer.text());
+        assert_eq!(answer.element("Code").as_deref(), Some("InvalidArgument"), "{without}");
+        assert_eq!(answer.element("ArgumentName").as_deref(), Some(named));
+        let sentence = format!(
+            "Bucket POST must contain a field named &apos;{named}&apos;.  If it is specified, please check the order of the fields."
+        );
+        assert_eq!(answer.element("Message"), Some(sentence));
+    }
+}
+
+#[tokio::test]
+async fn bad_forms_are_refused_and_store_nothing() {
+    let world = World::new(NOW).await;
+    let good = signed(&[("key", "bad")], KEY);
+    let file = Some(("a", &b"1"[..]));
+    let wrong = |name: &str, value: &str| {
+        let mut fields = good.clone();
+        for (own, text) in &mut fields {
+            if own == name {
+                value.clone_into(text);
+            }
+        }
+        body(&fields, file)
+    };
+    let many: Vec<_> = (0..1_000).map(|number| (format!("f{number}"), "v".to_owned())).collect();
+    let long = pairs(&[("key", &"k".repeat(1_025))]);
+    let cut = body(&good, file);
+    let two = [&body(&good, file)[..cut.len() - BOUNDARY.len() - 6], &body(&[], file)].concat();
+    let past = STANDARD.encode(r#"{"expiration": "2020-01-01T00:00:00Z", "conditions": []}"#);
+    let past_signature = STANDARD.encode(mac::<Hmac<Sha1>>(OWNER.1.as_bytes(), past.as_bytes()));
+    let past = pairs(&[
+        ("key", "bad"),
+        ("AWSAccessKeyId", OWNER.0),
+        ("policy", &past),
+        ("signature", &past_signature),
+    ]);
+    let mut first = body(&[], file);
+    first.truncate(first.len() - BOUNDARY.len() - 6);
+    let first = [first, body(&good, None)].concat();
+    for (form, status, code) in [
+        (body(&many, file), 400, "MaxPostPreDataLengthExceededError"),
+        (body(&good, None), 400, "InvalidArgument"),
+        (first, 400, "InvalidArgument"),
+        (body(&past, file), 403, "AccessDenied"),
+        (wrong("x-amz-signature", "00"), 403, "SignatureDoesNotMatch"),
+        (
+            wrong("x-amz-credential", "NOBODY/20261121/us-east-1/s3/aws4_request"),
+            403,
+            "InvalidAccessKeyId",
+        ),
+        (wrong("x-amz-date", "yesterday"), 400, "InvalidArgument"),
+        (body(&signed(&[("key", "bad"), ("x-amz-meta-b", "1")], KEY), file), 403, "AccessDenied"),
+        (body(&signed(&[("key", "bad")], r#"{"key": "good"}"#), file), 403, "AccessDenied"),
+        (
+            body(
+                &signed(
+                    &[("key", "bad"), ("x-amz-storage-class", "FakeClass")],
+                    &format!(r#"{KEY}, ["starts-with", "$x-amz-storage-class", ""]"#),
+                ),
+                file,
+            ),
+            400,
+            "InvalidStorageClass",
+        ),
+        (
+            body(
+                &signed(
+                    &[("key", "bad"), ("tagging", "not xml")],
+                    &format!(r#"{KEY}, ["starts-with", "$tagging", ""]"#),
+                ),
+                file,
+            ),
+            400,
+            "MalformedXML",
+        ),
+        (body(&long, file), 400, "KeyTooLongError"),
+        (cut[..cut.len() - 8].to_vec(), 400, "MalformedPOSTRequest"),
+        (cut[..200].to_vec(), 400, "MalformedPOSTRequest"),
+        (Vec::new(), 400, "MalformedPOSTRequest"),
+        (two, 400, "InvalidArgument"),
+    ] {
+        let answer = post_to(&world, "/bkt", "localhost", &form).await;
+        let seen = (answer.status, answer.element("Code").unwrap_or_default());
+        assert_eq!(seen, (status, code.to_owned()), "{}", answer.text());
+    }
+    let plain = b"POST /bkt HTTP/1.1\r\nhost: localhost\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\nx";
+    let answer = world.exchange(plain).await;
+    assert_eq!(
+        (answer.status, answer.element("Code").as_deref()),
+        (412, Some("PreconditionFailed"))
+    );
+    let listed = world.fetch("/bkt").await;
+    assert!(!listed.text().contains("<Key>"), "{}", listed.text());
+}

@@ -1,0 +1,153 @@
+//! Websites: what a browser is shown, and where it is led. And archived objects, which nobody is shown before they are restored.
+
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
+
+mod service;
+
+use std::time::Duration;
+
+use service::{Answer, Draft, NOW, World};
+
+const WEBSITE: &str = "<WebsiteConfiguration><IndexDocument><Suffix>index.html</Suffix></IndexDocument><ErrorDocument><Key>error.html</Key></ErrorDocument><RoutingRules><RoutingRule><Condition><KeyPrefixEquals>docs/</KeyPrefixEquals></Condition><Redirect><ReplaceKeyPrefixWith>documents/</ReplaceKeyPrefixWith></Redirect></RoutingRule><RoutingRule><Condition><HttpErrorCodeReturnedEquals>404</HttpErrorCodeReturnedEquals><KeyPrefixEquals>lost/</KeyPrefixEquals></Condition><Redirect><HostName>other.example</HostName><Protocol>https</Protocol><HttpRedirectCode>302</HttpRedirectCode></Redirect></RoutingRule></RoutingRules></WebsiteConfiguration>";
+
+async fn visit(world: &World, method: &str, path: &str, headers: &str) -> Answer {
+    let request = format!("{method} {path} HTTP/1.1\r\nhost: open.web.example\r\n{headers}\r\n");
+    world.exchange(request.as_bytes()).await
+}
+
+async fn world() -> World {
+    let world = World::new(NOW).await;
+    let answer = world.send(&Draft::put("/open?website", WEBSITE.as_bytes())).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    for (key, text) in [
+        ("index.html", "home"),
+        ("sub/index.html", "sub"),
+        ("error.html", "sorry"),
+        ("a b.txt", "plain"),
+    ] {
+        let target = format!("/open/{}", key.replace(' ', "%20"));
+        let put = Draft::put(&target, text.as_bytes()).with("content-type", "text/html");
+        assert_eq!(world.send(&put).await.status, 200);
+    }
+    let moved = Draft::put("/open/moved", b"").with("x-store-website-redirect-location", "/sub/");
+    assert_eq!(world.send(&moved).await.status, 200);
+    world
+}
+
+#[tokio::test]
+async fn a_browser_is_shown_pages_and_led_on() {
+    let world = world().await;
+    for (path, status, body, location) in [
+        ("/", 200, "home", ""),
+        ("/sub/", 200, "sub", ""),
+        ("/sub/index.html", 200, "sub", ""),
+        ("/a%20b.txt", 200, "plain", ""),
+        ("/?list-type=2", 200, "home", ""),
+        ("/sub", 302, "", "/sub/"),
+        ("/docs/a", 301, "", "http://open.web.example/documents/a"),
+        ("/lost/a", 302, "", "https://other.example/lost/a"),
+        ("/moved", 301, "", "/sub/"),
+        ("/none", 404, "sorry", ""),
+        ("/none/", 404, "sorry", ""),
+        ("/%ff", 400, "<html>", ""),
+    ] {
+        let answer = visit(&world, "GET", path, "").await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        assert!(answer.text().starts_with(body), "{path}: {}", answer.text());
+        assert_eq!(answer.header("location").unwrap_or_default(), location, "{path}");
+        let head = visit(&world, "HEAD", path, "").await;
+        assert_eq!((head.status, head.body.len()), (status, 0), "{path}");
+    }
+    let none = visit(&world, "GET", "/none", "").await;
+    assert_eq!(none.header("x-store-error-code"), Some("NoSuchKey"));
+    assert_eq!(none.header("content-type"), Some("text/html"));
+    let part = visit(&world, "GET", "/", "range: bytes=1-2\r\n").await;
+    assert_eq!((part.status, part.body.as_slice()), (206, &b"om"[..]));
+    let etag = visit(&world, "GET", "/", "").await.header("etag").unwrap().to_owned();
+    let same = visit(&world, "GET", "/", &format!("if-none-match: {etag}\r\n")).await;
+    assert_eq!(same.status, 304);
+}
+
+#[tokio::test]
+async fn a_website_takes_nothing_and_hides_what_is_not_public() {
+    let world = world().await;
+    for method in ["PUT", "POST", "DELETE"] {
+        let answer = visit(&world, method, "/index.html", "content-length: 0\r\n").await;
+        assert_eq!(answer.status, 405, "{method}");
+        assert!(answer.text().contains("<li>Code: MethodNotAllowed</li>"), "{}", answer.text());
+    }
+    let page = |host: &str| format!("GET / HTTP/1.1\r\nhost: {host}.web.example\r\n\r\n");
+    for (bucket, status, code) in [
+        ("nowhere", 404, "NoSuchBucket"),
+        ("bkt", 404, "NoSuchWebsiteConfiguration"),
+        ("enforced", 403, "AccessDenied"),
+    ] {
+        if bucket == "enforced" {
+            world.send(&Draft::put("/enforced?website", WEBSITE.as_bytes())).await;
+            world.store("/enforced/index.html", b"secret").await;
+        }
+        let answer = world.exchange(page(bucket).as_bytes()).await;
+        assert_eq!(answer.status, status, "{bucket}: {}", answer.text());
+        assert!(answer.text().contains(&format!("<li>Code: {code}</li>")), "{}", answer.text());
+        assert!(!answer.text().contains("secret"));
+    }
+    let gone = world.send(&Draft::new("DELETE", "/open?website", b"")).await;
+    assert_eq!(gone.status, 204);
+    assert_eq!(visit(&world, "GET", "/", "").await.status, 404);
+    let missing = world.fetch("/open?website").await;
+    assert_eq!(missing.element("Code").as_deref(), Some("NoSuchWebsiteConfiguration"));
+}
+
+#[tokio::test]
+async fn an_archived_object_is_read_while_it_is_restored() {
+    let world = World::new(NOW).await;
+    for (class, tier, refused) in [
+        ("GLACIER", "Expedited", false),
+        ("DEEP_ARCHIVE", "Expedited", true),
+        ("DEEP_ARCHIVE", "Bulk", false),
+    ] {
+        let put = Draft::put("/bkt/cold", b"cold").with("x-store-storage-class", class);
+        assert_eq!(world.send(&put).await.status, 200);
+        let copy = || Draft::put("/bkt/copy", b"").with("x-store-copy-source", "bkt/cold");
+        let get = world.fetch("/bkt/cold").await;
+        assert_eq!((get.status, get.element("Code").as_deref()), (403, Some("InvalidObjectState")));
+        assert_eq!(get.element("StorageClass").as_deref(), Some(class));
+        assert_eq!(world.send(&copy()).await.status, 403);
+        let body = format!(
+            "<RestoreRequest><Days>2</Days><GlacierJobParameters><Tier>{tier}</Tier></GlacierJobParameters></RestoreRequest>"
+        );
+        let restore = Draft::new("POST", "/bkt/cold?restore", body.as_bytes());
+        let answer = world.send(&restore).await;
+        if refused {
+            assert_eq!(
+                (answer.status, answer.element("Code").as_deref()),
+                (400, Some("InvalidArgument"))
+            );
+            continue;
+        }
+        assert_eq!(answer.status, 202, "{}", answer.text());
+        assert_eq!(world.send(&restore).await.status, 200, "a second one tells another end");
+        let get = world.fetch("/bkt/cold").await;
+        assert_eq!((get.status, get.body.as_slice()), (200, &b"cold"[..]));
+        let shown = "ongoing-request=\"false\", expiry-date=\"Tue, 24 Nov 2026 00:00:00 GMT\"";
+        assert_eq!(get.header("x-amz-restore"), Some(shown));
+        assert_eq!(get.header("x-amz-storage-class"), Some(class));
+        assert_eq!(world.send(&copy()).await.status, 200);
+        world.clock.set(NOW.plus(Duration::from_secs(3 * 86_400)));
+        let late =
+            |draft: Draft| Draft { time: NOW.plus(Duration::from_secs(3 * 86_400)), ..draft };
+        let get = world.send(&late(Draft::new("GET", "/bkt/cold", b""))).await;
+        assert_eq!((get.status, get.element("Code").as_deref()), (403, Some("InvalidObjectState")));
+        let head = world.send(&late(Draft::new("HEAD", "/bkt/cold", b""))).await;
+        assert_eq!((head.status, head.header("x-amz-restore")), (200, None));
+        world.clock.set(NOW);
+    }
+    world.store("/bkt/warm", b"warm").await;
+    let restore =
+        Draft::new("POST", "/bkt/warm?restore", b"<RestoreRequest><Days>1</Days></RestoreRequest>");
+    let answer = world.send(&restore).await;
+    assert_eq!(
+        (answer.status, answer.element("Code").as_deref()),
+        (403, Some("InvalidObjectState"))
+    );
+}
