@@ -120,6 +120,12 @@ pub(crate) fn augment(command: Command) -> Command {
                 "NAME",
                 "OBJECT_PUT_ZONAL_HOST",
                 "Name of the zonal endpoint: <bucket>.NAME is a directory bucket, as under a base host",
+            )
+            .action(clap::ArgAction::Append)
+            .value_delimiter(','),
+        )
+        .arg(
+            flag(
                 "access-point-host",
                 "NAME",
                 "OBJECT_PUT_ACCESS_POINT_HOST",

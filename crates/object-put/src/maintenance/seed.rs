@@ -353,6 +353,12 @@ impl Seed {
             if !self.buckets.iter().any(|bucket| bucket.name == point.bucket) {
                 return Err(invalid(at("bucket"), "is not one of the buckets of this file"));
             }
+            let is_directory = |bucket: &SeedBucket| {
+                bucket.name == point.bucket && bucket.kind == BucketKind::Directory
+            };
+            if self.buckets.iter().any(is_directory) {
+                return Err(invalid(at("bucket"), "is a directory bucket, to which none leads"));
+            }
             if let Some(alias) = &point.alias {
                 let fits =
                     |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
