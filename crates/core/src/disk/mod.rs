@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod testing;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -109,6 +109,68 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// As the operating system.
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// All bytes of a small file; of a longer one, those up to `bytes_max`.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn read(&self, path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; bytes_max];
+        let length = self.open(path)?.read_at(&mut bytes, 0)?;
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    /// Returns whether there is a directory at this path.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn has_directory(&self, path: &Path) -> io::Result<bool> {
+        match self.list(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            listed => listed.map(|_| true),
+        }
+    }
+
+    /// The numbers of the device and of the file at a path: a copy has others.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn file_id(&self, path: &Path) -> io::Result<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = std::fs::metadata(path)?;
+        Ok((found.dev(), found.ino()))
+    }
+
+    /// Locks a file, which is made if it is not there, for as long as the answer is held; none if another process has it.
+    ///
+    /// # Errors
+    /// As the operating system.
+    fn lock(&self, path: &Path) -> io::Result<Option<DiskLock>> {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(DiskLock::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// A lock that is held until this is dropped.
+pub struct DiskLock(#[expect(dead_code, reason = "it is held")] Box<dyn Send + Sync>);
+
+impl DiskLock {
+    /// The lock that lasts as long as `held`.
+    pub fn new(held: impl Send + Sync + 'static) -> Self {
+        Self(Box::new(held))
+    }
+}
+
+impl std::fmt::Debug for DiskLock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DiskLock")
+    }
 }
 
 /// One open file.

@@ -13,19 +13,25 @@ mod run;
 #[cfg(feature = "sled")]
 mod sled;
 mod span;
+#[cfg(any(test, feature = "testing"))]
+mod stalled;
 mod table;
 mod tx;
 
+#[cfg(feature = "host")]
+pub(crate) use self::sled::is_of_tree;
 #[cfg(feature = "sled")]
 pub use self::sled::{
-    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats,
+    LostFrames, OpenError, RebuildProgress, RebuildReason, Sled, SledConfig, SledStats, TreeKind,
     VerifiedRows, cut_log,
 };
 pub use load::Loader;
 pub use memo::{DecodedCache, Memo, MemoCache, ReadSet, WriteVersions};
 pub use memory::Memory;
-pub use run::{clear, read, run, run_blocking};
+pub use run::{clear, read, run, run_blocking, settle};
 pub use span::{Bounds, Order, Span};
+#[cfg(any(test, feature = "testing"))]
+pub use stalled::Stalled;
 pub use table::{JsonRecord, Key, Record, Table, text_prefix};
 pub use tx::Tx;
 

@@ -57,6 +57,14 @@ fn attempt<T, E>(
     (outcome, Wait::Commit(store.commit(tx.into_batch(id))))
 }
 
+/// Waits until what was read is on disk: what is given up for it, as a body is, a power cut could else find named again. It blocks.
+///
+/// # Errors
+/// `OutcomeUnknown`, `Unavailable`.
+pub fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
+    store.durable(read.seen()).map_or(Ok(()), Pending::wait)
+}
+
 /// Runs `body` in a transaction and commits it, again with the same ids on a conflict, `attempts_max` times at the most.
 ///
 /// A refusal, or a body that wrote nothing, commits nothing and is shown once what it read is durable:

@@ -109,10 +109,10 @@ pub(super) fn newest(directory: &Path) -> Result<Option<PathBuf>, BackupError> {
     Ok(paths.filter(|path| path.extension().is_none() && path.join(FILE).is_file()).max())
 }
 
-/// Files that are no part of a backup: sled's index, what is not whole, and what holds nothing.
+/// Files that are no part of a backup: the index, what is not whole, and what holds nothing.
 fn is_left_out(folder: &Path, name: &str) -> bool {
     let is_tree = folder == Path::new("kv")
-        && (["db", "conf", "index", "lock"].contains(&name) || name.starts_with("snap."));
+        && (["index", "lock"].contains(&name) || crate::kv::is_of_tree(name));
     is_tree || [".new", ".spare", ".part"].iter().any(|end| name.ends_with(end))
 }
 

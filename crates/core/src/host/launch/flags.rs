@@ -48,6 +48,9 @@ pub struct Flags {
     pub base_hosts: Vec<String>,
     /// The URL that clients see, where a proxy stands in front.
     pub external_url: Option<String>,
+    /// The tree that records are read from.
+    #[cfg(feature = "sled")]
+    pub tree: crate::kv::TreeKind,
     /// Memory for the key-value store's cache, in bytes.
     pub cache_bytes: u64,
     /// Values longer than this many bytes are kept in packs beside the records.
@@ -172,6 +175,19 @@ pub fn augment(command: Command, product: &Product) -> Command {
             "How long running requests may go on after a stop",
             limits.drain_ms_max,
         ));
+    #[cfg(feature = "sled")]
+    let command = {
+        let names = crate::kv::TreeKind::all().iter().map(|(name, _)| *name);
+        command.arg(
+            value(
+                "tree",
+                "TREE",
+                "Tree that records are read from; a store of another one is filled anew",
+                clap::builder::PossibleValuesParser::new(names).into(),
+            )
+            .default_value("sled"),
+        )
+    };
     #[cfg(feature = "tls")]
     let command = command
         .arg(
@@ -221,6 +237,10 @@ impl Flags {
                 .cloned()
                 .collect(),
             external_url: text("external-url"),
+            #[cfg(feature = "sled")]
+            tree: text("tree")
+                .and_then(|name| crate::kv::TreeKind::named(&name))
+                .unwrap_or_default(),
             cache_bytes: number("cache").saturating_mul(1024 * 1024),
             record_bytes_max: usize::try_from(number("record-bytes-max")).unwrap_or(usize::MAX),
             rebuild_index: matches.get_flag("rebuild-index"),

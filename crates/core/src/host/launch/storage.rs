@@ -123,6 +123,7 @@ fn on_disk(directory: &Path, flags: &Flags) -> Result<Storage, StorageError> {
     use crate::disk::SystemDisk;
     use crate::kv::SledConfig;
     let settings = SledConfig {
+        tree: flags.tree.clone(),
         cache_bytes: flags.cache_bytes,
         record_bytes_max: flags.record_bytes_max,
         rebuilds: flags.rebuild_index,

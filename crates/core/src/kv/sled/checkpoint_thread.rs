@@ -1,4 +1,4 @@
-//! The checkpoint thread: brings memtables into sled and its file on disk, one after the other, so that the write-ahead log can begin anew.
+//! The checkpoint thread: brings memtables into the tree and its file on disk, one after the other, so that the write-ahead log can begin anew.
 
 use std::panic::AssertUnwindSafe;
 
@@ -9,22 +9,6 @@ use super::rows::{LastVersion, Row, Rows, VERSION_KEY};
 use super::value_log::ValueLog;
 use super::{Engine, Version, now};
 use crate::blobs::BlobId;
-
-/// Rows of a batch of the tree. Each row that sled takes replaces a page, and nothing of that is freed before its batch has ended: with
-/// batches of up to 4 MiB a load of 200,000 videos took 1.2 GiB, with these 0.7.
-pub(super) const ROWS_TOGETHER: usize = 256;
-/// Bytes of the rows of such a batch.
-pub(super) const BYTES_TOGETHER: usize = 256 * 1024;
-/// Rounds of crossbeam's collector that free what such a batch replaced: it looks at a few bags of 64 in each.
-const ROUNDS: usize = 16;
-
-/// Frees what a batch replaced. sled leaves that to the collector, which works when somebody pins: one batch pins once, so that without this
-/// the garbage of a long load grows without bound (5 GiB for a million rows).
-pub(super) fn collect() {
-    for _ in 0..ROUNDS {
-        crossbeam_epoch::pin().flush();
-    }
-}
 
 impl Engine {
     /// Checkpoints memtables in order, until the log's thread has ended or the disk fails.
@@ -59,11 +43,10 @@ impl Engine {
             if is_base_due {
                 self.wake_bases();
             }
-            collect();
         }
     }
 
-    /// Brings rows into sled and its file on disk, their long values before them and their last version after them. What they replace
+    /// Brings rows into the tree and its file on disk, their long values before them and their last version after them. What they replace
     /// joins `replaced`.
     ///
     /// Nothing depends on these rows coming together: until the version says that all are there the log has them, and readers see them
@@ -82,14 +65,11 @@ impl Engine {
             }
             let inserting = self.inserting.write();
             self.insert(rows, names, replaced)?;
+            let sealed = self.tree.seal(LastVersion::write(last, replaced).into());
+            sealed.map_err(|error| error.to_string())?;
             self.row_cache.invalidate(rows);
             drop(inserting);
-            // sled gives up in the middle of a batch when a read fails, and keeps that half: so the version has no part in one, and
-            // says nothing of rows that are not on disk.
-            self.sync_tree()?;
-            let version = LastVersion::write(last, replaced);
-            self.tree.insert(VERSION_KEY, version).map_err(|error| error.to_string())?;
-            self.sync_tree()
+            Ok(())
         };
         std::panic::catch_unwind(AssertUnwindSafe(write))
             .unwrap_or_else(|_| Err("the engine panicked".into()))
@@ -111,52 +91,34 @@ impl Engine {
         Ok(())
     }
 
-    /// Hands rows to sled, some at a time.
+    /// Hands rows to the tree.
     pub(super) fn insert(
         &self,
         rows: &Rows,
         names: Vec<BlobId>,
         replaced: &[BlobId],
     ) -> Result<(), String> {
-        let apply = |batch| self.tree.apply_batch(batch).map_err(|error| error.to_string());
         let mut names = names.into_iter();
-        let mut batch = sled::Batch::default();
+        let mut writes = Vec::with_capacity(rows.len());
         if !replaced.is_empty() {
             // A row that is there no longer tells what it replaced.
-            let before = self.queue.read().checkpointed;
-            batch.insert(VERSION_KEY, LastVersion::write(before, replaced));
-            apply(std::mem::take(&mut batch))?;
+            let before = LastVersion::write(self.queue.read().checkpointed, replaced);
+            let before = (Bytes::from_static(VERSION_KEY), Some(before.into()));
+            self.tree.write(&[before]).map_err(|error| error.to_string())?;
         }
-        let (mut count, mut bytes) = (0, 0);
         for (key, (value, version)) in rows {
-            count += 1;
-            bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
-            match value {
-                Some(value) => {
-                    let value_log = self.value_log.as_ref();
-                    let is_long = value_log.is_some_and(|value_log| value_log.is_long(value));
-                    let name = if is_long { names.next() } else { None };
-                    batch.insert(key.as_ref(), Row::write(*version, value, name));
-                }
-                None => batch.remove(key.as_ref()),
-            }
-            if count == ROWS_TOGETHER || bytes >= BYTES_TOGETHER {
-                apply(std::mem::take(&mut batch))?;
-                collect();
-                (count, bytes) = (0, 0);
-            }
+            let stored = value.as_ref().map(|value| {
+                let name = if self.is_long(value) { names.next() } else { None };
+                Row::write(*version, value, name).into()
+            });
+            writes.push((key.clone(), stored));
         }
-        apply(batch)
+        self.tree.write(&writes).map_err(|error| error.to_string())
     }
 
-    /// Puts sled's file on disk.
-    pub(super) fn sync_tree(&self) -> Result<(), String> {
-        self.tree.flush().map_err(|error| error.to_string())?;
-        #[cfg(feature = "testing")]
-        if self.sync_is_left_out {
-            return Ok(());
-        }
-        self.file.sync().map_err(|error| error.to_string())
+    /// Returns whether a value stands in the value log.
+    pub(super) fn is_long(&self, value: &Bytes) -> bool {
+        self.value_log.as_ref().is_some_and(|value_log| value_log.is_long(value))
     }
 
     /// Gives back the space of replaced values, once what replaced them is on disk and they are many.

@@ -6,7 +6,6 @@
 use std::io;
 use std::path::Path;
 
-use super::preflight::TREE;
 use crate::disk::Disk;
 use crate::kv::Version;
 
@@ -29,14 +28,10 @@ pub(super) enum IndexState {
 impl IndexState {
     /// The state that the directory tells; `Unknown` where it tells none that makes sense.
     pub(super) fn read(disk: &dyn Disk, directory: &Path) -> io::Result<Self> {
-        let file = match disk.open(&directory.join(FILE)) {
+        let text = match disk.read(&directory.join(FILE), BYTES_MAX) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Unknown),
-            opened => opened?,
+            read => String::from_utf8(read?).unwrap_or_default(),
         };
-        let mut bytes = vec![0; BYTES_MAX];
-        let length = file.read_at(&mut bytes, 0)?;
-        bytes.truncate(length);
-        let text = String::from_utf8(bytes).unwrap_or_default();
         let words = text.strip_suffix('\n').and_then(|line| line.split_once(' '));
         Ok(match words {
             Some(("closed", version)) => {
@@ -85,11 +80,9 @@ pub(super) fn replace_whole(
 }
 
 /// The place in which the tree is open: this run of the machine and the file of the tree, so that neither a copy of the directory nor what
-/// a power cut left is taken for what a kill left. None where the machine does not tell its runs apart.
-pub(super) fn place_of(boot_id: Option<&str>, directory: &Path) -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    let tree = std::fs::metadata(directory.join(TREE)).ok()?;
-    Some(format!("{} {} {}", boot_id?, tree.dev(), tree.ino()))
+/// a power cut left is taken for what a kill left.
+pub(super) fn place_of(boot_id: &str, (device, inode): (u64, u64)) -> String {
+    format!("{boot_id} {device} {inode}")
 }
 
 /// The run of the machine since it was started, as the system names it.

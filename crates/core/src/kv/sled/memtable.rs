@@ -26,7 +26,7 @@ const MEMTABLE_WAITS: Duration = Duration::from_millis(25);
 
 /// A base is made for so many rows of the log, however small: making it keeps their keys in memory.
 const BASE_ROWS_MAX: u64 = 2_000_000;
-/// What a segment counts at the least: each start begins one.
+/// The least that a segment counts: each start begins one.
 const SEGMENT_BYTES_COUNTED: u64 = 64 * 1024;
 
 /// Commits on their way to disk.

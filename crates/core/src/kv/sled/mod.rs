@@ -1,13 +1,13 @@
-//! The default engine: a write-ahead log, a memtable, a checkpoint and a value log around sled 0.34.
+//! The default engine: a write-ahead log, a memtable, a checkpoint and a value log around a tree, which is sled 0.34 unless redb is asked for.
 //!
-//! What was acknowledged is in the log, and in the base that holds what the log was before (`wal/`, `base.rs`, `base_thread.rs`). sled is an
-//! index of that, filled anew from it whenever there is a reason not to believe its files (`index_state.rs`, `rebuild.rs`):
+//! The log has every commit, and the base what the log was before it (`wal/`, `base.rs`, `base_thread.rs`). The tree (`tree/`) is an
+//! index of that, filled anew from it whenever there is a reason not to believe its files (`index_state.rs`, `trusted_tree.rs`, `rebuild.rs`):
 //! docs/decisions/2026-11-22-12-log-is-the-truth.md.
 //!
 //! A commit checks its expectations and is queued in a group in memory, which every read looks at first. One thread appends the
 //! oldest group to the log, syncs that, acknowledges, and adds the group to a memtable (`wal_thread.rs`). Another checkpoints the
-//! memtables: it brings many groups at a time into sled, since each batch of sled costs 100 µs, and syncs sled's file itself, since
-//! sled's own `flush` does not reach the disk on Linux (`checkpoint_thread.rs`). See
+//! memtables: it brings many groups at a time into the tree, since each batch of sled costs 100 µs, and has it sealed on disk
+//! (`checkpoint_thread.rs`). See
 //! docs/decisions/2026-11-21-04-sled-as-measured.md, 2026-11-21-08-journal.md and 2026-11-22-02-log-around-sled.md.
 //! Values too long for a record lie in a value log beside the tree, since sled must fit its cache:
 //! docs/decisions/2026-11-21-07-long-values.md.
@@ -15,11 +15,15 @@
 mod base;
 mod base_thread;
 mod checkpoint_thread;
+mod config;
 mod index_state;
+mod log_files;
+mod mark;
 mod memtable;
 mod merge;
 mod open;
 mod open_error;
+mod opening;
 mod point_in_time;
 mod preflight;
 mod rebuild;
@@ -28,12 +32,12 @@ mod rows;
 mod scan;
 mod take_over;
 mod tree;
+mod trusted_tree;
 mod value_log;
 mod verify;
 mod wal;
 mod wal_thread;
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -44,15 +48,18 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use self::base::Base;
+pub use self::config::SledConfig;
 use self::index_state::IndexState;
 use self::memtable::{CommitQueue, Waiter};
-pub use self::open::SledConfig;
 pub use self::open_error::OpenError;
 pub use self::point_in_time::cut_log;
 pub use self::rebuild::{RebuildProgress, RebuildReason};
 use self::row_cache::RowCache;
 use self::rows::Row;
-use self::tree::Tree;
+pub use self::tree::TreeKind;
+#[cfg(feature = "host")]
+pub(crate) use self::tree::is_of_tree;
+use self::tree::{Tree, TreeError};
 use self::value_log::ValueLog;
 pub use self::verify::VerifiedRows;
 pub use self::wal::LostFrames;
@@ -60,7 +67,7 @@ use self::wal::{Spares, Wal};
 use super::{
     Batch, DecodedCache, Found, KeyValue, Page, Span, StoreError, Version, WriteVersions, check_key,
 };
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{Disk, DiskLock};
 use crate::ending_thread::{END_MAX, EndingThread};
 use crate::pending::Pending;
 
@@ -80,13 +87,11 @@ pub struct Sled {
 struct Engine {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
-    tree: Tree,
-    /// sled's file, to sync it.
-    file: Arc<dyn DiskFile>,
+    tree: Box<dyn Tree>,
     lost_frames: Option<LostFrames>,
     rebuilt: Option<RebuildReason>,
     /// Held as long as the store is open, so that no other process opens it.
-    _lock: File,
+    _lock: DiskLock,
     /// None only while the store is being opened.
     base: Mutex<Option<Base>>,
     /// Held while one is made.
@@ -100,7 +105,7 @@ struct Engine {
     queue: RwLock<CommitQueue>,
     /// Held for writing while a memtable goes into the tree, for reading by a scan that found no moment between two checkpoints.
     inserting: RwLock<()>,
-    /// What sled said when it could not read its files; the thread of the log stops the store for it.
+    /// The words of the tree when it could not read its files; the thread of the log stops the store for it.
     tree_fault: OnceLock<String>,
     wal_waker: OnceLock<Thread>,
     checkpoint_waker: OnceLock<Thread>,
@@ -129,7 +134,7 @@ impl Sled {
         let (syncs, last_sync) = (queue.syncs, queue.last_sync);
         let log = queue.wal_bytes + queue.base_and_sealed_bytes();
         drop(queue);
-        let tree = self.engine.file.length().unwrap_or(0);
+        let tree = self.engine.tree.disk_bytes();
         let values = self.engine.value_log.as_ref().map_or(0, ValueLog::disk_bytes);
         SledStats { syncs, last_sync, disk_bytes: tree + values + log }
     }
@@ -237,17 +242,17 @@ impl Engine {
             };
             let row = Row::read(&stored)?;
             let version = row.version();
-            if let Some(value) = self.value(row)? {
+            if let Some(value) = self.value(&stored, row)? {
                 return Ok(Found { value: Some(value), version });
             }
         }
         Err(StoreError::Corrupt("a row names a value that is not there".into()))
     }
 
-    /// The value of a row, or nothing if it was replaced meanwhile.
-    fn value(&self, row: Row<'_>) -> Result<Option<Bytes>, StoreError> {
+    /// The value of a row as it is stored, or nothing if it was replaced meanwhile.
+    fn value(&self, stored: &Bytes, row: Row<'_>) -> Result<Option<Bytes>, StoreError> {
         match (row, &self.value_log) {
-            (Row::Inline(_, value), _) => Ok(Some(Bytes::copy_from_slice(value))),
+            (Row::Inline(_, value), _) => Ok(Some(stored.slice_ref(value))),
             (Row::Pointer(_, name), Some(value_log)) => value_log.get(name),
             (Row::Pointer(..), None) => Ok(None),
         }
@@ -299,7 +304,7 @@ impl Engine {
         }
     }
 
-    /// Closes sled, and says on disk that its files are closed, if they have everything.
+    /// Closes the tree, and says on disk that its files are closed, if they have everything.
     fn close_tree(&mut self) -> std::io::Result<()> {
         let queue = self.queue.read();
         let last = queue.is_checkpointed().then_some(queue.last);
@@ -312,18 +317,19 @@ impl Engine {
         if self.sync_is_left_out {
             return Ok(());
         }
-        self.file.sync()?;
         self.disk.sync_directory(&self.directory)?;
         IndexState::Closed(last).write(&*self.disk, &self.directory)
     }
 
-    /// Notes that sled cannot read its files, which stops the store: the next start fills the tree anew. It takes no lock.
-    fn tree_failed(&self, error: sled::Error) -> StoreError {
+    /// Notes that the tree cannot read its files, which stops the store: the next start fills the tree anew. It takes no lock.
+    fn tree_failed(&self, error: TreeError) -> StoreError {
         let _ = self.tree_fault.set(error.to_string());
         self.wake_wal();
         match error {
-            sled::Error::Corruption { .. } => StoreError::Corrupt(error.to_string()),
-            other => StoreError::Unavailable(other.to_string()),
+            TreeError::Damaged(reason) => StoreError::Corrupt(reason),
+            TreeError::Locked(reason) | TreeError::Failed(reason) => {
+                StoreError::Unavailable(reason)
+            }
         }
     }
 

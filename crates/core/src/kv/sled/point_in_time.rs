@@ -13,8 +13,8 @@ use crate::disk::{Disk, SystemDisk};
 /// # Errors
 /// A sentence: the directory is in use or cannot be used, its log is damaged, or its base is younger than the moment; nothing is changed then.
 pub fn cut_log(directory: &Path, until: u64) -> Result<(), String> {
-    let _lock = preflight::lock(directory).map_err(|error| error.to_string())?;
     let disk: &dyn Disk = &SystemDisk;
+    let _lock = preflight::lock(disk, directory).map_err(|error| error.to_string())?;
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     let (bases, _) = base::paths(disk, directory).map_err(failed)?;
     let newest = bases.first().ok_or("there is no base")?;

@@ -1,14 +1,22 @@
 //! The tree filled anew, from the base and the log: whenever there is a reason not to believe its files.
 
+use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::checkpoint_thread::{BYTES_TOGETHER, ROWS_TOGETHER, collect};
-use super::merge::{MergeError, MergedRow};
-use super::rows::{LastVersion, Row, Rows, VERSION_KEY};
+use super::base::Base;
+use super::index_state::IndexState;
+use super::merge::{LogIndex, MergeError, MergedRow};
+use super::open_error::OpenError;
+use super::opening::Opening;
+use super::rows::{LastVersion, Row, Rows};
+use super::tree::{self, TreeWrite};
+use super::wal::{LogEnd, Segment, Spares};
 use super::{Engine, now};
 use crate::blobs::BlobId;
+use crate::disk::DiskLock;
 use crate::kv::Version;
 
 /// Reasons for which the tree is filled anew from the log.
@@ -26,6 +34,9 @@ pub enum RebuildReason {
     /// Its files cannot be read, or make no sense to sled.
     #[error("it cannot be read: {0}")]
     Unreadable(String),
+    /// There is none, or one of another kind than is asked for.
+    #[error("there is none of the kind that is asked for")]
+    Absent,
     /// It names a version that the log does not.
     #[error("it is not at a version that the log knows")]
     Version,
@@ -42,6 +53,8 @@ pub struct RebuildProgress {
     pub seconds_left: u64,
 }
 
+/// Bytes of rows that come into the tree at once.
+const CHUNK_BYTES: usize = 256 * 1024;
 /// Time between two reports.
 const REPORTED_EVERY: Duration = Duration::from_secs(1);
 
@@ -117,19 +130,16 @@ impl Engine {
             chunk.bytes += key.len() + row.len();
             chunk.rows.push((key, row));
             count += 1;
-            if chunk.rows.len() == ROWS_TOGETHER || chunk.bytes >= BYTES_TOGETHER {
+            if chunk.bytes >= CHUNK_BYTES {
                 self.fill(std::mem::take(&mut chunk), last, &mut named)?;
                 report.rows(count);
             }
         }
         self.fill(chunk, last, &mut named)?;
         self.check_values(named)?;
-        // The version after the rows, as a checkpoint does it: until it is there the next start begins anew.
-        self.sync_tree().map_err(RebuildError::Tree)?;
-        let version = LastVersion::write(last, &[]);
-        let inserted = self.tree.insert(VERSION_KEY, version);
-        inserted.map_err(|error| RebuildError::Tree(error.to_string()))?;
-        self.sync_tree().map_err(RebuildError::Tree)?;
+        // Until the version is there the next start begins anew.
+        let sealed = self.tree.seal(LastVersion::write(last, &[]).into());
+        sealed.map_err(|error| RebuildError::Tree(error.to_string()))?;
         report.tell(count);
         Ok(())
     }
@@ -156,29 +166,25 @@ impl Engine {
             _ => Vec::new(),
         };
         let mut names = names.into_iter();
-        let mut batch = sled::Batch::default();
-        for (key, row) in chunk.rows {
-            match row {
-                MergedRow::Based(stored) => {
-                    if let Ok(Row::Pointer(_, name)) = Row::read(&stored) {
-                        named.push(name);
+        let rows: Vec<TreeWrite> = (chunk.rows.into_iter())
+            .map(|(key, row)| {
+                let stored = match row {
+                    MergedRow::Based(stored) => {
+                        if let Ok(Row::Pointer(_, name)) = Row::read(&stored) {
+                            named.push(name);
+                        }
+                        stored
                     }
-                    batch.insert(key.as_ref(), stored.as_ref());
-                }
-                MergedRow::Logged(version, value) => {
-                    let name = if self.is_long(&value) { names.next() } else { None };
-                    named.extend(name);
-                    batch.insert(key.as_ref(), Row::write(version, &value, name));
-                }
-            }
-        }
-        self.tree.apply_batch(batch).map_err(|error| RebuildError::Tree(error.to_string()))?;
-        collect();
-        Ok(())
-    }
-
-    fn is_long(&self, value: &Bytes) -> bool {
-        self.value_log.as_ref().is_some_and(|value_log| value_log.is_long(value))
+                    MergedRow::Logged(version, value) => {
+                        let name = if self.is_long(&value) { names.next() } else { None };
+                        named.extend(name);
+                        Row::write(version, &value, name).into()
+                    }
+                };
+                (key, Some(stored))
+            })
+            .collect();
+        self.tree.write(&rows).map_err(|error| RebuildError::Tree(error.to_string()))
     }
 
     /// Checks that every value is there that rows name, and deletes those that none does.
@@ -195,6 +201,47 @@ impl Engine {
         }
         kept.retain(|name| named.binary_search(name).is_err());
         value_log.delete(&kept).map_err(failed)
+    }
+}
+
+impl Opening<'_> {
+    /// Fills a new tree from the base and the log. Until it is whole, and known to be, every start does it anew.
+    pub(super) fn rebuild(
+        &self,
+        base: &Base,
+        lock: DiskLock,
+        spares: Arc<Spares>,
+        reason: &RebuildReason,
+    ) -> Result<(Engine, LogEnd), OpenError> {
+        let (disk, directory) = (self.disk, &self.config.directory);
+        let unusable = |error: io::Error| self.unusable(&error);
+        let segments = Segment::all(&**disk, directory).map_err(|error| self.wal(error))?;
+        let everything = Version(u64::MAX);
+        // Before anything changes: a broken log leaves the store as it is.
+        let index = LogIndex::read(segments, base.summary.version, everything, u64::MAX);
+        let index = index.map_err(|error| self.wal(error))?;
+        if index.end.is_at_odds {
+            return Err(self.corrupt("its journal and its base are at odds"));
+        }
+        base.verify().map_err(|error| self.base(error))?;
+        IndexState::forget(&**disk, directory).map_err(unusable)?;
+        tree::remove(&**disk, directory).map_err(unusable)?;
+        let tree = self.config.open_tree(&self.config.tree, disk);
+        let tree = tree.map_err(|error| self.refused(error))?;
+        let end = index.end.clone();
+        let last = LastVersion { version: end.last, replaced: Vec::new() };
+        let engine = self.engine(tree, &last, lock, spares)?;
+        let rows_most = base.summary.rows + index.len() as u64;
+        let report = Report::begin(reason, self.config.on_rebuild, rows_most);
+        let filled = engine.fill_tree(index.merge(Some(base)), end.last, report);
+        filled.map_err(|error| match error {
+            RebuildError::Merge(MergeError::Base(error)) => self.base(error),
+            RebuildError::Merge(MergeError::Wal(error)) => self.wal(error),
+            RebuildError::ValueIsGone => self.corrupt(error.to_string()),
+            error => self.unusable(&io::Error::other(error.to_string())),
+        })?;
+        disk.sync_directory(directory).map_err(unusable)?;
+        Ok((engine, end))
     }
 }
 

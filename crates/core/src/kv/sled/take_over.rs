@@ -1,49 +1,46 @@
 //! The first start on a directory that has no log of its own: a new one, or one of a release whose truth was sled's tree.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::base::{self, Base, BaseError, BaseWriter};
-use super::index_state::{IndexState, replace_whole};
-use super::open::{FORMAT, MARK, Opening, open_tree, refused};
+use super::index_state::IndexState;
 use super::open_error::OpenError;
-use super::preflight::{self, SETTINGS};
+use super::opening::Opening;
 use super::rows::{LastVersion, Rows, VERSION_KEY};
-use super::tree::Tree;
+use super::tree::{ALL, TreeKind};
 use super::wal::{Segment, Spares, TURNS, is_spare, replay};
-use super::{Engine, Sled, Version, wall_clock_millis};
-use crate::disk::{Disk, DiskFile};
+use super::{Engine, Sled, Version, mark, preflight, wall_clock_millis};
+use crate::disk::{Disk, DiskLock};
+use crate::kv::Order;
 
 impl Sled {
     /// Takes over a directory of another format, or begins a new one. Until the mark says so at the end, the directory is as it was to who
     /// wrote it.
-    pub(super) fn take_over(opening: &Opening<'_>, lock: File) -> Result<Self, OpenError> {
-        let Opening { disk, config, path } = opening;
-        let disk = *disk;
+    pub(super) fn take_over(opening: &Opening<'_>, lock: DiskLock) -> Result<Self, OpenError> {
+        let (disk, config) = (opening.disk, opening.config);
         let directory = &config.directory;
         let unusable = |error: std::io::Error| opening.unusable(&error);
-        let marked = directory.join(MARK).exists();
+        let format = opening.mark().map_err(unusable)?;
         preflight::check_older(&**disk, directory)?;
         remove_unmarked(&**disk, directory).map_err(unusable)?;
-        let tree = open_tree(config).map_err(|error| match error {
-            Some(error) => refused(path, &error),
-            None => opening.corrupt("the engine could not read its own log"),
-        })?;
-        let file = disk.open(&directory.join(preflight::TREE)).map_err(unusable)?;
-        let last = match tree.get(VERSION_KEY) {
+        let has_older = format.is_some() || disk.file_id(&TreeKind::Sled.path(directory)).is_ok();
+        let kind = if has_older { TreeKind::Sled } else { config.tree.clone() };
+        let tree = config.open_tree(&kind, disk).map_err(|error| opening.refused(error))?;
+        let last = match tree.get(VERSION_KEY).map_err(|error| opening.refused(error))? {
             // A damaged log can look like an empty one to sled; the mark tells that there was a store.
-            Ok(None) if marked => return Err(opening.corrupt("its records are gone")),
-            Ok(None) => {
-                begin(&tree, &*file).map_err(|error| refused(path, &error))?;
+            None if format.is_some() => return Err(opening.corrupt("its records are gone")),
+            None => {
+                let begun = tree.seal(LastVersion::write(Version::ABSENT, &[]).into());
+                begun.map_err(|error| opening.refused(error))?;
                 LastVersion { version: Version::ABSENT, replaced: Vec::new() }
             }
-            Ok(Some(stored)) => LastVersion::read(&stored)
+            Some(stored) => LastVersion::read(&stored)
                 .ok_or_else(|| opening.corrupt("its last version cannot be read"))?,
-            Err(error) => return Err(refused(path, &error)),
         };
-        if opening.marked_with(TURNS_FORMAT)
-            && TURNS.iter().any(|name| !directory.join(name).exists())
+        let is_there = |name: &&&str| disk.file_id(&directory.join(name)).is_ok();
+        if format.as_deref() == Some(TURNS_FORMAT)
+            && TURNS.iter().filter(is_there).count() < TURNS.len()
         {
             return Err(opening.corrupt("its journal is gone"));
         }
@@ -59,30 +56,29 @@ impl Sled {
             return Err(opening.corrupt("its journal and its records are at odds"));
         }
         let spares = Arc::new(Spares::default());
-        let engine = opening.engine(tree, file, &last, lock, Arc::clone(&spares))?;
+        let engine = opening.engine(tree, &last, lock, Arc::clone(&spares))?;
         opening.catch_up(&engine, &rows, end.last)?;
         let base = base_of_tree(&engine, end.last).map_err(|error| opening.base(error))?;
         *engine.base.lock() = Some(base);
         let wal = opening.wal_at(spares, 1, end.last).map_err(unusable)?;
         opening.note_open().map_err(unusable)?;
-        set_mark(&**disk, &*engine.file, directory).map_err(unusable)?;
-        for name in TURNS.iter().filter(|name| directory.join(name).exists()) {
+        mark::set(&**disk, directory).map_err(unusable)?;
+        for name in TURNS.iter().filter(is_there) {
             disk.remove(&directory.join(name)).map_err(unusable)?;
         }
         preflight::forget_failure(&**disk, directory).map_err(unusable)?;
-        opening.start(engine, wal, end, Vec::new(), None)
+        let store = opening.start(engine, wal, end, Vec::new(), None)?;
+        if kind.path(directory) == config.tree_path() {
+            return Ok(store);
+        }
+        // The older release had another tree than is asked for.
+        drop(store);
+        Self::open_on(Arc::clone(disk), config)
     }
 }
 
 /// The mark of a directory whose log was two files that took turns.
 const TURNS_FORMAT: &str = "2\n";
-
-/// Puts the first version on disk, before the mark says that there is a store.
-fn begin(tree: &Tree, file: &dyn DiskFile) -> sled::Result<()> {
-    tree.insert(VERSION_KEY, LastVersion::write(Version::ABSENT, &[]))?;
-    tree.flush()?;
-    Ok(file.sync()?)
-}
 
 /// Removes what an earlier start made that did not come to its mark.
 fn remove_unmarked(disk: &dyn Disk, directory: &Path) -> std::io::Result<()> {
@@ -102,22 +98,12 @@ fn base_of_tree(engine: &Engine, last: Version) -> Result<Base, BaseError> {
     let disk = &*engine.disk;
     let mut writer =
         BaseWriter::create(disk, &engine.directory, last, wall_clock_millis()).map_err(failed)?;
-    let rows = engine.tree.range(..).map_err(|error| failed(std::io::Error::other(error)))?;
-    let mut rows = rows;
-    while let Some(row) = super::tree::caught(|| rows.next().transpose()).transpose() {
+    let rows = engine.tree.range(ALL, Order::Ascending);
+    for row in rows.map_err(|error| failed(std::io::Error::other(error)))? {
         let (key, stored) = row.map_err(|error| failed(std::io::Error::other(error)))?;
         if key.as_ref() != VERSION_KEY {
             writer.add(&key, &stored).map_err(failed)?;
         }
     }
     writer.finish()
-}
-
-/// Says on disk that there is a store of this format, once its files and their names are there.
-fn set_mark(disk: &dyn Disk, tree: &dyn DiskFile, directory: &Path) -> std::io::Result<()> {
-    tree.sync()?;
-    // sled writes its settings once, and does not sync them.
-    disk.open(&directory.join(SETTINGS))?.sync()?;
-    disk.sync_directory(directory)?;
-    replace_whole(disk, directory, MARK, FORMAT.as_bytes())
 }

@@ -4,8 +4,10 @@ use bytes::Bytes;
 
 use super::merge::{LogIndex, MergedRow};
 use super::rows::{Row, VERSION_KEY};
+use super::tree::ALL;
 use super::wal::Segment;
 use super::{Engine, Sled, StoreError, Version};
+use crate::kv::Order;
 
 /// Counts of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,8 +41,10 @@ impl Sled {
         );
         let index = index.map_err(|error| corrupt(&error))?;
         let mut counts = VerifiedRows::default();
-        let tree = engine.tree.range(..).map_err(|error| engine.tree_failed(error))?;
-        let mut tree = tree.filter(|row| !matches!(row, Ok((key, _)) if key == VERSION_KEY));
+        let tree =
+            engine.tree.range(ALL, Order::Ascending).map_err(|error| engine.tree_failed(error))?;
+        let mut tree =
+            tree.filter(|row| !matches!(row, Ok((key, _)) if key.as_ref() == VERSION_KEY));
         let mut indexed = tree.next().transpose().map_err(|error| engine.tree_failed(error))?;
         for row in index.merge(Some(&base)) {
             let (key, row) = row.map_err(|error| corrupt(&error))?;
@@ -58,7 +62,7 @@ impl Sled {
             if stored.is_some() {
                 indexed = tree.next().transpose().map_err(|error| engine.tree_failed(error))?;
             }
-            if let Some(fault) = engine.differs(&row, stored.as_deref())? {
+            if let Some(fault) = engine.differs(&row, stored.as_ref())? {
                 counts.faults += 1;
                 told(format!("{}: {fault}", shown(&key)));
             }
@@ -73,11 +77,11 @@ impl Sled {
 }
 
 impl Engine {
-    /// What differs between a row of base and log and that of the index.
+    /// The difference between a row of base and log and that of the index, if there is one.
     fn differs(
         &self,
         row: &MergedRow,
-        stored: Option<&[u8]>,
+        stored: Option<&Bytes>,
     ) -> Result<Option<&'static str>, StoreError> {
         let Some(stored) = stored else {
             return Ok(Some("the index has no row"));
@@ -95,10 +99,10 @@ impl Engine {
         })
     }
 
-    fn version_and_value(&self, stored: &[u8]) -> Result<(Version, Option<Bytes>), StoreError> {
+    fn version_and_value(&self, stored: &Bytes) -> Result<(Version, Option<Bytes>), StoreError> {
         let row = Row::read(stored)?;
         let version = row.version();
-        Ok((version, self.value(row)?))
+        Ok((version, self.value(stored, row)?))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::rows::LastVersion;
+use super::super::tree::{RowBounds, TestTree, TreeRows, TreeWrite};
 use super::*;
 use crate::disk::testing::{Call, WatchedDisk};
 
@@ -26,27 +27,114 @@ fn version_of_tree(store: &Sled) -> Version {
     LastVersion::read(&stored).unwrap().version
 }
 
+/// A step of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Write,
+    Seal,
+}
+
+type Watch = dyn Fn(Step, &[TreeWrite]) -> Result<(), TreeError> + Send + Sync;
+
+/// sled's tree, whose writes and seals do as a test says, before they are made and once half of a write is.
+struct WatchedTree {
+    tree: Box<dyn Tree>,
+    watch: Arc<Watch>,
+}
+
+impl Tree for WatchedTree {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, TreeError> {
+        self.tree.get(key)
+    }
+
+    fn range(&self, bounds: RowBounds<'_>, order: Order) -> Result<TreeRows<'_>, TreeError> {
+        self.tree.range(bounds, order)
+    }
+
+    fn write(&self, rows: &[TreeWrite]) -> Result<(), TreeError> {
+        let (half, rest) = rows.split_at(rows.len() / 2);
+        self.tree.write(half)?;
+        (self.watch)(Step::Write, rows)?;
+        self.tree.write(rest)
+    }
+
+    fn seal(&self, last_version: Bytes) -> Result<(), TreeError> {
+        (self.watch)(Step::Seal, &[])?;
+        self.tree.seal(last_version)
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.tree.disk_bytes()
+    }
+
+    fn close(&mut self) -> bool {
+        self.tree.close()
+    }
+}
+
+fn open_on_tree(
+    directory: &Path,
+    watch: impl Fn(Step, &[TreeWrite]) -> Result<(), TreeError> + Send + Sync + 'static,
+) -> Sled {
+    let watch: Arc<Watch> = Arc::new(watch);
+    let made =
+        move |tree| -> Box<dyn Tree> { Box::new(WatchedTree { tree, watch: Arc::clone(&watch) }) };
+    let tree = TreeKind::Test(TestTree(Arc::new(made)));
+    let config = SledConfig { tree, cache_bytes: 32 * 1024 * 1024, ..SledConfig::new(directory) };
+    Sled::open(&config).unwrap()
+}
+
 #[test]
-fn the_tree_never_names_a_version_before_its_rows_are_on_disk() {
+fn half_a_batch_that_a_fault_or_a_panic_left_names_no_version_and_the_next_start_has_all_of_it() {
+    for panics in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let armed = Arc::new(AtomicBool::new(false));
+        let arming = Arc::clone(&armed);
+        let store = open_on_tree(directory.path(), move |step, rows| {
+            if step == Step::Write && rows.len() > 50 && arming.load(Ordering::SeqCst) {
+                assert!(!panics, "as the test wants");
+                return Err(TreeError::Failed("as the test wants".into()));
+            }
+            Ok(())
+        });
+        let last = store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+        checkpoint_all(&store);
+        armed.store(true, Ordering::SeqCst);
+        let failure = store.failure();
+        let keys = || (0..100_u32).map(|key| Bytes::from(key.to_be_bytes().to_vec()));
+        let writes = keys().map(|key| (key, Some(Bytes::from(vec![3; 10])))).collect();
+        let next = store.commit(Batch { writes, ..Batch::default() }).wait().unwrap();
+        assert!(!failure.wait().is_empty());
+        assert_eq!(version_of_tree(&store), last);
+        let kept = keys().filter(|key| store.engine.tree.get(key).unwrap().is_some()).count();
+        assert_eq!(kept, 50, "half of it is there");
+        drop(store);
+        let store = open(directory.path());
+        assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
+        for key in keys() {
+            assert_eq!(store.get(&key).unwrap().version, next, "{key:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_that_cannot_be_put_on_disk_is_not_believed_by_the_next_start() {
     let directory = tempfile::tempdir().unwrap();
     let fails = Arc::new(AtomicBool::new(false));
-    let failing = Arc::clone(&fails);
-    let disk = WatchedDisk::new(move |call, path| {
-        let is_tree = path.ends_with("db") && call == Call::Sync;
-        if is_tree && failing.load(Ordering::SeqCst) {
-            return Err(io::Error::other("as the test wants"));
-        }
-        Ok(())
-    });
+    let disk = tree_disk(&fails, || Err(io::Error::other("as the test wants")));
     let store = open_on(disk, directory.path()).unwrap();
     let last = store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
     checkpoint_all(&store);
     assert_eq!(version_of_tree(&store), last);
     fails.store(true, Ordering::SeqCst);
-    let next = Version(last.0 + 1);
-    let checkpointed = store.engine.checkpoint(&rows_of(10, 10, next), next, &mut Vec::new());
-    assert!(checkpointed.unwrap_err().contains("as the test wants"));
-    assert_eq!(version_of_tree(&store), last);
+    let failure = store.failure();
+    let next = store.commit(put("a", vec![2], Durability::Disk)).wait().unwrap();
+    assert!(failure.wait().contains("as the test wants"));
+    assert!(!store.engine.queue.read().is_checkpointed());
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(store.rebuilt(), Some(&RebuildReason::Unknown));
+    assert_eq!(store.get(b"a").unwrap().version, next);
 }
 
 #[test]
@@ -323,8 +411,7 @@ fn a_read_of_the_tree_that_fails_stops_the_store_and_the_next_start_fills_it_ane
     let store = open(directory.path());
     store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
     let failure = store.failure();
-    let error = sled::Error::Io(io::Error::other("as the test wants"));
-    let seen = store.engine.tree_failed(error);
+    let seen = store.engine.tree_failed(TreeError::Failed("as the test wants".into()));
     assert!(matches!(seen, StoreError::Unavailable(_)), "{seen:?}");
     assert!(failure.wait().contains("as the test wants"));
     drop(store);

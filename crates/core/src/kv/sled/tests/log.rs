@@ -140,7 +140,7 @@ fn a_tree_at_a_version_that_the_log_does_not_know_is_filled_anew() {
     drop(wal);
     let store = Sled::open(&config(directory.path())).unwrap();
     let within = rows::LastVersion::write(Version(last.0 + 2), &[]);
-    store.engine.tree.insert(VERSION_KEY, within).unwrap();
+    store.engine.tree.write(&[(Bytes::from_static(VERSION_KEY), Some(within.into()))]).unwrap();
     drop(store);
     // Closed as it is, and no frame ends there.
     std::fs::write(directory.path().join("index"), format!("closed {}\n", last.0 + 2)).unwrap();
@@ -312,11 +312,9 @@ fn a_check_names_every_row_in_which_index_and_log_differ() {
     checkpoint_all(&store);
     assert_eq!(store.verify(&mut |_| {}).unwrap(), VerifiedRows { rows: 4, faults: 0 });
     let tree = &store.engine.tree;
-    tree.insert(b"changed", Row::write(Version(1), b"other", None)).unwrap();
-    tree.insert(b"never", Row::write(Version(1), b"was", None)).unwrap();
-    let mut batch = sled::Batch::default();
-    batch.remove("gone");
-    tree.apply_batch(batch).unwrap();
+    let row = |value| Some(Row::write(Version(1), value, None).into());
+    let writes = [("changed", row(b"other".as_slice())), ("never", row(b"was")), ("gone", None)];
+    tree.write(&writes.map(|(key, stored)| (Bytes::from(key), stored))).unwrap();
     let mut told = Vec::new();
     let verified = store.verify(&mut |fault| told.push(fault)).unwrap();
     assert_eq!(verified, VerifiedRows { rows: 4, faults: 3 });

@@ -5,11 +5,12 @@ mod older;
 use std::path::Path;
 
 use super::rows::{Rows, VERSION_KEY};
+use super::tree::ALL;
 use super::wal::Segment;
 use super::*;
 use crate::blobs::BlobId;
 use crate::disk::SystemDisk;
-use crate::kv::{Durability, Order, Span, conformance};
+use crate::kv::{Durability, Order, Span, VALUE_BYTES_MAX, conformance};
 
 fn open(directory: &Path) -> Sled {
     Sled::open(&SledConfig { cache_bytes: 32 * 1024 * 1024, ..SledConfig::new(directory) }).unwrap()
@@ -32,32 +33,52 @@ fn put(key: &'static str, value: Vec<u8>, durability: Durability) -> Batch {
     }
 }
 
-#[test]
-fn sled_obeys_the_laws_of_every_engine() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut number = 0;
-    conformance::all(&mut || {
-        number += 1;
-        Arc::new(open(&directory.path().join(number.to_string())))
-    });
+/// The settings of a store on each tree that this program has, without long values and with them.
+fn on_each_tree() -> impl Iterator<Item = (String, SledConfig)> {
+    TreeKind::all().iter().flat_map(|(name, tree)| {
+        [("", VALUE_BYTES_MAX), ("-packed", 16)].map(|(how, record_bytes_max)| {
+            let (tree, cache_bytes) = (tree.clone(), 32 * 1024 * 1024);
+            let config = SledConfig { tree, cache_bytes, record_bytes_max, ..SledConfig::new("") };
+            (format!("{name}{how}"), config)
+        })
+    })
 }
 
 #[test]
-fn sled_keeps_what_it_acknowledged_when_it_is_opened_again() {
-    let directory = tempfile::tempdir().unwrap();
-    conformance::reopening(&mut || Arc::new(open(directory.path())));
+fn a_store_on_any_tree_obeys_the_laws_of_every_engine() {
+    for (name, config) in on_each_tree() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut number = 0;
+        let open = |directory: PathBuf| -> Arc<dyn KeyValue> {
+            Arc::new(Sled::open(&SledConfig { directory, ..config.clone() }).unwrap())
+        };
+        conformance::all(&mut || {
+            number += 1;
+            open(directory.path().join(format!("{name}-{number}")))
+        });
+        conformance::reopening(&mut || open(directory.path().join("kept")));
+    }
 }
 
 #[test]
-fn sled_with_long_values_in_packs_obeys_the_laws_of_every_engine() {
+fn a_store_that_is_opened_on_another_tree_holds_the_same_and_has_the_files_of_one_tree() {
     let directory = tempfile::tempdir().unwrap();
-    let mut number = 0;
-    conformance::all(&mut || {
-        number += 1;
-        Arc::new(open_packed(&directory.path().join(number.to_string())))
-    });
-    let kept = directory.path().join("kept");
-    conformance::reopening(&mut || Arc::new(open_packed(&kept)));
+    let mut last = None;
+    let kinds = on_each_tree().chain(on_each_tree());
+    for (round, (name, config)) in kinds.enumerate() {
+        let config = SledConfig { directory: directory.path().into(), ..config };
+        let store = Sled::open(&config).unwrap();
+        let is_other = last.as_ref().is_some_and(|last| *last != config.tree_path());
+        assert_eq!(store.rebuilt(), is_other.then_some(&RebuildReason::Absent), "{name}");
+        let found = store.get(b"round").unwrap().value;
+        let before = round.checked_sub(1).map(|before| Bytes::from(vec![before as u8; 100]));
+        assert_eq!(found, before, "{name}");
+        store.commit(put("round", vec![round as u8; 100], Durability::Disk)).wait().unwrap();
+        drop(store);
+        let trees = TreeKind::all().iter().filter(|(_, tree)| tree.path(directory.path()).exists());
+        assert_eq!(trees.count(), 1, "{name}");
+        last = Some(config.tree_path());
+    }
 }
 
 /// The log of a store that is closed, as its thread would go on with it.
@@ -76,7 +97,7 @@ fn checkpoint_all(store: &Sled) {
 
 /// The names of the values that rows point to, and of those that lie in the value log.
 fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
-    let rows = store.engine.tree.iter().map(|row| row.unwrap());
+    let rows = store.engine.tree.range(ALL, Order::Ascending).unwrap().map(|row| row.unwrap());
     let named = rows.filter(|(key, _)| key.as_ref() != VERSION_KEY);
     let mut named: Vec<_> = named
         .filter_map(|(_, row)| match Row::read(&row).unwrap() {

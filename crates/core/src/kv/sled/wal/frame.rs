@@ -159,7 +159,7 @@ impl Frame {
         (crc32c::crc32c(rows) == sum).then_some(frame)
     }
 
-    /// What the header of a frame at the start of `bytes` says, if that is whole; its rows are not looked at.
+    /// The frame whose header stands at the start of `bytes`, if that is whole; its rows are not looked at.
     pub(super) fn peek(bytes: &[u8], file: FileHeader) -> Option<Self> {
         Self::read_header(bytes, file, |_, _| true).map(|(frame, _, _)| frame)
     }

@@ -63,7 +63,7 @@ fn start(directory: &Path, number: u64, last: Version) -> Wal {
         .unwrap()
 }
 
-/// What a log holds beyond a version.
+/// The content of a log beyond a version.
 #[derive(Debug)]
 struct Recovered {
     rows: Rows,

@@ -1,0 +1,101 @@
+//! The files of the log and its bases in a directory that is being opened: what is needed stays, the rest goes or is used anew.
+
+use std::io;
+
+use super::base::{self, Base};
+use super::open_error::OpenError;
+use super::opening::Opening;
+use super::preflight;
+use super::wal::{LogEnd, SealedSegment, Segment, Spares, is_spare};
+use crate::kv::Version;
+
+impl Opening<'_> {
+    /// The newest base that is whole at its ends. Others go once the segments say that they are not needed.
+    pub(super) fn newest_base(&self) -> Result<Base, OpenError> {
+        let (disk, directory) = (&**self.disk, &self.config.directory);
+        let unusable = |error: io::Error| self.unusable(&error);
+        let (bases, unfinished) = base::paths(disk, directory).map_err(unusable)?;
+        for path in unfinished {
+            disk.remove(&path).map_err(unusable)?;
+        }
+        let mut broken = None;
+        for path in &bases {
+            match Base::open(disk, path) {
+                Ok(base) => {
+                    // Only those before it, which it holds: one that cannot be read stays for who looks into it.
+                    for older in bases.iter().skip_while(|other| *other != path).skip(1) {
+                        disk.remove(older).map_err(unusable)?;
+                    }
+                    return Ok(base);
+                }
+                Err(error) => broken = broken.or(Some(error)),
+            }
+        }
+        Err(match broken {
+            Some(error) => self.base(error),
+            None => self.corrupt("its base is gone"),
+        })
+    }
+
+    /// Lets go of segments that the base holds, and gives the files that can be segments again.
+    pub(super) fn spares(&self, segments: &[Segment], base: &Base) -> io::Result<Spares> {
+        let (disk, directory) = (&**self.disk, &self.config.directory);
+        let spares = Spares::default();
+        for path in disk.list(directory)?.into_iter().filter(|path| is_spare(path)) {
+            spares.adopt(disk, path)?;
+        }
+        for segment in held(segments, base.summary.version) {
+            spares.add(disk, &segment.path)?;
+        }
+        Ok(spares)
+    }
+
+    /// Has the system forget what it remembers of the log and the base and did not write: after a fault it takes for written what is not.
+    pub(super) fn forget_cached_log(&self) -> Result<(), OpenError> {
+        let (disk, directory) = (&**self.disk, &self.config.directory);
+        let unusable = |error: io::Error| self.unusable(&error);
+        let (bases, _) = base::paths(disk, directory).map_err(unusable)?;
+        let segments = Segment::paths(disk, directory).map_err(unusable)?;
+        for path in bases.iter().chain(&segments) {
+            preflight::forget_cached(disk, path).map_err(|error| self.unreadable(path, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Cuts off what is no frame behind the last one, so that the next segment follows on it.
+    pub(super) fn cut_tail(&self, end: &LogEnd) -> io::Result<()> {
+        let Some((path, end)) = &end.tail else {
+            return Ok(());
+        };
+        let file = self.disk.open_to_write(path)?;
+        if file.length()? > *end {
+            file.truncate(*end)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+}
+
+/// The segments that are held by a base of this version: those whose successor begins there or before.
+fn held(segments: &[Segment], base: Version) -> impl Iterator<Item = &Segment> {
+    let next = |at: usize| segments.iter().skip(at + 1).find_map(|segment| segment.previous);
+    segments
+        .iter()
+        .enumerate()
+        .filter(move |(at, _)| next(*at).is_some_and(|next| next <= base))
+        .map(|(_, segment)| segment)
+}
+
+/// The segments behind a base, all of which take no more frames once the next one is begun.
+pub(super) fn sealed(segments: &[Segment], base: Version, end: &LogEnd) -> Vec<SealedSegment> {
+    let mut sealed = Vec::new();
+    for (at, segment) in segments.iter().enumerate() {
+        let next = segments.iter().skip(at + 1).find_map(|segment| segment.previous);
+        if next.is_some_and(|next| next <= base) {
+            continue;
+        }
+        let (path, last) = (segment.path.clone(), next.unwrap_or(end.last));
+        sealed.push(SealedSegment { path, last, bytes: segment.length(), rows: 0 });
+    }
+    sealed
+}

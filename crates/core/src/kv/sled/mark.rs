@@ -1,0 +1,61 @@
+//! The mark of a directory: the file that says that it holds a store, and in which format.
+
+use std::io;
+use std::path::Path;
+
+use super::base::{self, Base};
+use super::index_state::replace_whole;
+use super::open_error::OpenError;
+use super::opening::Opening;
+use crate::disk::Disk;
+use crate::kv::Version;
+
+/// The file.
+const MARK: &str = "format";
+/// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled.
+const FORMAT: &str = "3\n";
+/// Longer than any mark.
+const MARK_BYTES_MAX: usize = 512;
+/// The most characters of a mark that is not known which are shown.
+const FORMAT_SHOWN_MAX: usize = 32;
+
+/// Says on disk that there is a store of today's format, once its files are there.
+pub(super) fn set(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
+    disk.sync_directory(directory)?;
+    replace_whole(disk, directory, MARK, FORMAT.as_bytes())
+}
+
+impl Opening<'_> {
+    /// Returns whether the truth of the directory is a base and a log. Its mark may be gone, which is the last thing that a first start makes.
+    pub(super) fn has_log(&self) -> io::Result<bool> {
+        match self.mark()? {
+            Some(format) => Ok(format == FORMAT),
+            None => {
+                let (bases, _) = base::paths(&**self.disk, &self.config.directory)?;
+                let opened = bases.iter().map(|path| Base::open(&**self.disk, path));
+                let mut whole = opened.filter_map(Result::ok);
+                Ok(whole.any(|base| base.summary.version > Version::ABSENT))
+            }
+        }
+    }
+
+    /// The format that the mark says; none without one.
+    pub(super) fn mark(&self) -> io::Result<Option<String>> {
+        match self.disk.read(&self.config.directory.join(MARK), MARK_BYTES_MAX) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => Ok(Some(String::from_utf8_lossy(&read?).into_owned())),
+        }
+    }
+
+    /// Refuses a store of a later version. An empty mark is one that a stop of an older release cut short.
+    pub(super) fn check_mark(&self) -> Result<(), OpenError> {
+        let Some(format) = self.mark().map_err(|error| self.unusable(&error))? else {
+            return Ok(());
+        };
+        if matches!(format.trim(), "" | "1" | "2") || format == FORMAT {
+            return Ok(());
+        }
+        let format = format.trim().chars().take(FORMAT_SHOWN_MAX).collect();
+        Err(OpenError::Later { path: self.path.clone(), format })
+    }
+}
