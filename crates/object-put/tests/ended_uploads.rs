@@ -192,7 +192,8 @@ async fn no_sweep_takes_a_part_and_verify_tells_of_one_that_is_gone() {
     let id = stores.begin("/bkt/k").await;
     stores.put("/bkt/k", &id, 1..=40).await;
     let later = NOW.plus(DAY * 30);
-    let swept = garbage::sweep_orphans(&*stores.store, &*stores.blobs, later, true).unwrap();
+    let swept =
+        garbage::sweep_orphans(&*stores.store, &*stores.blobs, later, true, &|| true).unwrap();
     assert!(matches!(swept, SweepOutcome::Done(Swept { orphans: 0, .. })), "{swept:?}");
     assert_eq!(stores.bodies(), 40);
     let first = stores.blobs.list(None, 1).unwrap();

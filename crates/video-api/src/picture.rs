@@ -14,7 +14,7 @@ use triptych_core::kv;
 use triptych_core::kv::{KeyValue, StoreError, Table, Tx};
 
 use crate::record::table_entry::{Form, TableEntry};
-use crate::upload::media::{MediaError, Piece};
+use crate::upload::media::{MediaError, Piece, delete_all};
 
 /// Tables as an export names them.
 pub static TABLES: &[TableEntry] = &[
@@ -317,13 +317,14 @@ pub fn sweep(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<usize, MediaError> {
     let mut freed = 0;
     loop {
-        let (rows, more) = GARBAGE.scan(&mut Tx::new(store), &GARBAGE.span(&()), SWEEP_STEP)?;
-        for (blob, ()) in &rows {
-            blobs.delete(BlobId(*blob)).wait()?;
-        }
+        let mut read = Tx::new(store);
+        let (rows, more) = GARBAGE.scan(&mut read, &GARBAGE.span(&()), SWEEP_STEP)?;
+        kv::settle(store, &read)?;
+        delete_all(blobs, rows.iter().map(|(blob, ())| BlobId(*blob)))?;
         freed += rows.len();
         kv::run_blocking(store, ids, 8, |tx, _| {
             for (blob, ()) in &rows {
@@ -331,7 +332,7 @@ pub fn sweep(
             }
             Ok::<_, StoreError>(())
         })?;
-        if !more {
+        if !more || !goes_on() {
             return Ok(freed);
         }
     }
@@ -344,6 +345,24 @@ mod tests {
     use triptych_core::blobs::MemoryBlobs;
     use triptych_core::id::SeededIds;
     use triptych_core::time::Timestamp;
+
+    #[test]
+    fn no_picture_goes_for_a_row_that_is_not_on_disk() {
+        let blobs = MemoryBlobs::new(SeededIds::from_number(1));
+        let stalled = kv::Stalled::default();
+        let replaced = blobs.put_small(Timestamp::EPOCH, "picture".into()).wait().unwrap();
+        kv::run_blocking(&stalled.0, &mut SeededIds::from_number(2), 1, |tx, _| {
+            GARBAGE.put(tx, &replaced.id.0, &());
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+        let swept =
+            |store: &dyn KeyValue| sweep(store, &blobs, &mut SeededIds::from_number(3), &|| true);
+        assert!(swept(&stalled).is_err());
+        assert_eq!(blobs.list(None, 9).unwrap(), [replaced]);
+        assert_eq!(swept(&stalled.0).unwrap(), 1);
+        assert_eq!(blobs.list(None, 9).unwrap(), []);
+    }
 
     fn png(width: u32, height: u32, colour: [u8; 3]) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
@@ -456,7 +475,7 @@ mod tests {
             kv::run_blocking(&store, &mut ids, 1, |tx, _| set(tx, "vi/a", &[(VIDEO[0], piece)]))
                 .unwrap();
             assert_eq!(find(&mut Tx::new(&store), "vi/a", "default").unwrap(), Some(piece));
-            assert_eq!(sweep(&store, &blobs, &mut ids).unwrap(), freed);
+            assert_eq!(sweep(&store, &blobs, &mut ids, &|| true).unwrap(), freed);
         }
         assert_eq!(blobs.list(None, 9).unwrap().len(), 1);
         assert_eq!(kv::run_blocking(&store, &mut ids, 1, |tx, _| unset(tx, "vi/a")), Ok(true));

@@ -149,7 +149,7 @@ fn a_sweep_takes_old_orphans_alone(store: &dyn Blobs) {
     let named = write(store, old, &body(10, 1), 10, false);
     let orphan = write(store, old, &body(300_000, 2), 1 << 20, false);
     let young = write(store, NOW, &body(10, 3), 10, false);
-    let swept = sweep(store, NOW, |id| id == named.id).unwrap();
+    let swept = sweep(store, NOW, |id| id == named.id, &|| true).unwrap();
     assert_eq!((swept.seen, swept.orphans, swept.bytes), (2, 1, orphan.bytes));
     assert_eq!(store.list(None, 10).unwrap(), [named, young]);
 }

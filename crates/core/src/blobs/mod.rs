@@ -183,6 +183,9 @@ pub async fn clear(blobs: &dyn Blobs) {
     }
 }
 
+/// Blobs that a step of [`sweep`] looks at.
+const SWEEP_STEP: usize = 500;
+
 /// Counts of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
@@ -195,7 +198,8 @@ pub struct Swept {
 }
 
 /// Deletes every blob that was created before `before` and that `is_named` does not know: what an upload
-/// left that never came to its record. It blocks; call it on a thread of its own.
+/// left that never came to its record. It ends early where `goes_on` says no, which it is asked after each page. It blocks; call it on a
+/// thread of its own.
 ///
 /// # Errors
 /// The first [`BlobError`] of the store; what was swept before it stays swept.
@@ -203,27 +207,28 @@ pub fn sweep(
     blobs: &dyn Blobs,
     before: Timestamp,
     mut is_named: impl FnMut(BlobId) -> bool,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<Swept, BlobError> {
     let mut swept = Swept::default();
     let mut after = None;
     loop {
-        let page = blobs.list(after, 1_000)?;
-        let Some(last) = page.last() else {
+        let page = blobs.list(after, SWEEP_STEP)?;
+        // Names sort by age, so everything behind the first that is too young is so as well.
+        let old = page.iter().take_while(|stat| stat.id.created() < before).count();
+        let orphans: Vec<_> =
+            page.iter().take(old).filter(|stat| !is_named(stat.id)).copied().collect();
+        swept.seen += old as u64;
+        // Together, since those of a pack then share a sync.
+        let deletions: Vec<_> = orphans.iter().map(|stat| blobs.delete(stat.id)).collect();
+        for (stat, deletion) in orphans.into_iter().zip(deletions) {
+            deletion.wait()?;
+            blobs.orphan_swept(stat);
+            swept.orphans += 1;
+            swept.bytes += stat.bytes;
+        }
+        after = page.last().map(|stat| stat.id);
+        if page.is_empty() || old < page.len() || !goes_on() {
             return Ok(swept);
-        };
-        after = Some(last.id);
-        for stat in &page {
-            // Names sort by age, so everything from here on is too young.
-            if stat.id.created() >= before {
-                return Ok(swept);
-            }
-            swept.seen += 1;
-            if !is_named(stat.id) {
-                blobs.delete(stat.id).wait()?;
-                blobs.orphan_swept(*stat);
-                swept.orphans += 1;
-                swept.bytes += stat.bytes;
-            }
         }
     }
 }

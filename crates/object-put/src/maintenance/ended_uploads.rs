@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use triptych_core::blobs::Blobs;
 use triptych_core::id::Ids;
-use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
+use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking, settle};
 use triptych_core::time::Timestamp;
 
 use crate::error::Error;
-use crate::maintenance::garbage::{GarbageError, delete_all, settle};
+use crate::maintenance::garbage::{GarbageError, delete_all};
 use crate::store::key::Key;
 use crate::store::open_upload;
 use crate::store::tables::{

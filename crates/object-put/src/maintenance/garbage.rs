@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use triptych_core::blobs::{BlobError, BlobId, Blobs, Swept, sweep};
 use triptych_core::id::Ids;
-use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking};
+use triptych_core::kv::{KeyValue, Span, StoreError, Tx, run_blocking, settle};
 use triptych_core::pending::Pending;
 use triptych_core::time::Timestamp;
 
@@ -86,11 +86,6 @@ pub fn collect(pass: &Pass<'_>, ids: &mut dyn Ids) -> Result<u64, GarbageError> 
     }
 }
 
-/// Waits until what was read is on disk: else a power cut could take the row back and leave its record with a body that is gone.
-pub(super) fn settle(store: &dyn KeyValue, read: &Tx<'_>) -> Result<(), StoreError> {
-    store.durable(read.seen()).map_or(Ok(()), Pending::wait)
-}
-
 /// Deletes bodies together, since those of a pack then share a sync.
 pub(super) fn delete_all(
     blobs: &dyn Blobs,
@@ -153,7 +148,7 @@ pub enum SweepOutcome {
 
 /// Deletes bodies that are a day old at `start` and that no record names: what uploads left that were cut off.
 ///
-/// Where they are more than a small share of all bodies of that age, it takes none unless `takes_all`.
+/// Where they are more than a small share of all bodies of that age, it takes none unless `takes_all`. It ends after a step where `goes_on` says no.
 ///
 /// Called with the moment at which the process began, it never meets an upload that is under way. It blocks.
 ///
@@ -164,6 +159,7 @@ pub fn sweep_orphans(
     blobs: &dyn Blobs,
     start: Timestamp,
     takes_all: bool,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<SweepOutcome, GarbageError> {
     let before = start.minus(ORPHAN_AFTER);
     // Most starts find nothing that old, and then no record is read.
@@ -177,7 +173,7 @@ pub fn sweep_orphans(
             return Ok(SweepOutcome::Waits { orphans, bodies });
         }
     }
-    Ok(SweepOutcome::Done(sweep(blobs, before, |id| referenced_blobs.contains(id))?))
+    Ok(SweepOutcome::Done(sweep(blobs, before, |id| referenced_blobs.contains(id), goes_on)?))
 }
 
 /// The number of bodies made before `before` that no record names, and of all.
@@ -294,7 +290,7 @@ mod tests {
     use bytes::Bytes;
     use triptych_core::blobs::MemoryBlobs;
     use triptych_core::id::SeededIds;
-    use triptych_core::kv::{Batch, Found, Memory, Page, Version};
+    use triptych_core::kv::{Memory, Stalled};
 
     use super::*;
     use crate::body::checksum::{Algorithm, Hasher};
@@ -341,27 +337,6 @@ mod tests {
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert_eq!(GARBAGE.all(&mut Tx::new(&store), &(), 9).unwrap(), []);
         assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), 0);
-    }
-
-    /// A store of which nothing comes to the disk any more.
-    struct Stalled(Memory);
-
-    impl KeyValue for Stalled {
-        fn get(&self, key: &[u8]) -> Result<Found, StoreError> {
-            self.0.get(key)
-        }
-
-        fn scan(&self, span: &Span, limit: usize) -> Result<Page, StoreError> {
-            self.0.scan(span, limit)
-        }
-
-        fn commit(&self, batch: Batch) -> Pending<Result<Version, StoreError>> {
-            self.0.commit(batch)
-        }
-
-        fn durable(&self, _seen: Version) -> Option<Pending<Result<(), StoreError>>> {
-            Some(Pending::ready(Err(StoreError::OutcomeUnknown)))
-        }
     }
 
     #[test]
@@ -420,7 +395,7 @@ mod tests {
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(freed_at(&store, &blobs, START, true).unwrap(), 0);
+        assert_eq!(freed_at(&store, &blobs, START, true, &|| true).unwrap(), 0);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
         assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), u64::from(count));
         assert_eq!(blobs.list(None, 9).unwrap(), []);
@@ -434,11 +409,30 @@ mod tests {
         let put = |when| blobs.put_small(when, Bytes::from_static(b"body")).wait().unwrap();
         let (orphan, waiting, young) = (put(old), put(old), put(START));
         garbage(&store, START, waiting.id);
-        let swept = sweep_orphans(&store, &blobs, START, false).unwrap();
+        let swept = sweep_orphans(&store, &blobs, START, false, &|| true).unwrap();
         let SweepOutcome::Done(swept) = swept else { panic!("{swept:?}") };
         assert_eq!((swept.orphans, swept.bytes), (1, orphan.bytes));
         let left: Vec<_> = blobs.list(None, 9).unwrap().iter().map(|stat| stat.id).collect();
         assert_eq!(left, [waiting.id, young.id]);
+    }
+
+    #[test]
+    fn a_sweep_ends_with_the_step_in_which_it_is_to_stop() {
+        let (store, blobs) = (Memory::new(), MemoryBlobs::new(SeededIds::from_number(2)));
+        let old = START.minus(ORPHAN_AFTER).minus(Duration::from_secs(1));
+        for _ in 0..1_200 {
+            blobs.put_small(old, Bytes::from_static(b"body")).wait().unwrap();
+        }
+        let swept = |goes_on| {
+            let goes_on = move || goes_on;
+            match sweep_orphans(&store, &blobs, START, true, &goes_on).unwrap() {
+                SweepOutcome::Done(swept) => swept.orphans,
+                waits => panic!("{waits:?}"),
+            }
+        };
+        let first = swept(false);
+        assert!((1..1_200).contains(&first), "{first}");
+        assert_eq!(swept(true), 1_200 - first);
     }
 
     #[test]
@@ -451,9 +445,9 @@ mod tests {
             put();
         }
         let waits = SweepOutcome::Waits { orphans: 40, bodies: 41 };
-        assert_eq!(sweep_orphans(&store, &blobs, START, false).unwrap(), waits);
+        assert_eq!(sweep_orphans(&store, &blobs, START, false, &|| true).unwrap(), waits);
         assert_eq!(blobs.list(None, 99).unwrap().len(), 41);
-        let swept = sweep_orphans(&store, &blobs, START, true).unwrap();
+        let swept = sweep_orphans(&store, &blobs, START, true, &|| true).unwrap();
         assert!(matches!(swept, SweepOutcome::Done(Swept { orphans: 40, .. })), "{swept:?}");
         assert_eq!(blobs.list(None, 99).unwrap().len(), 1);
     }

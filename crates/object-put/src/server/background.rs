@@ -70,8 +70,10 @@ impl ObjectPut {
 
     fn collect_garbage(&self, sweep_from: Option<Timestamp>) -> Result<(), GarbageError> {
         let (store, blobs) = (&*self.0.store, &*self.0.bodies.blobs);
+        // A service that nobody else holds is being stopped.
+        let goes_on = || Arc::strong_count(&self.0) > 1;
         if let Some(start) = sweep_from {
-            let swept = garbage::sweep_orphans(store, blobs, start, self.0.sweeps_all)?;
+            let swept = garbage::sweep_orphans(store, blobs, start, self.0.sweeps_all, &goes_on)?;
             if let SweepOutcome::Waits { orphans, bodies } = swept {
                 tracing::error!(
                     orphans,
@@ -89,8 +91,6 @@ impl ObjectPut {
                 );
             }
         }
-        // A service that nobody else holds is being stopped.
-        let goes_on = || Arc::strong_count(&self.0) > 1;
         let now = self.0.clock.now();
         let is_open = |name| self.0.bodies.open.is_open(name);
         ended_uploads::collect(store, blobs, &mut self.ids(), now, &goes_on)?;

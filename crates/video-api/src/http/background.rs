@@ -1,6 +1,7 @@
 //! Work beside the requests: upload sessions end when their week is over, and space is given back.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use triptych_core::kv::run_blocking;
@@ -17,19 +18,35 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Sessions that one transaction ends: each has a few dozen rows at the most.
 const SESSIONS_PER_STEP: usize = 8;
 
+/// The service as work beside the requests holds it: one that nobody else holds is being stopped.
+struct BackgroundHandle(VideoApi);
+
+impl BackgroundHandle {
+    fn of(service: &VideoApi) -> Self {
+        service.0.background_handles.fetch_add(1, Ordering::AcqRel);
+        Self(service.clone())
+    }
+}
+
+impl Drop for BackgroundHandle {
+    fn drop(&mut self) {
+        self.0.0.background_handles.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 impl VideoApi {
     /// Starts what goes on beside the requests. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn start_background_tasks(&self) {
         let service = Arc::downgrade(&self.0);
         // What an earlier process deleted and did not free.
         self.sweep_soon();
-        let sweeper = self.clone();
-        tokio::task::spawn_blocking(move || sweeper.sweep_orphans());
+        let sweeper = BackgroundHandle::of(self);
+        tokio::task::spawn_blocking(move || sweeper.0.sweep_orphans());
         tokio::spawn(async move {
             while let Some(inner) = service.upgrade() {
-                let service = Self(inner);
+                let service = BackgroundHandle::of(&Self(inner));
                 if let Ok(Err(error)) =
-                    tokio::task::spawn_blocking(move || service.end_sessions()).await
+                    tokio::task::spawn_blocking(move || service.0.end_sessions()).await
                 {
                     tracing::warn!(%error, "expired upload sessions are ended later");
                 }
@@ -38,10 +55,15 @@ impl VideoApi {
         });
     }
 
+    /// Returns whether anybody but the work beside the requests holds the service: else it is being stopped, and the next start goes on.
+    fn goes_on(&self) -> bool {
+        Arc::strong_count(&self.0) > self.0.background_handles.load(Ordering::Acquire)
+    }
+
     /// Frees what uploads left that an earlier process did not come to name.
     fn sweep_orphans(&self) {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
-        match orphan::sweep(store, blobs, self.0.started) {
+        match orphan::sweep(store, blobs, self.0.started, &|| self.goes_on()) {
             Ok(0) => {}
             Ok(orphans) => tracing::info!(orphans, "bodies without a record were freed"),
             Err(error) => tracing::warn!(%error, "bodies without a record are freed later"),
@@ -71,20 +93,22 @@ impl VideoApi {
 
     /// Frees the space of what was deleted or replaced, on a thread of its own, unless one is at it.
     pub(crate) fn sweep_soon(&self) {
-        use std::sync::atomic::Ordering;
         self.0.sweep_wanted.store(true, Ordering::Release);
         if self.0.sweeping.swap(true, Ordering::AcqRel) {
             return;
         }
-        let service = self.clone();
+        let service = BackgroundHandle::of(self);
         tokio::task::spawn_blocking(move || {
-            let Inner { sweep_wanted, sweeping, .. } = &*service.0;
+            let Inner { sweep_wanted, sweeping, .. } = &*service.0.0;
             loop {
                 sweep_wanted.store(false, Ordering::Release);
-                service.sweep();
+                service.0.sweep();
                 sweeping.store(false, Ordering::Release);
                 // What was deleted while the last rows were swept is not left for the next deletion.
-                if !sweep_wanted.load(Ordering::Acquire) || sweeping.swap(true, Ordering::AcqRel) {
+                if !service.0.goes_on()
+                    || !sweep_wanted.load(Ordering::Acquire)
+                    || sweeping.swap(true, Ordering::AcqRel)
+                {
                     break;
                 }
             }
@@ -94,8 +118,9 @@ impl VideoApi {
     /// Frees the space of what was deleted or replaced. It blocks.
     fn sweep(&self) {
         let (store, blobs) = (&*self.0.store, &*self.0.blobs);
-        let swept = media::sweep(store, blobs, &mut self.ids())
-            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids()));
+        let goes_on = || self.goes_on();
+        let swept = media::sweep(store, blobs, &mut self.ids(), &goes_on)
+            .and_then(|_| crate::picture::sweep(store, blobs, &mut self.ids(), &goes_on));
         if let Err(error) = self.sweep_rows() {
             tracing::warn!(%error, "rows of what was deleted are swept again later");
         }
@@ -108,9 +133,11 @@ impl VideoApi {
     fn sweep_rows(&self) -> Result<(), Error> {
         let store = &*self.0.store;
         // What goes with a channel leaves garbage of its own.
-        while run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
-            Ok::<_, Error>(garbage::sweep(tx)? || cascade::sweep(tx)?)
-        })? {}
+        while self.goes_on()
+            && run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
+                Ok::<_, Error>(garbage::sweep(tx)? || cascade::sweep(tx)?)
+            })?
+        {}
         Ok(())
     }
 }

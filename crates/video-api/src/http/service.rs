@@ -1,7 +1,7 @@
 //! The service: its parts, how it is built, and its place under hyper and tower.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -42,6 +42,8 @@ pub(super) struct Inner {
     pub(super) sweeping: AtomicBool,
     /// True if something was deleted since that thread began to look.
     pub(super) sweep_wanted: AtomicBool,
+    /// Those of its handles that work beside the requests holds.
+    pub(super) background_handles: AtomicUsize,
 }
 
 /// Parts that a [`VideoApi`] is built from.
@@ -131,6 +133,7 @@ impl Builder {
             schedule: Schedule::default(),
             sweeping: AtomicBool::new(false),
             sweep_wanted: AtomicBool::new(false),
+            background_handles: AtomicUsize::new(0),
         }))
     }
 }

@@ -33,8 +33,8 @@ pub fn export(
     out: &mut dyn Write,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, StateError> {
-    media::sweep(store, blobs, ids)?;
-    picture::sweep(store, blobs, ids)?;
+    media::sweep(store, blobs, ids, &|| true)?;
+    picture::sweep(store, blobs, ids, &|| true)?;
     let mut text = Text { out, digest: Sha256::new() };
     text.line(&Head { format: FORMAT.to_owned(), version: VERSION })?;
     let (mut rows, mut span) = (0, Span::default());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use triptych_core::blobs::{BlobError, BlobId, BlobReader, Blobs};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, Order, Record, Span, StoreError, Table, Tx};
+use triptych_core::pending::Pending;
 
 /// The name of an uploaded body: 16 random bytes.
 pub type MediaId = [u8; 16];
@@ -120,7 +121,7 @@ pub fn discard(tx: &mut Tx<'_>, media: MediaId) {
     GARBAGE.put(tx, &media, &());
 }
 
-/// Frees the space of bodies that are no longer named, in small steps that a restart continues. Blocks; call it on a thread of its own.
+/// Frees the space of bodies that are no longer named, in small steps that a restart continues, as long as it `goes_on`. Blocks; call it on a thread of its own.
 ///
 /// # Errors
 /// `Store`, `Blob`.
@@ -128,6 +129,7 @@ pub fn sweep(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     ids: &mut dyn Ids,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<usize, MediaError> {
     let mut freed = 0;
     loop {
@@ -147,11 +149,24 @@ pub fn sweep(
         })?;
         // A crash between the two leaves blobs that no record names, which the store sweeps by their age.
         let Some(rows) = step else { return Ok(freed) };
-        for (_, piece) in rows {
-            blobs.delete(piece.blob).wait()?;
-            freed += 1;
+        freed += rows.len();
+        delete_all(blobs, rows.into_iter().map(|(_, piece)| piece.blob))?;
+        if !goes_on() {
+            return Ok(freed);
         }
     }
+}
+
+/// Deletes bodies together, since those of a pack then share a sync. It blocks.
+///
+/// # Errors
+/// As the bodies.
+pub(crate) fn delete_all(
+    blobs: &dyn Blobs,
+    names: impl Iterator<Item = BlobId>,
+) -> Result<(), BlobError> {
+    let deletions: Vec<_> = names.map(|name| blobs.delete(name)).collect();
+    deletions.into_iter().try_for_each(Pending::wait)
 }
 
 /// Reads an uploaded body by range. Blocks; call it on a thread of its own.
@@ -280,13 +295,17 @@ mod tests {
         let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
         let (store, blobs, media) = stored(&pieces);
         let mut ids = SeededIds::from_number(3);
-        assert_eq!(sweep(store.as_ref(), &blobs, &mut ids).unwrap(), 0, "what is named is kept");
+        assert_eq!(
+            sweep(store.as_ref(), &blobs, &mut ids, &|| true).unwrap(),
+            0,
+            "what is named is kept"
+        );
         kv::run_blocking(store.as_ref(), &mut ids, 1, |tx, _| {
             discard(tx, media);
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(sweep(store.as_ref(), &blobs, &mut ids).unwrap(), SWEEP_STEP + 5);
+        assert_eq!(sweep(store.as_ref(), &blobs, &mut ids, &|| true).unwrap(), SWEEP_STEP + 5);
         assert_eq!(blobs.list(None, 9).unwrap(), []);
         assert!(store.scan(&Span::default(), 9).unwrap().rows.is_empty());
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use triptych_core::blobs::{BlobId, Blobs};
-use triptych_core::kv::{Key, KeyValue, Record, Table, Tx};
+use triptych_core::kv::{self, Key, KeyValue, Record, StoreError, Table, Tx};
 use triptych_core::time::Timestamp;
 
-use super::media::{MediaError, PIECES};
+use super::media::{MediaError, PIECES, delete_all};
 use crate::picture::{GARBAGE, PICTURES};
 
 /// Names that are looked up in one pass over the records, so that memory does not grow with what is stored.
@@ -15,7 +15,7 @@ const NAMES_MAX: usize = 50_000;
 const STEP: usize = 1_000;
 
 /// Deletes every body that was begun before `before` and that no record names, and says how many. An upload that is still running must not be
-/// older than that. It blocks.
+/// older than that. It blocks, and ends early where `goes_on` says no.
 ///
 /// # Errors
 /// `Store`, `Blob`; what was deleted before stays deleted.
@@ -23,6 +23,7 @@ pub fn sweep(
     store: &dyn KeyValue,
     blobs: &dyn Blobs,
     before: Timestamp,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<usize, MediaError> {
     let (mut after, mut freed) = (None, 0);
     loop {
@@ -45,9 +46,13 @@ pub fn sweep(
         strike(store, &PICTURES, |_, piece| piece.blob, &mut names)?;
         // What waits to be freed is counted by its own sweep.
         strike(store, &GARBAGE, |blob, ()| BlobId(*blob), &mut names)?;
-        freed += names.len();
-        for name in names {
-            blobs.delete(name).wait()?;
+        let names: Vec<_> = names.into_iter().collect();
+        for step in names.chunks(STEP) {
+            if !goes_on() {
+                return Ok(freed);
+            }
+            delete_all(blobs, step.iter().copied())?;
+            freed += step.len();
         }
     }
 }
@@ -58,7 +63,7 @@ fn strike<K: Key, V: Record>(
     table: &Table<K, V>,
     named: impl Fn(&K, &V) -> BlobId,
     names: &mut BTreeSet<BlobId>,
-) -> Result<(), MediaError> {
+) -> Result<(), StoreError> {
     let (mut tx, mut span) = (Tx::new(store), table.span(&()));
     loop {
         let (rows, more) = table.scan(&mut tx, &span, STEP)?;
@@ -67,7 +72,8 @@ fn strike<K: Key, V: Record>(
         }
         match rows.last() {
             Some((key, _)) if more => span.from = Some(table.key(key).to_vec()),
-            _ => return Ok(()),
+            // What is no longer named may be named again after a power cut.
+            _ => return kv::settle(store, &tx),
         }
     }
 }
@@ -80,7 +86,7 @@ mod tests {
     use bytes::Bytes;
     use triptych_core::blobs::MemoryBlobs;
     use triptych_core::id::SeededIds;
-    use triptych_core::kv::{self, Memory};
+    use triptych_core::kv::{Memory, Stalled};
 
     #[test]
     fn a_body_without_a_record_is_freed_and_no_other() {
@@ -101,12 +107,27 @@ mod tests {
             })
             .unwrap();
         }
-        let swept = |before| sweep(&store, &blobs, Timestamp::from_seconds(before)).unwrap();
+        let swept =
+            |before| sweep(&store, &blobs, Timestamp::from_seconds(before), &|| true).unwrap();
         assert_eq!(swept(13), 0, "it is too young");
         assert_eq!(swept(20), 1);
         let left: BTreeSet<_> =
             blobs.list(None, 9_999).unwrap().iter().map(|blob| blob.id).collect();
         assert_eq!(left.len(), 2_503);
         assert!(!left.contains(&orphan.blob) && left.contains(&running.blob));
+    }
+
+    #[test]
+    fn no_body_goes_while_it_is_not_on_disk_that_no_record_names_it() {
+        let blobs = MemoryBlobs::new(SeededIds::from_number(1));
+        let orphan = blobs.put_small(Timestamp::EPOCH, Bytes::from_static(b"body")).wait().unwrap();
+        let stalled = Stalled::default();
+        let swept =
+            |store: &dyn KeyValue| sweep(store, &blobs, Timestamp::from_seconds(9), &|| true);
+        assert!(swept(&stalled).is_err());
+        assert_eq!(blobs.list(None, 9).unwrap(), [orphan]);
+        let stopped = sweep(&stalled.0, &blobs, Timestamp::from_seconds(9), &|| false);
+        assert_eq!(stopped.unwrap(), 0, "a service that is being stopped does not wait for it");
+        assert_eq!(swept(&stalled.0).unwrap(), 1);
     }
 }

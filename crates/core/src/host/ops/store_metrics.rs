@@ -94,7 +94,7 @@ mod tests {
         let mut writer = blobs.create(made, None);
         writer.write(b"orphan".as_slice().into()).wait().unwrap();
         writer.finish().wait().unwrap();
-        sweep(&*blobs, Timestamp::from_millis(2_000), |_| false).unwrap();
+        sweep(&*blobs, Timestamp::from_millis(2_000), |_| false, &|| true).unwrap();
         let page = metrics.text();
         for line in [
             "kv_syncs_total 0",
