@@ -32,14 +32,20 @@ ALL_USERS = "http://acs.amazonaws.com/groups/global/AllUsers"
 SIGNED_USERS = "http://acs.amazonaws.com/groups/global/AuthenticatedUsers"
 
 
-def client(key=OWNER, **config):
+def ready_url(path):
+    """The address that a service has written into its ready file."""
+    with open(path, encoding="utf-8") as ready:
+        return json.load(ready)["url"]
+
+
+def client(key=OWNER, url=URL, **config):
     """A boto3 client of a key; without one, an anonymous client."""
     settings = {"s3": {"addressing_style": "path"}, "retries": {"max_attempts": 1}, **config}
     if key is None:
         settings["signature_version"] = UNSIGNED
     return boto3.client(
         "s3",
-        endpoint_url=URL,
+        endpoint_url=url,
         region_name=REGION,
         aws_access_key_id=key and key[0],
         aws_secret_access_key=key and key[1],

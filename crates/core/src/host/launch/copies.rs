@@ -17,7 +17,7 @@ const BODIES_TOGETHER: usize = 1_000;
 /// Bodies up to this length carry a checksum.
 const SUMMED_BYTES_MAX: u64 = 256 * 1024;
 
-/// Adds the sub-commands; a service may have a `verify` of its own, which knows what its records mean.
+/// Adds the sub-commands; a service may have a `verify` of its own, which knows what its records mean, and leaves that of a backup to this one.
 pub(super) fn augment(command: Command) -> Command {
     let path = |id: &'static str, help: &'static str| {
         Arg::new(id).long(id).value_name("DIR").value_parser(value_parser!(PathBuf)).help(help)
@@ -40,13 +40,15 @@ pub(super) fn augment(command: Command) -> Command {
                         .help("Leave out the records of later than this moment (RFC 3339), as far back as the base of the backup"),
                 ),
         );
+    let backup =
+        path("backup", "A backup, or a directory of backups, of which the newest is checked");
     if has_verify {
-        return command;
+        return command.mut_subcommand("verify", |verify| verify.arg(backup));
     }
     command.subcommand(
         Command::new("verify")
             .about("Check the data of a stopped service, or a backup; exits 0 if all is well, 1 if not, 2 if it cannot tell")
-            .arg(path("backup", "A backup, or a directory of backups, of which the newest is checked")),
+            .arg(backup),
     )
 }
 
