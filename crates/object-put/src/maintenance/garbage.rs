@@ -395,7 +395,7 @@ mod tests {
             Ok::<_, StoreError>(())
         })
         .unwrap();
-        assert_eq!(freed_at(&store, &blobs, START, true, &|| true).unwrap(), 0);
+        assert_eq!(freed_at(&store, &blobs, START, true).unwrap(), 0);
         let later = START.plus(GRACE).plus(Duration::from_secs(1));
         assert_eq!(freed_at(&store, &blobs, later, true).unwrap(), u64::from(count));
         assert_eq!(blobs.list(None, 9).unwrap(), []);

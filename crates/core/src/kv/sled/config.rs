@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::index_state::boot_id;
-use super::rebuild::{RebuildProgress, RebuildReason};
+use super::rebuild_report::{RebuildProgress, RebuildReason};
 use super::tree::{Tree, TreeError, TreeKind, TreePlace};
 use crate::disk::Disk;
 use crate::kv::VALUE_BYTES_MAX;

@@ -14,7 +14,7 @@ use super::memtable::CommitQueue;
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::preflight;
-use super::rebuild::RebuildReason;
+use super::rebuild_report::RebuildReason;
 use super::row_cache::RowCache;
 use super::rows::{LastVersion, Rows};
 use super::tree::Tree;
@@ -27,6 +27,8 @@ use crate::kv::{DecodedCache, VALUE_BYTES_MAX, Version, WriteVersions};
 
 /// The directory of the value log.
 const VALUES: &str = "values";
+/// Segments of the log that are as long as a pack of the value log.
+const SEGMENTS_OF_A_PACK: u64 = 8;
 
 impl Sled {
     /// Opens the store in a directory, or makes an empty one.
@@ -38,7 +40,7 @@ impl Sled {
     }
 
     /// [`Sled::open`] on another disk, for all but what sled does by itself.
-    pub(super) fn open_on(disk: Arc<dyn Disk>, config: &SledConfig) -> Result<Self, OpenError> {
+    pub(crate) fn open_on(disk: Arc<dyn Disk>, config: &SledConfig) -> Result<Self, OpenError> {
         let opened = Self::open_noting_nothing(&disk, config);
         if let Err(OpenError::Directory { .. } | OpenError::Unreadable { .. }) = &opened {
             // What the system believes of these files after a fault may not be what the disk has.
@@ -77,6 +79,11 @@ impl Opening<'_> {
         let segments = Segment::all(&**disk, directory).map_err(|error| self.wal(error))?;
         if segments.is_empty() {
             return Err(self.corrupt("its journal is gone"));
+        }
+        if let Some(last) = segments.last() {
+            // A kill leaves frames of the process level that the disk does not have yet. Those behind them will say that it has, and the tree
+            // takes them.
+            last.sync().map_err(unusable)?;
         }
         let spares = Arc::new(self.spares(&segments, &base).map_err(unusable)?);
         let version = base.summary.version;
@@ -197,7 +204,9 @@ impl Opening<'_> {
         {
             return Ok(None);
         }
-        let opened = ValueLog::open(Arc::clone(self.disk), &path, config.record_bytes_max, last);
+        let pack_bytes_max = config.segment_bytes * SEGMENTS_OF_A_PACK;
+        let disk = Arc::clone(self.disk);
+        let opened = ValueLog::open(disk, &path, config.record_bytes_max, pack_bytes_max, last);
         opened.map(Some).map_err(|error| OpenError::Directory {
             path: path.display().to_string(),
             reason: error.to_string(),

@@ -5,7 +5,7 @@ use std::io;
 use super::index_state::{IndexState, place_of};
 use super::open_error::OpenError;
 use super::opening::Opening;
-use super::rebuild::RebuildReason;
+use super::rebuild_report::RebuildReason;
 use super::rows::{LastVersion, Rows, VERSION_KEY};
 use super::tree::{Tree, TreeError};
 use super::wal::{LogEnd, Segment, WalError, replay};

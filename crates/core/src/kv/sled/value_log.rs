@@ -32,16 +32,17 @@ pub(super) struct ValueLog {
 }
 
 impl ValueLog {
-    /// Opens the packs in `path`, and deletes what `last` does not know.
+    /// Opens the packs in `path`, each of which is full at `pack_bytes_max`, and deletes what `last` does not know.
     pub(super) fn open(
         disk: Arc<dyn Disk>,
         path: &Path,
         record_bytes_max: usize,
+        pack_bytes_max: u64,
         last: &LastVersion,
     ) -> Result<Self, BlobError> {
         // Names are told apart by their places; chance only keeps them from being foreseen.
         let chance = SeededIds::from_number(RandomState::new().hash_one(last.version));
-        let packs = Directory::open(path, disk, chance)?;
+        let packs = Directory::open_with_packs_of(path, disk, chance, pack_bytes_max)?;
         let unknown = packs.latest(LAST_PACKS)?.into_iter();
         let unknown = unknown.filter(|name| name.created() > time_of(last.version));
         let value_log = Self { packs, record_bytes_max };

@@ -197,7 +197,9 @@ impl Wal {
         let bytes = frame.len();
         let end = self.end + bytes as u64;
         if end > self.length {
-            frame.resize(bytes + PREALLOCATED_BYTES, 0);
+            // No more than a segment, where those are short.
+            let room = usize::try_from(self.segment_bytes).unwrap_or(usize::MAX);
+            frame.resize(bytes + PREALLOCATED_BYTES.min(room), 0);
             self.length = self.end + frame.len() as u64;
         }
         self.file.write_all_at(&frame, self.end)?;

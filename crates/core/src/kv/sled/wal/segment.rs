@@ -126,6 +126,14 @@ impl Segment {
         self.file.length().unwrap_or_default()
     }
 
+    /// Puts on disk what the system has of it.
+    ///
+    /// # Errors
+    /// As the disk.
+    pub(in crate::kv::sled) fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
     /// The frames from its start that follow each other.
     ///
     /// # Errors
