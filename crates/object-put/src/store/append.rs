@@ -224,6 +224,7 @@ mod tests {
                 tags: crate::store::tagging::Tags::default(),
                 acl: crate::auth::acl::Acl::default(),
                 lock: crate::store::lock::ObjectLock::default(),
+                restored_until: None,
             })),
         };
         let key = Key::new(text("k")).unwrap();
