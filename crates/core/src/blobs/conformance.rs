@@ -45,12 +45,26 @@ fn write(store: &dyn Blobs, now: Timestamp, body: &Bytes, piece: usize, hinted: 
 }
 
 fn read(store: &dyn Blobs, id: BlobId, range: std::ops::Range<u64>) -> Result<Vec<u8>, BlobError> {
-    let mut reader = store.open(id, range)?;
+    let mut reader = store.open(id, range.clone())?;
     let mut all = Vec::new();
     while let Some(piece) = reader.next().wait()? {
         assert!(piece.len() <= 1024 * 1024, "a piece is at most 1 MiB");
         all.extend_from_slice(&piece);
     }
+    let mut reader = store.open(id, range)?;
+    let mut pieces = Vec::new();
+    loop {
+        let next = reader.next_pieces(30_000, 5).wait()?;
+        assert!(
+            next.iter().map(Bytes::len).sum::<usize>() <= 150_000,
+            "no more than was asked for"
+        );
+        if next.is_empty() {
+            break;
+        }
+        pieces.extend(next);
+    }
+    assert!(pieces.concat() == all, "the same bytes, whatever the pieces");
     Ok(all)
 }
 

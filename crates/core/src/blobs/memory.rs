@@ -104,6 +104,11 @@ impl BlobReader for MemoryReader {
         let piece = self.0.split_to(self.0.len().min(PIECE_BYTES_MAX));
         Pending::ready(Ok((!piece.is_empty()).then_some(piece)))
     }
+
+    fn next_pieces(&mut self, each: usize, count: usize) -> Pending<Result<Vec<Bytes>, BlobError>> {
+        let bytes = self.0.split_to(self.0.len().min(each.saturating_mul(count)));
+        Pending::ready(Ok(bytes.chunks(each.max(1)).map(Bytes::copy_from_slice).collect()))
+    }
 }
 
 #[cfg(test)]

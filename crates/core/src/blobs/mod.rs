@@ -165,6 +165,10 @@ pub trait BlobWriter: Send {
 pub trait BlobReader: Send {
     /// The next piece, at most 1 MiB; `None` after the last one.
     fn next(&mut self) -> Pending<Result<Option<Bytes>, BlobError>>;
+
+    /// The next bytes, at most `count` times `each`; none after the last ones. Of a large blob they come as pieces of `each`, each with
+    /// memory of its own, so that one which is still needed does not hold the others.
+    fn next_pieces(&mut self, each: usize, count: usize) -> Pending<Result<Vec<Bytes>, BlobError>>;
 }
 
 /// Blobs that a step of [`clear`] deletes.

@@ -5,7 +5,8 @@
 //!
 //! A body may have two layers: each has a key, nonces and tags of its own, and either finds a flipped bit by itself.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use aes_gcm::aead::consts::U12;
@@ -173,6 +174,12 @@ impl DataKey {
         }
     }
 
+    /// Bytes of a whole record as it is stored.
+    #[must_use]
+    pub fn record_bytes(&self) -> usize {
+        RECORD_BYTES + tag_bytes(self.layers())
+    }
+
     /// The number of its layers.
     #[must_use]
     pub fn layers(&self) -> usize {
@@ -335,7 +342,7 @@ impl EncryptedRange {
     }
 }
 
-/// Decrypts a range of a encrypted body that comes in pieces.
+/// Decrypts a range of an encrypted body that comes in pieces.
 #[derive(Debug)]
 pub struct Decryptor {
     key: DataKey,
@@ -343,7 +350,8 @@ pub struct Decryptor {
     last: u64,
     skip: u64,
     take: u64,
-    buffer: BytesMut,
+    /// Encrypted bytes as they came.
+    pieces: VecDeque<BytesMut>,
     size: u64,
 }
 
@@ -357,18 +365,47 @@ impl Decryptor {
             last: records(range.size) - 1,
             skip: range.skip,
             take: range.take,
-            buffer: BytesMut::new(),
+            pieces: VecDeque::new(),
             size: range.size,
         }
     }
 
     /// Takes the next encrypted bytes.
     pub fn feed(&mut self, encrypted: Bytes) {
-        if self.buffer.is_empty() {
-            self.buffer = encrypted.into();
-        } else {
-            self.buffer.extend_from_slice(&encrypted);
+        if !encrypted.is_empty() {
+            self.pieces.push_back(encrypted.into());
         }
+    }
+
+    /// The bytes that are still to be decrypted, of those that it was given.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.pieces.iter().map(BytesMut::len).sum()
+    }
+
+    /// The next `bytes` encrypted bytes; `None` when there are fewer.
+    fn take_record(&mut self, bytes: usize) -> Option<BytesMut> {
+        let front = self.pieces.front_mut()?;
+        match front.len().cmp(&bytes) {
+            // The whole of a piece needs no second owner.
+            Ordering::Equal => return self.pieces.pop_front(),
+            Ordering::Greater => return Some(front.split_to(bytes)),
+            Ordering::Less => {}
+        }
+        if self.held() < bytes {
+            return None;
+        }
+        // One that lies in two pieces is copied, and neither is held for its sake.
+        let mut record = BytesMut::with_capacity(bytes);
+        while record.len() < bytes {
+            let mut piece = self.pieces.pop_front()?;
+            let part = piece.split_to(piece.len().min(bytes - record.len()));
+            record.extend_from_slice(&part);
+            if !piece.is_empty() {
+                self.pieces.push_front(piece);
+            }
+        }
+        Some(record)
     }
 
     /// The next decrypted bytes, one record's at the most; `None` when more encrypted bytes are needed, or all are decrypted.
@@ -381,13 +418,11 @@ impl Decryptor {
             if last { self.size - self.last * RECORD_BYTES as u64 } else { RECORD_BYTES as u64 };
         let tags = tag_bytes(self.key.layers());
         let encrypted = usize::try_from(bytes).map_err(|_| DecryptError)? + tags;
-        if self.index > self.last || self.buffer.len() < encrypted {
+        if self.index > self.last {
             return Ok(None);
         }
-        // The whole of a small body needs no second owner.
-        let mut record = match self.buffer.len() == encrypted {
-            true => std::mem::take(&mut self.buffer),
-            false => self.buffer.split_to(encrypted),
+        let Some(mut record) = self.take_record(encrypted) else {
+            return Ok(None);
         };
         self.key.decrypt(self.index, last, &mut record)?;
         self.index += 1;

@@ -77,12 +77,12 @@ pub fn verify(
     let mut check = Check { store, blobs, buckets, deep, note, findings };
     for_each_row(store, CURRENT.span(&()), |key, value| {
         let (bucket, key) = CURRENT.read_key(key)?;
-        check.version(bucket, &key, &CURRENT.decode(value)?);
+        check.row(bucket, &key, CURRENT.decode(value));
         Ok(())
     })?;
     for_each_row(store, NONCURRENT.span(&()), |key, value| {
         let (bucket, key, _) = NONCURRENT.read_key(key)?;
-        check.version(bucket, &key, &NONCURRENT.decode(value)?);
+        check.row(bucket, &key, NONCURRENT.decode(value));
         Ok(())
     })?;
     for_each_row(store, UPLOADS.span(&()), |key, value| {
@@ -109,6 +109,20 @@ struct Opener {
 }
 
 impl Check<'_> {
+    /// Checks a version as it was read.
+    fn row(&mut self, bucket: u64, key: &[u8], version: Result<ObjectVersion, StoreError>) {
+        match version {
+            Ok(version) => self.version(bucket, key, &version),
+            Err(error) => {
+                let shown = String::from_utf8_lossy(key);
+                self.findings.faults += 1;
+                self.findings.versions += 1;
+                let fault = format!("bucket {bucket}, key {shown:?}: its record is none: {error}");
+                (self.note)(VerifyEvent::Fault(fault));
+            }
+        }
+    }
+
     fn version(&mut self, bucket: u64, key: &[u8], version: &ObjectVersion) {
         if let Some(data) = version.data.as_deref() {
             self.findings.bytes += data.size;
@@ -137,7 +151,7 @@ impl Check<'_> {
         let opener = self.opener(&data.encryption, bucket, key)?;
         let key = Key::new(key.to_owned()).map_err(|_| "its key is none".to_owned())?;
         let context = encryption_context(bucket, &key, version.version.random);
-        let mut cursor = PartCursor::new(data.parts.clone(), 0);
+        let mut cursor = PartCursor::new(data.parts.clone(), data.size, 0);
         let mut size = 0;
         let mut whole = PartDigests::new(data.checksum.algorithm, data.checksum_type);
         let mut one = None;

@@ -113,7 +113,7 @@ impl CopiedObject {
     pub fn bytes(&self) -> ObjectRange {
         let context = encryption_context(self.bucket, &self.key, self.object.version.random);
         let (key, parts) = (self.body_key.clone(), self.data.parts.clone());
-        ObjectRange { context, key, parts, bytes: 0..self.data.size }
+        ObjectRange { context, key, parts, size: self.data.size, bytes: 0..self.data.size }
     }
 
     /// Its version id, as answers to a copy show it.

@@ -168,7 +168,7 @@ fn range_of_part(
         // An object that was put whole is its only part.
         Parts::One(_) => (number == 1).then_some(0..data.size),
         parts @ Parts::Chunks { .. } => {
-            part_numbered(tx, parts, number)?.map(|placed| placed.place)
+            part_numbered(tx, parts, data.size, number)?.map(|placed| placed.place)
         }
     };
     let count = data.parts.count();
@@ -198,6 +198,7 @@ pub fn get(call: &ReadCall<'_>, tx: &mut Tx<'_>) -> Result<Reply, Error> {
         context,
         key,
         parts: data.parts.clone(),
+        size: data.size,
         bytes: range,
     }));
     Ok(reply)
@@ -452,7 +453,7 @@ impl PartsPage {
         let (parts, more) = match data.checksum.algorithm {
             Algorithm::Crc64nvme => (Vec::new(), false),
             _ if most == 0 => (Vec::new(), false),
-            _ => listed_after(tx, &data.parts, marker, most)?,
+            _ => listed_after(tx, &data.parts, data.size, marker, most)?,
         };
         Ok(Some(Self { marker, most, parts, more }))
     }

@@ -13,7 +13,7 @@ use crate::store::lifecycle::DAY_SECONDS;
 
 /// Time between two passes that free replaced bodies.
 const PASS_EVERY: Duration = Duration::from_secs(60);
-/// Time between two looks at the clock for a new day.
+/// Time between two looks at the clock for a new day, and between two at the clients that read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 fn day_of(clock: &dyn Clock) -> i64 {
@@ -22,9 +22,17 @@ fn day_of(clock: &dyn Clock) -> i64 {
 
 impl ObjectPut {
     /// Starts what goes on beside the requests: sweeping what an earlier process left, and every minute deleting what
-    /// lifecycle rules have ended and freeing replaced bodies. A day that begins, by itself or because the clock was moved,
+    /// lifecycle rules have ended and freeing replaced bodies, and every second what is read ahead for clients that stall. A day that begins, by itself or because the clock was moved,
     /// is seen within a second. It ends with the last handle of the service. Call it within a tokio runtime.
     pub fn start_background_tasks(&self) {
+        let service = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            while let Some(inner) = service.upgrade() {
+                inner.bodies.open.release_idle();
+                drop(inner);
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        });
         let (service, start) = (Arc::downgrade(&self.0), self.0.clock.now());
         tokio::spawn(async move {
             let mut sweep_from = Some(start);

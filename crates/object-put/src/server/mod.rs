@@ -15,6 +15,7 @@ mod pipeline;
 mod post_object;
 mod put_part;
 mod put_stream;
+mod read_ahead;
 mod render;
 mod request;
 mod response_cache;

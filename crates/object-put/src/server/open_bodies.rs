@@ -1,42 +1,81 @@
-//! The bodies that answers are read from: what is replaced or deleted meanwhile stays until the last of them is done.
+//! The bodies that answers are read from: what is replaced or deleted meanwhile stays until the last of them is done, and a reader that has
+//! stalled holds nothing of it in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use crate::store::part_list::BodyName;
 
+/// A reader of a body.
+pub(super) trait BodyReader: Send + Sync {
+    /// Gives up what it has read ahead, if it was not asked for a piece since the last look.
+    fn release_if_idle(&self);
+
+    /// Bytes that it has read ahead.
+    fn held(&self) -> usize;
+}
+
 /// The readers of each body that has any.
-#[derive(Debug, Clone, Default)]
-pub(super) struct OpenBodies(Arc<Mutex<HashMap<BodyName, usize>>>);
+#[derive(Clone, Default)]
+pub(super) struct OpenBodies(Arc<Mutex<Readers>>);
+
+#[derive(Default)]
+struct Readers {
+    /// How many read each body.
+    counts: HashMap<BodyName, usize>,
+    /// The number of the last one.
+    last: u64,
+    all: HashMap<u64, Weak<dyn BodyReader>>,
+}
 
 /// A body that is kept for a reader, as long as this lives.
-#[derive(Debug)]
 pub(super) struct OpenBody {
     all: OpenBodies,
     name: BodyName,
+    number: u64,
 }
 
 impl OpenBodies {
     /// Keeps a body for one more reader.
-    pub(super) fn open(&self, name: BodyName) -> OpenBody {
-        let mut readers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *readers.entry(name).or_default() += 1;
-        OpenBody { all: self.clone(), name }
+    pub(super) fn open(&self, name: BodyName, reader: Weak<dyn BodyReader>) -> OpenBody {
+        let mut readers = self.0.lock();
+        *readers.counts.entry(name).or_default() += 1;
+        readers.last += 1;
+        let number = readers.last;
+        readers.all.insert(number, reader);
+        OpenBody { all: self.clone(), name, number }
     }
 
     /// Tells whether somebody reads a body.
     pub(super) fn is_open(&self, name: BodyName) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&name)
+        self.0.lock().counts.contains_key(&name)
+    }
+
+    /// Frees what was read ahead for clients that took nothing since the last look. To be called every second.
+    pub(super) fn release_idle(&self) {
+        self.readers().iter().for_each(|reader| reader.release_if_idle());
+    }
+
+    /// Bytes that are read ahead for all clients.
+    pub(super) fn held(&self) -> usize {
+        self.readers().iter().map(|reader| reader.held()).sum()
+    }
+
+    fn readers(&self) -> Vec<Arc<dyn BodyReader>> {
+        self.0.lock().all.values().filter_map(Weak::upgrade).collect()
     }
 }
 
 impl Drop for OpenBody {
     fn drop(&mut self) {
-        let mut readers = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = readers.get(&self.name).map_or(0, |count| count.saturating_sub(1));
+        let mut readers = self.all.0.lock();
+        readers.all.remove(&self.number);
+        let left = readers.counts.get(&self.name).map_or(0, |count| count.saturating_sub(1));
         match left {
-            0 => readers.remove(&self.name),
-            _ => readers.insert(self.name, left),
+            0 => readers.counts.remove(&self.name),
+            _ => readers.counts.insert(self.name, left),
         };
     }
 }
@@ -45,14 +84,30 @@ impl Drop for OpenBody {
 mod tests {
     use super::*;
 
+    struct Nothing;
+
+    impl BodyReader for Nothing {
+        fn release_if_idle(&self) {}
+
+        fn held(&self) -> usize {
+            1
+        }
+    }
+
     #[test]
     fn a_body_is_open_until_its_last_reader_is_done() {
-        let all = OpenBodies::default();
-        let first = all.open(BodyName::List(1));
-        let second = all.open(BodyName::List(1));
+        let (all, reader) = (OpenBodies::default(), Arc::new(Nothing));
+        let open = |list| {
+            let reader: Weak<Nothing> = Arc::downgrade(&reader);
+            all.open(BodyName::List(list), reader)
+        };
+        let first = open(1);
+        let second = open(1);
+        assert_eq!(all.held(), 2);
         drop(first);
         assert!(all.is_open(BodyName::List(1)) && !all.is_open(BodyName::List(2)));
         drop(second);
         assert!(!all.is_open(BodyName::List(1)));
+        assert_eq!(all.held(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Uploads and their parts: a look that refuses, the body as it streams by, and a commit that looks again.
 
 use bytes::Bytes;
-use triptych_core::host::BoxError;
+use triptych_core::host::{BoxError, PieceBody};
 use triptych_core::id::SharedIds;
 use triptych_core::kv::run;
 
@@ -13,7 +13,8 @@ use crate::operation::Reply;
 use crate::operation::multipart::copy_part::PartCopyAdmission;
 use crate::operation::multipart::create::UploadAdmission;
 use crate::operation::multipart::put_part::PartAdmission;
-use crate::server::download::{Download, ObjectBytes};
+use crate::server::download::Download;
+use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::upload;
@@ -76,8 +77,9 @@ impl ObjectPut {
         .await?;
         let source_key = self.0.bodies.keys.open(&copy.bytes.key).await?;
         let bytes = ObjectBytes::new(copy.bytes.clone());
-        let mut body = Download::new(self.0.bodies.clone(), bytes, source_key);
-        body.keep_open();
+        let mut source = Download::new(self.0.bodies.clone(), bytes, source_key);
+        source.keep_open();
+        let mut body = PieceBody::new(source);
         let admission = &copy.admission;
         let unsigned = Verified::unsigned(admission.body.payload);
         let (digested, part) =

@@ -1,7 +1,7 @@
 //! Uploads: a look that refuses, the body as it streams by, and a commit that decides again.
 
 use bytes::Bytes;
-use triptych_core::host::BoxError;
+use triptych_core::host::{BoxError, PieceBody};
 use triptych_core::id::{Ids as _, SharedIds};
 use triptych_core::kv::run;
 
@@ -12,7 +12,8 @@ use crate::operation::append::GrowingObject;
 use crate::operation::copy_object::CopyAdmission;
 use crate::operation::put_object::Admission;
 use crate::operation::{BodySource, Reply};
-use crate::server::download::{Download, ObjectBytes};
+use crate::server::download::Download;
+use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
 use crate::server::upload;
@@ -125,10 +126,16 @@ impl ObjectPut {
         .await?;
         let bytes = copy.source.bytes();
         let source_key = self.0.bodies.keys.open(&bytes.key).await?;
-        let mut body = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);
-        body.keep_open();
+        let mut source = Download::new(self.0.bodies.clone(), ObjectBytes::new(bytes), source_key);
+        source.keep_open();
+        let mut body = PieceBody::new(source);
         let unsigned = Verified::unsigned(copy.admission.headers.body.payload);
-        let object = self.store(request, &copy.admission, &unsigned, &mut body, ids).await?;
+        let stored = self.store(request, &copy.admission, &unsigned, &mut body, ids).await;
+        let object = stored.map_err(|error| match error {
+            // The checksum is that of the source's record, and no word of the client's.
+            Error::ChecksumMismatch { .. } => Error::Damaged,
+            other => other,
+        })?;
         let call = request.call(&empty, Some(&copy.admission.bucket), &self.0.settings);
         Ok(copy.reply(&call, &object, copy.admission.reply(&request.fields, &object)?))
     }

@@ -243,6 +243,12 @@ impl ObjectPut {
         *self.0.access_points.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(points);
     }
 
+    /// Bytes of objects that were read ahead of clients and wait in memory, beside those that connections hold.
+    #[must_use]
+    pub fn read_ahead_bytes(&self) -> usize {
+        self.0.bodies.open.held()
+    }
+
     /// The generator of ids, for one request.
     pub(super) fn ids(&self) -> SharedIds {
         self.0.ids.clone()

@@ -90,7 +90,7 @@ fn extend_checksum(tx: &mut Tx<'_>, data: &mut ObjectData, new: &ListedPart) -> 
         combined.append(&data.checksum.value, data.size);
     } else {
         // A checksum of checksums becomes one of all bytes, once: each part has its own.
-        let mut parts = PartCursor::new(data.parts.clone(), 0);
+        let mut parts = PartCursor::new(data.parts.clone(), data.size, 0);
         while let Some(listed) = parts.next_with_digests(tx)? {
             combined.append(&listed.checksum.value, listed.part.bytes);
         }
@@ -109,13 +109,14 @@ fn extend_parts(
     before: Checksum,
 ) -> Result<(), Error> {
     let size = data.size;
+    let longer = size.checked_add(new.part.part.bytes);
     if let Parts::One(first) = &data.parts {
         let first = ListedPart { part: first.clone(), tag: tag_of(&data.etag), checksum: before };
         PARTS.put(tx, &(new.list, tail_row(0, 0)), &PartListChunk(vec![first, new.part.clone()]));
-        data.parts = Parts::Chunks { list: new.list, count: 2, starts: vec![0] };
+        data.parts = Parts::Chunks { list: new.list, count: 2, starts: vec![0], bytes: longer };
         return Ok(());
     }
-    let Parts::Chunks { list, count, starts } = &mut data.parts else {
+    let Parts::Chunks { list, count, starts, bytes } = &mut data.parts else {
         return Err(Error::Internal);
     };
     let held = usize::try_from(*count).map_err(|_| Error::Internal)?;
@@ -138,6 +139,7 @@ fn extend_parts(
         starts.push(size);
     }
     *count += 1;
+    *bytes = longer;
     Ok(())
 }
 
@@ -203,7 +205,8 @@ mod tests {
                     let row = (9, u32::try_from(number).unwrap());
                     PARTS.put(&mut tx, &row, &PartListChunk(chunk.to_vec()));
                 }
-                Parts::Chunks { list: 9, count: u32::try_from(many.len()).unwrap(), starts }
+                let count = u32::try_from(many.len()).unwrap();
+                Parts::Chunks { list: 9, count, starts, bytes: Some(size) }
             }
         };
         let object = ObjectVersion {
@@ -236,7 +239,11 @@ mod tests {
     /// Numbers and bytes of the parts that a body has, as a reader meets them.
     fn read(store: &Memory, parts: &Parts) -> Vec<(u32, u64)> {
         let mut tx = Tx::new(store);
-        let mut cursor = PartCursor::new(parts.clone(), 0);
+        let size = match parts {
+            Parts::One(part) => part.bytes,
+            Parts::Chunks { bytes, .. } => bytes.unwrap(),
+        };
+        let mut cursor = PartCursor::new(parts.clone(), size, 0);
         let mut met = Vec::new();
         while let Some(placed) = cursor.next(&mut tx).unwrap() {
             met.push((placed.part.shown_number(), placed.place.end - placed.place.start));
@@ -296,14 +303,14 @@ mod tests {
             prop_assert_eq!(&data.checksum.value, &sum.finish());
             for number in [1, 2, base, base + 1, model.len(), model.len() + 1] {
                 let number = u32::try_from(number).unwrap();
-                let found = part_numbered(&mut tx, &data.parts, number).unwrap();
+                let found = part_numbered(&mut tx, &data.parts, data.size, number).unwrap();
                 let expected = model.iter().find(|own| own.part.number == number);
                 prop_assert_eq!(
                     found.map(|found| found.place.end - found.place.start),
                     expected.map(|own| own.part.bytes)
                 );
             }
-            let (page, more) = listed_after(&mut tx, &data.parts, 1, 1000).unwrap();
+            let (page, more) = listed_after(&mut tx, &data.parts, data.size, 1, 1000).unwrap();
             prop_assert!(!more);
             let page: Vec<_> = page.iter().map(|own| own.part.shown_number()).collect();
             let expected: Vec<_> = model.iter().skip(1).map(|own| own.part.number).collect();

@@ -7,7 +7,8 @@ use triptych_core::kv::Tx;
 
 use crate::error::Error;
 use crate::store::part_list::{
-    ListedPart, PARTS_PER_CHUNK, PARTS_PER_TAIL, Part, PartListChunk, Parts, tail_row,
+    ListedPart, ObjectRange, PARTS_MAX, PARTS_PER_CHUNK, PARTS_PER_TAIL, Part, PartListChunk,
+    Parts, tail_row,
 };
 use crate::store::tables::PARTS;
 
@@ -24,6 +25,8 @@ pub struct PlacedPart {
 #[derive(Debug)]
 pub struct PartCursor {
     parts: Parts,
+    /// Bytes of the whole body.
+    size: u64,
     chunk: Option<Arc<PartListChunk>>,
     /// Parts of the body before the next one.
     passed: usize,
@@ -34,9 +37,9 @@ pub struct PartCursor {
 }
 
 impl PartCursor {
-    /// The parts of a body, from that chunk on which holds the byte at `from`.
+    /// The parts of a body of `size` bytes, from that chunk on which holds the byte at `from`.
     #[must_use]
-    pub fn new(parts: Parts, from: u64) -> Self {
+    pub fn new(parts: Parts, size: u64, from: u64) -> Self {
         let (mut passed, mut begin) = (0, 0);
         if let Parts::Chunks { starts, .. } = &parts {
             let later = starts.partition_point(|start| *start <= from);
@@ -44,13 +47,19 @@ impl PartCursor {
             passed = chunk * PARTS_PER_CHUNK;
             begin = starts.get(chunk).copied().unwrap_or_default();
         }
-        Self { parts, chunk: None, passed, begin, number: 0 }
+        Self { parts, size, chunk: None, passed, begin, number: 0 }
+    }
+
+    /// The parts of an object, from about the byte at `from` on.
+    #[must_use]
+    pub fn of_range(range: &ObjectRange, from: u64) -> Self {
+        Self::new(range.parts.clone(), range.size, from)
     }
 
     /// The next part; `None` after the last.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where a chunk of the list is missing, or its parts are not in their order.
+    /// [`Error::Damaged`] where a chunk of the list is missing or not as long as it should be, or its parts are not in their order.
     pub fn next(&mut self, tx: &mut Tx<'_>) -> Result<Option<PlacedPart>, Error> {
         let part = match &self.parts {
             Parts::One(part) if self.passed == 0 => part.clone(),
@@ -83,7 +92,7 @@ impl PartCursor {
     }
 
     fn next_listed(&mut self, tx: &mut Tx<'_>) -> Result<Option<ListedPart>, Error> {
-        let Parts::Chunks { list, count, .. } = &self.parts else {
+        let Parts::Chunks { count, .. } = &self.parts else {
             return Ok(None);
         };
         if self.passed >= usize::try_from(*count).unwrap_or(usize::MAX) {
@@ -93,7 +102,7 @@ impl PartCursor {
         if within == 0 || self.chunk.is_none() {
             let number =
                 u32::try_from(self.passed / PARTS_PER_CHUNK).map_err(|_| Error::Damaged)?;
-            self.chunk = Some(chunk(tx, *list, number, self.parts.parts_in(number))?);
+            self.chunk = Some(whole_chunk(tx, &self.parts, self.size, number)?);
         }
         let chunk = self.chunk.as_ref().ok_or(Error::Damaged)?;
         let listed = chunk.0.get(within).ok_or(Error::Damaged)?.clone();
@@ -108,13 +117,14 @@ impl PartCursor {
     }
 }
 
-/// The part with this number, and its bytes in the body; `None` where the body has none.
+/// The part with this number, and its bytes in the body of `size` bytes; `None` where the body has none.
 ///
 /// # Errors
 /// Those of [`PartCursor::next`].
 pub fn part_numbered(
     tx: &mut Tx<'_>,
     parts: &Parts,
+    size: u64,
     number: u32,
 ) -> Result<Option<PlacedPart>, Error> {
     let Parts::Chunks { list, starts, .. } = parts else {
@@ -134,7 +144,7 @@ pub fn part_numbered(
         }
     }
     let start = usize::try_from(low).ok().and_then(|low| starts.get(low)).copied();
-    let mut cursor = PartCursor::new(parts.clone(), start.unwrap_or_default());
+    let mut cursor = PartCursor::new(parts.clone(), size, start.unwrap_or_default());
     while let Some(placed) = cursor.next(tx)? {
         if placed.part.shown_number() >= number {
             return Ok((placed.part.shown_number() == number).then_some(placed));
@@ -143,24 +153,24 @@ pub fn part_numbered(
     Ok(None)
 }
 
-/// At most `limit` parts of a list whose numbers are greater than `marker`, and whether there are more.
+/// At most `limit` parts of the list of a body of `size` bytes whose numbers are greater than `marker`, and whether there are more.
 ///
 /// # Errors
-/// [`Error::Damaged`] where a chunk of the list is missing.
+/// [`Error::Damaged`] where a chunk of the list is missing or not as long as it should be.
 pub fn listed_after(
     tx: &mut Tx<'_>,
     parts: &Parts,
+    size: u64,
     marker: u32,
     limit: usize,
 ) -> Result<(Vec<ListedPart>, bool), Error> {
-    let Parts::Chunks { list, .. } = parts else {
+    if let Parts::One(_) = parts {
         return Ok((Vec::new(), false));
-    };
+    }
     let mut shown = Vec::new();
     for number in 0..parts.chunks() {
-        let count = parts.parts_in(number);
-        let chunk = chunk(tx, *list, number, count)?;
-        let of_body = chunk.0.iter().take(count);
+        let chunk = whole_chunk(tx, parts, size, number)?;
+        let of_body = chunk.0.iter().take(parts.parts_in(number));
         for listed in of_body.filter(|listed| listed.part.shown_number() > marker) {
             if shown.len() == limit {
                 return Ok((shown, true));
@@ -169,6 +179,30 @@ pub fn listed_after(
         }
     }
     Ok((shown, false))
+}
+
+/// The parts of a chunk of the list of a body of `size` bytes. They are together as long as the record says: no part opens as a longer or a
+/// shorter one, so each stands where it did when the body was written.
+fn whole_chunk(
+    tx: &mut Tx<'_>,
+    parts: &Parts,
+    size: u64,
+    number: u32,
+) -> Result<Arc<PartListChunk>, Error> {
+    let Parts::Chunks { list, starts, .. } = parts else {
+        return Err(Error::Damaged);
+    };
+    let count = parts.parts_in(number);
+    let chunk = chunk(tx, *list, number, count)?;
+    let listed = chunk.0.get(..count).ok_or(Error::Damaged)?;
+    let numbers = || listed.iter().map(|listed| listed.part.number);
+    let is_ordered = numbers().is_sorted_by(|one, next| one < next)
+        && numbers().all(|number| number <= PARTS_MAX);
+    let number = usize::try_from(number).map_err(|_| Error::Damaged)?;
+    let start = starts.get(number).ok_or(Error::Damaged)?;
+    let end = listed.iter().try_fold(*start, |end, listed| end.checked_add(listed.part.bytes));
+    let is_long = end == Some(starts.get(number + 1).copied().unwrap_or(size));
+    if is_ordered && is_long { Ok(chunk) } else { Err(Error::Damaged) }
 }
 
 /// The parts of a chunk, at least `count` of them: those of its own row, then those of its tail.

@@ -93,6 +93,9 @@ pub enum Parts {
         /// The place in the body at which each chunk starts.
         #[serde(default)]
         starts: Vec<u64>,
+        /// The bytes of all parts; unknown in records of earlier releases.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<u64>,
     },
 }
 
@@ -132,6 +135,22 @@ impl Parts {
         count.saturating_sub(before).min(PARTS_PER_CHUNK)
     }
 
+    /// Tells whether a body of `size` bytes can be at this place.
+    #[must_use]
+    pub fn can_hold(&self, size: u64) -> bool {
+        match self {
+            Self::One(part) => part.bytes == size,
+            Self::Chunks { count, starts, bytes, .. } => {
+                (1..=PARTS_MAX).contains(count)
+                    && usize::try_from(self.chunks()).is_ok_and(|chunks| chunks == starts.len())
+                    && starts.first() == Some(&0)
+                    && starts.is_sorted()
+                    && starts.last().is_some_and(|last| *last <= size)
+                    && bytes.is_none_or(|bytes| bytes == size)
+            }
+        }
+    }
+
     /// The chunks of the list; none where the part stands in the record.
     #[must_use]
     pub fn chunks(&self) -> u32 {
@@ -153,6 +172,8 @@ pub struct ObjectRange {
     pub key: KeyOpening,
     /// The place of the whole body.
     pub parts: Parts,
+    /// Bytes of the whole body.
+    pub size: u64,
     /// The bytes of the body that are wanted.
     pub bytes: Range<u64>,
 }

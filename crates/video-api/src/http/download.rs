@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header;
-use triptych_core::host::ReplyBody;
+use triptych_core::host::{PieceBody, ReplyBody};
 use triptych_core::kv::{StoreError, Tx};
 
 use super::file_body::FileBody;
@@ -169,7 +169,9 @@ impl VideoApi {
 impl Source {
     fn body(self, range: Range<u64>) -> ReplyBody {
         match self {
-            Self::Stored(reader, _) => ReplyBody::stream(FileBody::new(reader, range)),
+            Self::Stored(reader, _) => {
+                ReplyBody::stream(PieceBody::new(FileBody::new(reader, range)))
+            }
             Self::Ready(bytes) => {
                 let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 ReplyBody::whole(bytes.slice(place(range.start)..place(range.end)))

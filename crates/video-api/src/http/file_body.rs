@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
 use triptych_core::blobs::{BlobError, BlobReader};
-use triptych_core::host::BoxError;
+use triptych_core::host::{BoxError, Pieces};
 use triptych_core::pending::Pending;
 
 use crate::upload::media::Reader;
@@ -25,55 +24,39 @@ impl FileBody {
     pub(super) const fn new(reader: Reader, range: Range<u64>) -> Self {
         Self { reader, range, open: None, next: None }
     }
-
-    const fn left(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
-    }
 }
 
-impl http_body::Body for FileBody {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+impl Pieces for FileBody {
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BoxError>> {
         loop {
             if self.left() == 0 {
-                return Poll::Ready(None);
+                return Poll::Ready(Ok(None));
             }
-            if let Some(mut pending) = self.next.take() {
-                let Poll::Ready(read) = Pin::new(&mut pending).poll(context) else {
-                    self.next = Some(pending);
-                    return Poll::Pending;
-                };
+            if let Some(pending) = &mut self.next {
+                let read = ready!(Pin::new(pending).poll(context));
+                self.next = None;
                 match read {
                     Ok(Some(bytes)) => {
                         self.range.start += bytes.len() as u64;
-                        return Poll::Ready(Some(Ok(Frame::data(bytes))));
+                        return Poll::Ready(Ok(Some(bytes)));
                     }
                     Ok(None) => self.open = None,
-                    Err(error) => return Poll::Ready(Some(Err(error.into()))),
+                    Err(error) => return Poll::Ready(Err(error.into())),
                 }
             }
             if self.open.is_none() {
                 match self.reader.open_at(self.range.start, self.left()) {
                     Ok(Some(open)) => self.open = Some(open),
                     // The length was promised: a file that was deleted meanwhile breaks the answer off.
-                    Ok(None) => return Poll::Ready(Some(Err(BlobError::Absent.into()))),
-                    Err(error) => return Poll::Ready(Some(Err(error.into()))),
+                    Ok(None) => return Poll::Ready(Err(BlobError::Absent.into())),
+                    Err(error) => return Poll::Ready(Err(error.into())),
                 }
             }
             self.next = self.open.as_mut().map(|open| open.next());
         }
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.left() == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left())
+    fn left(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
     }
 }

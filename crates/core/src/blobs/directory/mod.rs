@@ -435,6 +435,12 @@ impl BlobReader for SmallReader {
         let piece = std::mem::take(&mut self.0);
         Pending::ready(Ok((!piece.is_empty()).then_some(piece)))
     }
+
+    fn next_pieces(&mut self, each: usize, count: usize) -> Pending<Result<Vec<Bytes>, BlobError>> {
+        // What is in memory already is not copied apart.
+        let piece = self.0.split_to(self.0.len().min(each.saturating_mul(count)));
+        Pending::ready(Ok((!piece.is_empty()).then_some(piece).into_iter().collect()))
+    }
 }
 
 struct LargeReader {
@@ -454,6 +460,24 @@ impl BlobReader for LargeReader {
         self.at += bytes;
         self.store.0.workers.run(Err(closed()), move || {
             read_exactly(&*file, at, usize::try_from(bytes).unwrap_or(0)).map(Some)
+        })
+    }
+
+    fn next_pieces(&mut self, each: usize, count: usize) -> Pending<Result<Vec<Bytes>, BlobError>> {
+        let most = each.saturating_mul(count) as u64;
+        let (start, end) = (self.at, self.end.min(self.at.saturating_add(most)));
+        if start == end {
+            return Pending::ready(Ok(Vec::new()));
+        }
+        self.at = end;
+        let file = Arc::clone(&self.file);
+        self.store.0.workers.run(Err(closed()), move || {
+            let places = (start..end).step_by(each.max(1));
+            let piece = |at| {
+                let bytes = usize::try_from(end - at).map_or(each, |left| left.min(each));
+                read_exactly(&*file, at, bytes)
+            };
+            places.map(piece).collect()
         })
     }
 }

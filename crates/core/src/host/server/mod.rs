@@ -6,6 +6,7 @@ mod body;
 mod exchange;
 mod mount;
 pub(super) mod panic;
+mod piece_body;
 mod refusal;
 mod request_id;
 mod service;
@@ -14,6 +15,7 @@ pub(super) mod state;
 
 pub use accept::{Report, serve};
 pub use body::{Body, BodyError, ReplyBody, drain_refused};
+pub use piece_body::{PieceBody, Pieces};
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;
 pub use service::{Answering, Hosted, HostedService, Operation, Peer, RequestContext, Streaming};

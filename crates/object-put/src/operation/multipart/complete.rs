@@ -244,7 +244,7 @@ impl Completion {
             etag: self.whole.etag.clone(),
             checksum: self.whole.checksum.clone(),
             checksum_type: self.whole.checksum_type,
-            parts: Parts::Chunks { list, count, starts },
+            parts: Parts::Chunks { list, count, starts, bytes: Some(size) },
             encryption: upload.encryption.clone(),
             content: upload.content.clone(),
             metadata: upload.metadata.clone(),
