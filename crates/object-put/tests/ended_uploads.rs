@@ -84,7 +84,7 @@ impl Stores {
     /// Rows of the tables of uploads.
     fn rows(&self) -> usize {
         let rows = self.store.scan(&Span::default(), 100_000).unwrap().rows;
-        rows.iter().filter(|(key, _)| matches!(key.first(), Some(12..=16))).count()
+        rows.iter().filter(|(key, _)| matches!(key.first(), Some(12..=17))).count()
     }
 
     fn faults(&self) -> u64 {

@@ -95,7 +95,7 @@ impl EndStep<'_> {
             for ((_, key, _), upload) in &rows {
                 let key = String::from_utf8(key.clone()).map_err(|_| Error::Damaged)?;
                 let kept = PartNumbers::default();
-                open_upload::end(tx, bucket, &Key::new(key)?, upload, kept, self.now);
+                open_upload::end(tx, bucket, &Key::new(key)?, upload, kept, self.now)?;
             }
             if !more {
                 UPLOAD_ENDS.delete(tx, &self.job);

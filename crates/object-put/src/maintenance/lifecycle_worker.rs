@@ -207,8 +207,7 @@ impl BucketPass<'_> {
                 let outcome = run_blocking(self.store, ids, ATTEMPTS_MAX, |tx, _| {
                     let upload = open_upload::find(tx, self.bucket.id, &key, &name)?;
                     let kept = PartNumbers::default();
-                    open_upload::end(tx, self.bucket.id, &key, &upload, kept, self.now);
-                    Ok::<_, Error>(())
+                    open_upload::end(tx, self.bucket.id, &key, &upload, kept, self.now)
                 });
                 match outcome {
                     Ok(()) => aborted += 1,

@@ -233,5 +233,6 @@ pub(super) fn snapshot(
 ) -> Result<Snapshot, Error> {
     let (slot, _) = bucket_slot(bucket, key);
     let deletes = DELETE_GUARDS.get(tx, &slot)?.map_or(0, |deletes| deletes.count);
-    Ok(Snapshot { current: current.map(|current| current.version), delete_count: deletes })
+    let current = current.map(|current| current.version);
+    Ok(Snapshot { current, delete_count: deletes, key_deletes: None })
 }

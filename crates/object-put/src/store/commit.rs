@@ -11,8 +11,8 @@ use crate::store::key::Key;
 use crate::store::part_list::Parts;
 use crate::store::precondition::{Precondition, Snapshot};
 use crate::store::tables::{
-    BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, bucket_slot,
-    object_key, version_place,
+    BUCKETS, CURRENT, DELETE_GUARDS, DISCARDED_LISTS, GARBAGE, NONCURRENT, NULLS, UPLOADED_KEYS,
+    bucket_slot, object_key, version_place,
 };
 use crate::store::version::{ObjectData, ObjectVersion, VersionId};
 
@@ -47,15 +47,8 @@ pub fn commit(
     let bucket = same_bucket(tx, new.bucket)?;
     let place = object_key(bucket.id, new.key);
     let current = CURRENT.get(tx, &place)?;
-    let (slot, key_hash) = bucket_slot(bucket.id, new.key);
-    let deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
-    new.precondition.check_at_commit(
-        new.key,
-        new.snapshot,
-        current.as_ref(),
-        &deletes,
-        key_hash,
-    )?;
+    let is_deleted = is_deleted_since(tx, bucket.id, new.key, new.snapshot)?;
+    new.precondition.check_at_commit(new.key, new.snapshot, current.as_ref(), is_deleted)?;
     let newest = match &current {
         Some(current) => Some(current.version.sequence),
         None => newest_noncurrent(tx, bucket.id, new.key)?,
@@ -74,6 +67,23 @@ pub fn commit(
     };
     CURRENT.put(tx, &place, &object);
     Ok(object)
+}
+
+/// Tells whether a key may have been deleted since it was seen. Sure where the key counts its deletes, as each does that has an upload.
+fn is_deleted_since(
+    tx: &mut Tx<'_>,
+    bucket: u64,
+    key: &Key,
+    seen: &Snapshot,
+) -> Result<bool, Error> {
+    let (slot, key_hash) = bucket_slot(bucket, key);
+    let deletes = DELETE_GUARDS.get(tx, &slot)?.unwrap_or_default();
+    if let Some(count) = seen.key_deletes
+        && let Some(own) = UPLOADED_KEYS.get(tx, &object_key(bucket, key))?
+    {
+        return Ok(own.deletes != count);
+    }
+    Ok(deletes.may_include(seen.delete_count, key_hash))
 }
 
 /// The bucket with this name, if it is still the one that the start saw.

@@ -15,8 +15,10 @@ use crate::store::commit::{
 use crate::store::key::Key;
 use crate::store::lookup::{FoundVersion, locate};
 use crate::store::tables::{
-    CURRENT, DELETE_GUARDS, NONCURRENT, NULLS, bucket_slot, object_key, version_place,
+    CURRENT, DELETE_GUARDS, NONCURRENT, NULLS, UPLOADED_KEYS, bucket_slot, object_key,
+    version_place,
 };
+use crate::store::upload::UploadedKey;
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// A key or a version to delete.
@@ -75,6 +77,10 @@ pub fn delete(
     };
     deletes.record(key_hash);
     DELETE_GUARDS.put(tx, &slot, &deletes);
+    let place = object_key(bucket.id, request.key);
+    if let Some(own) = UPLOADED_KEYS.get(tx, &place)? {
+        UPLOADED_KEYS.put(tx, &place, &UploadedKey { deletes: own.deletes + 1, ..own });
+    }
     Ok(outcome)
 }
 

@@ -10,8 +10,12 @@ use crate::error::Error;
 use crate::store::bucket::Bucket;
 use crate::store::commit::same_bucket;
 use crate::store::key::Key;
-use crate::store::tables::{GARBAGE, UPLOAD_ENDS, UPLOAD_PARTS, UPLOADS};
-use crate::store::upload::{PartNumbers, Upload, UploadEnd, UploadId, UploadPart, due};
+use crate::store::tables::{
+    COMPLETED_UPLOADS, GARBAGE, UPLOAD_ENDS, UPLOAD_PARTS, UPLOADED_KEYS, UPLOADS, object_key,
+};
+use crate::store::upload::{
+    PartNumbers, Upload, UploadEnd, UploadId, UploadPart, UploadedKey, due,
+};
 use crate::store::version::VersionId;
 
 /// A sequence for an upload of a key that no other has.
@@ -26,7 +30,9 @@ pub fn new_id(
     ids: &mut dyn Ids,
 ) -> Result<UploadId, Error> {
     let mut place = (bucket, key.as_bytes().to_vec(), u64::try_from(now.micros()).unwrap_or(0));
-    while UPLOADS.get_shared(tx, &place)?.is_some() {
+    while UPLOADS.get_shared(tx, &place)?.is_some()
+        || COMPLETED_UPLOADS.get_shared(tx, &place)?.is_some()
+    {
         place.2 += 1;
     }
     Ok(UploadId { sequence: place.2, random: VersionId::random_bytes(ids) })
@@ -67,7 +73,21 @@ pub fn put_part(
     Ok(())
 }
 
+/// Counts one more upload of a key; gives the deletes that the key has counted so far.
+///
+/// # Errors
+/// As reads of the store.
+pub fn begin(tx: &mut Tx<'_>, bucket: u64, key: &Key) -> Result<u64, Error> {
+    let place = object_key(bucket, key);
+    let own = UPLOADED_KEYS.get(tx, &place)?.unwrap_or_default();
+    UPLOADED_KEYS.put(tx, &place, &UploadedKey { uploads: own.uploads + 1, ..own });
+    Ok(own.deletes)
+}
+
 /// Ends an upload: its parts, but those that an object has `kept`, are freed from now on.
+///
+/// # Errors
+/// As reads of the store.
 pub fn end(
     tx: &mut Tx<'_>,
     bucket: u64,
@@ -75,7 +95,18 @@ pub fn end(
     upload: &Upload,
     kept: PartNumbers,
     now: Timestamp,
-) {
+) -> Result<(), Error> {
     UPLOADS.delete(tx, &upload.place(bucket, key));
     UPLOAD_ENDS.put(tx, &(due(now), upload.number), &UploadEnd::Parts { kept });
+    let place = object_key(bucket, key);
+    // None of one that began in an earlier release.
+    let own = UPLOADED_KEYS.get(tx, &place)?.filter(|_| upload.snapshot.key_deletes.is_some());
+    match own {
+        Some(own) if own.uploads > 1 => {
+            UPLOADED_KEYS.put(tx, &place, &UploadedKey { uploads: own.uploads - 1, ..own });
+        }
+        Some(_) => UPLOADED_KEYS.delete(tx, &place),
+        None => {}
+    }
+    Ok(())
 }

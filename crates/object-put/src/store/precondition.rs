@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::request::dialect::Dialect;
 use crate::request::etag;
 use crate::request::fields::Fields;
-use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
 use crate::store::version::{ObjectVersion, VersionId};
 
@@ -34,6 +33,9 @@ pub struct Snapshot {
     pub current: Option<VersionId>,
     /// Deletes that the key's slot had counted.
     pub delete_count: u64,
+    /// Deletes that the key itself had counted, where it is an upload's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_deletes: Option<u64>,
 }
 
 impl Precondition {
@@ -84,7 +86,7 @@ impl Precondition {
         }
     }
 
-    /// Checks again at the commit a condition that held at the start.
+    /// Checks again at the commit a condition that held at the start; `is_deleted` says whether the key was deleted since.
     ///
     /// # Errors
     /// [`Error::PreconditionFailed`] for a create that lost to another;
@@ -94,8 +96,7 @@ impl Precondition {
         key: &Key,
         snapshot: &Snapshot,
         current: Option<&ObjectVersion>,
-        deletes: &DeleteGuard,
-        key_hash: u64,
+        is_deleted: bool,
     ) -> Result<(), Error> {
         let conflict =
             |condition| Err(Error::ConditionalRequestConflict { condition, key: key.to_string() });
@@ -104,9 +105,7 @@ impl Precondition {
             Self::Absent if current.is_some() => {
                 Err(Error::PreconditionFailed { condition: IF_NONE_MATCH })
             }
-            Self::Absent if deletes.may_include(snapshot.delete_count, key_hash) => {
-                conflict(IF_NONE_MATCH)
-            }
+            Self::Absent if is_deleted => conflict(IF_NONE_MATCH),
             Self::Absent => Ok(()),
             Self::Matches(_) if current.map(|current| current.version) != snapshot.current => {
                 conflict(IF_MATCH)
@@ -165,20 +164,9 @@ mod tests {
     #[test]
     fn a_key_that_came_and_went_in_between_is_a_conflict() {
         let key = Key::new("k".to_owned()).unwrap();
-        let mut deletes = DeleteGuard::default();
         let snapshot = Snapshot::default();
-        assert_eq!(
-            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 5),
-            Ok(())
-        );
-        deletes.record(5);
-        assert!(matches!(
-            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 5),
-            Err(Error::ConditionalRequestConflict { .. })
-        ));
-        assert_eq!(
-            Precondition::Absent.check_at_commit(&key, &snapshot, None, &deletes, 6),
-            Ok(())
-        );
+        let check = |deleted| Precondition::Absent.check_at_commit(&key, &snapshot, None, deleted);
+        assert_eq!(check(false), Ok(()));
+        assert!(matches!(check(true), Err(Error::ConditionalRequestConflict { .. })));
     }
 }

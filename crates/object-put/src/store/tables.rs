@@ -16,7 +16,9 @@ use crate::store::bucket::Bucket;
 use crate::store::delete_guard::DeleteGuard;
 use crate::store::key::Key;
 use crate::store::part_list::PartListChunk;
-use crate::store::upload::{CompletedUpload, DraftList, Upload, UploadEnd, UploadKey, UploadPart};
+use crate::store::upload::{
+    CompletedUpload, DraftList, Upload, UploadEnd, UploadKey, UploadPart, UploadedKey,
+};
 use crate::store::version::{ObjectVersion, VersionId};
 
 /// A bucket's number, and the bytes of a key.
@@ -58,6 +60,8 @@ pub const COMPLETED_UPLOADS: Table<UploadKey, CompletedUpload> = Table::new(14);
 pub const UPLOAD_ENDS: Table<(u64, u64), UploadEnd> = Table::new(15);
 /// Part lists that no object names yet, by number.
 pub const DRAFT_LISTS: Table<u64, DraftList> = Table::new(16);
+/// Keys that have unfinished uploads.
+pub const UPLOADED_KEYS: Table<ObjectKey, UploadedKey> = Table::new(17);
 /// Ids of the root keys that bodies of the store are sealed with.
 pub const ROOT_KEYS: Table<String, ()> = Table::new(24);
 

@@ -188,6 +188,17 @@ pub struct CompletedUpload {
 
 impl JsonRecord for CompletedUpload {}
 
+/// A key with unfinished uploads: one may last for days, in which no guard of a slot remembers each delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UploadedKey {
+    /// The number of them.
+    pub uploads: u64,
+    /// Deletes of the key since the first of them began.
+    pub deletes: u64,
+}
+
+impl JsonRecord for UploadedKey {}
+
 /// Numbers of parts, a bit each.
 #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -25,6 +25,6 @@ pub fn abort(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Rep
         }
     }
     let kept = PartNumbers::default();
-    open_upload::end(tx, call.bucket()?.id, call.key()?, &upload, kept, call.now);
+    open_upload::end(tx, call.bucket()?.id, call.key()?, &upload, kept, call.now)?;
     Ok(Reply::empty(204))
 }

@@ -201,7 +201,7 @@ impl Completion {
         data.etag = tag.map_or(data.etag, hex::encode);
         let object = commit(tx, &new, data)?;
         let kept = self.parts.iter().map(|listed| listed.part.number).collect();
-        open_upload::end(tx, self.bucket.id, &self.key, &upload, kept, now);
+        open_upload::end(tx, self.bucket.id, &self.key, &upload, kept, now)?;
         let data = object.data.as_deref().ok_or(Error::Internal)?;
         let rules = self.lifecycle.as_ref();
         let expiration = match self.bucket.kind {

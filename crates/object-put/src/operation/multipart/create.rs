@@ -18,7 +18,7 @@ use crate::store::commit::same_bucket;
 use crate::store::key::Key;
 use crate::store::lifecycle;
 use crate::store::object_encryption::ObjectEncryption;
-use crate::store::open_upload::new_id;
+use crate::store::open_upload;
 use crate::store::tables::{CURRENT, UPLOADS, object_key};
 use crate::store::upload::{Upload, UploadChecksum};
 
@@ -78,9 +78,11 @@ impl UploadAdmission {
         let (bucket, key) = (same_bucket(tx, &self.bucket)?, &self.key);
         let current = CURRENT.get_shared(tx, &object_key(bucket.id, key))?;
         let headers = self.headers.clone();
+        let mut seen = snapshot(tx, bucket.id, key, current.as_deref())?;
+        seen.key_deletes = Some(open_upload::begin(tx, bucket.id, key)?);
         let upload = Upload {
             number: ids.next(),
-            id: new_id(tx, bucket.id, key, call.now, ids)?,
+            id: open_upload::new_id(tx, bucket.id, key, call.now, ids)?,
             initiated: call.now,
             initiator: call.caller.account().map(|account| account.id.clone()),
             owner: self.owner.clone(),
@@ -93,7 +95,7 @@ impl UploadAdmission {
             tags: headers.tags,
             acl: self.acl.clone(),
             lock: headers.lock,
-            snapshot: snapshot(tx, bucket.id, key, current.as_deref())?,
+            snapshot: seen,
             replaced: 0,
         };
         UPLOADS.put(tx, &upload.place(bucket.id, key), &upload);
