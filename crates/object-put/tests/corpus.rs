@@ -72,3 +72,8 @@ fn the_corpus_of_session_tokens_holds() {
 fn the_corpus_of_part_lists_holds() {
     replay("object_part_list", fuzz::part_list);
 }
+
+#[test]
+fn the_corpus_of_encryption_contexts_holds() {
+    replay("object_encryption_context", fuzz::encryption_context);
+}

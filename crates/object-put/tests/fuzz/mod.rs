@@ -3,6 +3,8 @@
 #![expect(unreachable_pub, reason = "fuzz targets and tests include this file")]
 #![expect(clippy::indexing_slicing, reason = "a target that meets the unexpected fails")]
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use object_put::auth::account::Caller;
 use object_put::auth::canonical;
@@ -19,6 +21,7 @@ use object_put::form::credentials::FormCredentials;
 use object_put::form::fields::{Form, FormReader};
 use object_put::form::framing::{Decoder as FormDecoder, Piece};
 use object_put::form::policy::PostPolicy;
+use object_put::kms::context::EncryptionContext;
 use object_put::operation::multipart::part_document::PartDocument;
 use object_put::operation::put_headers::{METADATA_BYTES_MAX, PutHeaders};
 use object_put::request::dialect::Dialect;
@@ -235,6 +238,27 @@ pub fn listing(data: &[u8]) {
     if let Ok(lifecycle) = lifecycle {
         let shown = lifecycle.shown("http://store/doc/2006-03-01/");
         assert!(Lifecycle::from_xml(shown.as_bytes(), || "id".to_owned()).is_ok());
+    }
+}
+
+/// Encryption contexts: one that is read is read again from its own words, and no pair more or less has its bytes.
+pub fn encryption_context(data: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(data) {
+        let _ = EncryptionContext::from_header(text);
+    }
+    let Ok(context) = EncryptionContext::from_header(&STANDARD.encode(data)) else {
+        return;
+    };
+    let text = serde_json::to_vec(&context).unwrap_or_default();
+    assert_eq!(EncryptionContext::from_header(&STANDARD.encode(&text)).as_ref(), Ok(&context));
+    assert!(
+        context.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() <= text.len()
+    );
+    for resource in ["arn:aws:s3:::b", "arn:aws:s3:::b/k"] {
+        let whole = context.with_resource(resource);
+        let more = whole.iter().count() - context.iter().count();
+        assert_eq!(whole.canonical() == context.canonical(), more == 0);
+        assert_eq!(whole.with_resource("another"), whole, "a resource is named once");
     }
 }
 
