@@ -270,3 +270,48 @@ async fn a_commit_of_an_append_that_fails_leaves_the_object_as_it_was_or_whole_w
         assert_eq!(world.send(&Draft::zonal("GET", "/k", b"")).await.body, expected);
     }
 }
+
+#[tokio::test]
+async fn whichever_call_to_the_disk_fails_a_part_is_the_old_one_or_the_new_one_whole() {
+    for (kind, size) in [
+        (io::ErrorKind::StorageFull, 100_usize),
+        (io::ErrorKind::StorageFull, 300_000),
+        (io::ErrorKind::Other, 100),
+        (io::ErrorKind::Other, 300_000),
+    ] {
+        for call in 0.. {
+            let directory = tempfile::tempdir().unwrap();
+            let disk = Countdown::new(kind);
+            let ids = SeededIds::from_number(3);
+            let blobs = Directory::open(directory.path(), Arc::new(disk.clone()), ids).unwrap();
+            let world = World::on(Arc::new(Memory::new()), Arc::new(blobs), NOW).await;
+            let begun = world.send(&Draft::new("POST", "/bkt/k?uploads", b"")).await;
+            let id = begun.element("UploadId").unwrap();
+            let part = format!("/bkt/k?partNumber=1&uploadId={id}");
+            let old = world.store(&part, b"the old part").await;
+            let new = vec![b'n'; size];
+            disk.arm(call);
+            let answer = world.send(&Draft::put(&part, &new)).await;
+            let was_reached = !disk.is_armed();
+            disk.arm(-1);
+            assert!([200, 500, 503].contains(&answer.status), "{call}: {}", answer.text());
+            let (kept, body) = if answer.status == 200 {
+                (&answer, new)
+            } else {
+                (&old, b"the old part".to_vec())
+            };
+            let tag = kept.header("etag").unwrap();
+            let text = format!(
+                "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{tag}</ETag></Part></CompleteMultipartUpload>"
+            );
+            let done = Draft::new("POST", &format!("/bkt/k?uploadId={id}"), text.as_bytes());
+            let done = world.send(&done).await;
+            assert_eq!(done.status, 200, "{kind} {size} {call}: {}", done.text());
+            assert!(world.fetch("/bkt/k").await.body == body, "{kind} {size} {call}");
+            if !was_reached {
+                assert!(answer.status == 200 && call > 1, "nothing failed");
+                break;
+            }
+        }
+    }
+}

@@ -13,6 +13,11 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use md5::{Digest as _, Md5};
+use object_put::maintenance::ended_uploads;
+use object_put::maintenance::garbage::{self, Pass};
 use proptest::prelude::*;
 use service::{Answer, Draft, NOW, Session, World};
 use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
@@ -29,6 +34,7 @@ enum Step {
         key: usize,
         size: usize,
         fill: u8,
+        mode: usize,
     },
     PutIfAbsent {
         key: usize,
@@ -48,6 +54,35 @@ enum Step {
     },
     Versioning {
         enabled: bool,
+    },
+    Begin {
+        key: usize,
+        mode: usize,
+    },
+    /// A part of one of the uploads.
+    Part {
+        upload: usize,
+        number: u32,
+        size: usize,
+        fill: u8,
+    },
+    /// A part whose body is an object's.
+    CopyPart {
+        upload: usize,
+        number: u32,
+        key: usize,
+    },
+    /// A completion with the first of its parts.
+    Complete {
+        upload: usize,
+        parts: usize,
+    },
+    Abort {
+        upload: usize,
+    },
+    /// The clock moves on, and what nobody needs is freed.
+    Clock {
+        hours: u64,
     },
     Restart,
     /// A PUT with an offset in the directory bucket, within a session: at the end of the object or elsewhere.
@@ -88,8 +123,16 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let key = || 0..KEYS.len();
     prop_oneof![
-        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>())
-            .prop_map(|(key, size, fill)| Step::Put { key, size, fill }),
+        4 => (key(), prop_oneof![0_usize..100, Just(70_000), Just(140_000)], any::<u8>(), mode())
+            .prop_map(|(key, size, fill, mode)| Step::Put { key, size, fill, mode }),
+        3 => (key(), mode()).prop_map(|(key, mode)| Step::Begin { key, mode }),
+        8 => (0_usize..4, 1_u32..5, prop_oneof![8_usize..100, Just(70_000)], any::<u8>())
+            .prop_map(|(upload, number, size, fill)| Step::Part { upload, number, size, fill }),
+        2 => (0_usize..4, 1_u32..5, key())
+            .prop_map(|(upload, number, key)| Step::CopyPart { upload, number, key }),
+        4 => (0_usize..4, 1_usize..5).prop_map(|(upload, parts)| Step::Complete { upload, parts }),
+        1 => (0_usize..4).prop_map(|upload| Step::Abort { upload }),
+        1 => (1_u64..100).prop_map(|hours| Step::Clock { hours }),
         2 => (key(), any::<u8>()).prop_map(|(key, fill)| Step::PutIfAbsent { key, fill }),
         2 => (key(), any::<u8>(), any::<bool>())
             .prop_map(|(key, fill, is_current)| Step::PutIfMatch { key, fill, is_current }),
@@ -109,8 +152,54 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Modes of encryption: the headers of what is written, and those of what is read and of parts.
+type Mode = (fn(Draft) -> Draft, fn(Draft) -> Draft);
+
+const MODES: [Mode; 5] = [
+    (|draft| draft, |draft| draft),
+    (|draft| draft.with(MODE, "aws:kms"), |draft| draft),
+    (
+        |draft| draft.with(MODE, "aws:kms").with(&format!("{MODE}-bucket-key-enabled"), "true"),
+        |draft| draft,
+    ),
+    (|draft| draft.with(MODE, "aws:kms:dsse"), |draft| draft),
+    (|draft| with_customers_key(draft, ""), |draft| with_customers_key(draft, "")),
+];
+const MODE: &str = "x-store-server-side-encryption";
+/// The mode whose key each request brings.
+const CUSTOMER: usize = 4;
+
+fn with_customers_key(draft: Draft, source: &str) -> Draft {
+    let name = |end: &str| format!("x-store{source}-server-side-encryption-customer-{end}");
+    draft
+        .with(&name("algorithm"), "AES256")
+        .with(&name("key"), STANDARD.encode([7; 32]))
+        .with(&name("key-md5"), STANDARD.encode(Md5::digest([7; 32])))
+}
+
+fn mode() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => Just(0_usize), 2 => 1..MODES.len()]
+}
+
+/// The bytes of an object and its mode.
+#[derive(Debug, Clone, PartialEq)]
+struct Body {
+    bytes: Vec<u8>,
+    mode: usize,
+}
+
 /// A version as the model has it: its id, and its body or `None` for a delete marker.
-type Entry = (String, Option<Vec<u8>>);
+type Entry = (String, Option<Body>);
+
+/// An unfinished upload as the model has it.
+#[derive(Debug)]
+struct Upload {
+    key: &'static str,
+    id: String,
+    mode: usize,
+    /// Tags and bytes of its parts.
+    parts: BTreeMap<u32, (String, Vec<u8>)>,
+}
 
 /// The versions that the bucket should hold.
 #[derive(Debug, Default)]
@@ -120,15 +209,16 @@ struct Model {
     keys: BTreeMap<&'static str, Vec<Entry>>,
     /// The objects of the directory bucket.
     directory: BTreeMap<&'static str, Vec<u8>>,
+    uploads: Vec<Upload>,
 }
 
 impl Model {
-    fn current(&self, key: &str) -> Option<&Vec<u8>> {
+    fn current(&self, key: &str) -> Option<&Body> {
         self.keys.get(key)?.first()?.1.as_ref()
     }
 
     /// Puts a version, or a marker, on top of a key.
-    fn push(&mut self, key: &'static str, id: Option<&str>, body: Option<Vec<u8>>) {
+    fn push(&mut self, key: &'static str, id: Option<&str>, body: Option<Body>) {
         let entries = self.keys.entry(key).or_default();
         let id = id.filter(|_| self.versioning == Some(true)).unwrap_or("null");
         entries.retain(|(own, _)| id != "null" || own != "null");
@@ -211,11 +301,15 @@ impl Bench {
         let draft = Draft { time: self.now, ..Draft::put(&format!("/enforced/{key}"), &body) };
         self.world.cut(&draft.bytes(), cut.0, cut.1).await;
         self.restart().await;
-        let seen = self.get(key, None).await;
+        let mode = model.current(key).map_or(0, |body| body.mode);
+        let mut seen = self.get(key, None, 0).await;
+        if seen.status == 400 {
+            seen = self.get(key, None, mode).await;
+        }
         if seen.status == 200 && seen.body == body {
             assert_eq!(cut.0, 100, "half a body was stored");
             let version = seen.header("x-amz-version-id").map(str::to_owned);
-            model.push(key, version.as_deref(), Some(body));
+            model.push(key, version.as_deref(), Some(Body { bytes: body, mode: 0 }));
         }
     }
 
@@ -284,10 +378,12 @@ impl Bench {
 
     async fn apply(&mut self, step: &Step, model: &mut Model) {
         match step {
-            Step::Put { key, size, fill } => {
-                let body = vec![*fill; *size];
-                let answer = self.put(KEYS[*key], &body, None).await;
+            Step::Put { key, size, fill, mode } => {
+                let bytes = vec![*fill; *size];
+                let draft = Draft::put(&format!("/enforced/{}", KEYS[*key]), &bytes);
+                let answer = self.send(MODES[*mode].0(draft)).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
+                let body = Body { bytes, mode: *mode };
                 model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(body));
             }
             Step::PutIfAbsent { key, fill } => {
@@ -296,11 +392,13 @@ impl Bench {
                 let answer = self.put(KEYS[*key], &[*fill], condition).await;
                 assert_eq!(answer.status, if is_there { 412 } else { 200 }, "{}", answer.text());
                 if !is_there {
-                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(vec![*fill]));
+                    let body = Body { bytes: vec![*fill], mode: 0 };
+                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(body));
                 }
             }
             Step::PutIfMatch { key, fill, is_current } => {
-                let seen = self.get(KEYS[*key], None).await;
+                let mode = model.current(KEYS[*key]).map_or(0, |body| body.mode);
+                let seen = self.get(KEYS[*key], None, mode).await;
                 let tag = seen.header("etag").filter(|_| *is_current).unwrap_or("\"stale\"");
                 let condition = Some(("if-match", tag.to_owned()));
                 let answer = self.put(KEYS[*key], &[*fill], condition).await;
@@ -311,7 +409,8 @@ impl Bench {
                 };
                 assert_eq!(answer.status, expected, "{}", answer.text());
                 if expected == 200 {
-                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(vec![*fill]));
+                    let body = Body { bytes: vec![*fill], mode: 0 };
+                    model.push(KEYS[*key], answer.header("x-amz-version-id"), Some(body));
                 }
             }
             Step::Delete { key } => {
@@ -340,6 +439,42 @@ impl Bench {
                 let answer = self.send(Draft::put("/enforced?versioning", body.as_bytes())).await;
                 assert_eq!(answer.status, 200, "{}", answer.text());
                 model.versioning = Some(*enabled);
+            }
+            Step::Begin { key, mode } => {
+                let draft = Draft::new("POST", &format!("/enforced/{}?uploads", KEYS[*key]), b"");
+                let answer = self.send(MODES[*mode].0(draft)).await;
+                let id = answer.element("UploadId").unwrap();
+                let (key, parts) = (KEYS[*key], BTreeMap::new());
+                model.uploads.push(Upload { key, id, mode: *mode, parts });
+            }
+            Step::Part { upload, number, size, fill } => {
+                if let Some(upload) = model.uploads.get_mut(*upload) {
+                    let bytes = vec![*fill; *size];
+                    let answer = self.send(upload.part(*number, &bytes)).await;
+                    assert_eq!(answer.status, 200, "{}", answer.text());
+                    let tag = answer.header("etag").unwrap().to_owned();
+                    upload.parts.insert(*number, (tag, bytes));
+                }
+            }
+            Step::CopyPart { upload, number, key } => {
+                let source = model.current(KEYS[*key]).cloned();
+                if let Some(upload) = model.uploads.get_mut(*upload) {
+                    self.copy_part(upload, *number, KEYS[*key], source).await;
+                }
+            }
+            Step::Complete { upload, parts } => self.complete(*upload, *parts, model).await,
+            Step::Abort { upload } => {
+                if *upload < model.uploads.len() {
+                    let upload = model.uploads.remove(*upload);
+                    let answer = self.send(Draft::new("DELETE", &upload.target(), b"")).await;
+                    assert_eq!(answer.status, 204, "{}", answer.text());
+                    let answer = self.send(upload.part(1, b"late")).await;
+                    assert_eq!(answer.status, 404, "{}", answer.text());
+                }
+            }
+            Step::Clock { hours } => {
+                self.now = self.now.plus(Duration::from_secs(hours * 3_600));
+                self.free();
             }
             Step::Restart => self.restart().await,
             Step::Append { key, at_end, size, fill } => {
@@ -381,29 +516,95 @@ impl Bench {
         }
     }
 
-    async fn get(&mut self, key: &str, version: Option<&str>) -> Answer {
+    /// Frees what nobody needs by now, as the service does in the background.
+    fn free(&self) {
+        let (store, blobs) = (self.open.0.upgrade().unwrap(), self.open.1.upgrade().unwrap());
+        let (store, blobs) = (&*store, &*blobs);
+        let mut ids = SeededIds::from_number(8);
+        let (goes_on, is_open) = (|| true, |_| false);
+        ended_uploads::collect(store, blobs, &mut ids, self.now, &goes_on).unwrap();
+        let pass = Pass { store, blobs, now: self.now, goes_on: &goes_on, is_open: &is_open };
+        garbage::collect(&pass, &mut ids).unwrap();
+    }
+
+    async fn copy_part(
+        &mut self,
+        upload: &mut Upload,
+        number: u32,
+        key: &str,
+        source: Option<Body>,
+    ) {
+        let draft = upload.part(number, b"").with("x-store-copy-source", format!("enforced/{key}"));
+        let of_customer = source.as_ref().is_some_and(|source| source.mode == CUSTOMER);
+        let draft = if of_customer { with_customers_key(draft, "-copy-source") } else { draft };
+        let answer = self.send(draft).await;
+        let Some(source) = source else {
+            assert_eq!(answer.status, 404, "{}", answer.text());
+            return;
+        };
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let tag = answer.element("ETag").unwrap().replace("&quot;", "\"");
+        upload.parts.insert(number, (tag, source.bytes));
+    }
+
+    async fn complete(&mut self, place: usize, parts: usize, model: &mut Model) {
+        let Some(upload) = model.uploads.get(place) else {
+            return;
+        };
+        let named: Vec<_> = upload.parts.iter().take(parts).collect();
+        let rows = named.iter().map(|(number, (tag, _))| {
+            format!("<Part><PartNumber>{number}</PartNumber><ETag>{tag}</ETag></Part>")
+        });
+        let rows: String = rows.collect();
+        let text = format!("<CompleteMultipartUpload>{rows}</CompleteMultipartUpload>");
+        let draft = Draft::new("POST", &upload.target(), text.as_bytes());
+        let draft = MODES[upload.mode].1(draft);
+        let answer = self.send(draft.clone()).await;
+        let is_short = |(_, (_, bytes)): &(&u32, &(String, Vec<u8>))| {
+            (bytes.len() as u64) < service::PART_BYTES_MIN
+        };
+        let but_the_last = named.len().saturating_sub(1);
+        if named.is_empty() || named[..but_the_last].iter().any(is_short) {
+            assert_eq!(answer.status, 400, "{}", answer.text());
+            return;
+        }
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let bytes: Vec<u8> = named.iter().flat_map(|(_, (_, bytes))| bytes.clone()).collect();
+        let upload = model.uploads.remove(place);
+        let version = answer.header("x-amz-version-id").map(str::to_owned);
+        let body = Body { bytes, mode: upload.mode };
+        model.push(upload.key, version.as_deref(), Some(body));
+        // Asked again, it answers as before.
+        let again = self.send(draft).await;
+        assert_eq!((again.status, again.text()), (200, answer.text()));
+    }
+
+    async fn get(&mut self, key: &str, version: Option<&str>, mode: usize) -> Answer {
         let version = version.map(|id| format!("?versionId={id}")).unwrap_or_default();
-        self.send(Draft::new("GET", &format!("/enforced/{key}{version}"), b"")).await
+        let draft = Draft::new("GET", &format!("/enforced/{key}{version}"), b"");
+        self.send(MODES[mode].1(draft)).await
     }
 
     /// Everything that the model holds is there, and nothing else is listed.
     async fn compare(&mut self, model: &Model) {
         let mut live = Vec::new();
         for key in KEYS {
-            let answer = self.get(key, None).await;
+            let mode = model.current(key).map_or(0, |body| body.mode);
+            let answer = self.get(key, None, mode).await;
             match model.current(key) {
                 Some(body) => {
                     assert_eq!(answer.status, 200, "{key}: {}", answer.text());
-                    assert!(answer.body == *body, "{key}");
+                    assert!(answer.body == body.bytes, "{key}");
                     live.push(key);
                 }
                 None => assert_eq!(answer.status, 404, "{key}"),
             }
             for (id, body) in model.keys.get(key).into_iter().flatten() {
-                let answer = self.get(key, Some(id)).await;
+                let mode = body.as_ref().map_or(0, |body| body.mode);
+                let answer = self.get(key, Some(id), mode).await;
                 match body {
                     Some(body) => {
-                        assert!(answer.status == 200 && answer.body == *body, "{key} {id}")
+                        assert!(answer.status == 200 && answer.body == body.bytes, "{key} {id}")
                     }
                     None => assert_eq!(answer.status, 405, "{key} {id}"),
                 }
@@ -435,6 +636,37 @@ impl Bench {
             .flat_map(|(key, entries)| entries.iter().map(|_| (*key).to_owned()))
             .collect();
         assert_eq!(listed(&versions), expected, "{versions}");
+        let uploads = self.send(Draft::new("GET", "/enforced?uploads", b"")).await.text();
+        let mut expected: Vec<_> = model.uploads.iter().map(|upload| upload.key).collect();
+        expected.sort_unstable();
+        assert_eq!(listed(&uploads), expected, "{uploads}");
+        for upload in &model.uploads {
+            let draft = MODES[upload.mode].1(Draft::new("GET", &upload.target(), b""));
+            let parts = self.send(draft).await.text();
+            let rows: Vec<_> = parts.split("<Part>").skip(1).collect();
+            assert_eq!(rows.len(), upload.parts.len(), "{parts}");
+            for (row, (number, (tag, bytes))) in rows.iter().zip(&upload.parts) {
+                let tag = tag.replace('"', "&quot;");
+                for shown in [
+                    format!("<PartNumber>{number}<"),
+                    format!("<ETag>{tag}<"),
+                    format!("<Size>{}<", bytes.len()),
+                ] {
+                    assert!(row.contains(&shown), "{shown}: {row}");
+                }
+            }
+        }
+    }
+}
+
+impl Upload {
+    fn target(&self) -> String {
+        format!("/enforced/{}?uploadId={}", self.key, self.id)
+    }
+
+    fn part(&self, number: u32, bytes: &[u8]) -> Draft {
+        let draft = Draft::put(&format!("{}&partNumber={number}", self.target()), bytes);
+        MODES[self.mode].1(draft)
     }
 }
 
