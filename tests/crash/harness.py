@@ -81,11 +81,11 @@ def write_until(session, facts, stop, needed, grace_seconds, enough):
     return threads, failures
 
 
-def one_round(make, prepare, end, grace_seconds):
+def one_round(make, prepare, end, grace_seconds, flags):
     """One server, one end, one look. Gives how many facts were acknowledged and which of them are missing."""
     with tempfile.TemporaryDirectory() as folder:
         data = prepare(folder)
-        server = Server(data)
+        server = Server(data, flags)
         session = make(server.url)
         facts, stop, enough = [], threading.Event(), threading.Event()
         threads, failures = write_until(
@@ -102,7 +102,7 @@ def one_round(make, prepare, end, grace_seconds):
         facts = [fact for when, fact in facts if when <= ended - grace_seconds]
         if not facts:
             failures.append("nothing was acknowledged, so nothing was shown")
-        server = Server(again, flags_after(end))
+        server = Server(again, [*flags, *flags_after(end)])
         try:
             missing = failures + make(server.url).missing(facts)
         finally:
@@ -156,13 +156,13 @@ def release(folder):
         run("umount", f"{folder}/copy")
 
 
-def rounds(make, grace_seconds=0.0):
-    """Runs the rounds; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
+def rounds(make, grace_seconds=0.0, flags=()):
+    """Runs the rounds with these flags; `grace_seconds` is what a service may lose to a power cut, never to a kill."""
     how, count = sys.argv[1], int(sys.argv[2])
     prepare, end, grace = {"kill": (prepare_plain, kill, 0.0), "cut": (prepare_image, cut, grace_seconds)}[how]
     held = acknowledged = 0
     for number in range(count):
-        facts, missing = one_round(make, prepare, end, grace)
+        facts, missing = one_round(make, prepare, end, grace, flags)
         acknowledged += facts
         held += not missing
         print(f"{how} {number + 1}: {facts} acknowledged, {len(missing)} lost", *missing[:10], sep="\n  ")

@@ -3,6 +3,7 @@
 //! The stores below them have rounds of their own, driven by `crates/core/examples/crash`, which also shows that a power
 //! cut is noticed when the sync is left out.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::task::e2e;
 /// Arguments of `crash`.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Arguments {
-    /// 20 kills of each service and 5 power cuts, instead of the short form
+    /// 20 kills of each service, 50 of uploads in parts and 5 power cuts, instead of the short form
     #[arg(long)]
     pub full: bool,
     /// One of them alone: the stores, object, video or tabs
@@ -31,6 +32,8 @@ const STORES: &str = "stores";
 const KILLS_SHORT: u32 = 3;
 /// How often in the full form.
 const KILLS_FULL: u32 = 20;
+/// How often uploads in parts are killed in the full form: there is more between their steps.
+const KILLS_OF_PARTS: u32 = 50;
 /// How often the power is cut in the full form.
 const CUTS_FULL: u32 = 5;
 
@@ -60,7 +63,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             told(STORES, how, rounds_of_stores(how, *count));
         }
         for service in SERVICES.iter().filter(|service| is_chosen(service.short)) {
-            told(service.name, how, rounds_of(service, how, *count));
+            for writer in writers(service) {
+                let kills_of_parts = arguments.full && *how == "kill" && writer.ends_with(PARTS);
+                let count = if kills_of_parts { KILLS_OF_PARTS } else { *count };
+                told(&writer, how, rounds_of(service, &writer, how, count));
+            }
         }
     }
     if failed.is_empty() {
@@ -77,7 +84,9 @@ pub(crate) fn short() -> Result<String> {
     clients::install()?;
     let mut said = vec![rounds_of_stores("kill", KILLS_SHORT)?];
     for service in &SERVICES {
-        said.push(rounds_of(service, "kill", KILLS_SHORT)?);
+        for writer in writers(service) {
+            said.push(rounds_of(service, &writer, "kill", KILLS_SHORT)?);
+        }
     }
     Ok(said.join("; "))
 }
@@ -106,17 +115,32 @@ fn rounds_of_stores(how: &str, count: u32) -> Result<String> {
     Ok(ended.text.lines().last().unwrap_or_default().to_owned())
 }
 
-/// Runs a service's writers through some rounds; its last line says what held.
-fn rounds_of(service: &Service, how: &str, count: u32) -> Result<String> {
-    let script = root().join("tests/crash").join(format!("{}.py", service.name.replace('-', "_")));
-    let log = target().join("xtask").join(format!("crash-{}-{how}.log", service.short));
+/// The end of the name of those writers that upload in parts.
+const PARTS: &str = "_parts";
+
+/// The names of a service's writers: its own, and those beside it.
+fn writers(service: &Service) -> Vec<String> {
+    let own = service.name.replace('-', "_");
+    let of_parts = format!("{own}{PARTS}");
+    let all = [own, of_parts].into_iter();
+    all.filter(|writer| script(writer).is_file()).collect()
+}
+
+fn script(writer: &str) -> PathBuf {
+    root().join("tests/crash").join(format!("{writer}.py"))
+}
+
+/// Runs writers of a service through some rounds; the last line says what held.
+fn rounds_of(service: &Service, writer: &str, how: &str, count: u32) -> Result<String> {
+    let script = script(writer);
+    let log = target().join("xtask").join(format!("crash-{writer}-{how}.log"));
     let mut command = Command::new(clients::python());
     command.arg(&script).args([how, &count.to_string()]).current_dir(root());
     command.env("TRIPTYCH_BINARY", service.binary(false));
     command.env("TRIPTYCH_SEED", service.demo_seed());
     let ended = watch(&mut command, &log, Duration::from_secs(20 * 60), |_| {})?;
     if !ended.success {
-        bail!("{} {how} x{count}{}", service.name, tail(&log, 40));
+        bail!("{writer} {how} x{count}{}", tail(&log, 40));
     }
     Ok(ended.text.lines().last().unwrap_or_default().to_owned())
 }

@@ -38,7 +38,7 @@ const FUZZED_AT_ONCE: usize = 2;
 /// The steps with their seconds on two cores: kills and power cuts first, then the fuzz targets, whose build the first of them makes.
 fn steps() -> Result<Vec<Step>> {
     let mut steps =
-        vec![Step::new("crash", 25 * 60, crash_full), Step::new("fuzz build", 9 * 60, fuzz_build)];
+        vec![Step::new("crash", 31 * 60, crash_full), Step::new("fuzz build", 9 * 60, fuzz_build)];
     for names in targets()?.chunks(FUZZED_AT_ONCE) {
         let names = names.to_vec();
         let name = format!("fuzz {}", names.join(" "));
