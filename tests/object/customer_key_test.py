@@ -4,21 +4,13 @@ import base64
 import hashlib
 import os
 
-import boto3
-import urllib3
 from aws import HTTPS, CommandLine
-from botocore.config import Config
-from suite import DIALECTS, OWNER, REGION, Suite, request, send
+from customer_key import KEY, OTHER, HttpsSuite, own
+from suite import DIALECTS, OWNER, request, send
 
-urllib3.disable_warnings()
-KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 BODY = os.urandom(300_000)
 NO_KEY = "The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object."
 WRONG_KEY = "Requests specifying Server Side Encryption with Customer provided keys must provide the correct secret key."
-
-
-def own(key=KEY):
-    return {"SSECustomerAlgorithm": "AES256", "SSECustomerKey": key}
 
 
 def source(key=KEY):
@@ -30,20 +22,7 @@ def headers(key=KEY, prefix="-server-side-encryption-customer-"):
     return {prefix + "algorithm": "AES256", prefix + "key": base64.b64encode(key).decode(), prefix + "key-MD5": digest}
 
 
-class CustomerKeys(Suite):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.tls = boto3.client(
-            "s3",
-            endpoint_url=os.environ["TRIPTYCH_OBJECT_TLS_URL"],
-            region_name=REGION,
-            aws_access_key_id=OWNER[0],
-            aws_secret_access_key=OWNER[1],
-            verify=False,
-            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
-        )
-
+class CustomerKeys(HttpsSuite):
     def test_boto3_writes_and_reads_with_its_key(self):
         put = self.tls.put_object(Bucket="demo", Key="own", Body=BODY, **own())
         digest = base64.b64encode(hashlib.md5(KEY).digest()).decode()

@@ -4,14 +4,9 @@ import base64
 import hashlib
 import os
 
-import boto3
-import urllib3
 from boto3.s3.transfer import TransferConfig
-from botocore.config import Config
-from suite import OWNER, REGION, Suite
+from customer_key import KEY, OTHER, HttpsSuite, own
 
-urllib3.disable_warnings()
-KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 MEBIBYTE = 1024 * 1024
 BODY = os.urandom(5 * MEBIBYTE + 7)
 ARN = "arn:aws:kms:us-east-1:111122223333:key/134f2428-cec1-4b25-a1ae-000000000001"
@@ -23,24 +18,7 @@ MODES = (
 )
 
 
-def own(key=KEY):
-    return {"SSECustomerAlgorithm": "AES256", "SSECustomerKey": key}
-
-
-class EncryptedUploads(Suite):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.tls = boto3.client(
-            "s3",
-            endpoint_url=os.environ["TRIPTYCH_OBJECT_TLS_URL"],
-            region_name=REGION,
-            aws_access_key_id=OWNER[0],
-            aws_secret_access_key=OWNER[1],
-            verify=False,
-            config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1}),
-        )
-
+class EncryptedUploads(HttpsSuite):
     def upload(self, s3, bucket, key, parts, begin, each=None, complete=None):
         """Uploads `parts`; gives the answers to the beginning and to the end."""
         place = {"Bucket": bucket, "Key": key}
