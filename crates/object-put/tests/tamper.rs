@@ -390,8 +390,9 @@ fn refused(answer: &Answer, method: &str, told: &str) {
     let own = (answer.status, answer.element("Code").unwrap_or_default());
     let known = match (own.0, own.1.as_str()) {
         (500, "InternalError") => true,
-        // Another key, an archived object, no object.
-        (400, code) => code.starts_with("KMS.") || code == "InvalidRequest",
+        // Another key, another part, an archived object, no object.
+        (400, "InvalidRequest" | "InvalidPart" | "EntityTooSmall") => true,
+        (400, code) => code.starts_with("KMS."),
         (403, "AccessDenied" | "InvalidObjectState") | (404, "NoSuchKey") => true,
         // A delete marker; a part that the list does not name.
         (405, "MethodNotAllowed") | (416, "InvalidPartNumber") => true,
