@@ -14,7 +14,7 @@ import unittest
 import urllib.parse
 
 import boto3
-from awscrt.auth import AwsCredentialsProvider, AwsSignatureType, AwsSigningAlgorithm, AwsSigningConfig, aws_sign_request
+from awscrt.auth import AwsCredentialsProvider, AwsSignatureType, AwsSigningAlgorithm, AwsSignedBodyHeaderType, AwsSigningConfig, aws_sign_request
 from awscrt.http import HttpHeaders, HttpRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -25,8 +25,10 @@ WEBSITES = "web.test"
 SEED = {
     "dialect": "amz",
     "accounts": [{"id": ACCOUNT, "keys": [{"accessKeyId": KEY, "secretAccessKey": SECRET}]}],
-    "buckets": [{"name": "behind", "owner": ACCOUNT}, {"name": "site", "owner": ACCOUNT, "public": "read"}],
-    "accessPoints": [{"name": "myap", "account": ACCOUNT, "bucket": "behind", "alias": "myap-x1--s3alias"}],
+    "buckets": [{"name": "behind", "owner": ACCOUNT}, {"name": "site", "owner": ACCOUNT, "public": "read"},
+                {"name": "rack", "owner": ACCOUNT, "kind": "on-premises", "deployment": "op-01234567890123456"}],
+    "accessPoints": [{"name": "myap", "account": ACCOUNT, "bucket": "behind", "alias": "myap-x1--s3alias"},
+                     {"name": "outap", "account": ACCOUNT, "bucket": "rack"}],
 }
 _resolve = socket.getaddrinfo
 
@@ -85,7 +87,7 @@ def sign(method, path, kind, regions=REGION, secret=SECRET):
         algorithm=AwsSigningAlgorithm.V4_ASYMMETRIC, signature_type=kind, region=regions, service="s3",
         credentials_provider=AwsCredentialsProvider.new_static(KEY, secret), use_double_uri_encode=False,
         should_normalize_uri_path=False, signed_body_value="UNSIGNED-PAYLOAD",
-        signed_body_header_type=1 if kind == AwsSignatureType.HTTP_REQUEST_HEADERS else 0,
+        signed_body_header_type=AwsSignedBodyHeaderType.X_AMZ_CONTENT_SHA_256 if kind == AwsSignatureType.HTTP_REQUEST_HEADERS else AwsSignedBodyHeaderType.NONE,
         expiration_in_seconds=60 if kind == AwsSignatureType.HTTP_REQUEST_QUERY_PARAMS else None,
     )  # fmt: skip
     signed = aws_sign_request(request, config).result(10)
@@ -107,6 +109,26 @@ class AccessPoints(unittest.TestCase):
             with self.assertRaises(ClientError) as caught:
                 s3.put_bucket_versioning(Bucket="myap-x1--s3alias", VersioningConfiguration={"Status": "Enabled"})
             self.assertEqual(caught.exception.response["Error"]["Code"], "MethodNotAllowed")
+
+
+class OnPremises(unittest.TestCase):
+    def test_boto3_drives_one_by_arn_with_a_key_pair(self):
+        s3 = client()
+
+        def plainly(request, **_):
+            # To such ARNs the client speaks TLS alone, which its signature does not cover.
+            request.url = request.url.replace("https://", "http://", 1)
+
+        s3.meta.events.register("before-send.s3", plainly)
+        bucket = f"arn:aws:s3-outposts:{REGION}:{ACCOUNT}:outpost/op-01234567890123456/accesspoint/outap"
+        for body in (b"", b"here", b"r" * 300_000):
+            s3.put_object(Bucket=bucket, Key="dir/k", Body=body)
+            got = s3.get_object(Bucket=bucket, Key="dir/k")
+            self.assertEqual((got["Body"].read(), got["StorageClass"]), (body, "OUTPOSTS"))
+        with self.assertRaises(ClientError) as caught:
+            s3.put_object(Bucket=bucket, Key="k", Body=b"", StorageClass="STANDARD")
+        self.assertEqual(caught.exception.response["Error"]["Code"], "InvalidStorageClass")
+        s3.delete_object(Bucket=bucket, Key="dir/k")
 
 
 class KeyPairs(unittest.TestCase):

@@ -27,10 +27,10 @@ class Forms(Suite):
     def test_boto3_presigns_forms_of_both_versions(self):
         name = self.bucket()
         for version in ("s3", "s3v4"):
-            s3 = client(signature_version=version)
+            signer, s3 = client(signature_version=version), client()
             for size in (0, 5, 300_000):
                 body = b"f" * size
-                presigned = s3.generate_presigned_post(
+                presigned = signer.generate_presigned_post(
                     name, "up/${filename}", Fields={"Content-Type": "text/css", "success_action_status": "201"},
                     Conditions=[["starts-with", "$Content-Type", "text/"], {"success_action_status": "201"}, ["content-length-range", 0, 300_000]],
                 )  # fmt: skip
@@ -44,15 +44,15 @@ class Forms(Suite):
     def test_what_the_policy_does_not_say_is_refused(self):
         name = self.bucket()
         for version in ("s3", "s3v4"):
-            s3 = client(signature_version=version)
-            presigned = s3.generate_presigned_post(name, "k", Conditions=[["content-length-range", 2, 4]])
+            signer, s3 = client(signature_version=version), client()
+            presigned = signer.generate_presigned_post(name, "k", Conditions=[["content-length-range", 2, 4]])
             fields = presigned["fields"]
             self.is_refused(post(f"/{name}", form({**fields, "x-amz-meta-a": "b"}, b"123")), 403, "AccessDenied")
             self.is_refused(post(f"/{name}", form({**fields, "key": "other"}, b"123")), 403, "AccessDenied")
             self.is_refused(post(f"/{name}", form(fields, b"12345")), 400, "EntityTooLarge", ProposedSize="5", MaxSizeAllowed="4")
             self.is_refused(post(f"/{name}", form(fields, b"1")), 400, "EntityTooSmall")
             self.is_refused(post(f"/{name}", form(fields, None)), 400, "InvalidArgument", ArgumentName="file", ArgumentValue="0")
-            expired = s3.generate_presigned_post(name, "k", ExpiresIn=-1)["fields"]
+            expired = signer.generate_presigned_post(name, "k", ExpiresIn=-1)["fields"]
             self.is_refused(post(f"/{name}", form(expired, b"1")), 403, "AccessDenied", Message="Invalid according to Policy: Policy expired.")
             self.assertEqual(s3.list_objects_v2(Bucket=name)["KeyCount"], 0)
             self.assertEqual(post(f"/{name}", form(fields, b"123", after=[("x-amz-meta-late", "1")])).status, 204)
