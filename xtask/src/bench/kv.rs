@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use tempfile::tempdir_in;
 use triptych_core::id::{Ids, SeededIds};
-use triptych_core::kv::{KeyValue, Sled, SledConfig, Span, StoreError, run_blocking};
+use triptych_core::kv::{KeyValue, Sled, SledConfig, Span, StoreError, TreeKind, run_blocking};
 
 use super::report::Row;
 use crate::run::workspace::target;
@@ -54,7 +54,27 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
             rows.push(row("64 writers of one key", same, (&what, commits), Some(0.5)));
         }
     }
+    rows.extend(redb(folder.path())?);
     rows.extend(reads(&folder.path().join("reads"))?);
+    rows.extend(super::rebuild::measure(folder.path())?);
+    Ok(rows)
+}
+
+/// The same commits where redb is the tree, against those of sled's.
+fn redb(folder: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for count in [1, 16] {
+        let mut rates = Vec::new();
+        for (name, tree) in TreeKind::all() {
+            let path = folder.join(format!("tree-{name}-{count}"));
+            let store = Sled::open(&SledConfig { tree: tree.clone(), ..SledConfig::new(path) })?;
+            rates.push(commits(&store, count, spread)?);
+        }
+        if let [sled, redb] = rates.as_slice() {
+            let what = format!("{count} writers, redb");
+            rows.push(row(&what, *redb, ("sled", *sled), None));
+        }
+    }
     Ok(rows)
 }
 

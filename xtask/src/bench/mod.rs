@@ -6,6 +6,7 @@ mod kv;
 mod load;
 mod object;
 mod prism;
+mod rebuild;
 mod report;
 mod tabs;
 mod video;
