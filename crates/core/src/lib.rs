@@ -14,6 +14,7 @@
 //! | [`queue`] | a queue that threads wait at |
 //! | [`blobs`] | bodies too long for a key-value store |
 //! | `disk` | feature `sled`: the calls to the disk |
+//! | `explorer` | features `redb`, `testing`: the states that power cuts leave of the stores |
 //! | `host` | feature `host`: the server shell that the services run under |
 
 pub mod blobs;
@@ -23,6 +24,8 @@ pub mod disk;
 #[cfg(feature = "sled")]
 mod ending_thread;
 pub mod error;
+#[cfg(all(feature = "redb", feature = "testing"))]
+pub mod explorer;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod id;

@@ -1,7 +1,8 @@
 //! `cargo xtask crash`: kill the real binaries while they are written to, start them again, and look for what they acknowledged.
 //!
 //! The stores below them have rounds of their own, driven by `crates/core/examples/crash`, which also shows that a power
-//! cut is noticed when the sync is left out.
+//! cut is noticed when the sync is left out. With `--states`, `--faults` and `--syncs` the stores run on a simulated disk instead
+//! (`crates/core/examples/explore.rs`), whose every legal state after a kill or a cut may be opened and compared.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -24,7 +25,29 @@ pub(crate) struct Arguments {
     /// One of them alone: the stores, object, video or tabs
     #[arg(long, value_parser = [STORES, "object", "video", "tabs"])]
     pub only: Option<String>,
+    /// Instead: so many states that kills and cuts may leave of the stores, on a simulated disk
+    #[arg(long, value_name = "N")]
+    pub states: Option<u64>,
+    /// Instead: one call to the simulated disk in so many fails, of each kind, at run and at start
+    #[arg(long, value_name = "EVERY")]
+    pub faults: Option<u64>,
+    /// Instead: each sync is left out in turn, and has to be missed within so many states
+    #[arg(long, value_name = "N")]
+    pub syncs: Option<u64>,
+    /// The writes on the simulated disk [default: all]
+    #[arg(long, value_parser = WORKLOADS)]
+    pub workload: Option<String>,
+    /// The seed of the first run on the simulated disk
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
+
+/// The workloads of the explorer.
+const WORKLOADS: [&str; 2] = ["records", "bodies"];
+/// States of the full form; the short one is among the unit tests.
+const STATES_FULL: u64 = 5_000;
+/// One call in so many fails in the full form.
+const FAULTS_FULL: u64 = 7;
 
 /// The name of the rounds of the stores.
 const STORES: &str = "stores";
@@ -42,6 +65,9 @@ const CUTS_FULL: u32 = 5;
 /// # Errors
 /// If anything acknowledged is lost, anything partial is visible, or a power cut was asked for where none can be made.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if [arguments.states, arguments.faults, arguments.syncs].iter().any(Option::is_some) {
+        return explore(arguments);
+    }
     e2e::build()?;
     clients::install()?;
     let mut failed = Vec::new();
@@ -89,6 +115,57 @@ pub(crate) fn short() -> Result<String> {
         }
     }
     Ok(said.join("; "))
+}
+
+/// The full form of the explorer.
+///
+/// # Errors
+/// Whatever was found, or a sync that nothing missed.
+pub(crate) fn explore_full() -> Result<String> {
+    let mut said = explored(STATES_FULL, FAULTS_FULL)?;
+    said.push(explorer(&["syncs", &STATES_FULL.to_string(), "1"])?);
+    Ok(said.join("; "))
+}
+
+/// Both workloads on the simulated disk: states, then faults.
+fn explored(states: u64, every: u64) -> Result<Vec<String>> {
+    let mut said = Vec::new();
+    for workload in WORKLOADS {
+        said.push(explorer(&["states", &states.to_string(), workload, "1"])?);
+        said.push(explorer(&["faults", &every.to_string(), workload, "1"])?);
+    }
+    Ok(said)
+}
+
+/// Runs what the arguments ask of the explorer, and prints what it found.
+fn explore(arguments: &Arguments) -> Result<()> {
+    let seed = arguments.seed.to_string();
+    let is_chosen =
+        |workload: &&str| arguments.workload.as_deref().is_none_or(|chosen| chosen == *workload);
+    for workload in WORKLOADS.iter().filter(|workload| is_chosen(workload)) {
+        for (how, number) in [("states", arguments.states), ("faults", arguments.faults)] {
+            if let Some(number) = number {
+                println!("{}", explorer(&[how, &number.to_string(), workload, &seed])?);
+            }
+        }
+    }
+    if let Some(states) = arguments.syncs {
+        println!("{}", explorer(&["syncs", &states.to_string(), &seed])?);
+    }
+    Ok(())
+}
+
+/// Runs the explorer; gives all that it said.
+fn explorer(words: &[&str]) -> Result<String> {
+    let program = ["run", "--quiet", "--locked", "-p", "triptych-core", "--example", "explore"];
+    let mut command = cargo(&program);
+    command.args(["--all-features", "--"]).args(words);
+    let log = target().join("xtask").join(format!("explore-{}.log", words.join("-")));
+    let ended = watch(&mut command, &log, Duration::from_secs(30 * 60), |_| {})?;
+    if !ended.success {
+        bail!("explore {}{}", words.join(" "), tail(&log, 40));
+    }
+    Ok(ended.text.trim().to_owned())
 }
 
 /// Runs the stores' own writers through some rounds; the last line says what held.

@@ -1,5 +1,7 @@
 //! The calls to the disk, behind a trait so that a test can make the n-th one fail.
 
+#[cfg(feature = "testing")]
+pub mod simulated;
 #[cfg(test)]
 pub(crate) mod testing;
 

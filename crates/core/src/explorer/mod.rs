@@ -1,0 +1,198 @@
+//! The explorer of crash states: stores run on a simulated disk, pictures of it are taken at any call, and each picture is ended by a kill or a
+//! power cut that a seed chooses. Whatever is left must open, hold all that was acknowledged and nothing that never was, and go on.
+
+mod check;
+mod fault;
+mod missing_sync;
+mod workload;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use self::fault::{FaultReport, inject};
+pub use self::missing_sync::{MissingSync, SYNCS};
+pub use self::workload::Workload;
+use self::workload::{Life, Moment};
+use crate::disk::simulated::{
+    CallKind, CallOutcome, Choice, CrashPlan, Picture, SimulatedDisk, Survival,
+};
+use crate::id::{Ids, SeededIds};
+
+/// Pictures of a run at the most.
+const PICTURES_MAX: u64 = 12;
+/// States that each picture is ended in, but for the kill.
+const CUTS: u64 = 3;
+/// One in so many states is lived on in, and ended again.
+const SECOND_LIVES: u64 = 4;
+
+/// The work of an exploration.
+#[derive(Debug, Clone)]
+pub struct Exploration {
+    /// The seed of its first run; the next run has the next one.
+    pub seed: u64,
+    /// States to look at.
+    pub states: u64,
+    /// The writes.
+    pub workload: Workload,
+    /// The sync that is left out, to show that it is missed.
+    pub without: Option<MissingSync>,
+}
+
+/// The outcome of an exploration that found nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Explored {
+    /// Runs of the workload.
+    pub runs: u64,
+    /// States that were opened and compared.
+    pub states: u64,
+    /// Of these, second ends of a store that lived on.
+    pub second_lives: u64,
+    /// Changes that were not on disk when these states were left.
+    pub pending_changes: u64,
+}
+
+/// A state in which something is lost, partial or does not open.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("seed {seed}, state {state}: {what}{}", shown(.lost))]
+pub struct Finding {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The number of the state, of all that were looked at.
+    pub state: u64,
+    /// The fault.
+    pub what: String,
+    /// The changes that have to be lost for it, as few as were found.
+    pub lost: Vec<Choice>,
+}
+
+fn shown(lost: &[Choice]) -> String {
+    lost.iter().map(|choice| format!("\n  {:?}: {}", choice.survival, choice.change)).collect()
+}
+
+/// Looks at states until there are enough.
+///
+/// # Errors
+/// The first [`Finding`], with the fewest changes that have to be lost for it.
+pub fn explore(exploration: &Exploration) -> Result<Explored, Box<Finding>> {
+    let mut explored = Explored::default();
+    for seed in exploration.seed.. {
+        if explored.states >= exploration.states {
+            break;
+        }
+        explored.runs += 1;
+        let disk = SimulatedDisk::new();
+        let life = Life::first(seed, exploration.workload);
+        run(&disk, life, exploration, seed, true, &mut explored)?;
+    }
+    Ok(explored)
+}
+
+/// One life of a store, and the ends of its pictures.
+fn run(
+    disk: &SimulatedDisk,
+    life: Life,
+    exploration: &Exploration,
+    seed: u64,
+    goes_on: bool,
+    explored: &mut Explored,
+) -> Result<(), Box<Finding>> {
+    let state = explored.states;
+    let finding = |what: String, lost| Box::new(Finding { seed, state, what, lost });
+    let (watched, moment) = watched(disk, seed, exploration.without);
+    let lived = life.live(&watched, &moment).map_err(|what| finding(what, Vec::new()))?;
+    let mut pictures = watched.pictures();
+    pictures.push(watched.picture());
+    for (number, picture) in (0_u64..).zip(&pictures) {
+        let mut chance = SeededIds::from_number(seed << 8 | number);
+        for end in 0..=CUTS {
+            if explored.states >= exploration.states {
+                return Ok(());
+            }
+            explored.states += 1;
+            let plan = if end == 0 { picture.kill() } else { picture.cut(chance.next()) };
+            explored.pending_changes += plan.0.len() as u64;
+            let is_cut = end > 0;
+            let look = |plan: &CrashPlan| {
+                let left = if is_cut { picture.after(plan) } else { picture.same_uptime() };
+                check::look(&left, &lived, Moment::of(picture.mark), is_cut)
+            };
+            let next = match look(&plan) {
+                Ok(next) => next,
+                Err(_) => {
+                    let (what, lost) = shrunk(plan, &look);
+                    return Err(finding(what, lost));
+                }
+            };
+            if goes_on && explored.states.is_multiple_of(SECOND_LIVES) {
+                let left = if is_cut { picture.after(&plan) } else { picture.same_uptime() };
+                let before = explored.states;
+                run(&left, next, exploration, chance.next(), false, explored)?;
+                explored.second_lives += explored.states - before;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The disk with the sync left out, which takes pictures at calls that the seed chooses, and the moment that they are marked with.
+fn watched(
+    disk: &SimulatedDisk,
+    seed: u64,
+    without: Option<MissingSync>,
+) -> (SimulatedDisk, Arc<AtomicU64>) {
+    let moment = Arc::new(AtomicU64::new(0));
+    let marked = Arc::clone(&moment);
+    let mut chance = SeededIds::from_number(seed ^ 0x5EED);
+    let every = 5 + chance.next() % 60;
+    let (calls, taken) = (AtomicU64::new(chance.next() % every), AtomicU64::new(0));
+    let rule = without.map(MissingSync::rule);
+    let on_call = move |kind: CallKind, path: &Path| {
+        if rule.as_ref().is_some_and(|rule| rule(kind, path)) {
+            return CallOutcome::LeftOut;
+        }
+        let is_due = kind.changes_disk()
+            && calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(every)
+            && taken.fetch_add(1, Ordering::Relaxed) < PICTURES_MAX;
+        if is_due { CallOutcome::Pictured } else { CallOutcome::Made }
+    };
+    (disk.watched(on_call, move || marked.load(Ordering::SeqCst)), moment)
+}
+
+/// The fault that is left where as many changes as can be survive, and those that do not.
+fn shrunk<T>(
+    mut plan: CrashPlan,
+    look: &dyn Fn(&CrashPlan) -> Result<T, String>,
+) -> (String, Vec<Choice>) {
+    let mut what = look(&plan).err().unwrap_or_default();
+    let mut together = plan.0.len().div_ceil(2).max(1);
+    loop {
+        let mut at = 0;
+        while at < plan.0.len() {
+            let mut fewer = plan.clone();
+            let mut is_other = false;
+            for choice in fewer.0.iter_mut().skip(at).take(together) {
+                is_other |= choice.survival != Survival::Whole;
+                choice.survival = Survival::Whole;
+            }
+            if is_other && let Err(found) = look(&fewer) {
+                (plan, what) = (fewer, found);
+            }
+            at += together;
+        }
+        if together == 1 {
+            break;
+        }
+        together = together.div_ceil(2);
+    }
+    plan.0.retain(|choice| choice.survival != Survival::Whole);
+    (what, plan.0)
+}
+
+/// A picture, and the state of the disk in the same run of the machine.
+fn restarted(picture: &Picture) -> SimulatedDisk {
+    picture.same_uptime()
+}
+
+#[cfg(test)]
+mod tests;
