@@ -1,6 +1,5 @@
 //! Access points: another way to a bucket, where two policies must let a request through.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 

@@ -38,9 +38,9 @@ const FUZZED_AT_ONCE: usize = 2;
 /// The steps with their seconds on two cores: kills and power cuts first, then the fuzz targets, whose build the first of them makes.
 fn steps() -> Result<Vec<Step>> {
     let mut steps = vec![
-        Step::new("crash", 31 * 60, crash_full),
-        Step::new("explore", 8 * 60, crash::explore_full),
-        Step::new("fuzz build", 9 * 60, fuzz_build),
+        Step::new("crash", 27 * 60, crash_full),
+        Step::new("explore", 6 * 60, crash::explore_full),
+        Step::new("fuzz build", 8 * 60, fuzz_build),
     ];
     for names in targets()?.chunks(FUZZED_AT_ONCE) {
         let names = names.to_vec();
