@@ -1,6 +1,5 @@
 //! Access points: another way to a bucket, where two policies must let a request through.
 
-
 mod service;
 
 use service::{Answer, Draft, NOW, World};
