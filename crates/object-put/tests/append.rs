@@ -7,7 +7,7 @@ mod service;
 use std::path::Path;
 use std::sync::Arc;
 
-use object_put::store::part_list::{PARTS_MAX, Parts};
+use object_put::store::part_list::{PARTS_MAX, PARTS_PER_CHUNK, Parts};
 use object_put::store::tables::CURRENT;
 use service::{Draft, NOW, World};
 use triptych_core::blobs::{Directory, MemoryBlobs};
@@ -41,8 +41,10 @@ fn set_count(store: &dyn KeyValue, parts: u32) {
     run_blocking(store, &mut ids, 3, |tx: &mut Tx<'_>, _| {
         for (key, mut object) in CURRENT.all(tx, &(), 100)? {
             let data = object.data.as_deref_mut().unwrap();
-            if let Parts::Chunks { count, .. } = &mut data.parts {
+            if let Parts::Chunks { count, starts, .. } = &mut data.parts {
                 *count = parts;
+                // A record without a place for each chunk is none.
+                starts.resize(usize::try_from(parts).unwrap().div_ceil(PARTS_PER_CHUNK), 0);
                 CURRENT.put(tx, &key, &object);
             }
         }
