@@ -1,7 +1,5 @@
 //! Websites: what a browser is shown, and where it is led. And archived objects, which nobody is shown before they are restored.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
-
 mod service;
 
 use std::time::Duration;

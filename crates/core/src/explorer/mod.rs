@@ -117,12 +117,9 @@ fn run(
                 let left = if is_cut { picture.after(plan) } else { picture.same_uptime() };
                 check::look(&left, &lived, Moment::of(picture.mark), is_cut)
             };
-            let next = match look(&plan) {
-                Ok(next) => next,
-                Err(_) => {
-                    let (what, lost) = shrunk(plan, &look);
-                    return Err(finding(what, lost));
-                }
+            let Ok(next) = look(&plan) else {
+                let (what, lost) = shrunk(plan, &look);
+                return Err(finding(what, lost));
             };
             if goes_on && explored.states.is_multiple_of(SECOND_LIVES) {
                 let left = if is_cut { picture.after(&plan) } else { picture.same_uptime() };

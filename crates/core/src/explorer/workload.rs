@@ -166,7 +166,9 @@ impl Life {
         };
         for number in 0..BATCHES {
             let written = match self.workload {
-                Workload::Bodies if writer.chance.next() % 3 > 0 => writer.put_body(number),
+                Workload::Bodies if !writer.chance.next().is_multiple_of(3) => {
+                    writer.put_body(number)
+                }
                 Workload::Bodies if writer.chance.next().is_multiple_of(3) => writer.free(),
                 _ => writer.put_records(number),
             };

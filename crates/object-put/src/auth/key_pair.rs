@@ -207,7 +207,7 @@ mod tests {
             sequence(&[number(&[0x80]), one.clone()]),
             sequence(&[number(&order), one.clone()]),
             sequence(&[number(&[1; 34]), one.clone()]),
-            sequence(&[one.clone()]),
+            sequence(std::slice::from_ref(&one)),
             sequence(&[one.clone(), one.clone(), one.clone()]),
             String::new(),
             "3006".to_owned(),

@@ -270,13 +270,13 @@ impl PartHead {
 mod tests {
     use super::*;
 
-    /// The parts of a body that comes in pieces of `step` bytes: name, name of the file, bytes.
-    fn parts(
-        body: &[u8],
-        step: usize,
-    ) -> Result<(Vec<(String, Option<String>, Vec<u8>)>, bool), Error> {
+    /// A part: name, name of the file, bytes.
+    type Part = (String, Option<String>, Vec<u8>);
+
+    /// The parts of a body that comes in pieces of `step` bytes, and whether it ended.
+    fn parts(body: &[u8], step: usize) -> Result<(Vec<Part>, bool), Error> {
         let mut decoder = Decoder::of_content_type(Some("multipart/form-data; boundary=\"b-1\""))?;
-        let mut parts: Vec<(String, Option<String>, Vec<u8>)> = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         for piece in body.chunks(step) {
             decoder.feed(Bytes::copy_from_slice(piece));
             while let Some(piece) = decoder.piece()? {
