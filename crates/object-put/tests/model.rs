@@ -318,6 +318,7 @@ impl Bench {
         loop {
             let Some((session, end)) = self.session.clone() else {
                 let asked = self.now;
+                self.world.clock.set(asked);
                 let made = self.world.session(asked).await;
                 self.session = Some((made, asked.plus(Duration::from_secs(300))));
                 continue;
