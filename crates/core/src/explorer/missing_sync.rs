@@ -60,13 +60,7 @@ pub const SYNCS: &[MissingSync] = &[
     needed("a large body", "blobs/large", ("", ".part"), Bytes),
     needed("the name of a large body", "blobs/large", ("", ""), Name),
     needed("the name of the data directory", "..", ("", ""), Name),
-    spared(
-        "the header of a segment",
-        "kv",
-        ("journal-", ".spare"),
-        Bytes,
-        "the sync of its first group carries the header with it",
-    ),
+    needed("the header of a segment", "kv", ("journal-", ".spare"), Bytes),
     spared(
         "the tree",
         "kv",
@@ -132,7 +126,7 @@ impl MissingSync {
                     ".." => path == Path::new("/"),
                     _ => path == folder,
                 };
-                is_its && *changed.lock()
+                is_its && (self.folder == ".." || *changed.lock())
             }
             _ => false,
         }

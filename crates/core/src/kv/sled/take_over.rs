@@ -8,7 +8,7 @@ use super::index_state::IndexState;
 use super::open_error::OpenError;
 use super::opening::Opening;
 use super::rows::{LastVersion, Rows, VERSION_KEY};
-use super::tree::{ALL, TreeKind};
+use super::tree::{self, ALL, TreeKind};
 use super::wal::{Segment, Spares, TURNS, is_spare, replay};
 use super::{Engine, Sled, Version, mark, preflight, wall_clock_millis};
 use crate::disk::{Disk, DiskLock};
@@ -26,6 +26,10 @@ impl Sled {
         remove_unmarked(&**disk, directory).map_err(unusable)?;
         let has_older = format.is_some() || disk.file_id(&TreeKind::Sled.path(directory)).is_ok();
         let kind = if has_older { TreeKind::Sled } else { config.tree.clone() };
+        if !has_older {
+            // A start that was cut off before its mark may have left half a tree, which never held anything.
+            tree::remove(&**disk, directory).map_err(unusable)?;
+        }
         let tree = config.open_tree(&kind, disk).map_err(|error| opening.refused(error))?;
         let last = match tree.get(VERSION_KEY).map_err(|error| opening.refused(error))? {
             // A damaged log can look like an empty one to sled; the mark tells that there was a store.
