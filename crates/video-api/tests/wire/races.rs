@@ -292,7 +292,11 @@ async fn what_names_a_thing_while_it_goes_leaves_nothing_of_it_behind() {
         .filter(|(key, _)| {
             key[0] < 0x80 && ![0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x4A].contains(&key[0])
         })
-        .filter(|(key, value)| holds(value, "\"PL\"") || holds(key, "Vw") || holds(value, "\"w\""))
+        .filter(|(key, value)| {
+            // A counter has a member of this name, which names no video.
+            let value = String::from_utf8_lossy(value).replace("\"w\":", "");
+            value.contains("\"PL\"") || holds(key, "Vw") || value.contains("\"w\"")
+        })
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     assert_eq!(named, [], "rows that name what is gone");
