@@ -250,7 +250,7 @@ class OtherSettings(Suite):
         events = "<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>"
         fast = "<AccelerateConfiguration><Status>Enabled</Status></AccelerateConfiguration>"
         for parameter, operation, document in (
-            ("website", "PutBucketWebsite", "<X/>"), ("replication", "PutBucketReplication", "<X/>"),
+            ("replication", "PutBucketReplication", "<X/>"),
             ("logging", "PutBucketLogging", logging), ("notification", "PutBucketNotificationConfiguration", events),
             ("accelerate", "PutBucketAccelerateConfiguration", fast),
         ):  # fmt: skip

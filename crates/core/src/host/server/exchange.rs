@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::{Request, Response, Version, header};
+use http::{HeaderValue, Request, Response, Version, header};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::Instant;
@@ -35,9 +35,16 @@ impl<S: HostedService> ServerState<S> {
         let target = redact(target, self.service.secret_parameters());
         let host = host_of(&request).unwrap_or_default();
         let noted = Noted::of(&request, &target);
+        let holds_body_back =
+            request.version() < Version::HTTP_2 && request.headers().contains_key(header::EXPECT);
         self.metrics.begin();
-        let (response, fault) = self.route(request, peer, &id, &target, noted.copy.clone()).await;
+        let (mut response, fault) =
+            self.route(request, peer, &id, &target, noted.copy.clone()).await;
         let took = begun.elapsed();
+        if holds_body_back && !response.status().is_success() {
+            // A client that was refused sends no body, and its next request would be read as one.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         let status = response.status().as_u16();
         let operation =
             response.extensions().get::<Operation>().map_or("-", |operation| operation.0);
