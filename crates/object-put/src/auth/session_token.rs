@@ -1,12 +1,11 @@
 //! Tokens of sessions: each holds its whole session, sealed, so that nothing about it is stored and whoever has the sealing key opens it.
 //! The secret of its credentials follows from the token and that key.
 
-use aes_gcm::aead::{AeadInOut, KeyInit};
-use aes_gcm::{Aes256Gcm, Nonce, Tag};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use subtle::ConstantTimeEq;
 use triptych_core::id::Ids;
+use triptych_crypto::aes_256_gcm::{Aes256Gcm, NONCE_BYTES, TAG_BYTES};
 
 use crate::auth::account::{AccessKey, Secret};
 use crate::auth::digest::hmac_sha256;
@@ -17,8 +16,6 @@ use crate::body::object_key::SecretKey;
 const ID_START: &str = "OPSE";
 /// The form of the tokens that are made now, their first byte.
 const FORM: u8 = 1;
-const NONCE_BYTES: usize = 12;
-const TAG_BYTES: usize = 16;
 /// Bytes of a secret before they are encoded.
 const SECRET_BYTES: usize = 30;
 /// The most characters of a token.
@@ -64,10 +61,7 @@ impl SessionKey {
         let mut nonce = [0; NONCE_BYTES];
         ids.fill(&mut nonce);
         let mut sealed = serde_json::to_vec(session).ok()?;
-        let tag = self
-            .cipher()
-            .encrypt_inout_detached(&Nonce::from(nonce), &[FORM], sealed.as_mut_slice().into())
-            .ok()?;
+        let tag = self.cipher().encrypt(nonce, &[FORM], &mut sealed).ok()?;
         let bytes = [&[FORM][..], &nonce, &sealed, &tag].concat();
         Some(self.credentials(&bytes, URL_SAFE_NO_PAD.encode(&bytes)))
     }
@@ -86,20 +80,13 @@ impl SessionKey {
             return None;
         }
         let mut opened = sealed.to_vec();
-        self.cipher()
-            .decrypt_inout_detached(
-                &Nonce::from(*nonce),
-                &[FORM],
-                opened.as_mut_slice().into(),
-                &Tag::from(*tag),
-            )
-            .ok()?;
+        self.cipher().decrypt(*nonce, &[FORM], &mut opened, *tag).ok()?;
         let session = serde_json::from_slice(&opened).ok()?;
         Some((session, self.credentials(&bytes, token.to_owned())))
     }
 
     fn cipher(&self) -> Aes256Gcm {
-        Aes256Gcm::new(self.0.derive("token", &[]).reveal().into())
+        Aes256Gcm::new(self.0.derive("token", &[]).reveal())
     }
 
     fn credentials(&self, bytes: &[u8], token: String) -> SessionCredentials {

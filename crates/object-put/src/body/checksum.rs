@@ -6,8 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
-
-use crate::body::md5_lanes::Md5Sum;
+use triptych_crypto::md5_lanes::Md5Sum;
 
 /// A checksum algorithm (spec §4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

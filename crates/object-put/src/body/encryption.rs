@@ -9,24 +9,20 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use aes_gcm::aead::consts::U12;
-use aes_gcm::aead::{AeadInOut, KeyInit};
-use aes_gcm::{Aes256Gcm, Nonce, Tag};
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use triptych_core::id::Ids;
+use triptych_crypto::aes_256_gcm::{Aes256Gcm, CipherError, NONCE_BYTES};
 use zeroize::Zeroizing;
+
+/// Bytes that encryption adds to a record in each layer, and those of a key of any kind.
+pub use triptych_crypto::aes_256_gcm::{KEY_BYTES, TAG_BYTES};
 
 /// The mode that every body has unless it asks for another: keys that the service manages.
 pub const SERVICE_MANAGED: &str = "AES256";
 /// Bytes of a record before it is encrypted; the last of a body may have fewer.
 pub const RECORD_BYTES: usize = 64 * 1024;
-/// Bytes that encryption adds to a record.
-pub const TAG_BYTES: usize = 16;
-/// Bytes of a key of any kind.
-pub const KEY_BYTES: usize = 32;
-const NONCE_BYTES: usize = 12;
 /// Sealed records leave in pieces of about this many bytes.
 const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
 
@@ -34,6 +30,12 @@ const PIECE_BYTES: usize = 4 * (RECORD_BYTES + TAG_BYTES);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed body does not open: it is damaged, or its root key is missing")]
 pub struct DecryptError;
+
+impl From<CipherError> for DecryptError {
+    fn from(_: CipherError) -> Self {
+        Self
+    }
+}
 
 /// The data key of a body as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +74,7 @@ impl Keyring {
     pub fn insert(&mut self, root: &[u8; KEY_BYTES]) -> String {
         let digest = Sha256::new().chain_update(b"root key id").chain_update(root).finalize();
         let id = hex::encode(digest.get(..4).unwrap_or_default());
-        self.roots.insert(id.clone(), Aes256Gcm::new(root.into()));
+        self.roots.insert(id.clone(), Aes256Gcm::new(root));
         id
     }
 
@@ -104,7 +106,7 @@ impl Keyring {
         wrapped.extend_from_slice(key);
         if let Some(root) = self.roots.get(&self.current)
             && let Some(body) = wrapped.get_mut(NONCE_BYTES..)
-            && let Ok(tag) = root.encrypt_inout_detached(&Nonce::from(nonce), context, body.into())
+            && let Ok(tag) = root.encrypt(nonce, context, body)
         {
             wrapped.extend_from_slice(&tag);
         }
@@ -138,13 +140,7 @@ impl Keyring {
         let (key, tag) = rest.split_first_chunk::<KEY_BYTES>().ok_or(DecryptError)?;
         let tag = <[u8; TAG_BYTES]>::try_from(tag).map_err(|_| DecryptError)?;
         let mut key = Zeroizing::new(*key);
-        root.decrypt_inout_detached(
-            &Nonce::from(*nonce),
-            context,
-            (&mut key[..]).into(),
-            &Tag::from(tag),
-        )
-        .map_err(|_| DecryptError)?;
+        root.decrypt(*nonce, context, &mut key[..], tag)?;
         Ok(key)
     }
 }
@@ -168,8 +164,8 @@ impl DataKey {
     #[must_use]
     pub fn new(key: &[u8; KEY_BYTES], outer: Option<&[u8; KEY_BYTES]>, context: &[u8]) -> Self {
         Self {
-            cipher: Aes256Gcm::new(key.into()),
-            outer: outer.map(|outer| Aes256Gcm::new(outer.into())),
+            cipher: Aes256Gcm::new(key),
+            outer: outer.map(Aes256Gcm::new),
             context: Sha256::digest(context).into(),
         }
     }
@@ -187,7 +183,7 @@ impl DataKey {
     }
 
     /// The nonce and the bound data of record `index` in a layer. A data key encrypts one body, so the place is nonce enough.
-    fn binding(&self, layer: u8, index: u64, last: bool) -> (Nonce<U12>, [u8; 41]) {
+    fn binding(&self, layer: u8, index: u64, last: bool) -> ([u8; NONCE_BYTES], [u8; 41]) {
         let mut nonce = [0; NONCE_BYTES];
         let mut bound = [u8::from(last); 41];
         let (start, number) = nonce.split_at_mut(4);
@@ -197,7 +193,7 @@ impl DataKey {
         context.copy_from_slice(&self.context);
         let (place, _) = rest.split_at_mut(8);
         place.copy_from_slice(&index.to_be_bytes());
-        (Nonce::from(nonce), bound)
+        (nonce, bound)
     }
 
     /// Encrypts the record at the end of `out`, from `start` on, and appends the tag of each layer.
@@ -208,8 +204,7 @@ impl DataKey {
             };
             let (nonce, bound) = self.binding(layer, index, last);
             // Only a record beyond 64 GiB can fail, and none is longer than RECORD_BYTES and a tag.
-            let tag = cipher.encrypt_inout_detached(&nonce, &bound, record.into());
-            let tag: [u8; TAG_BYTES] = tag.map_or([0; TAG_BYTES], Into::into);
+            let tag = cipher.encrypt(nonce, &bound, record).unwrap_or([0; TAG_BYTES]);
             out.extend_from_slice(&tag);
         }
     }
@@ -220,12 +215,10 @@ impl DataKey {
                 continue;
             };
             let (_, tag) = record.split_last_chunk::<TAG_BYTES>().ok_or(DecryptError)?;
-            let tag = Tag::from(*tag);
+            let tag = *tag;
             record.truncate(record.len() - TAG_BYTES);
             let (nonce, bound) = self.binding(layer, index, last);
-            cipher
-                .decrypt_inout_detached(&nonce, &bound, (&mut record[..]).into(), &tag)
-                .map_err(|_| DecryptError)?;
+            cipher.decrypt(nonce, &bound, record, tag)?;
         }
         Ok(())
     }

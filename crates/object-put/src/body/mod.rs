@@ -7,7 +7,6 @@ pub mod checksum;
 pub mod crc;
 pub mod customer_key;
 pub mod encryption;
-pub mod md5_lanes;
 pub mod object_key;
 pub mod part_digests;
 pub mod verifier;

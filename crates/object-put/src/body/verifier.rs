@@ -4,13 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
+use triptych_crypto::md5_lanes::Md5Sum;
 
 use crate::auth::chunk_signature::ChunkSigner;
 use crate::auth::payload::Payload;
 use crate::auth::signature::Verified;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::{Algorithm, Checksum, Digested, Digests};
-use crate::body::md5_lanes::Md5Sum;
 use crate::error::Error;
 use crate::request::dialect::Dialect;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use triptych_core::blobs::Blobs;
 use triptych_core::kv::KeyValue;
+use triptych_crypto::md5_lanes::Md5Sum;
 
 use crate::body::encryption::Keyring;
-use crate::body::md5_lanes::Md5Sum;
 use crate::server::md5_pool::Md5Pool;
 use crate::server::object_keys::ObjectKeys;
 use crate::server::open_bodies::OpenBodies;

@@ -7,8 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use triptych_core::queue::Queue;
-
-use crate::body::md5_lanes::{BLOCK_BYTES, LANES, Md5State, Md5Sum, advance, last_blocks};
+use triptych_crypto::md5_lanes::{BLOCK_BYTES, LANES, Md5State, Md5Sum, advance, last_blocks};
 
 /// Bytes that wait to be summed, beside the piece of each body that was handed over last, shared by the bodies that are summed.
 const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -97,12 +96,7 @@ fn advance_all(queue: &Queue<Arc<QueuedBody>>, bodies: Vec<Arc<QueuedBody>>) {
         if bytes == 0 {
             break;
         }
-        match (states.as_mut_slice(), fronts.as_slice()) {
-            ([a], [one]) => each(&mut [a], [one]),
-            ([a, b], [one, two]) => each(&mut [a, b], [one, two]),
-            ([a, b, c], [one, two, three]) => each(&mut [a, b, c], [one, two, three]),
-            _ => return,
-        }
+        advance(&mut states, &fronts);
         for waiting in &mut pieces {
             skip(waiting, bytes);
         }
@@ -111,14 +105,6 @@ fn advance_all(queue: &Queue<Arc<QueuedBody>>, bodies: Vec<Arc<QueuedBody>>) {
         if body.end(state, pieces) {
             queue.push(body);
         }
-    }
-}
-
-fn each<const N: usize>(states: &mut [&mut Md5State; N], bodies: [&[u8]; N]) {
-    let mut copied = states.each_ref().map(|state| **state);
-    advance(&mut copied, bodies);
-    for (state, copied) in states.iter_mut().zip(copied) {
-        **state = copied;
     }
 }
 

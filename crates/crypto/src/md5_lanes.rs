@@ -58,10 +58,19 @@ pub fn last_blocks(tail: &[u8], bytes: u64) -> Vec<u8> {
     last
 }
 
-/// Takes the next blocks of `N` bodies: as many of each as the shortest has.
-pub fn advance<const N: usize>(states: &mut [Md5State; N], bodies: [&[u8]; N]) {
+/// Takes the next blocks of up to [`LANES`] bodies, each with its state: as many of each as the shortest has.
+pub fn advance(states: &mut [Md5State], bodies: &[&[u8]]) {
+    match (states, bodies) {
+        ([a], [one]) => side_by_side([a], [one]),
+        ([a, b], [one, two]) => side_by_side([a, b], [one, two]),
+        ([a, b, c], [one, two, three]) => side_by_side([a, b, c], [one, two, three]),
+        _ => debug_assert!(false, "as many states as bodies, and one to LANES of them"),
+    }
+}
+
+fn side_by_side<const N: usize>(states: [&mut Md5State; N], bodies: [&[u8]; N]) {
     let mut blocks = bodies.map(|body| body.as_chunks::<BLOCK_BYTES>().0.iter());
-    let mut words = transposed(states.map(|state| state.0));
+    let mut words = transposed(states.each_ref().map(|state| state.0));
     loop {
         let next = blocks.each_mut().map(|blocks| blocks.next());
         if next.iter().any(Option::is_none) {
@@ -70,7 +79,7 @@ pub fn advance<const N: usize>(states: &mut [Md5State; N], bodies: [&[u8]; N]) {
         let message = transposed(next.map(|block| words_of(block.unwrap_or(&[0; BLOCK_BYTES]))));
         words = compress(words, &message);
     }
-    for (state, words) in states.iter_mut().zip(transposed(words)) {
+    for (state, words) in states.into_iter().zip(transposed(words)) {
         state.0 = words;
     }
 }
@@ -219,7 +228,7 @@ mod tests {
             let (blocks, tail) = body.split_at(body.len() - tail);
             [blocks, &last_blocks(tail, body.len() as u64)].concat()
         });
-        advance(&mut states, whole.each_ref().map(Vec::as_slice));
+        advance(&mut states, &whole.each_ref().map(Vec::as_slice));
         states.map(Md5State::sum)
     }
 
@@ -243,9 +252,9 @@ mod tests {
     #[test]
     fn the_shortest_body_says_how_far_all_come() {
         let mut states = [Md5State::default(); 2];
-        advance(&mut states, [&[1; 128], &[2; 64]]);
+        advance(&mut states, &[&[1; 128], &[2; 64]]);
         let mut alone = [Md5State::default()];
-        advance(&mut alone, [&[1; 64]]);
+        advance(&mut alone, &[&[1; 64]]);
         assert_eq!(states[0], alone[0]);
     }
 }
