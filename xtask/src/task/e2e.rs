@@ -1,10 +1,15 @@
 //! Real clients against real processes: each test file of `tests/` gets a server of its own, on a free port and an empty disk.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use indicatif::MultiProgress;
 use serde_json::Value;
 
 use crate::run::clients;
@@ -56,37 +61,63 @@ pub(crate) fn build() -> Result<()> {
 /// The files with a failed, skipped or absent check.
 pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
     clients::install()?;
-    let (mut failed, mut checks, mut ran) = (Vec::new(), 0, 0);
+    let mut all = Vec::new();
     for service in &SERVICES {
-        if arguments.only.as_deref().is_some_and(|only| only != service.short) {
-            continue;
-        }
-        for file in test_files(service, arguments.name.as_deref())? {
-            ran += 1;
-            let name = shown(&file);
-            let (bar, began) = (spinner(&name), Instant::now());
-            let outcome = run_file(service, &file, |line| bar.set_message(line.to_owned()));
-            bar.finish_and_clear();
-            let seconds = began.elapsed().as_secs_f64();
-            match outcome {
-                Ok(count) => {
-                    checks += count;
-                    println!("  ok      {name:<44} {count:>4} checks {seconds:>6.1} s");
-                }
-                Err(error) => {
-                    println!("  FAILED  {name:<44} {seconds:>18.1} s\n{error:#}");
-                    failed.push(name);
-                }
-            }
+        if arguments.only.as_deref().is_none_or(|only| only == service.short) {
+            let files = test_files(service, arguments.name.as_deref())?;
+            all.extend(files.into_iter().map(|file| (service, file)));
         }
     }
-    if !failed.is_empty() {
-        bail!("{} of {ran} client files failed: {}", failed.len(), failed.join(", "));
-    }
-    if ran == 0 {
+    if all.is_empty() {
         bail!("no client file was found: there is nothing that this could show");
     }
-    Ok(format!("{checks} checks of {ran} client files passed"))
+    let (mut failed, mut checks) = (Vec::new(), 0);
+    run_side_by_side(&all, |file, outcome, seconds| {
+        let name = shown(file);
+        match outcome {
+            Ok(count) => {
+                checks += count;
+                println!("  ok      {name:<44} {count:>4} checks {seconds:>6.1} s");
+            }
+            Err(error) => {
+                println!("  FAILED  {name:<44} {seconds:>18.1} s\n{error:#}");
+                failed.push(name);
+            }
+        }
+    });
+    if !failed.is_empty() {
+        bail!("{} of {} client files failed: {}", failed.len(), all.len(), failed.join(", "));
+    }
+    Ok(format!("{checks} checks of {} client files passed", all.len()))
+}
+
+/// Runs as many files at once as there are processors: each waits for its own servers most of the time. `ended` hears of each when it ends.
+fn run_side_by_side(
+    files: &[(&'static Service, PathBuf)],
+    mut ended: impl FnMut(&Path, Result<u64>, f64),
+) {
+    let next = AtomicUsize::new(0);
+    let bars = MultiProgress::new();
+    let (send, outcomes) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..available_parallelism().map_or(1, NonZero::get) {
+            let (send, next, bars) = (send.clone(), &next, &bars);
+            scope.spawn(move || {
+                while let Some((service, file)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let (bar, began) = (bars.add(spinner(&shown(file))), Instant::now());
+                    let outcome = run_file(service, file, |line| bar.set_message(line.to_owned()));
+                    bar.finish_and_clear();
+                    if send.send((file, outcome, began.elapsed().as_secs_f64())).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(send);
+        for (file, outcome, seconds) in outcomes {
+            bars.suspend(|| ended(file, outcome, seconds));
+        }
+    });
 }
 
 /// Runs the clients written in Rust, which have a workspace of their own because they pull in much.
