@@ -197,6 +197,7 @@ impl Browser {
     ) -> Result<(), Error> {
         self.now = self.now.max(now);
         let tab = self.tab_mut(id)?;
+        tab.is_used = true;
         let at = tab.history_at;
         if let Some(entry) = tab.history.get_mut(at) {
             entry.was_used = true;

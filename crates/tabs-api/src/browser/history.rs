@@ -32,7 +32,6 @@ fn enter_history(
     kind: NavigationKind,
     is_same_document: bool,
 ) -> PageCacheUse {
-    let was_used = tab.history.get(tab.history_at).is_some_and(|entry| entry.was_used);
     let is_same_url = *tab.url == *url;
     let stays = is_same_document
         || matches!(
@@ -60,14 +59,18 @@ fn enter_history(
         }
         NavigationKind::Push | NavigationKind::Append | NavigationKind::Replace => {
             tab.history.truncate(tab.history_at + 1);
+            // What counts of a page is this visit: one that came again and was not touched is passed over.
+            if let Some(left) = tab.history.get_mut(tab.history_at) {
+                left.was_used = tab.is_used;
+            }
             // The user's use of a page goes on in the next one of the same host.
             let is_same_host = host(&tab.url) == host(url);
-            let was_used = was_used && (is_same_document || is_same_host);
+            tab.is_used &= is_same_document || is_same_host;
             tab.history.push(HistoryEntry {
                 url: url.into(),
                 title: "".into(),
                 document,
-                was_used,
+                was_used: tab.is_used,
                 is_cached: false,
             });
             tab.history_at = tab.history.len() - 1;
@@ -75,6 +78,7 @@ fn enter_history(
         }
         NavigationKind::Traverse(index) | NavigationKind::Step(index) => {
             tab.history_at = index;
+            tab.is_used &= is_same_document;
             let cached = tab
                 .history
                 .get_mut(index)

@@ -184,6 +184,8 @@ pub struct Tab {
     pub history: Vec<HistoryEntry>,
     /// The current one.
     pub history_at: usize,
+    /// True if the user did something on its page since it came.
+    pub is_used: bool,
     /// Its zoom.
     pub zoom: ZoomState,
     /// The declared or detected language of its page.
@@ -239,6 +241,7 @@ impl Tab {
             hidden_at: now,
             history: Vec::new(),
             history_at: 0,
+            is_used: false,
             zoom: ZoomState::default(),
             language: None,
             frames: Vec::new(),
