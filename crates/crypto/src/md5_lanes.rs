@@ -100,7 +100,7 @@ fn transposed<const ROWS: usize, const COLUMNS: usize>(
 }
 
 /// The same word of each body.
-type Vocabulary<const N: usize> = [u32; N];
+type Lanes<const N: usize> = [u32; N];
 
 /// The sines of RFC 1321, by rounds.
 const SINES: [[[u32; 4]; 4]; 4] = [
@@ -130,10 +130,7 @@ const SINES: [[[u32; 4]; 4]; 4] = [
     ],
 ];
 
-fn compress<const N: usize>(
-    before: [Vocabulary<N>; 4],
-    message: &[Vocabulary<N>; 16],
-) -> [Vocabulary<N>; 4] {
+fn compress<const N: usize>(before: [Lanes<N>; 4], message: &[Lanes<N>; 16]) -> [Lanes<N>; 4] {
     let [first, second, third, fourth] = &SINES;
     let mut words = before;
     words = round::<N, 0, 1, 7, 12, 17, 22>(words, message, first, |x, y, z| (x & y) | (!x & z));
@@ -157,11 +154,11 @@ fn round<
     const C: u32,
     const D: u32,
 >(
-    words: [Vocabulary<N>; 4],
-    message: &[Vocabulary<N>; 16],
+    words: [Lanes<N>; 4],
+    message: &[Lanes<N>; 16],
     sines: &[[u32; 4]; 4],
     mix: impl Fn(u32, u32, u32) -> u32 + Copy,
-) -> [Vocabulary<N>; 4] {
+) -> [Lanes<N>; 4] {
     let [mut a, mut b, mut c, mut d] = words;
     for (four, [one, two, three, last]) in sines.iter().enumerate() {
         let word = |step: usize| {
@@ -182,12 +179,12 @@ fn round<
     reason = "every lane is one of N; written so, the steps of all lanes are woven together"
 )]
 fn step<const N: usize, const SHIFT: u32>(
-    word: Vocabulary<N>,
-    mixed: Vocabulary<N>,
-    next: Vocabulary<N>,
-    message: Vocabulary<N>,
+    word: Lanes<N>,
+    mixed: Lanes<N>,
+    next: Lanes<N>,
+    message: Lanes<N>,
     sine: u32,
-) -> Vocabulary<N> {
+) -> Lanes<N> {
     let mut out = word;
     for lane in 0..N {
         out[lane] = word[lane]
@@ -203,11 +200,11 @@ fn step<const N: usize, const SHIFT: u32>(
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "every lane is one of N")]
 fn each<const N: usize>(
-    x: Vocabulary<N>,
-    y: Vocabulary<N>,
-    z: Vocabulary<N>,
+    x: Lanes<N>,
+    y: Lanes<N>,
+    z: Lanes<N>,
     of: impl Fn(u32, u32, u32) -> u32,
-) -> Vocabulary<N> {
+) -> Lanes<N> {
     let mut out = [0; N];
     for lane in 0..N {
         out[lane] = of(x[lane], y[lane], z[lane]);
