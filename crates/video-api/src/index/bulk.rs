@@ -7,8 +7,9 @@ use triptych_core::kv::Tx;
 use super::entry::{NUMBERS, NumberRow, TOTALS, Totals};
 use super::indexer;
 use super::postings::{self, Block, Number, POSTINGS};
-use super::summary::{self, Summary};
-use super::{Document, Kind};
+use super::summary::Summary;
+use super::title::Title;
+use super::{Document, Kind, column};
 
 /// Documents on their way into an index that was empty.
 #[derive(Debug, Default)]
@@ -17,6 +18,7 @@ pub struct Bulk {
     block: u64,
     words: BTreeMap<String, Block>,
     summaries: Vec<(Number, Option<Summary>)>,
+    titles: Vec<(Number, Option<Title>)>,
 }
 
 impl Bulk {
@@ -25,13 +27,15 @@ impl Bulk {
         let number = self.totals.next;
         self.totals.next += 1;
         NUMBERS.put(tx, &(kind as u8, id.to_owned()), &NumberRow(number));
-        let summary = indexer::insert_entry(tx, (kind, id), number, document, &mut self.totals);
+        let (summary, title) =
+            indexer::insert_entry(tx, (kind, id), number, document, &mut self.totals);
         let (block, place) = postings::place(number);
         if block != self.block {
             self.flush(tx);
             self.block = block;
         }
         self.summaries.push((number, Some(summary)));
+        self.titles.push((number, Some(title)));
         for (word, counts) in indexer::all_words(document) {
             let rows = self.words.entry(word).or_default();
             rows.set(place, Some(counts));
@@ -48,6 +52,7 @@ impl Bulk {
         for (word, rows) in std::mem::take(&mut self.words) {
             POSTINGS.put(tx, &(word, self.block), &rows);
         }
-        summary::put_new(tx, &std::mem::take(&mut self.summaries));
+        column::put_new(tx, &std::mem::take(&mut self.summaries));
+        column::put_new(tx, &std::mem::take(&mut self.titles));
     }
 }

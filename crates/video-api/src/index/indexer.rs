@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use triptych_core::id::Ids;
 use triptych_core::kv::{self, KeyValue, StoreError, Tx};
 
+use super::column::Cell;
 use super::entry::{ENTRIES, Entry, NUMBERS, NumberRow, TOTALS, Totals};
 use super::facet::{DurationClass, Facet};
 use super::order::{BY_TITLE, ORDERED, ORDERS, OrderKey, order_key};
 use super::postings::{self, Change, Number};
-use super::summary::{self, Summary};
+use super::summary::Summary;
+use super::title::{Title, ordered_text};
 use super::tokenizer::{self, Counts};
-use super::{CHANGED, DOCUMENTS, Document, IndexState, Kind};
+use super::{CHANGED, DOCUMENTS, Document, IndexState, Kind, column};
 
 /// Documents that one group takes.
 const GROUP: usize = 256;
@@ -22,8 +24,8 @@ const GROUP: usize = 256;
 const WORDS_PER_COMMIT: usize = 40;
 /// Documents that one transaction begins.
 const BEGUN_PER_COMMIT: usize = 100;
-/// Documents whose entries one transaction changes: a dozen rows each, and their summaries may lie in as many rows of 8 KiB.
-const SETTLED_PER_COMMIT: usize = 60;
+/// Documents whose entries one transaction changes: a dozen rows each, and their summaries and titles may lie in as many rows of 8 and 12 KiB.
+const SETTLED_PER_COMMIT: usize = 40;
 const ATTEMPTS: u32 = 100;
 
 /// A document that is being indexed.
@@ -170,11 +172,12 @@ pub(super) fn all_words(document: &Document) -> BTreeMap<String, Counts> {
 fn commit_entries(tx: &mut Tx<'_>, group: &[PendingDocument]) -> Result<(), StoreError> {
     let mut totals = TOTALS.get(tx, &())?.unwrap_or_default();
     let mut summaries = Vec::with_capacity(group.len());
+    let mut titles = Vec::with_capacity(group.len());
     for pending in group {
         if let Some(before) = ENTRIES.get(tx, &pending.number)? {
             remove_entry(tx, pending.number, &before, &mut totals);
         }
-        let summary = match &pending.current {
+        let (summary, title) = match &pending.current {
             Some(document) => {
                 let found = (pending.kind, pending.key.1.as_str());
                 Some(insert_entry(tx, found, pending.number, document, &mut totals))
@@ -183,8 +186,10 @@ fn commit_entries(tx: &mut Tx<'_>, group: &[PendingDocument]) -> Result<(), Stor
                 NUMBERS.delete(tx, &pending.key);
                 None
             }
-        };
+        }
+        .unzip();
         summaries.push((pending.number, summary));
+        titles.push((pending.number, title));
         if DOCUMENTS.get(tx, &pending.key)? == pending.current {
             CHANGED.delete(tx, &pending.key);
         } else {
@@ -196,23 +201,25 @@ fn commit_entries(tx: &mut Tx<'_>, group: &[PendingDocument]) -> Result<(), Stor
         }
     }
     TOTALS.put(tx, &(), &totals);
-    summary::apply(tx, &summaries)
+    summaries.sort_unstable_by_key(|(number, _)| *number);
+    titles.sort_unstable_by_key(|(number, _)| *number);
+    column::apply(tx, &summaries)?;
+    column::apply(tx, &titles)
 }
 
-/// Puts the entry, the orders and the totals of a document that the index comes to hold, and gives its summary.
+/// Puts the entry, the orders and the totals of a document that the index comes to hold, and gives its cells.
 pub(super) fn insert_entry(
     tx: &mut Tx<'_>,
     (kind, id): (Kind, &str),
     number: Number,
     document: &Document,
     totals: &mut Totals,
-) -> Summary {
-    let title = document.title.to_lowercase();
+) -> (Summary, Title) {
     let entry = Entry {
         kind,
         id: id.to_owned(),
         channel: document.channel.clone(),
-        title: title.get(..title.floor_char_boundary(96)).unwrap_or_default().to_owned(),
+        title: ordered_text(&document.title),
         length: tokenizer::counts(document).values().map(|counts| counts.weight()).sum(),
         facets: document.facets.clone(),
     };
@@ -227,7 +234,7 @@ pub(super) fn insert_entry(
         }
     }
     ENTRIES.put(tx, &number, &entry);
-    Summary::of(&entry)
+    (Summary::of(&entry), Title::of(&entry))
 }
 
 fn remove_entry(tx: &mut Tx<'_>, number: Number, entry: &Entry, totals: &mut Totals) {

@@ -10,13 +10,16 @@
 //! | [`postings`] | the documents of a word, in blocks |
 //! | [`entry`] | rows of each document beside its words |
 //! | [`order`] | public documents in the orders of results |
+//! | [`column`] | cells of a fixed width for each document |
 //! | [`summary`] | 64 bytes of each document, which queries look at first |
+//! | [`title`] | what the order by title looks at |
 //! | [`indexer`] | bringing the index to what the documents say |
 //! | [`bulk`] | an index that is made at once |
 //! | [`verify`] | the check of the index against its documents |
 //! | [`query`] | filters, orders, ranks, pages and totals |
 
 pub mod bulk;
+pub mod column;
 pub mod entry;
 pub mod facet;
 pub mod indexer;
@@ -24,6 +27,7 @@ pub mod order;
 pub mod postings;
 pub mod query;
 pub mod summary;
+pub mod title;
 pub mod tokenizer;
 pub mod verify;
 
@@ -42,6 +46,7 @@ pub static TABLES: &[TableEntry] = &[
     TableEntry::new("searchOrdered", &order::ORDERED, Form::Json),
     TableEntry::new("searchTotals", &entry::TOTALS, Form::Json),
     TableEntry::new("searchSummaries", &summary::SUMMARIES, Form::Bytes),
+    TableEntry::new("searchTitles", &title::TITLES, Form::Bytes),
 ];
 
 /// Kind of a resource that has a document.

@@ -1,17 +1,13 @@
-//! Summaries of documents, 64 bytes each: a query looks at so many that reading and parsing each entry
-//! would be all that it does.
+//! Summaries of documents, 64 bytes each: what a query looks at first.
 
-use bytes::Bytes;
-use triptych_core::kv::{Record, StoreError, Table, Tx};
+use triptych_core::kv::Table;
 
 use super::Kind;
-use super::entry::{ENTRIES, Entry};
+use super::column::{self, Cell, Row};
+use super::entry::Entry;
 use super::facet::DurationClass;
 use super::order::{BY_RATING, BY_TITLE, BY_VIDEOS, BY_VIEWS, ascending};
-use super::postings::Number;
 
-/// Neighbouring documents of one row.
-const BLOCK: u64 = 128;
 /// Bytes of one document.
 const BYTES: usize = 64;
 /// Bytes of an id in them: all of a video's.
@@ -142,9 +138,29 @@ pub fn language_of(tag: &str) -> [u8; 2] {
 }
 
 impl Summary {
-    /// The summary of an entry.
+    /// Rank of the document in an order: the least comes first. The order by title is more than this.
     #[must_use]
-    pub fn of(entry: &Entry) -> Self {
+    pub const fn rank(&self, order: u8) -> u64 {
+        match order {
+            BY_VIEWS => !self.views,
+            BY_RATING => !self.liked,
+            BY_VIDEOS => !self.videos,
+            BY_TITLE => self.title,
+            _ => !ascending(self.published),
+        }
+    }
+}
+
+/// Summaries by the numbers that they are for.
+pub const SUMMARIES: Table<u64, Row<BYTES>> = Table::new(0x8F);
+
+/// Reads summaries.
+pub type Reader = column::Reader<Summary, BYTES>;
+
+impl Cell<BYTES> for Summary {
+    const ROWS: Table<u64, Row<BYTES>> = SUMMARIES;
+
+    fn of(entry: &Entry) -> Self {
         let facets = &entry.facets;
         // The share of likes, drawn towards one half while there are few ratings.
         let liked =
@@ -161,18 +177,6 @@ impl Summary {
             liked: liked.to_bits(),
             videos: facets.videos,
             title: start_of(&entry.title),
-        }
-    }
-
-    /// Rank of the document in an order: the least comes first. The order by title is more than this.
-    #[must_use]
-    pub const fn rank(&self, order: u8) -> u64 {
-        match order {
-            BY_VIEWS => !self.views,
-            BY_RATING => !self.liked,
-            BY_VIDEOS => !self.videos,
-            BY_TITLE => self.title,
-            _ => !ascending(self.published),
         }
     }
 
@@ -222,124 +226,13 @@ impl Summary {
     }
 }
 
-/// The summaries of neighbours.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Summaries(Bytes);
-
-impl Record for Summaries {
-    const FORMAT: u8 = 1;
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0);
-    }
-
-    fn decode(format: u8, bytes: Bytes) -> Option<Self> {
-        (format == Self::FORMAT && bytes.len().is_multiple_of(BYTES)).then_some(Self(bytes))
-    }
-}
-
-/// Summaries by the numbers that they are for.
-pub const SUMMARIES: Table<u64, Summaries> = Table::new(0x8F);
-
-impl Summaries {
-    fn at(&self, number: Number) -> Option<Summary> {
-        let (all, _) = self.0.as_chunks::<BYTES>();
-        let place = usize::try_from(number % BLOCK).ok()?;
-        all.get(place).and_then(Summary::read)
-    }
-
-    /// With these in their places.
-    #[must_use]
-    fn with(&self, changes: &[(Number, Option<Summary>)]) -> Self {
-        let mut bytes = self.0.to_vec();
-        for (number, summary) in changes {
-            let place = usize::try_from(number % BLOCK).unwrap_or_default();
-            let end = (place + 1) * BYTES;
-            if bytes.len() < end {
-                bytes.resize(end, 0);
-            }
-            let (all, _) = bytes.as_chunks_mut::<BYTES>();
-            if let Some(slot) = all.get_mut(place) {
-                *slot = summary.as_ref().map_or([0; BYTES], Summary::write);
-            }
-        }
-        Self(bytes.into())
-    }
-
-    /// Made from the entries, where an older index has none.
-    fn from_entries(tx: &mut Tx<'_>, block: u64) -> Result<Self, StoreError> {
-        let mut all = Vec::new();
-        for number in block * BLOCK..(block + 1) * BLOCK {
-            if let Some(entry) = ENTRIES.peek(tx, &number)? {
-                all.push((number, Some(Summary::of(&entry))));
-            }
-        }
-        Ok(Self::default().with(&all))
-    }
-}
-
-/// Puts and takes away summaries, after the entries.
-///
-/// # Errors
-/// As [`Tx::get`].
-pub fn apply(tx: &mut Tx<'_>, changes: &[(Number, Option<Summary>)]) -> Result<(), StoreError> {
-    let mut changes = changes.to_vec();
-    changes.sort_by_key(|(number, _)| *number);
-    for changes in changes.chunk_by(|(a, _), (b, _)| a / BLOCK == b / BLOCK) {
-        let Some((number, _)) = changes.first() else {
-            continue;
-        };
-        let block = number / BLOCK;
-        let before = match SUMMARIES.get(tx, &block)? {
-            Some(before) => before,
-            None => Summaries::from_entries(tx, block)?,
-        };
-        SUMMARIES.put(tx, &block, &before.with(changes));
-    }
-    Ok(())
-}
-
-/// Puts the summaries of documents whose rows are not there yet, by rising numbers.
-pub fn put_new(tx: &mut Tx<'_>, new: &[(Number, Option<Summary>)]) {
-    for new in new.chunk_by(|(a, _), (b, _)| a / BLOCK == b / BLOCK) {
-        if let Some((number, _)) = new.first() {
-            SUMMARIES.put(tx, &(number / BLOCK), &Summaries::default().with(new));
-        }
-    }
-}
-
-/// Reads summaries at rising numbers, each row once.
-#[derive(Debug, Default)]
-pub struct Reader {
-    block: u64,
-    row: Option<Summaries>,
-}
-
-impl Reader {
-    /// The summary of a document, if that is there.
-    ///
-    /// # Errors
-    /// As [`Tx::peek`].
-    pub fn at(&mut self, tx: &mut Tx<'_>, number: Number) -> Result<Option<Summary>, StoreError> {
-        let block = number / BLOCK;
-        let row = match self.row.take() {
-            Some(row) if self.block == block => row,
-            _ => match SUMMARIES.peek(tx, &block)? {
-                Some(row) => row,
-                None => Summaries::from_entries(tx, block)?,
-            },
-        };
-        let found = row.at(number);
-        (self.block, self.row) = (block, Some(row));
-        Ok(found)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::index::Facets;
-    use triptych_core::kv::Memory;
+    use crate::index::column::{BLOCK, apply};
+    use crate::index::entry::ENTRIES;
+    use triptych_core::kv::{Memory, Tx};
 
     fn entry(id: &str) -> Entry {
         Entry {
@@ -392,7 +285,7 @@ mod tests {
         let of = |id: &str| Some(Summary::of(&entry(id)));
         assert_eq!(read(&mut tx, 1), of("1"));
         assert_eq!(read(&mut tx, 2), None);
-        let changes = [(BLOCK, None), (1, of("new")), (2, of("2"))];
+        let changes = [(1, of("new")), (2, of("2")), (BLOCK, None)];
         apply(&mut tx, &changes).unwrap();
         let found = [0, 1, 2, BLOCK - 1, BLOCK].map(|number| read(&mut tx, number));
         let expected = [of("0"), of("new"), of("2"), of(&(BLOCK - 1).to_string()), None];

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use triptych_core::kv::{StoreError, Tx};
 
 use super::DOCUMENTS;
+use super::column::Cell;
 use super::entry::{ENTRIES, NUMBERS, TOTALS};
 use super::indexer::{all_words, order_keys};
 use super::order::{ORDERED, OrderKey};
 use super::postings::{self, Number};
 use super::summary::{self, Summary};
+use super::title::{self, Title, ordered_text};
 use super::tokenizer::Counts;
 
 /// Checks that the index holds what a rebuild from the documents would: for `verify` and tests. Reads everything.
@@ -50,6 +52,10 @@ pub fn verify(tx: &mut Tx<'_>) -> Result<(), String> {
         let summary = summary::Reader::default().at(tx, number).map_err(broken)?;
         if summary != Some(Summary::of(&entry)) {
             return Err(format!("the summary of {} is not its entry's", key.1));
+        }
+        let title = title::Reader::default().at(tx, number).map_err(broken)?;
+        if title != Some(Title::of(&entry)) || entry.title != ordered_text(&document.title) {
+            return Err(format!("the title of {} is not its document's", key.1));
         }
         summarized.insert(number);
         for (word, counts) in all_words(&document) {

@@ -3,10 +3,12 @@
 mod filter;
 mod ordered_scan;
 mod page;
+mod title_page;
 
 pub use filter::GeoCircle;
 use ordered_scan::{ordered_scan, published_between};
 use page::{Candidate, Candidates};
+use title_page::TitlePage;
 
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{StoreError, Tx};
@@ -150,6 +152,11 @@ pub fn run(
     if let Some(order) = query.stored_order(tx)? {
         return ordered_scan(tx, query, order, cursor, backwards, limit);
     }
+    if query.order == Order::Title {
+        let mut page = TitlePage::new(tx, cursor, backwards, limit)?;
+        query.matches(tx, |tx, result| page.push(tx, &result))?;
+        return page.finish(tx);
+    }
     let order = match query.order {
         Order::Relevance if query.text.groups.is_empty() => Order::Date,
         order => order,
@@ -157,7 +164,10 @@ pub fn run(
     // The place of a cursor is found among all of them.
     let top = cursor.is_none().then_some(limit.max(1));
     let mut results = Candidates::new(order, top);
-    query.matches(tx, |ranked| results.push(ranked))?;
+    query.matches(tx, |_, ranked| {
+        results.push(ranked);
+        Ok(())
+    })?;
     page::page_of(tx, results, cursor, backwards, limit)
 }
 
@@ -272,8 +282,12 @@ impl Query {
         Ok(Some(self.order.stored()))
     }
 
-    /// Hands out all results, in no order.
-    fn matches(&self, tx: &mut Tx<'_>, mut push: impl FnMut(Candidate)) -> Result<(), StoreError> {
+    /// Hands out all results, by rising numbers.
+    fn matches(
+        &self,
+        tx: &mut Tx<'_>,
+        mut push: impl FnMut(&mut Tx<'_>, Candidate) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let totals = TOTALS.peek(tx, &())?.unwrap_or_default();
         let groups = self.text.groups.iter();
         let groups = groups.map(|group| documents_with_any(tx, group));
@@ -310,7 +324,7 @@ impl Query {
                 && self.passes_filters(&summary)
                 && self.matches_text(tx, number)?
             {
-                push(self.rank(&scorer, &summary, &counts, number));
+                push(tx, self.rank(&scorer, &summary, &counts, number))?;
             }
         }
         Ok(())

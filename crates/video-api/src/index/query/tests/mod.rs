@@ -1,6 +1,7 @@
 //! Queries against small sets, and the index against a rebuild.
 
 mod plain;
+mod reads;
 
 use std::collections::BTreeMap;
 
