@@ -21,6 +21,7 @@ pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<St
         channels: number("channels"),
         videos: number("videos"),
         busy_threads: number("busy-threads"),
+        busy_subscriptions: number("busy-subscriptions"),
         seed: seed(matches),
     };
     if plan.channels == 0 && plan.videos > 0 {
@@ -52,11 +53,13 @@ pub(super) fn run(flags: &Flags, data: &Path, matches: &ArgMatches) -> Result<St
     drop(stores);
     fs::remove_dir_all(&runs).map_err(|error| at_path(&runs, &error))?;
     staging.publish(data)?;
+    let busiest = generator.busiest().map(|video| format!("; {video} is the busiest video"));
     Ok(format!(
-        "{} channels and {} videos, {rows} rows, are in {}",
+        "{} channels and {} videos, {rows} rows, are in {}{}",
         plan.channels,
         plan.videos,
-        data.display()
+        data.display(),
+        busiest.unwrap_or_default()
     ))
 }
 

@@ -72,6 +72,11 @@ pub(crate) fn augment(command: Command) -> Command {
                     "0",
                     "How many threads of comments more the last public video has",
                 ))
+                .arg(count(
+                    "busy-subscriptions",
+                    "0",
+                    "To how many channels, of the first ones, the last channel subscribes at least",
+                ))
                 .arg(
                     // Its parser is that of the common flag of this name, which reads a file; here any text is a seed.
                     Arg::new("seed")

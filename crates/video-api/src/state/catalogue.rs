@@ -45,6 +45,7 @@ pub(super) fn make_channel(
     tx: &mut Tx<'_>,
     number: u64,
     id: &str,
+    shows_sections: bool,
     ids: &mut SeededIds,
 ) -> Result<(), Error> {
     let title = title(number, ids);
@@ -66,8 +67,11 @@ pub(super) fn make_channel(
         hides_subscriptions: false,
         browse_view: false,
     });
-    let settings =
-        json!({"brandingSettings": {"channel": {"title": title, "description": sentence(ids)}}});
+    let settings = json!({"brandingSettings": {"channel": {
+        "title": title,
+        "description": sentence(ids),
+        "showBrowseView": shows_sections,
+    }}});
     let empty = Map::new();
     let body = Body::of(settings.as_object().unwrap_or(&empty));
     channels::patch::write(tx, id, &mut made, body, &["brandingSettings"])?;
@@ -177,7 +181,7 @@ pub(super) fn make_playlist(
     number: u64,
     videos: &[String],
     ids: &mut SeededIds,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     let id = id::playlist(ids);
     let made_at = LATEST.minus(Duration::from_secs(below(ids, VIDEO_SECONDS_MAX)));
     let mut made = Stored::made(owner.to_owned(), made_at);
@@ -198,5 +202,5 @@ pub(super) fn make_playlist(
         };
         order.insert(tx, ids, None, item)?;
     }
-    Ok(())
+    Ok(id)
 }

@@ -112,7 +112,7 @@ fn make(ids: &mut SeededIds, about: &Subject<'_>, at: Timestamp, author: String)
 }
 
 /// A moment between two.
-fn between(ids: &mut dyn Ids, from: Timestamp, to: Timestamp) -> Timestamp {
+pub(super) fn between(ids: &mut dyn Ids, from: Timestamp, to: Timestamp) -> Timestamp {
     let seconds = u64::try_from(to.seconds().saturating_sub(from.seconds())).unwrap_or(0);
     from.plus(Duration::from_secs(below(ids, seconds + 1)))
 }

@@ -13,6 +13,7 @@ use triptych_core::time::Timestamp;
 use super::StateError;
 use super::catalogue::{LATEST, VIDEO_SECONDS_MAX, make_channel, make_playlist, make_video, title};
 use super::discussion::{self, Subject, below, skewed};
+use super::showcase::{self, KnownVideo, KnownVideos, shows_sections};
 use super::vocabulary::name;
 use crate::api::error::Error;
 use crate::index::bulk::Bulk;
@@ -29,7 +30,7 @@ use crate::resource::subscriptions::record::{
 };
 use crate::resource::subscriptions::store::Titles;
 use crate::resource::videos::rating::RATED_COUNT;
-use crate::resource::videos::record::VIDEOS;
+use crate::resource::videos::record::{VIDEO_COUNTS, VIDEOS};
 use crate::resource::{activities, channels, subscriptions};
 
 /// The plan of what is to be made.
@@ -41,6 +42,8 @@ pub struct Plan {
     pub videos: u64,
     /// Number of threads about the last video of the last channel that others see, beside those that it has as any other.
     pub busy_threads: u64,
+    /// Number of channels to which the last channel subscribes, at least: of the first ones.
+    pub busy_subscriptions: u64,
     /// The number that everything follows from.
     pub seed: u64,
 }
@@ -55,6 +58,9 @@ const SERIES_THREADS: u64 = 20;
 const PART_COUNTS: usize = 10_000;
 /// A playlist is made of every so many videos of a channel, and holds the first half of them.
 const PLAYLIST_VIDEOS: u64 = 100;
+
+/// Playlists that the sections of a channel show.
+const PLAYLISTS_SHOWN: usize = 4;
 
 /// The number of things that a channel did to others.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,6 +82,10 @@ pub struct Generator {
     /// Rows of the channel that its next part reads again: counters, and the channel itself.
     carried: Memory,
     index: Bulk,
+    /// Playlists of the channel, as many as its sections show.
+    playlists: Vec<String>,
+    /// Videos among which favourites are drawn.
+    known: KnownVideos,
     /// The last video of the channel that others see, and its time.
     busiest: Option<(String, Timestamp)>,
     /// Threads about it that were made.
@@ -97,6 +107,8 @@ impl Generator {
             videos: 0,
             carried: Memory::new(),
             index: Bulk::default(),
+            playlists: Vec::new(),
+            known: KnownVideos::default(),
             busiest: None,
             threads: 0,
             done: vec![Done::default(); usize::try_from(plan.channels).unwrap_or(0)],
@@ -189,8 +201,11 @@ impl Generator {
         let owner = id::channel(&mut self.ids(self.channel, u64::MAX));
         if self.videos == first {
             self.busiest = None;
-            make_channel(tx, self.channel, &owner, &mut ids)?;
+            self.playlists.clear();
+            let shows_sections = shows_sections(&mut self.ids(self.channel, u64::MAX - 5));
+            make_channel(tx, self.channel, &owner, shows_sections, &mut ids)?;
             self.make_subscribers(tx, &owner)?;
+            self.make_favourites(tx, &owner)?;
             self.make_members(tx, &owner)?;
         }
         let last = end.min(self.videos + PART_VIDEOS);
@@ -203,10 +218,15 @@ impl Generator {
             self.videos += 1;
         }
         for (number, videos) in (0_u64..).zip(made.chunks(PLAYLIST_VIDEOS as usize)) {
-            make_playlist(tx, &owner, &title, self.videos + number, videos, &mut ids)?;
+            let playlist =
+                make_playlist(tx, &owner, &title, self.videos + number, videos, &mut ids)?;
+            if self.playlists.len() < PLAYLISTS_SHOWN {
+                self.playlists.push(playlist);
+            }
         }
         let ended = last == end;
         if ended {
+            self.make_sections(tx, &owner)?;
             if let Some(channel) = CHANNELS.get(tx, &owner)? {
                 channels::search_document::put(tx, &owner, &channel)?;
             }
@@ -223,11 +243,12 @@ impl Generator {
         let title = channels::record::title(tx, owner)?;
         let first = below(&mut ids, channels);
         let mut made = 0;
-        for step in 0..wanted {
-            let other = (first + step) % channels;
-            if other == self.channel {
-                continue;
-            }
+        let drawn = (0..wanted).map(|step| (first + step) % channels);
+        let busy = channels.saturating_sub(1);
+        let is_drawn = drawn.clone().any(|other| other == busy);
+        let busy = (self.channel < self.plan.busy_subscriptions && !is_drawn).then_some(busy);
+        let own = self.channel;
+        for other in drawn.chain(busy).filter(|other| *other != own) {
             let subscriber = id::channel(&mut self.ids(other, u64::MAX));
             let since = LATEST.minus(Duration::from_secs(below(&mut ids, VIDEO_SECONDS_MAX)));
             let parties = Parties { subscriber, publisher: owner.to_owned() };
@@ -270,7 +291,41 @@ impl Generator {
         let about = Subject { channel: owner, video, published: found.head.published };
         discussion::threads(tx, &mut ids, &about, LATEST, |ids| self.author(ids))?;
         self.busiest = Some((video.to_owned(), found.head.published));
+        if found.head.is_listed() {
+            self.known.push(KnownVideo {
+                id: video.to_owned(),
+                channel: self.channel,
+                published: found.head.published,
+                counts: VIDEO_COUNTS.get(tx, &video.to_owned())?.unwrap_or_default(),
+            });
+        }
         Ok(())
+    }
+
+    /// Lets the channel find favourites among the videos of channels before it.
+    fn make_favourites(&mut self, tx: &mut Tx<'_>, owner: &str) -> Result<(), Error> {
+        let mut ids = self.ids(self.channel, u64::MAX - 6);
+        let made = self.known.favourites(tx, &mut ids, (self.channel, owner), LATEST)?;
+        self.count(self.channel, |done| done.activities += made);
+        Ok(())
+    }
+
+    /// Lays out the channel's page.
+    fn make_sections(&mut self, tx: &mut Tx<'_>, owner: &str) -> Result<(), Error> {
+        let mut ids = self.ids(self.channel, u64::MAX - 5);
+        let other = |ids: &mut SeededIds| {
+            let other = below(ids, self.plan.channels);
+            id::channel(&mut self.ids(other, u64::MAX))
+        };
+        let named = showcase::sections(tx, &mut ids, owner, &self.playlists, other, LATEST)?;
+        self.count(self.channel, |done| done.activities += named);
+        Ok(())
+    }
+
+    /// The last public video of the last channel, once it is made: the busiest, where threads are made about it.
+    #[must_use]
+    pub fn busiest(&self) -> Option<&str> {
+        self.busiest.as_ref().map(|(video, _)| video.as_str())
     }
 
     /// Draws the author of a comment.

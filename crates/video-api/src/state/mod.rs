@@ -5,7 +5,7 @@
 //! | [`dump`] | the list of all tables, and a row as a line of text |
 //! | [`export`] | a store as lines |
 //! | [`import`] | lines as a store |
-//! | [`generate`] | channels, videos, playlists, captions, subscriptions, comments and members that follow from a seed |
+//! | [`generate`] | channels with sections, videos, playlists, captions, favourites, subscriptions, comments and members that follow from a seed |
 //!
 //! Everything here blocks: it is for a thread of its own, and for stores that nobody else writes to.
 
@@ -15,6 +15,7 @@ pub mod dump;
 pub mod export;
 pub mod generate;
 pub mod import;
+mod showcase;
 mod vocabulary;
 
 #[cfg(test)]

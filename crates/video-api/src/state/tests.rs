@@ -17,13 +17,16 @@ use crate::index::verify::verify;
 use crate::picture::{self, VIDEO};
 use crate::record::counter::Count;
 use crate::resource::activities::record::{ACTIVITY_COUNTS, ACTIVITY_TIMES};
-use crate::resource::channels::record::CHANNEL_COUNTS;
+use crate::resource::channel_sections::record::SECTIONS;
+use crate::resource::channels::record::{CHANNEL_COUNTS, CHANNELS};
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{COMMENTS, Comment, thread_of};
 use crate::resource::comments::tally;
 use crate::resource::members::record::MEMBERS;
 use crate::resource::playlist_items::order::ORDER;
+use crate::resource::playlist_items::record::ITEMS_OF_VIDEO;
 use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::subscriptions::record::SUBSCRIPTIONS;
 use crate::resource::videos::chart::CHART;
 use crate::resource::videos::record::{UPLOADS, VIDEO_COUNTS, VIDEOS};
 use crate::upload::media::{PIECES, Piece};
@@ -90,7 +93,8 @@ impl Stores {
     }
 }
 
-const SMALL: Plan = Plan { channels: 3, videos: 130, busy_threads: 0, seed: 7 };
+const SMALL: Plan =
+    Plan { channels: 3, videos: 130, busy_threads: 0, busy_subscriptions: 0, seed: 7 };
 
 #[test]
 fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
@@ -116,7 +120,13 @@ fn what_is_exported_and_imported_is_the_same_and_exports_as_the_same_bytes() {
 
 #[test]
 fn a_damaged_export_is_refused_with_its_line() {
-    let stores = Stores::generated(Plan { channels: 1, videos: 2, busy_threads: 0, seed: 1 });
+    let stores = Stores::generated(Plan {
+        channels: 1,
+        videos: 2,
+        busy_threads: 0,
+        busy_subscriptions: 0,
+        seed: 1,
+    });
     stores.upload(1, 100);
     let text = stores.export();
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
@@ -153,7 +163,7 @@ fn the_same_seed_gives_the_same_rows_and_another_gives_others() {
 /// One channel of more videos than a part holds, so that what is carried from part to part counts.
 #[test]
 fn what_is_generated_is_what_requests_would_have_made() {
-    let plan = Plan { channels: 1, videos: 1_203, busy_threads: 0, seed: 3 };
+    let plan = Plan { channels: 1, videos: 1_203, busy_threads: 0, busy_subscriptions: 0, seed: 3 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
     verify(&mut tx).unwrap();
@@ -186,7 +196,8 @@ fn what_is_generated_is_what_requests_would_have_made() {
 
 #[test]
 fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
-    let plan = Plan { channels: 40, videos: 1_500, busy_threads: 4_100, seed: 5 };
+    let plan =
+        Plan { channels: 40, videos: 1_500, busy_threads: 4_100, busy_subscriptions: 30, seed: 5 };
     let stores = Stores::generated(plan);
     let mut tx = Tx::new(&stores.kv);
     let (comments, _) = COMMENTS.scan(&mut tx, &COMMENTS.span(&()), ALL).unwrap();
@@ -229,4 +240,37 @@ fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
     assert!(
         members.iter().all(|(_, member)| member.level.is_some() && member.time.since <= Some(now))
     );
+    let (favourites, _) = ITEMS_OF_VIDEO.scan(&mut tx, &ITEMS_OF_VIDEO.span(&()), ALL).unwrap();
+    let mut favourite = BTreeMap::<String, u64>::new();
+    for ((playlist, video, _), ()) in favourites {
+        if playlist.starts_with("FL") {
+            *favourite.entry(video).or_default() += 1;
+        }
+    }
+    let (counts, _) = VIDEO_COUNTS.scan(&mut tx, &VIDEO_COUNTS.span(&()), ALL).unwrap();
+    let counted = counts.into_iter().map(|(video, counts)| (video, counts.favorites));
+    let counted: BTreeMap<_, _> = counted.filter(|(_, count)| *count > 0).collect();
+    assert_eq!(counted, favourite);
+    assert!(favourite.len() >= 10, "{favourite:?}");
+    let (sections, _) = SECTIONS.scan(&mut tx, &SECTIONS.span(&()), ALL).unwrap();
+    for kind in ["recentUploads", "popularUploads", "singlePlaylist", "multipleChannels"] {
+        assert!(sections.iter().any(|(_, section)| section.kind == kind), "{kind}");
+    }
+    for (id, section) in &sections {
+        let channel = CHANNELS.get(&mut tx, &section.channel).unwrap().unwrap();
+        assert!(channel.head.browse_view, "{id} is hidden");
+        for playlist in &section.playlists {
+            assert!(PLAYLISTS.get(&mut tx, playlist).unwrap().is_some(), "{playlist}");
+        }
+        for other in &section.channels {
+            assert!(CHANNELS.get(&mut tx, other).unwrap().is_some(), "{other}");
+        }
+    }
+    assert!(sections.len() < 4 * 40);
+    let (busy, _) = SUBSCRIPTIONS.scan(&mut tx, &SUBSCRIPTIONS.span(&()), ALL).unwrap();
+    let mut most = BTreeMap::<String, u64>::new();
+    for ((subscriber, _), _) in busy {
+        *most.entry(subscriber).or_default() += 1;
+    }
+    assert!(most.into_values().max() >= Some(30));
 }

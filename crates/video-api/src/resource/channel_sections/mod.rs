@@ -147,7 +147,10 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
 }
 
 /// A new id that no section has: the channel's, and a part of its own.
-fn new_id(tx: &mut Tx<'_>, channel: &str, ids: &mut dyn Ids) -> Result<String, Error> {
+///
+/// # Errors
+/// As the store.
+pub(crate) fn new_id(tx: &mut Tx<'_>, channel: &str, ids: &mut dyn Ids) -> Result<String, Error> {
     loop {
         let id = format!("{channel}.{}", id::video(ids));
         if SECTIONS.get(tx, &id)?.is_none() {
