@@ -4,20 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Readable } from 'node:stream';
 
-import { auth, youtube } from '@googleapis/youtube';
-
+import { alice, anyone, bob, carol, here, refused } from './client.mjs';
 import { mp4 } from './movie.mjs';
 
-const rootUrl = `${process.env.TRIPTYCH_VIDEO_URL}/`;
-const here = { rootUrl };
-const bearer = (token) => {
-  const client = new auth.OAuth2();
-  client.setCredentials({ access_token: token });
-  return client;
-};
-const by = (token) => youtube({ version: 'v3', auth: bearer(token), rootUrl });
-const [alice, bob, carol] = ['alice-token', 'bob-token', 'carol-token'].map(by);
-const anyone = youtube({ version: 'v3', auth: process.env.TRIPTYCH_VIDEO_API_KEY, rootUrl });
 const [ALICE, BOB, CAROL] = ['UCaliceAliceAliceAlice0A', 'UCbobBobBobBobBobBobBo0A', 'UCcarolCarolCarolCaro0AA'];
 
 const upload = async (api, title) => {
@@ -30,15 +19,6 @@ const upload = async (api, title) => {
     here,
   );
   return data.id;
-};
-
-const refused = async (call, status, reason) => {
-  const error = await call.then(
-    () => assert.fail('it was not refused'),
-    (error) => error,
-  );
-  assert.equal(Number(error.status ?? error.code), status, error.message);
-  assert.equal(error.response.data.error.errors[0].reason, reason);
 };
 
 // Items of all pages, whose number is the total.

@@ -1,50 +1,12 @@
 // @googleapis/youtube, unmodified: every resource, its own multipart dialect, and its errors.
-//
-// The client sends uploads to its own host unless each call is told otherwise, so `rootUrl` stands twice.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Readable } from 'node:stream';
-import { deflateSync, crc32 } from 'node:zlib';
 
-import { auth, youtube } from '@googleapis/youtube';
-
+import { png } from './api.mjs';
+import { alice, anyone, bearer, bob, client, here, refused } from './client.mjs';
 import { mp4 } from './movie.mjs';
-
-const rootUrl = `${process.env.TRIPTYCH_VIDEO_URL}/`;
-const KEY = process.env.TRIPTYCH_VIDEO_API_KEY;
-const here = { rootUrl };
-
-const bearer = (token) => {
-  const client = new auth.OAuth2();
-  client.setCredentials({ access_token: token });
-  return client;
-};
-const alice = youtube({ version: 'v3', auth: bearer(process.env.TRIPTYCH_VIDEO_TOKEN), rootUrl });
-const bob = youtube({ version: 'v3', auth: bearer('bob-token'), rootUrl });
-const anyone = youtube({ version: 'v3', auth: KEY, rootUrl });
-
-const png = (width, height) => {
-  const chunk = (name, body) => {
-    const named = Buffer.concat([Buffer.from(name), body]);
-    const out = Buffer.alloc(named.length + 8);
-    out.writeUInt32BE(body.length, 0);
-    named.copy(out, 4);
-    out.writeUInt32BE(crc32(named), named.length + 4);
-    return out;
-  };
-  const head = Buffer.alloc(13);
-  head.writeUInt32BE(width, 0);
-  head.writeUInt32BE(height, 4);
-  head.set([8, 2, 0, 0, 0], 8);
-  const rows = deflateSync(Buffer.alloc((1 + 3 * width) * height));
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
-    chunk('IHDR', head),
-    chunk('IDAT', rows),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-};
 
 // A stream of unknown length, as a file that is being read: the client then sends chunks.
 const stream = (bytes) => Readable.from([bytes]);
@@ -60,18 +22,6 @@ const insertVideo = async (title, more = {}) => {
   );
   assert.equal(status, 200);
   return data.id;
-};
-
-const refused = async (call, status, reason) => {
-  const error = await call.then(
-    () => assert.fail('it was not refused'),
-    (error) => error,
-  );
-  assert.equal(Number(error.status ?? error.code), status, error.message);
-  const [first] = error.response.data.error.errors;
-  assert.equal(first.reason, reason);
-  assert.equal(error.response.data.error.code, status);
-  return first;
 };
 
 test('a channel is listed by each of its filters and its branding is updated', async () => {
@@ -268,9 +218,9 @@ test('fields, etags and parameters work as the client sends them', async () => {
 
 test('refusals come as errors with the reason of the interface', async () => {
   const video = { part: ['snippet'], id: ['x'] };
-  await refused(youtube({ version: 'v3', auth: 'no-such-key', rootUrl }).videos.list(video), 400, 'keyInvalid');
-  await refused(youtube({ version: 'v3', rootUrl }).videos.list(video), 403, 'forbidden');
-  await refused(youtube({ version: 'v3', auth: bearer('no-such-token'), rootUrl }).videos.list(video), 401, 'authError');
+  await refused(client('no-such-key').videos.list(video), 400, 'keyInvalid');
+  await refused(client().videos.list(video), 403, 'forbidden');
+  await refused(bearer('no-such-token').videos.list(video), 401, 'authError');
   await refused(anyone.playlists.insert({ part: ['snippet'], requestBody: { snippet: { title: 'No' } } }), 401, 'required');
   await refused(anyone.channels.list({ part: ['snippet'] }), 400, 'missingRequiredParameter');
   await refused(anyone.videos.list({ part: ['snippet'], chart: 'worst' }), 400, 'invalidParameter');

@@ -2,19 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
-
-async fn ask(
-    service: &Service,
-    who: &str,
-    method: &str,
-    target: &str,
-    body: Value,
-) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
-    (answer.status, answer.json())
-}
+use crate::service::{Service, ask};
 
 /// Types of the activities of a list, in its order, with the resources that they are about.
 async fn listed(service: &Service, who: &str, query: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use triptych_core::kv::{KeyValue, Memory, Span, run_blocking};
 use video_api::resource::cascade;
 use video_api::resource::playlist_items::garbage;
 
-use crate::service::Service;
+use crate::service::{Service, ask};
 
 /// A service on a store that is looked into.
 async fn service() -> (Service, Arc<Memory>) {
@@ -20,18 +20,6 @@ async fn service() -> (Service, Arc<Memory>) {
 async fn on(store: &Arc<Memory>, run: u64) -> Service {
     let blobs = MemoryBlobs::new(SeededIds::from_number(1));
     Service::on(Arc::<Memory>::clone(store), Arc::new(blobs), run).await
-}
-
-async fn ask(
-    service: &Service,
-    who: &str,
-    method: &str,
-    target: &str,
-    body: Value,
-) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
-    (answer.status, answer.json())
 }
 
 /// Carries out one step of a job; says whether there may be more.

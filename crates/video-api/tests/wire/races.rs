@@ -12,7 +12,7 @@ use video_api::resource::cascade;
 use video_api::resource::playlist_items::garbage;
 
 use crate::model::derived;
-use crate::service::Service;
+use crate::service::{Service, ask};
 
 /// Writers at once.
 const WRITERS: usize = 12;
@@ -21,18 +21,6 @@ async fn service() -> (Arc<Service>, Arc<Memory>) {
     let store = Arc::new(Memory::new());
     let blobs = MemoryBlobs::new(SeededIds::from_number(1));
     (Arc::new(Service::on(Arc::<Memory>::clone(&store), Arc::new(blobs), 0).await), store)
-}
-
-async fn ask(
-    service: &Service,
-    who: &str,
-    method: &str,
-    target: &str,
-    body: Value,
-) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
-    (answer.status, answer.json())
 }
 
 /// Status and reason of each of many requests that are sent at once.

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
+use crate::service::{Service, ask};
 
 /// Status and reason of a refusal.
 async fn refusal(service: &Service, method: &str, target: &str, body: &Value) -> (u16, String) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let target = format!("/youtube/v3{target}");
-    let answer = service.ask(method, &target, "ALICE", &body).await;
-    (answer.status, answer.reason())
+    let (status, answer) = ask(service, "ALICE", method, target, body.clone()).await;
+    (status, answer["error"]["errors"][0]["reason"].as_str().unwrap_or_default().to_owned())
 }
 
 async fn assert_refused(service: &Service, method: &str, rows: &[(&str, Value, u16, &str)]) {

@@ -165,3 +165,16 @@ impl Service {
         answer.json()
     }
 }
+
+/// Status and body of a request to the interface; no body where it is null.
+pub(crate) async fn ask(
+    service: &Service,
+    who: &str,
+    method: &str,
+    target: &str,
+    body: Value,
+) -> (u16, Value) {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
+    (answer.status, answer.json())
+}

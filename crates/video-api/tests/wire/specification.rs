@@ -5,19 +5,7 @@ use serde_json::{Value, json};
 use video_api::api::operation::{Access, Method, Run};
 use video_api::resource::OPERATIONS;
 
-use crate::service::Service;
-
-async fn ask(
-    service: &Service,
-    who: &str,
-    method: &str,
-    target: &str,
-    body: Value,
-) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
-    (answer.status, answer.json())
-}
+use crate::service::{Service, ask};
 
 async fn first(service: &Service, target: &str) -> Value {
     service.list(target).await["items"][0].clone()

@@ -7,20 +7,7 @@ mod writing;
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
-
-/// Status and body of a request to the interface.
-async fn ask(
-    service: &Service,
-    who: &str,
-    method: &str,
-    target: &str,
-    body: Value,
-) -> (u16, Value) {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
-    let answer = service.ask(method, &format!("/youtube/v3{target}"), who, &body).await;
-    (answer.status, answer.json())
-}
+use crate::service::{Service, ask};
 
 fn reason(error: &Value) -> &str {
     error["error"]["errors"][0]["reason"].as_str().unwrap_or_default()

@@ -19,7 +19,7 @@ use video_api::api::error::Error;
 use video_api::resource::videos;
 use video_api::resource::videos::play::{self, Plays};
 
-use crate::service::Service;
+use crate::service::{Service, ask};
 use audience::{Audience, AudienceStep};
 use check::pages;
 use talk::{Talk, TalkStep};
@@ -89,10 +89,7 @@ impl World {
     }
 
     async fn ask(&self, method: &str, target: &str, who: usize, body: &Value) -> (u16, Value) {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let target = format!("/youtube/v3{target}");
-        let answer = self.service.ask(method, &target, PEOPLE[who], &body).await;
-        (answer.status, answer.json())
+        ask(&self.service, PEOPLE[who], method, target, body.clone()).await
     }
 
     async fn upload(&self, who: usize, title: &str, privacy: &str) -> String {
