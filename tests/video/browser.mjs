@@ -11,6 +11,46 @@ import { DevTools } from '../tabs/record/devtools.mjs';
 const PATIENCE_MS = 50_000;
 const SCREENS = fileURLToPath(new URL('../../target/xtask/screens/', import.meta.url));
 
+/** Events of documents, pictures and media after which a page is another, though nothing in its tree is. */
+const EVENTS = [
+  'readystatechange', 'load', 'error', 'hashchange', 'popstate', 'transitionend', 'animationend', 'focusin', 'input', 'change', 'toggle', 'close', 'cuechange', 'loadstart',
+  'loadedmetadata', 'loadeddata', 'canplay', 'play', 'playing', 'pause', 'seeked', 'timeupdate', 'ended',
+];
+
+/** What `look` comes to in a page, once that is true. */
+function nextTrue(look, never, patienceMs, events) {
+  return new Promise((resolve, reject) => {
+    const [watched, over] = [new Set(), new AbortController()];
+    const end = (settle, value) => {
+      over.abort();
+      observer.disconnect();
+      clearTimeout(limit);
+      settle(value);
+    };
+    const check = () => {
+      watch(document);
+      for (const { contentDocument } of document.querySelectorAll('iframe')) if (contentDocument) watch(contentDocument);
+      try {
+        const value = look();
+        if (value) end(resolve, value);
+      } catch (error) {
+        end(reject, error);
+      }
+    };
+    const observer = new MutationObserver(check);
+    const watch = (page) => {
+      if (watched.has(page)) return;
+      watched.add(page);
+      observer.observe(page, { subtree: true, childList: true, attributes: true, characterData: true });
+      for (const target of [page, page.defaultView]) {
+        for (const name of events) target?.addEventListener(name, check, { capture: true, signal: over.signal });
+      }
+    };
+    const limit = setTimeout(() => end(reject, new Error(never)), patienceMs);
+    check();
+  });
+}
+
 /** A page of its own. */
 class Page {
   #devtools;
@@ -67,21 +107,12 @@ class Page {
     await this.until(`document.readyState === 'complete' && location.origin + location.pathname + location.search === ${JSON.stringify(origin + pathname + search)}`);
   }
 
-  /** What an expression is, once it is true: it is looked at with each frame that is drawn. */
+  /** What an expression is, once it is true: it is looked at whenever the page, or one in a frame of it, changes. */
   async until(expression) {
     const begun = Date.now();
     for (;;) {
       try {
-        return await this.evaluate(`new Promise((resolve, reject) => {
-          const begun = performance.now();
-          const look = () => {
-            const value = (${expression});
-            if (value) resolve(value);
-            else if (performance.now() - begun > ${PATIENCE_MS}) reject(new Error(${JSON.stringify(`never: ${expression}`)}));
-            else setTimeout(look, 20);
-          };
-          look();
-        })`);
+        return await this.evaluate(`(${nextTrue})(() => (${expression}), ${JSON.stringify(`never: ${expression}`)}, ${PATIENCE_MS}, ${JSON.stringify(EVENTS)})`);
       } catch (error) {
         // The document went away while it was looked at.
         if (!/context|navigated|Promise was collected/i.test(error.message) || Date.now() - begun > PATIENCE_MS) {
