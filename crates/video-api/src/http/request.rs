@@ -15,6 +15,7 @@ use crate::api::error::Error;
 use crate::api::fields::Mask;
 use crate::api::operation::Operation;
 use crate::api::parameter::check_global;
+use crate::api::response::ESCAPED_BASE;
 use crate::api::schema::Shape;
 use crate::upload::location::{AddressHeaders, base_url};
 
@@ -229,9 +230,6 @@ impl ApiRequest {
         unknown.map_or(Ok(()), |path| Err(Error::InvalidFields(path)))
     }
 }
-
-/// Escape by which a body may write the character that stands for the service's address in stored text.
-const ESCAPED_BASE: &[u8] = b"\\u0001";
 
 /// Returns whether a text of the body holds that character, which would be sent back as an address.
 fn holds_base(value: &Value) -> bool {

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use triptych_core::kv::Record;
 
-use crate::api::response::{PART_DEPTH, Served, etag, indented};
+use crate::api::response::{PART_DEPTH, Served, escape_base, etag, indented, unescape_base};
 
 /// A head and the served parts.
 #[derive(Debug, Clone)]
@@ -162,9 +162,6 @@ pub fn print(map: &Map<String, Value>) -> Bytes {
     stored.part("").cloned().unwrap_or(Bytes::from_static(b"{}"))
 }
 
-/// The escape by which JSON writes the character that stands for the service's address.
-const ESCAPE: &[u8] = b"\\u0001";
-
 /// The name and the text of each part, as it is served.
 pub(crate) type Parts = Vec<(Bytes, Bytes)>;
 
@@ -207,35 +204,6 @@ pub(crate) fn unpack(mut bytes: Bytes) -> Option<Unpacked> {
         parts.push((take(&mut bytes)?, take(&mut bytes)?));
     }
     Some(Unpacked { etag, head, parts })
-}
-
-/// The text as JSON that any reader takes: no string of JSON holds the bare character.
-pub(crate) fn escape_base(text: &[u8]) -> Vec<u8> {
-    let pieces: Vec<&[u8]> = text.split(|byte| *byte == crate::api::response::BASE).collect();
-    pieces.join(ESCAPE)
-}
-
-pub(crate) fn unescape_base(text: Bytes) -> Bytes {
-    if !text.windows(ESCAPE.len()).any(|window| window == ESCAPE) {
-        return text;
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_ref();
-    while let Some((&byte, after)) = rest.split_first() {
-        if let Some(after) = rest.strip_prefix(ESCAPE) {
-            out.push(crate::api::response::BASE);
-            rest = after;
-            continue;
-        }
-        out.push(byte);
-        rest = after;
-        // What follows a backslash belongs to it: a backslash that is meant stands twice, and starts no escape.
-        if let (b'\\', Some((&meant, after))) = (byte, rest.split_first()) {
-            out.push(meant);
-            rest = after;
-        }
-    }
-    out.into()
 }
 
 fn put(out: &mut Vec<u8>, bytes: &[u8]) {

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use triptych_core::kv::Record;
 
 use crate::api::quota;
+use crate::api::response;
 use crate::record::stored;
 use crate::record::table_entry::{Form, TableEntry};
 use crate::resource::RESOURCES;
@@ -137,7 +138,7 @@ pub fn line(table: &TableEntry, key: &[u8], value: &Bytes) -> Option<String> {
             line.json = Some(serde_json::from_slice(&head).ok()?);
             let parts = parts.iter().map(|(name, text)| {
                 let name = std::str::from_utf8(name).ok()?;
-                let text = String::from_utf8(stored::escape_base(text)).ok()?;
+                let text = String::from_utf8(response::escape_base(text)).ok()?;
                 Some((name.into(), Cow::Owned(RawValue::from_string(text).ok()?)))
             });
             line.parts = Some(parts.collect::<Option<_>>()?);
@@ -174,7 +175,7 @@ impl Line<'_> {
             (Form::Stored, Some(json), Some(parts), None, None) => {
                 let part = |(name, text): &(Cow<'_, str>, Cow<'_, RawValue>)| {
                     let text = Bytes::copy_from_slice(text.get().as_bytes());
-                    (Bytes::copy_from_slice(name.as_bytes()), stored::unescape_base(text))
+                    (Bytes::copy_from_slice(name.as_bytes()), response::unescape_base(text))
                 };
                 let parts: Vec<_> = parts.iter().map(part).collect();
                 let parts = parts.iter().map(|(name, text)| (name, text));

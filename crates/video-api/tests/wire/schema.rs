@@ -44,7 +44,8 @@ impl Schemas {
                 let listed = schema["enum"].as_array();
                 let is_number = text.parse::<i128>().is_ok();
                 let is_moment = triptych_core::time::Timestamp::from_rfc3339(text).is_some();
-                listed.is_none_or(|listed| listed.iter().any(|one| one == text))
+                !text.contains('\u{1}')
+                    && listed.is_none_or(|listed| listed.iter().any(|one| one == text))
                     && match schema["format"].as_str() {
                         Some("uint64" | "int64") => is_number,
                         Some("date-time" | "google-datetime") => is_moment,

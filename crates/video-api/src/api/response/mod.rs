@@ -2,9 +2,12 @@
 //!
 //! Text is compact JSON, and the byte [`BASE`] stands where the address of the service goes: the shell knows it.
 
+mod address;
 pub mod download;
 mod print;
 
+pub use address::BASE;
+pub(crate) use address::{ESCAPED_BASE, escape_base, unescape_base};
 use download::Download;
 pub use print::{filled, indented, pretty, with_base};
 
@@ -12,9 +15,6 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
-
-/// Stands for the address of the service in stored and rendered text. JSON never holds this byte by itself.
-pub const BASE: u8 = 0x01;
 
 /// The etag of these bytes: 27 characters of URL-safe base64 (20 bytes of a SHA-256).
 #[must_use]
@@ -232,9 +232,10 @@ impl Object {
     /// Adds any value.
     pub fn value(&mut self, name: &str, value: &impl serde::Serialize) {
         self.name(name);
-        // VideoPatch to memory cannot fail, and keys of what is served are text.
-        let written = serde_json::to_writer(&mut self.0, value);
+        // Writing to memory cannot fail, and keys of what is served are text.
+        let written = serde_json::to_vec(value);
         debug_assert!(written.is_ok(), "what is served is JSON");
+        self.0.extend_from_slice(&unescape_base(written.unwrap_or_default().into()));
     }
 
     /// The text.
