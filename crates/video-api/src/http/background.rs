@@ -10,7 +10,6 @@ use super::service::Inner;
 use super::{ATTEMPTS_MAX, VideoApi};
 use crate::api::error::Error;
 use crate::resource::cascade;
-use crate::resource::playlist_items::garbage;
 use crate::upload::{media, orphan, session};
 
 /// Pause between two looks; the service's own clock says what is over, so that a clock that was moved is followed soon.
@@ -131,13 +130,12 @@ impl VideoApi {
 
     /// Removes the rows of what is gone, in steps that a restart continues.
     fn sweep_rows(&self) -> Result<(), Error> {
-        let store = &*self.0.store;
-        // What goes with a channel leaves garbage of its own.
-        while self.goes_on()
-            && run_blocking(store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| {
-                Ok::<_, Error>(garbage::sweep(tx)? || cascade::sweep(tx)?)
-            })?
-        {}
+        let step = || {
+            // Reads that a step has disturbed are made again first.
+            drop(self.0.closing_turn.write());
+            run_blocking(&*self.0.store, &mut self.ids(), ATTEMPTS_MAX, |tx, _| cascade::sweep(tx))
+        };
+        while self.goes_on() && step()? {}
         Ok(())
     }
 }

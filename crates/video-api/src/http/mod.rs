@@ -326,16 +326,19 @@ impl VideoApi {
         let if_match = request.if_match.clone();
         let accept_language = request.header("accept-language").map(str::to_owned);
         let only_reads = checked.operation.method == Method::Get;
+        let service = self.clone();
         Ok(move |tx: &mut Tx<'_>, ids: &mut dyn Ids| {
+            let mut turn = None;
             loop {
                 // Nobody sees half of a channel that closes: what was written rests on its row, and what was read is read again.
-                let closing = if only_reads { closing::peek(tx)? } else { closing::get(tx)? };
                 if !only_reads {
+                    closing::get(tx)?;
                     account::check_open(tx, &checked.caller)?;
                 }
+                let moment = closing::moment(tx)?;
                 let mut caller = Cow::Borrowed(&checked.caller);
-                if caller.closing != closing {
-                    caller.to_mut().closing = Arc::clone(&closing);
+                if caller.closing != moment.channels {
+                    caller.to_mut().closing = Arc::clone(&moment.channels);
                 }
                 let call = Call {
                     operation: checked.operation,
@@ -353,10 +356,11 @@ impl VideoApi {
                 if let Some((path, expected)) = &mistyped {
                     return Err(Error::InvalidField { path: path.clone(), expected });
                 }
-                if !only_reads || closing::peek(tx)? == closing {
+                if !only_reads || closing::moment(tx)? == moment {
                     before_commit(tx, &reply)?;
                     return Ok(reply);
                 }
+                turn.get_or_insert_with(|| service.0.closing_turn.read());
             }
         })
     }

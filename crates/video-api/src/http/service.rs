@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Semaphore;
 use triptych_core::blobs::Blobs;
 use triptych_core::id::{Ids, SharedIds, SystemIds};
@@ -35,6 +35,8 @@ pub(super) struct Inner {
     pub(super) blocking_permits: Semaphore,
     /// One thread brings the search index up to date at a time; others wait for what it does.
     pub(super) index_lock: Mutex<()>,
+    /// Held by reads that are made again because a step of a closing came in between: the next step waits for them.
+    pub(super) closing_turn: RwLock<()>,
     /// Start of this process: what it writes is younger, however its clock is moved.
     pub(super) started: Timestamp,
     pub(super) schedule: Schedule,
@@ -130,6 +132,7 @@ impl Builder {
             seed: self.seed,
             blocking_permits: Semaphore::new(BLOCKING_MAX),
             index_lock: Mutex::new(()),
+            closing_turn: RwLock::new(()),
             schedule: Schedule::default(),
             sweeping: AtomicBool::new(false),
             sweep_wanted: AtomicBool::new(false),

@@ -17,6 +17,7 @@ use super::summary::Summary;
 use super::title::{Title, ordered_text};
 use super::tokenizer::{self, Counts};
 use super::{CHANGED, DOCUMENTS, Document, IndexState, Kind, column};
+use crate::record::closing;
 
 /// Documents that one group takes.
 const GROUP: usize = 256;
@@ -51,24 +52,34 @@ pub fn catch_up(store: &dyn KeyValue, ids: &mut dyn Ids) -> Result<usize, StoreE
         }
         let mut group = Vec::new();
         for keys in changed.chunks(BEGUN_PER_COMMIT) {
-            group.extend(kv::run_blocking(store, ids, ATTEMPTS, |tx, _| {
-                begin(tx, keys.iter().map(|(key, _)| key))
-            })?);
+            group.extend(step(store, ids, |tx| begin(tx, keys.iter().map(|(key, _)| key)))?);
         }
         let changes = word_changes(&group);
         let changes: Vec<_> = changes.iter().collect();
         for part in changes.chunks(WORDS_PER_COMMIT) {
-            kv::run_blocking(store, ids, ATTEMPTS, |tx, _| {
+            step(store, ids, |tx| {
                 part.iter().try_for_each(|((word, block), changes)| {
                     postings::apply(tx, word, *block, changes)
                 })
             })?;
         }
         for part in group.chunks(SETTLED_PER_COMMIT) {
-            kv::run_blocking(store, ids, ATTEMPTS, |tx, _| commit_entries(tx, part))?;
+            step(store, ids, |tx| commit_entries(tx, part))?;
         }
         followed += group.len();
     }
+}
+
+/// Commits a part of the work, which ends the moment of whoever counts what is hidden.
+fn step<T>(
+    store: &dyn KeyValue,
+    ids: &mut dyn Ids,
+    mut work: impl FnMut(&mut Tx<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    kv::run_blocking(store, ids, ATTEMPTS, |tx, _| {
+        closing::step(tx)?;
+        work(tx)
+    })
 }
 
 /// Numbers the documents, and records the version that the index comes to hold.

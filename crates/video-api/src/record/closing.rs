@@ -6,8 +6,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use triptych_core::kv::{JsonRecord, StoreError, Table, Tx};
 
+use crate::record::counter::Count;
+
 /// The one row of channels that are closing.
 pub const CLOSING: Table<(), ClosingChannels> = Table::new(0x4E);
+
+/// Number of steps in which something of closing channels was removed. It is there as long as a channel is closing.
+const STEPS: Table<(), Count> = Table::new(0x4F);
 
 /// Ids of channels that are closing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -43,7 +48,37 @@ pub fn peek(tx: &mut Tx<'_>) -> Result<Arc<ClosingChannels>, StoreError> {
     Ok(CLOSING.peek_shared(tx, &())?.unwrap_or_default())
 }
 
-/// The same, of which the commit depends.
+/// The state of what is being removed: rows that are read while it stays the same are rows of one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// The channels that are closing.
+    pub channels: Arc<ClosingChannels>,
+    steps: Count,
+}
+
+/// The moment that is now.
+///
+/// # Errors
+/// As the store.
+pub fn moment(tx: &mut Tx<'_>) -> Result<Moment, StoreError> {
+    let channels = peek(tx)?;
+    let steps = if channels.is_empty() { None } else { STEPS.peek(tx, &())? };
+    Ok(Moment { channels, steps: steps.unwrap_or_default() })
+}
+
+/// Ends a moment: this transaction removes something that may be a closing channel's.
+///
+/// # Errors
+/// As the store.
+pub fn step(tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    if !get(tx)?.is_empty() {
+        let Count(steps) = STEPS.get(tx, &())?.unwrap_or_default();
+        STEPS.put(tx, &(), &Count(steps.wrapping_add(1)));
+    }
+    Ok(())
+}
+
+/// The channels that are closing now, of which the commit depends.
 ///
 /// # Errors
 /// As the store.
@@ -71,6 +106,7 @@ pub fn end(tx: &mut Tx<'_>, channel: &str) -> Result<(), StoreError> {
     closing.0.remove(channel);
     if closing.is_empty() {
         CLOSING.delete(tx, &());
+        STEPS.delete(tx, &());
     } else {
         CLOSING.put(tx, &(), &closing);
     }
@@ -83,6 +119,24 @@ mod tests {
     use triptych_core::kv::{KeyValue as _, Memory, Span};
 
     #[test]
+    fn a_moment_ends_with_each_step_while_a_channel_is_closing() {
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        let quiet = moment(&mut tx).unwrap();
+        step(&mut tx).unwrap();
+        assert_eq!(moment(&mut tx).unwrap(), quiet);
+        begin(&mut tx, "UCx").unwrap();
+        let mut moments = vec![quiet, moment(&mut tx).unwrap()];
+        for _ in 0..3 {
+            step(&mut tx).unwrap();
+            moments.push(moment(&mut tx).unwrap());
+        }
+        for (at, one) in moments.iter().enumerate() {
+            assert!(!moments.iter().skip(at + 1).any(|other| other == one), "moment {at}");
+        }
+    }
+
+    #[test]
     fn a_channel_is_closing_until_it_ended_and_no_row_is_left_then() {
         let store = Memory::new();
         let mut tx = Tx::new(&store);
@@ -92,7 +146,9 @@ mod tests {
         end(&mut tx, "UCx").unwrap();
         let left = peek(&mut tx).unwrap();
         assert_eq!(left.iter().collect::<Vec<_>>(), ["UCy"]);
+        step(&mut tx).unwrap();
         end(&mut tx, "UCy").unwrap();
+        step(&mut tx).unwrap();
         store.commit(tx.into_batch([0; 16])).wait().unwrap();
         assert_eq!(store.scan(&Span::default(), 1).unwrap().rows, []);
     }

@@ -8,11 +8,13 @@ use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::record::cascade::{CASCADES, Cascade};
+use crate::record::closing as closing_channels;
 use crate::resource::captions;
 use crate::resource::channel_sections::contents;
 use crate::resource::channels::closing;
 use crate::resource::comments::leftover;
 use crate::resource::comments::record::list_of_video;
+use crate::resource::playlist_items::garbage;
 use crate::resource::videos::rating;
 
 /// Rows of one kind that a step removes.
@@ -25,6 +27,11 @@ const COMMENTS_STEP: usize = 30;
 /// # Errors
 /// As the store.
 pub fn sweep(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    closing_channels::step(tx)?;
+    Ok(garbage::sweep(tx)? || sweep_jobs(tx)?)
+}
+
+fn sweep_jobs(tx: &mut Tx<'_>) -> Result<bool, Error> {
     let (jobs, _) = CASCADES.scan(tx, &CASCADES.span(&()), 1)?;
     let Some(((number, id), known)) = jobs.into_iter().next() else {
         return Ok(false);

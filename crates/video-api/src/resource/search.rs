@@ -191,14 +191,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let token = call.page_token(binding)?;
     let cursor = token.as_ref().map(|token| cursor_of(&token.key, token.position)).transpose()?;
     let backwards = token.as_ref().is_some_and(|token| token.direction == Direction::Previous);
-    let (found, hidden) = loop {
-        // What closes goes in steps: where one came between the two counts, they are of two moments, and are made again.
-        let before = hidden(call, tx, &query)?;
-        let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
-        if before == 0 || hidden(call, tx, &query)? == before {
-            break (found, before);
-        }
-    };
+    let found = query::run(tx, &query, cursor.as_ref(), backwards, size as usize)?;
+    let hidden = hidden(call, tx, &query)?;
     let mut list = List::of("searchListResponse", call.form());
     for hit in &found.hits {
         if let Some(item) = result(call, tx, hit)? {

@@ -7,7 +7,6 @@ use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, Span, run_blocking};
 use video_api::resource::cascade;
-use video_api::resource::playlist_items::garbage;
 
 use crate::service::{Service, ask};
 
@@ -26,7 +25,6 @@ async fn on(store: &Arc<Memory>, run: u64) -> Service {
 fn step(store: &Memory) -> bool {
     let mut ids = SeededIds::from_number(9);
     run_blocking(store, &mut ids, 64, |tx, _| cascade::sweep(tx)).unwrap()
-        || run_blocking(store, &mut ids, 64, |tx, _| garbage::sweep(tx)).unwrap()
 }
 
 fn finish(store: &Memory) {

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use triptych_core::blobs::MemoryBlobs;
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{KeyValue, Memory, Span, run_blocking};
-use video_api::api::error::Error;
 use video_api::resource::cascade;
-use video_api::resource::playlist_items::garbage;
 
 use crate::model::derived;
 use crate::service::{Service, ask};
@@ -56,11 +54,7 @@ fn tally(told: Vec<(u16, String)>) -> BTreeMap<(u16, String), usize> {
 /// Carries out what is left to do, and looks for rows that no rebuild would make.
 fn settle(store: &Memory) {
     let mut ids = SeededIds::from_number(9);
-    while run_blocking(store, &mut ids, 64, |tx, _| {
-        Ok::<_, Error>(garbage::sweep(tx)? || cascade::sweep(tx)?)
-    })
-    .unwrap()
-    {}
+    while run_blocking(store, &mut ids, 64, |tx, _| cascade::sweep(tx)).unwrap() {}
     derived::check(store);
 }
 

@@ -22,7 +22,6 @@ use crate::resource::members::record::{
     MEMBER_COUNT, MEMBER_UPDATES, MEMBERS, MEMBERS_BY_LEVEL, UPDATE_COUNT,
 };
 use crate::resource::memberships_levels::LEVELS;
-use crate::resource::playlist_items::garbage;
 use crate::resource::playlist_items::system_playlist::{HISTORY, HISTORY_COUNT};
 use crate::resource::playlists::record::{
     CHANNEL_PLAYLISTS, PLAYLIST_COUNT, PLAYLIST_GARBAGE, PLAYLISTS,
@@ -83,9 +82,6 @@ pub fn close(tx: &mut Tx<'_>, closing: &Closing) -> Result<(), Error> {
 /// As the store.
 pub fn step(tx: &mut Tx<'_>, channel: &str, title: &str) -> Result<bool, Error> {
     let id = channel.to_owned();
-    if garbage::sweep(tx)? {
-        return Ok(true);
-    }
     if sections::remove_of_closed(tx, &id)? {
         return Ok(true);
     }
