@@ -10,7 +10,7 @@ use super::{ACCOUNTS, CHANNELS, Model, PEOPLE, PRIVATE, World};
 #[derive(Debug, Clone)]
 pub(super) enum AudienceStep {
     Subscribe { who: usize, subscribes: bool },
-    Browse { who: usize, shows: bool },
+    Brand { who: usize, shows: bool, holds: bool },
     Arrange { who: usize, playlist: usize, at: Option<usize> },
     Rearrange { who: usize, section: usize, to: usize },
     Clear { who: usize, section: usize },
@@ -30,7 +30,7 @@ pub(super) fn step() -> impl Strategy<Value = AudienceStep> {
     let (any, who, is) = (0..9_usize, 0..2_usize, proptest::bool::ANY);
     prop_oneof![
         2 => (who.clone(), is).prop_map(|(who, subscribes)| Step::Subscribe { who, subscribes }),
-        1 => (who.clone(), is).prop_map(|(who, shows)| Step::Browse { who, shows }),
+        1 => (who.clone(), is, is).prop_map(|(who, shows, holds)| Step::Brand { who, shows, holds }),
         4 => (who.clone(), any.clone(), proptest::option::of(0..4_usize)).prop_map(|(who, playlist, at)| Step::Arrange { who, playlist, at }),
         1 => (who.clone(), any.clone(), any.clone()).prop_map(|(who, section, to)| Step::Rearrange { who, section, to }),
         1 => (who.clone(), any.clone()).prop_map(|(who, section)| Step::Clear { who, section }),
@@ -105,12 +105,14 @@ impl Model {
             AudienceStep::Subscribe { who, subscribes } => {
                 self.subscribe(world, who, subscribes).await;
             }
-            AudienceStep::Browse { who, shows } => {
-                let settings = json!({"channel": {"showBrowseView": shows}});
+            AudienceStep::Brand { who, shows, holds } => {
+                let channel = json!({"showBrowseView": shows, "moderateComments": holds});
+                let settings = json!({"channel": channel});
                 let body = json!({"id": CHANNELS[who], "brandingSettings": settings});
                 let told = world.ask("PUT", "/channels?part=brandingSettings", who, &body).await;
                 assert_eq!(told.0, 200, "{}", told.1);
                 self.audience.shows[who] = shows;
+                self.talk.holds[who] = holds;
             }
             AudienceStep::Arrange { who, playlist, at } => {
                 self.arrange(world, who, playlist, at).await;

@@ -21,6 +21,7 @@ pub(super) enum TalkStep {
 
 const STATES: [&str; 3] = ["published", "heldForReview", "rejected"];
 const PUBLISHED: usize = 0;
+const HELD: usize = 1;
 const REJECTED: usize = 2;
 
 pub(super) fn step() -> impl Strategy<Value = TalkStep> {
@@ -52,6 +53,8 @@ pub(super) struct Talk {
     said: Vec<Said>,
     /// By owner and author.
     banned: [[bool; 2]; 2],
+    /// True of owners who review comments before others see them.
+    pub(super) holds: [bool; 2],
 }
 
 impl Talk {
@@ -65,7 +68,12 @@ impl Talk {
 
     /// Where a comment of `who` begins on a video of `owner`.
     fn first_state(&self, owner: usize, who: usize) -> usize {
-        if self.banned[owner][who] { REJECTED } else { PUBLISHED }
+        match () {
+            () if owner == who => PUBLISHED,
+            () if self.banned[owner][who] => REJECTED,
+            () if self.holds[owner] => HELD,
+            () => PUBLISHED,
+        }
     }
 
     /// Returns whether `who` finds a comment by its id.
