@@ -4,7 +4,7 @@ use triptych_core::kv::{Key, Order, Span, Tx};
 
 use crate::api::error::Error;
 use crate::api::page_token::{Binding, Direction, PageToken};
-use crate::api::paginate::Rows;
+use crate::api::paginate::{Rows, Wanted};
 
 /// Rows that are read of a span at once, at the least.
 const READ_MIN: usize = 8;
@@ -98,9 +98,7 @@ pub fn read(
     tx: &mut Tx<'_>,
     prefixes: &[Vec<u8>],
     bounds: &Bounds,
-    token: Option<&PageToken>,
-    size: u32,
-    binding: Binding,
+    Wanted { token, size, binding }: Wanted<'_>,
     keeps: &mut Keeps<'_>,
 ) -> Result<Rows<(usize, Vec<u8>)>, Error> {
     let backwards = token.is_some_and(|token| token.direction == Direction::Previous);
@@ -194,7 +192,8 @@ mod tests {
         };
         let mut page = |tx: &mut Tx<'_>, text: Option<String>| {
             let token = text.map(|text| PageToken::parse(&text, binding).unwrap());
-            read(tx, &prefixes, bounds, token.as_ref(), size, binding, &mut keeps).unwrap()
+            let wanted = Wanted { token: token.as_ref(), size, binding };
+            read(tx, &prefixes, bounds, wanted, &mut keeps).unwrap()
         };
         let mut at = page(tx, None);
         let mut forwards = places(&at);

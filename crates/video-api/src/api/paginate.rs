@@ -28,7 +28,26 @@ impl<K> Rows<K> {
     }
 }
 
-/// At most `size` keys of `table` that start with `start`, on the page that `token` names. Costs what the page holds.
+/// The page of a list that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'t> {
+    /// The page's token; the first page has none.
+    pub token: Option<&'t PageToken>,
+    /// The most rows that it has.
+    pub size: u32,
+    /// The bond of its tokens to the list.
+    pub binding: Binding,
+}
+
+impl Wanted<'_> {
+    /// The first page, of which no token is told.
+    #[must_use]
+    pub fn latest(size: u32) -> Self {
+        Self { token: None, size, binding: Binding::of(&[]) }
+    }
+}
+
+/// The keys of `table` that start with `start`, of one page. Costs what the page holds.
 ///
 /// # Errors
 /// As the store.
@@ -36,12 +55,9 @@ pub fn read<K: Key, V: Record>(
     tx: &mut Tx<'_>,
     table: &Table<K, V>,
     start: &impl Key,
-    token: Option<&PageToken>,
-    size: u32,
-    binding: Binding,
+    page: Wanted<'_>,
 ) -> Result<Rows<K>, Error> {
-    let all = |_: &mut Tx<'_>, _: &K| Ok(true);
-    read_where(tx, table, start, token, size, binding, all)
+    read_where(tx, table, start, page, |_, _| Ok(true))
 }
 
 /// The same of the keys that `keeps` lets through. What it leaves out on the way costs as well; the last page may be empty.
@@ -52,9 +68,7 @@ pub fn read_where<K: Key, V: Record>(
     tx: &mut Tx<'_>,
     table: &Table<K, V>,
     start: &impl Key,
-    token: Option<&PageToken>,
-    size: u32,
-    binding: Binding,
+    Wanted { token, size, binding }: Wanted<'_>,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Rows<K>, Error> {
     let whole = table.span(start);
@@ -114,23 +128,21 @@ pub type Counted<K> = (Rows<K>, u64);
 ///
 /// # Errors
 /// As [`read_where`].
-#[expect(clippy::too_many_arguments, reason = "a list is all of these")]
 pub fn read_counted<K: Key, V: Record>(
     tx: &mut Tx<'_>,
     table: &Table<K, V>,
     start: &impl Key,
-    token: Option<&PageToken>,
-    size: u32,
-    binding: Binding,
+    page: Wanted<'_>,
     rows: u64,
     mut keeps: impl FnMut(&mut Tx<'_>, &K) -> Result<bool, Error>,
 ) -> Result<Counted<K>, Error> {
-    let page = read_where(tx, table, start, token, size, binding, &mut keeps)?;
+    let found = read_where(tx, table, start, page, &mut keeps)?;
     if rows > u64::from(EXACT_TOTAL_MAX) {
-        return Ok((page, rows));
+        return Ok((found, rows));
     }
-    let all = read_where(tx, table, start, None, EXACT_TOTAL_MAX, binding, keeps)?;
-    Ok((page, all.keys.len() as u64))
+    let all = Wanted { token: None, size: EXACT_TOTAL_MAX, ..page };
+    let all = read_where(tx, table, start, all, keeps)?;
+    Ok((found, all.keys.len() as u64))
 }
 
 #[cfg(test)]
@@ -151,7 +163,8 @@ mod tests {
         let binding = Binding::of(&["x"]);
         let page = |tx: &mut Tx<'_>, text: Option<&str>| {
             let token = text.map(|text| PageToken::parse(text, binding).unwrap());
-            read(tx, &NUMBERS, &7_u8, token.as_ref(), 20, binding).unwrap()
+            let wanted = Wanted { token: token.as_ref(), size: 20, binding };
+            read(tx, &NUMBERS, &7_u8, wanted).unwrap()
         };
         let numbers =
             |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();
@@ -181,7 +194,8 @@ mod tests {
         let page = |tx: &mut Tx<'_>, text: Option<&str>| {
             let token = text.map(|text| PageToken::parse(text, binding).unwrap());
             let tenth = |_: &mut Tx<'_>, key: &(u8, u32)| Ok(key.1 % 10 == 3);
-            read_where(tx, &NUMBERS, &7_u8, token.as_ref(), 4, binding, tenth).unwrap()
+            let wanted = Wanted { token: token.as_ref(), size: 4, binding };
+            read_where(tx, &NUMBERS, &7_u8, wanted, tenth).unwrap()
         };
         let numbers =
             |rows: &Rows<(u8, u32)>| rows.keys.iter().map(|key| key.1).collect::<Vec<_>>();

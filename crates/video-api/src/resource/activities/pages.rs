@@ -7,7 +7,7 @@ use crate::api::error::Error;
 use crate::api::merge::{self, Bounds};
 use crate::api::operation::call::Call;
 use crate::api::page_token::Binding;
-use crate::api::paginate::{EXACT_TOTAL_MAX, Rows};
+use crate::api::paginate::{EXACT_TOTAL_MAX, Rows, Wanted};
 use crate::api::response::{List, Paging};
 use crate::record::counter;
 use crate::record::key_order::{latest_first, moment_of};
@@ -113,6 +113,7 @@ pub(super) fn write(
     let binding = Binding::of(&bound);
     let token = call.page_token(binding)?;
     let size = call.page_size(5);
+    let wanted = Wanted { token: token.as_ref(), size, binding };
     let prefixes: Vec<_> = sources.iter().map(Source::prefix).collect();
     let bounds =
         bounds(call.params.moment("publishedAfter"), call.params.moment("publishedBefore"));
@@ -126,11 +127,11 @@ pub(super) fn write(
             let source = sources.get(source);
             Ok(found(tx, source, suffix, &audience)?.is_some())
         };
-        let rows = merge::read(tx, &prefixes, &bounds, token.as_ref(), size, binding, &mut keeps)?;
+        let rows = merge::read(tx, &prefixes, &bounds, wanted, &mut keeps)?;
         let is_narrowed = given.into_iter().any(|name| call.params.has(name));
         let total = if is_narrowed || total <= u64::from(EXACT_TOTAL_MAX) {
-            let most = EXACT_TOTAL_MAX;
-            let all = merge::read(tx, &prefixes, &bounds, None, most, binding, &mut keeps)?;
+            let whole = Wanted { token: None, size: EXACT_TOTAL_MAX, ..wanted };
+            let all = merge::read(tx, &prefixes, &bounds, whole, &mut keeps)?;
             all.keys.len() as u64
         } else {
             total

@@ -132,14 +132,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         }
         let binding = Binding::of(&[call.operation.name, category]);
         let token = call.page_token(binding)?;
-        let rows = paginate::read(
-            tx,
-            &CATEGORY_CHANNELS,
-            &category.to_owned(),
-            token.as_ref(),
-            size,
-            binding,
-        )?;
+        let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
+        let rows = paginate::read(tx, &CATEGORY_CHANNELS, &category.to_owned(), wanted)?;
         paging = rows.paging(0, size);
         rows.keys.into_iter().map(|(_, id)| id).collect()
     } else if params.flag("mySubscribers") {

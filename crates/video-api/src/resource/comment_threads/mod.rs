@@ -163,7 +163,7 @@ fn place(
     if channel.is_some_and(|channel| channel != video.head.channel) {
         return Err(Error::Rule(&rules::CHANNEL_MISMATCH));
     }
-    if sight::are_disabled(&video.head) {
+    if video.head.comments_disabled() {
         return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
     }
     Ok(video.head.channel.clone())

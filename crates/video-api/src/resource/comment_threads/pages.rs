@@ -7,8 +7,8 @@ use triptych_core::kv::Tx;
 use crate::api::error::Error;
 use crate::api::merge::{self, Bounds};
 use crate::api::operation::call::Call;
-use crate::api::page_token::{Binding, PageToken};
-use crate::api::paginate::{self, EXACT_TOTAL_MAX};
+use crate::api::page_token::Binding;
+use crate::api::paginate::{self, EXACT_TOTAL_MAX, Wanted};
 use crate::api::response::Paging;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comment_threads::rules;
@@ -17,8 +17,8 @@ use crate::resource::comments::record::{
     COMMENTS, RELEVANT_THREADS, REPLIES, REPLY_COUNTS, THREADS, list_of_all, list_of_channel,
     list_of_video, slots,
 };
+use crate::resource::comments::tally;
 use crate::resource::comments::words::{WORDS, holds, terms};
-use crate::resource::comments::{sight, tally};
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// A search looks at so many of the latest replies of a thread.
@@ -45,7 +45,7 @@ impl ThreadList {
             let video = LISTED_VIDEOS.peek_shared(tx, &id.to_owned())?;
             let video = video.filter(|video| video.record.head.is_visible(call.caller));
             let video = video.ok_or(&rules::FILTER_VIDEO_NOT_FOUND)?;
-            if sight::are_disabled(&video.record.head) {
+            if video.record.head.comments_disabled() {
                 return Err(Error::Rule(&rules::COMMENTS_DISABLED));
             }
             (list_of_video(id), video.record.head.channel.clone(), false)
@@ -88,9 +88,10 @@ impl ThreadList {
         names.extend(search.iter().map(String::as_str));
         let binding = Binding::of(&names);
         let token = call.page_token(binding)?;
-        let (token, size) = (token.as_ref(), call.page_size(20));
+        let size = call.page_size(20);
+        let wanted = Wanted { token: token.as_ref(), size, binding };
         if !search.is_empty() {
-            return self.search(call, tx, &search, token, size, binding);
+            return self.search(call, tx, &search, wanted);
         }
         let total = tally::of(tx, &self.list)?.threads(self.state.slot());
         // Of a list about several videos some may be hidden; of every other list the tally is what is shown.
@@ -103,7 +104,7 @@ impl ThreadList {
                     self.shows(call, tx, &key.3)
                 };
                 let table = &RELEVANT_THREADS;
-                paginate::read_counted(tx, table, &start, token, size, binding, counted, keeps)
+                paginate::read_counted(tx, table, &start, wanted, counted, keeps)
             })?;
             let paging = rows.paging(total.min(shown), size);
             return Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging));
@@ -112,7 +113,7 @@ impl ThreadList {
             let start = (self.list.clone(), self.state.slot());
             let keeps =
                 |tx: &mut Tx<'_>, key: &(String, u8, u64, String)| self.shows(call, tx, &key.3);
-            paginate::read_counted(tx, &THREADS, &start, token, size, binding, counted, keeps)
+            paginate::read_counted(tx, &THREADS, &start, wanted, counted, keeps)
         })?;
         let paging = rows.paging(total.min(shown), size);
         Ok((rows.keys.into_iter().map(|key| key.3).collect(), paging))
@@ -132,7 +133,7 @@ impl ThreadList {
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         Ok(video.is_some_and(|video| {
             let head = &video.record.head;
-            head.is_visible(call.caller) && !sight::are_disabled(head)
+            head.is_visible(call.caller) && !head.comments_disabled()
         }))
     }
 
@@ -160,9 +161,7 @@ impl ThreadList {
         call: &Call<'_>,
         tx: &mut Tx<'_>,
         search: &BTreeSet<String>,
-        token: Option<&PageToken>,
-        size: u32,
-        binding: Binding,
+        wanted: Wanted<'_>,
     ) -> Result<(Vec<String>, Paging), Error> {
         // Long words are rare ones.
         let rarest = search.iter().max_by_key(|word| word.len()).cloned().unwrap_or_default();
@@ -190,9 +189,10 @@ impl ThreadList {
                 && self.shows(call, tx, &id)?)
         };
         let all = Bounds::default();
-        let page = merge::read(tx, &spans, &all, token, size, binding, &mut keeps)?;
-        let all = merge::read(tx, &spans, &all, None, EXACT_TOTAL_MAX, binding, &mut keeps)?;
-        let paging = page.paging(all.keys.len() as u64, size);
+        let page = merge::read(tx, &spans, &all, wanted, &mut keeps)?;
+        let whole = Wanted { token: None, size: EXACT_TOTAL_MAX, ..wanted };
+        let all = merge::read(tx, &spans, &all, whole, &mut keeps)?;
+        let paging = page.paging(all.keys.len() as u64, wanted.size);
         Ok((page.keys.iter().filter_map(|(_, suffix)| id_of(suffix)).collect(), paging))
     }
 }

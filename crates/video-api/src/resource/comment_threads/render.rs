@@ -8,7 +8,6 @@ use crate::record::privacy::Privacy;
 use crate::resource::comments::moderation::Moderation;
 use crate::resource::comments::record::{COMMENTS, Comment, REPLIES, REPLY_COUNTS};
 use crate::resource::comments::render::{self, CommentForm};
-use crate::resource::comments::sight;
 use crate::resource::videos::render::LISTED_VIDEOS;
 
 /// A thread holds at most this many of its replies; `comments.list` has all.
@@ -68,7 +67,7 @@ fn snippet(
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         let head = video.as_ref().map(|video| &video.record.head);
         is_shown = head.is_some_and(|head| head.privacy != Privacy::Private);
-        is_open = head.is_some_and(|head| !sight::are_disabled(head));
+        is_open = head.is_some_and(|head| !head.comments_disabled());
     }
     let is_published = top.state == Moderation::Published;
     let mut out = Object::new();

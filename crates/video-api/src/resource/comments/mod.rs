@@ -232,7 +232,12 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let size = if is_open { call.page_size(20) } else { 0 };
     let rows = tx.guarded(|tx| {
         let start = (thread.to_owned(), slot);
-        paginate::read(tx, &REPLIES, &start, token.as_ref(), size, binding)
+        paginate::read(
+            tx,
+            &REPLIES,
+            &start,
+            paginate::Wanted { token: token.as_ref(), size, binding },
+        )
     })?;
     let total = match (is_owner, is_open) {
         (true, _) => counts.total(),
@@ -261,7 +266,7 @@ fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, 
         return Err(Error::Rule(&rules::PARENT_PRIVATE));
     }
     if let Some(video) = &top.video
-        && VIDEOS.get(tx, video)?.is_some_and(|video| sight::are_disabled(&video.head))
+        && VIDEOS.get(tx, video)?.is_some_and(|video| video.head.comments_disabled())
     {
         return Err(Error::Rule(&rules::INSERT_FORBIDDEN));
     }

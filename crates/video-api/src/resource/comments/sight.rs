@@ -8,7 +8,7 @@ use crate::api::error::Error;
 use crate::resource::channels::record::CHANNELS;
 use crate::resource::comments::moderation::{Moderation, Sight, Viewer};
 use crate::resource::comments::record::{BANNED, COMMENTS, Comment, thread_of};
-use crate::resource::videos::record::{VIDEOS, Video};
+use crate::resource::videos::record::VIDEOS;
 
 /// The relation of the caller to a comment.
 #[must_use]
@@ -22,12 +22,6 @@ pub fn viewer(comment: &Comment, caller: &Caller) -> Viewer {
     }
 }
 
-/// Returns whether nobody can comment on a video: those made for children have no comments.
-#[must_use]
-pub fn are_disabled(video: &Video) -> bool {
-    video.made_for_kids == Some(true)
-}
-
 /// Returns whether the caller is shown the comments about the video or channel that this one is about.
 ///
 /// # Errors
@@ -38,7 +32,7 @@ pub fn is_place_open(tx: &mut Tx<'_>, comment: &Comment, caller: &Caller) -> Res
     };
     let video = VIDEOS.get(tx, video)?.filter(|video| video.head.is_visible(caller));
     let own = viewer(comment, caller) != Viewer::Anybody;
-    Ok(video.is_some_and(|video| own || !are_disabled(&video.head)))
+    Ok(video.is_some_and(|video| own || !video.head.comments_disabled()))
 }
 
 /// The comment with this id, if the caller finds it by that.

@@ -142,7 +142,8 @@ fn current(
     let size = call.page_size(5);
     let start = (wanted.creator.to_owned(), wanted.level.unwrap_or(ANY_LEVEL).to_owned());
     let token = call.page_token(wanted.binding)?;
-    let rows = paginate::read(tx, &MEMBERS_BY_LEVEL, &start, token.as_ref(), size, wanted.binding)?;
+    let page = paginate::Wanted { token: token.as_ref(), size, binding: wanted.binding };
+    let rows = paginate::read(tx, &MEMBERS_BY_LEVEL, &start, page)?;
     let paging = rows.paging(counter::of(tx, &MEMBER_COUNT, &start)?, size);
     let mut found = Vec::with_capacity(rows.keys.len());
     for (creator, _, _, member) in rows.keys {

@@ -20,6 +20,7 @@ use crate::api::id_list;
 use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
+use crate::api::paginate::Wanted;
 use crate::api::parameter::{ID, IDS, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{Item, List, Paging, Reply};
 use crate::record::id;
@@ -133,7 +134,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             pages::of_video(call, tx, &opened, video, token.as_ref(), binding, &mut list)?
         }
         (Place::Timed(special), None) => {
-            let page = opened.timed(call, *special).page(tx, token.as_ref(), size, binding)?;
+            let wanted = Wanted { token: token.as_ref(), size, binding };
+            let page = opened.timed(call, *special).page(tx, wanted)?;
             for (entry, position) in page.entries.iter().zip(page.position..) {
                 let number = Number::Timed(&entry.number);
                 list.push(&opened.show(call, tx, number, position, &entry.item)?);

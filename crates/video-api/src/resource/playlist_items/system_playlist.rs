@@ -7,8 +7,7 @@ use triptych_core::time::Timestamp;
 
 use crate::account::Caller;
 use crate::api::error::Error;
-use crate::api::page_token::{Binding, PageToken};
-use crate::api::paginate;
+use crate::api::paginate::{self, Wanted};
 use crate::record::counter;
 use crate::record::counter::Count;
 use crate::record::id::SystemPlaylist;
@@ -94,9 +93,7 @@ impl TimeOrderedPlaylist<'_> {
     fn likes(
         &self,
         tx: &mut Tx<'_>,
-        token: Option<&PageToken>,
-        size: u32,
-        binding: Binding,
+        wanted: Wanted<'_>,
     ) -> Result<paginate::Counted<(String, u8, u64, String)>, Error> {
         let start = (self.channel.to_owned(), 1_u8);
         let total = counter::of(tx, &RATED_COUNT, &start)?;
@@ -105,44 +102,32 @@ impl TimeOrderedPlaylist<'_> {
             let channel = video.as_ref().map(|video| video.record.head.channel.as_str());
             Ok(channel.is_some_and(|channel| !self.caller.closing.holds(channel)))
         };
-        paginate::read_counted(tx, &RATED, &start, token, size, binding, total, is_there)
+        paginate::read_counted(tx, &RATED, &start, wanted, total, is_there)
     }
 
     /// A page of the list.
     ///
     /// # Errors
     /// As the store.
-    pub fn page(
-        &self,
-        tx: &mut Tx<'_>,
-        token: Option<&PageToken>,
-        size: u32,
-        binding: Binding,
-    ) -> Result<Entries, Error> {
+    pub fn page(&self, tx: &mut Tx<'_>, wanted: Wanted<'_>) -> Result<Entries, Error> {
         let channel = self.channel.to_owned();
         let by_time = |(_, _, time, video): (String, u8, u64, String)| {
             entry(video.clone(), video, moment_of(time))
         };
         match self.special {
             SystemPlaylist::Uploads | SystemPlaylist::Later | SystemPlaylist::Favorites => {
-                let rows = paginate::read(
-                    tx,
-                    &UPLOADS,
-                    &(channel.clone(), self.audience()),
-                    token,
-                    size,
-                    binding,
-                )?;
+                let start = (channel.clone(), self.audience());
+                let rows = paginate::read(tx, &UPLOADS, &start, wanted)?;
                 let counts = CHANNEL_COUNTS.peek(tx, &channel)?.unwrap_or_default();
                 let total = if self.is_own() { counts.uploads } else { counts.listed_uploads };
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::Likes => {
-                let (rows, total) = self.likes(tx, token, size, binding)?;
+                let (rows, total) = self.likes(tx, wanted)?;
                 Ok(entries(rows, total, by_time))
             }
             SystemPlaylist::History => {
-                let rows = paginate::read(tx, &HISTORY, &channel, token, size, binding)?;
+                let rows = paginate::read(tx, &HISTORY, &channel, wanted)?;
                 let total = counter::of(tx, &HISTORY_COUNT, &channel)?;
                 Ok(entries(rows, total, |(_, time, drawn, video)| {
                     entry(history_number(time, drawn, &video), video, moment_of(time))
@@ -188,7 +173,7 @@ impl TimeOrderedPlaylist<'_> {
     /// As the store.
     pub fn of_video(&self, tx: &mut Tx<'_>, video: &str) -> Result<Vec<(u32, Entry)>, Error> {
         if self.special == SystemPlaylist::History {
-            let latest = self.page(tx, None, ITEMS_MAX, Binding::of(&[]))?;
+            let latest = self.page(tx, Wanted::latest(ITEMS_MAX))?;
             let entries = (0..).zip(latest.entries);
             return Ok(entries.filter(|(_, entry)| entry.item.video == video).collect());
         }
@@ -203,7 +188,7 @@ impl TimeOrderedPlaylist<'_> {
     /// # Errors
     /// As the store.
     pub fn position(&self, tx: &mut Tx<'_>, number: &str) -> Result<u32, Error> {
-        let page = self.page(tx, None, 1_000, Binding::of(&[]))?;
+        let page = self.page(tx, Wanted::latest(1_000))?;
         let at = page.entries.iter().position(|entry| entry.number == number);
         Ok(u32::try_from(at.unwrap_or_default()).unwrap_or(u32::MAX))
     }

@@ -15,6 +15,7 @@ use crate::api::error::Error;
 use crate::api::operation::call::Call;
 use crate::api::operation::{Filters, Operation, Part, READ, Run, WRITE};
 use crate::api::page_token::Binding;
+use crate::api::paginate::Wanted;
 use crate::api::parameter::{
     HL, ID, IDS, Kind, MAX_RESULTS, OWNER, OWNER_CHANNEL, PAGE_TOKEN, PART, Param,
 };
@@ -132,14 +133,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
         if audience == 1 { "owner" } else { "everyone" },
     ]);
     let token = call.page_token(binding)?;
-    let rows = paginate::read(
-        tx,
-        &CHANNEL_PLAYLISTS,
-        &(owner.clone(), audience),
-        token.as_ref(),
-        size,
-        binding,
-    )?;
+    let wanted = Wanted { token: token.as_ref(), size, binding };
+    let rows = paginate::read(tx, &CHANNEL_PLAYLISTS, &(owner.clone(), audience), wanted)?;
     let paging = rows.paging(counter::of(tx, &PLAYLIST_COUNT, &(owner, audience))?, size);
     for (_, _, _, id) in &rows.keys {
         if let Some(found) = PLAYLISTS.peek(tx, id)? {
@@ -181,7 +176,7 @@ fn visible(call: &Call<'_>, tx: &mut Tx<'_>, id: &str) -> Result<Option<Item>, E
             if special.is_ordered() {
                 return render::render(tx, &id, &made, &call.parts, None).map(Some);
             }
-            let page = list.page(tx, None, 1, Binding::of(&[]))?;
+            let page = list.page(tx, Wanted::latest(1))?;
             let contents = Contents {
                 total: page.total,
                 first_video: page.entries.into_iter().next().map(|entry| entry.item.video),

@@ -124,7 +124,8 @@ impl Side<'_> {
         let binding = self.binding(call);
         let (token, size) = (call.page_token(binding)?, call.page_size(5));
         let start = self.channel.to_owned();
-        let rows = paginate::read(tx, table, &start, token.as_ref(), size, binding)?;
+        let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
+        let rows = paginate::read(tx, table, &start, wanted)?;
         let paging = rows.paging(0, size);
         Ok((rows.keys.into_iter().map(other).collect(), paging))
     }

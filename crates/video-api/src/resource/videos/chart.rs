@@ -65,7 +65,8 @@ pub(super) fn page(
     };
     let start = category.to_owned();
     let keeps = |tx: &mut Tx<'_>, (_, _, id): &_| is_open(tx, id);
-    let rows = paginate::read_where(tx, &CHART, &start, token.as_ref(), size, binding, keeps)?;
+    let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
+    let rows = paginate::read_where(tx, &CHART, &start, wanted, keeps)?;
     let counted = tx.scan(&CHART.span(&start), CHART_TOTAL_MAX)?.rows;
     let mut total = counted.len() as u64;
     for (row, _) in counted.iter().filter(|_| !is_whole) {

@@ -154,9 +154,8 @@ pub(super) fn page(
         let video = LISTED_VIDEOS.peek_shared(tx, video)?;
         Ok(video.is_some_and(|video| video.record.head.is_visible(call.caller)))
     };
-    let token = token.as_ref();
-    let (rows, total) =
-        paginate::read_counted(tx, &RATED, &start, token, size, binding, total, is_visible)?;
+    let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
+    let (rows, total) = paginate::read_counted(tx, &RATED, &start, wanted, total, is_visible)?;
     let paging = rows.paging(total, size);
     Ok((rows.keys.into_iter().map(|(_, _, _, video)| video).collect(), paging))
 }

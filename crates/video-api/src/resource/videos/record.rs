@@ -204,6 +204,12 @@ impl Video {
         !matches!(self.privacy, Privacy::Private) && self.failure.is_none()
     }
 
+    /// Returns whether nobody can comment on it: a video made for children has no comments.
+    #[must_use]
+    pub fn comments_disabled(&self) -> bool {
+        self.made_for_kids == Some(true)
+    }
+
     /// Returns whether the list of its channel's uploads holds it, as the owner sees that.
     #[must_use]
     pub const fn is_in_uploads(&self) -> bool {

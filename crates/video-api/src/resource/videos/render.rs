@@ -183,7 +183,9 @@ fn statistics(head: &Video, counts: VideoCounts, owner: bool) -> Bytes {
         out.text("dislikeCount", &dislikes.to_string());
     }
     out.text("favoriteCount", &favorites.to_string());
-    out.text("commentCount", &comments.to_string());
+    if !head.comments_disabled() {
+        out.text("commentCount", &comments.to_string());
+    }
     out.end()
 }
 

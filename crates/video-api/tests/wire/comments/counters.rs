@@ -71,3 +71,17 @@ async fn counters_are_right_after_many_wrote_moderated_and_deleted_at_once() {
     let held = "videoId=w&maxResults=100&moderationStatus=heldForReview";
     assert_eq!(threads(&service, "ALICE", held).await.len(), 8 * 3);
 }
+
+#[tokio::test]
+async fn a_video_whose_comments_are_disabled_says_no_number_of_them() {
+    let service = Service::new().await;
+    open(&service, "BOB", "early").await;
+    assert_eq!(count(&service, "w").await, "1");
+    for (is_for_kids, expected) in [(true, "none"), (false, "1")] {
+        let status = json!({"privacyStatus": "public", "selfDeclaredMadeForKids": is_for_kids});
+        let body = json!({"id": "w", "status": status});
+        let (status, told) = ask(&service, "ALICE", "PUT", "/videos?part=status", body).await;
+        assert_eq!(status, 200, "{told}");
+        assert_eq!(count(&service, "w").await, expected);
+    }
+}
