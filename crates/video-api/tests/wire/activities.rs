@@ -198,6 +198,21 @@ async fn what_no_operation_makes_comes_from_a_control_call() {
         ("bulletin", json!({"bulletin": {}, "social": {}}), "contentDetails.bulletin"),
         ("bulletin", json!({"bulletin": {"resourceId": 7}}), "contentDetails.bulletin.resourceId"),
         ("social", json!({"social": {"type": "none"}}), "contentDetails.social.type"),
+        (
+            "promotedItem",
+            json!({"promotedItem": {"videoId": "none"}}),
+            "contentDetails.promotedItem.videoId",
+        ),
+        (
+            "bulletin",
+            json!({"bulletin": {"resourceId": {"videoId": "none"}}}),
+            "contentDetails.bulletin.resourceId",
+        ),
+        (
+            "recommendation",
+            json!({"recommendation": {"seedResourceId": {"channelId": "none"}}}),
+            "contentDetails.recommendation.seedResourceId",
+        ),
     ] {
         assert_eq!(make(kind, details).await, (400, place.to_owned()));
     }

@@ -9,8 +9,11 @@ use triptych_core::time::Timestamp;
 
 use crate::api::error::Error;
 use crate::api::schema;
-use crate::resource::activities::record::{self, Event};
+use crate::resource::activities::record::{self, Event, Thing};
 use crate::resource::activities::rules;
+use crate::resource::channels::record::CHANNELS;
+use crate::resource::playlists::record::PLAYLISTS;
+use crate::resource::videos::record::VIDEOS;
 use crate::seed::section::{channel_of, moment};
 
 /// Types of such activities.
@@ -55,10 +58,33 @@ pub fn make(
     let whole = Value::Object(content_details.clone());
     schema::check("ActivityContentDetails", &whole, "contentDetails")
         .map_err(|(path, expected)| Error::InvalidField { path, expected })?;
+    check_named(tx, &format!("contentDetails.{kind}"), details)?;
     let channel = channel_of(tx, account, "account")?;
     let at = moment(published_at.as_deref(), now)?;
     let event = Event::Other { kind: kind.clone(), number: ids.next(), details: details.clone() };
     let id = event.id(&channel);
     record::note(tx, &channel, at, event, true)?;
     Ok(id)
+}
+
+/// Checks that what the details name is there.
+fn check_named(tx: &mut Tx<'_>, path: &str, details: &Map<String, Value>) -> Result<(), Error> {
+    let promoted = details.get("videoId").and_then(Value::as_str);
+    let mut named = vec![("videoId", promoted.map(|id| Thing::Video(id.to_owned())))];
+    for member in ["resourceId", "seedResourceId"] {
+        named.push((member, details.get(member).and_then(Thing::of_resource_id)));
+    }
+    for (member, thing) in named {
+        let is_there = match thing {
+            None => true,
+            Some(Thing::Video(id)) => VIDEOS.peek(tx, &id)?.is_some(),
+            Some(Thing::Channel(id)) => CHANNELS.peek(tx, &id)?.is_some(),
+            Some(Thing::Playlist(id)) => PLAYLISTS.peek(tx, &id)?.is_some(),
+        };
+        if !is_there {
+            let path = format!("{path}.{member}");
+            return Err(Error::InvalidField { path, expected: "a resource that is there" });
+        }
+    }
+    Ok(())
 }

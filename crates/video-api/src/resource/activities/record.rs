@@ -108,10 +108,9 @@ impl Thing {
         }
     }
 
-    /// The resource that `resourceId` of an activity's details names.
+    /// The resource that a resource id of an activity's details names.
     #[must_use]
-    pub fn of_details(details: &Map<String, Value>) -> Option<Self> {
-        let resource = details.get("resourceId")?;
+    pub fn of_resource_id(resource: &Value) -> Option<Self> {
         let id = |name| resource.get(name).and_then(Value::as_str).map(str::to_owned);
         id("videoId")
             .map(Self::Video)
@@ -151,7 +150,7 @@ impl Event {
                 let promoted = details.get("videoId").and_then(Value::as_str);
                 promoted
                     .map(|video| Thing::Video(video.to_owned()))
-                    .or_else(|| Thing::of_details(details))
+                    .or_else(|| Thing::of_resource_id(details.get("resourceId")?))
             }
         }
     }
