@@ -15,11 +15,8 @@ pub(crate) fn page<T>(call: &Call<'_>, found: Vec<T>) -> Result<(Vec<T>, Paging)
     names.extend(call.params.list("id").iter().map(String::as_str));
     let binding = Binding::of(&names);
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let size = if call.params.has("maxResults") {
-        call.page_size(total)
-    } else {
-        call.page_size(5).max(total)
-    };
+    let size =
+        if call.params.has("maxResults") { call.page_size() } else { call.page_size().max(total) };
     slice(call, found, size, binding)
 }
 

@@ -333,10 +333,11 @@ impl Params {
         self.get(name).and_then(boolean).unwrap_or_default()
     }
 
-    /// The number, or `default` without one.
+    /// The number, or the default of its row without one.
     #[must_use]
-    pub fn number(&self, name: &str, default: u32) -> u32 {
-        self.get(name).and_then(|value| value.parse().ok()).unwrap_or(default)
+    pub fn number(&self, name: &str) -> Option<u32> {
+        let row = self.row.iter().find(|param| param.name == name);
+        self.get(name).or(row?.default).and_then(|value| value.parse().ok())
     }
 
     /// The moment.

@@ -186,7 +186,7 @@ const NOT_BINDING: &[&str] = &["pageToken", "maxResults", "part"];
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let query = read(call, tx)?;
-    let size = call.page_size(5);
+    let size = call.page_size();
     let binding = binding(call, query.mine.as_deref());
     let token = call.page_token(binding)?;
     let cursor = token.as_ref().map(|token| cursor_of(&token.key, token.position)).transpose()?;

@@ -71,8 +71,8 @@ impl Call<'_> {
 
     /// Number of items that a page has at most.
     #[must_use]
-    pub fn page_size(&self, default: u32) -> u32 {
-        self.params.number("maxResults", default)
+    pub fn page_size(&self) -> u32 {
+        self.params.number("maxResults").unwrap_or_default()
     }
 
     /// The page that it asks for.

@@ -112,7 +112,7 @@ pub(super) fn write(
     bound.extend(given.map(|name| call.params.get(name).unwrap_or_default()));
     let binding = Binding::of(&bound);
     let token = call.page_token(binding)?;
-    let size = call.page_size(5);
+    let size = call.page_size();
     let wanted = Wanted { token: token.as_ref(), size, binding };
     let prefixes: Vec<_> = sources.iter().map(Source::prefix).collect();
     let bounds =

@@ -118,7 +118,7 @@ const UPDATE: Operation = Operation {
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let params = call.params;
-    let size = call.page_size(5);
+    let size = call.page_size();
     let mut paging = Paging { size, ..Paging::default() };
     let ids: Vec<String> = if params.has("id") {
         params.list("id").to_vec()

@@ -88,7 +88,7 @@ impl ThreadList {
         names.extend(search.iter().map(String::as_str));
         let binding = Binding::of(&names);
         let token = call.page_token(binding)?;
-        let size = call.page_size(20);
+        let size = call.page_size();
         let wanted = Wanted { token: token.as_ref(), size, binding };
         if !search.is_empty() {
             return self.search(call, tx, &search, wanted);

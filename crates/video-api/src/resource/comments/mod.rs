@@ -229,7 +229,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let binding = Binding::of(&[call.operation.name, thread, audience]);
     let token = call.page_token(binding)?;
     let counts = REPLY_COUNTS.peek(tx, &thread.to_owned())?.unwrap_or_default();
-    let size = if is_open { call.page_size(20) } else { 0 };
+    let size = if is_open { call.page_size() } else { 0 };
     let rows = tx.guarded(|tx| {
         let start = (thread.to_owned(), slot);
         paginate::read(
@@ -249,7 +249,7 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             list.push(&show(call, tx, id, &reply, true)?);
         }
     }
-    Ok(list.end(Some(&rows.paging(total, call.page_size(20)))))
+    Ok(list.end(Some(&rows.paging(total, call.page_size()))))
 }
 
 fn insert(call: &Call<'_>, tx: &mut Tx<'_>, ids: &mut dyn Ids) -> Result<Reply, Error> {

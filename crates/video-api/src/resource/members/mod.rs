@@ -139,7 +139,7 @@ fn current(
     tx: &mut Tx<'_>,
     wanted: &Wanted<'_>,
 ) -> Result<(Found, Paging), Error> {
-    let size = call.page_size(5);
+    let size = call.page_size();
     let start = (wanted.creator.to_owned(), wanted.level.unwrap_or(ANY_LEVEL).to_owned());
     let token = call.page_token(wanted.binding)?;
     let page = paginate::Wanted { token: token.as_ref(), size, binding: wanted.binding };
@@ -170,7 +170,7 @@ fn current_named(
         );
     }
     found.sort_by_key(|(_, membership)| std::cmp::Reverse(membership.time.since));
-    id_list::slice(call, found, call.page_size(5), wanted.binding)
+    id_list::slice(call, found, call.page_size(), wanted.binding)
 }
 
 /// Those who joined or upgraded after the place that the page token names. The first call names none, and gives nobody but a token.
@@ -179,7 +179,7 @@ fn updates(
     tx: &mut Tx<'_>,
     wanted: &Wanted<'_>,
 ) -> Result<(Found, Paging), Error> {
-    let size = call.page_size(5);
+    let size = call.page_size();
     let creator = wanted.creator.to_owned();
     let mut found = Vec::new();
     let place = match call.page_token(wanted.binding)? {

@@ -111,7 +111,7 @@ const UPDATE: Operation = Operation {
 };
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
-    let size = call.page_size(5);
+    let size = call.page_size();
     let mut list = List::of("playlistItemListResponse", call.form());
     if call.params.has("id") {
         let mut found = Vec::new();

@@ -20,7 +20,7 @@ pub(super) fn ordered(
     binding: Binding,
     list: &mut List,
 ) -> Result<Paging, Error> {
-    let size = call.page_size(5);
+    let size = call.page_size();
     let order = Order::load(tx, &opened.id)?;
     let mut start = 0;
     if let Some(token) = token {
@@ -93,7 +93,7 @@ pub(super) fn of_video(
     binding: Binding,
     list: &mut List,
 ) -> Result<Paging, Error> {
-    let size = call.page_size(5);
+    let size = call.page_size();
     let order = Order::load(tx, &opened.id)?;
     let mut found = Vec::new();
     for number in items_of_video(tx, &opened.id, video)? {

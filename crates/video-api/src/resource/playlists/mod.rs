@@ -109,7 +109,7 @@ const UPDATE: Operation = Operation {
 
 fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, Error> {
     let mut list = List::new("playlistListResponse");
-    let size = call.page_size(5);
+    let size = call.page_size();
     let language = call.language();
     if call.params.has("id") {
         let mut found = Vec::new();

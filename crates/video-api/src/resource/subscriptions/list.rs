@@ -43,7 +43,7 @@ pub(super) fn page(call: &Call<'_>, tx: &mut Tx<'_>) -> Result<Page, Error> {
     if params.flag("mySubscribers") || params.flag("myRecentSubscribers") {
         let channel = call.caller.channel()?.to_owned();
         if only.is_some_and(|only| !only.contains(&channel.as_str())) {
-            return id_list::slice(call, Vec::new(), call.page_size(5), Binding::of(&[]));
+            return id_list::slice(call, Vec::new(), call.page_size(), Binding::of(&[]));
         }
         let by_title = params.flag("mySubscribers") && params.get("order") == Some("alphabetical");
         return subscribers(call, tx, &channel, by_title);
@@ -122,7 +122,7 @@ impl Side<'_> {
         other: impl Fn(K) -> String,
     ) -> Result<(Vec<String>, Paging), Error> {
         let binding = self.binding(call);
-        let (token, size) = (call.page_token(binding)?, call.page_size(5));
+        let (token, size) = (call.page_token(binding)?, call.page_size());
         let start = self.channel.to_owned();
         let wanted = paginate::Wanted { token: token.as_ref(), size, binding };
         let rows = paginate::read(tx, table, &start, wanted)?;
@@ -234,7 +234,7 @@ fn chosen(
     let order = call.params.get("order").unwrap_or_default();
     let mut names = vec![call.operation.name, subscriber, order];
     names.extend(only);
-    id_list::slice(call, found, call.page_size(5), Binding::of(&names))
+    id_list::slice(call, found, call.page_size(), Binding::of(&names))
 }
 
 /// Subscriptions with new items first, those of the latest item before others. Of more than [`UNREAD_MAX`], the latest ones are looked at.
@@ -244,7 +244,7 @@ fn unread(call: &Call<'_>, tx: &mut Tx<'_>, subscriber: &str) -> Result<Page, Er
     let of = |((_, _, publisher), ())| Parties { subscriber: subscriber.to_owned(), publisher };
     let found = ranked(call, tx, rows.into_iter().map(of).collect())?;
     let side = Side { channel: subscriber, order: "unread" };
-    let (found, mut paging) = id_list::slice(call, found, call.page_size(5), side.binding(call))?;
+    let (found, mut paging) = id_list::slice(call, found, call.page_size(), side.binding(call))?;
     let of = |publisher| Parties { subscriber: subscriber.to_owned(), publisher };
     let total = counter::of(tx, &PUBLISHER_COUNT, &subscriber.to_owned())?;
     paging.total = total.saturating_sub(closing(call, tx, of, |_| true)?);

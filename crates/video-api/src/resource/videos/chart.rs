@@ -47,7 +47,7 @@ pub(super) fn page(
     {
         return Err(Error::Rule(&rules::CHART_NOT_FOUND));
     }
-    let size = call.page_size(5);
+    let size = call.page_size();
     let within = region.unwrap_or_default();
     let binding = Binding::of(&[call.operation.name, "chart", category, within]);
     let token = call.page_token(binding)?;

@@ -145,7 +145,7 @@ pub(super) fn page(
             });
         }
     };
-    let size = call.page_size(5);
+    let size = call.page_size();
     let binding = Binding::of(&[call.operation.name, rating, &owner]);
     let token = call.page_token(binding)?;
     let start = (owner, kind);
