@@ -359,7 +359,7 @@ fn judge(scenario: &Value, raw: &Steps, symbols: &Symbols) -> Vec<String> {
     faults
 }
 
-/// What a listener should have heard otherwise, first of all.
+/// The first event that a listener should have heard otherwise.
 fn judge_listener(
     scenario: &Value,
     variant: &str,

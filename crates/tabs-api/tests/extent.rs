@@ -1,4 +1,4 @@
-//! What an extension has of the interface: the version of the browser, its manifest and the user's leave decide.
+//! The part of the interface that an extension has: the version of the browser, its manifest and the user's leave decide.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 

@@ -158,7 +158,7 @@ impl World {
         self.check_views();
     }
 
-    /// What extensions see is consistent: dense indices, one active tab a window, openers that exist.
+    /// Checks that extensions see a consistent browser: dense indices, one active tab a window, openers that exist.
     fn check_views(&self) {
         let windows = self.all();
         let ids = self.ids("id");

@@ -40,7 +40,7 @@ enum Closed {
     Window(ClosedWindow),
 }
 
-/// What was closed, the latest at the end, each with the time.
+/// Closed tabs and windows, the latest at the end, each with the time.
 #[derive(Debug, Default)]
 pub(super) struct ClosedTabs(Vec<(Timestamp, Closed)>);
 
@@ -79,7 +79,7 @@ impl ClosedTabs {
     }
 }
 
-/// What was restored.
+/// The tab or window that was restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restored {
     Tab(TabId),
@@ -119,7 +119,7 @@ impl Browser {
         Ok(ClosedTab { session, index, was_active: window.active == Some(id), tab })
     }
 
-    /// What was closed last, the latest first, as somebody with this access sees it.
+    /// Tabs and windows that were closed last, the latest first, as somebody with this access sees it.
     pub(crate) fn recently_closed(&self, count: usize, access: &Access<'_>) -> Vec<Value> {
         let latest = self.closed_tabs.0.iter().rev().take(count);
         let shown = latest.map(|(at, closed)| match closed {

@@ -38,7 +38,7 @@ const NEAR_LEVEL: f64 = 0.001;
 /// Factors closer than this are the same step.
 const NEAR: f64 = 0.001;
 
-/// What becomes of a factor that the browser keeps as a level.
+/// A factor as it is after the browser kept it as a level.
 pub(crate) fn as_kept(factor: f64) -> f64 {
     LEVEL.powf(factor.ln() / LEVEL.ln())
 }

@@ -16,7 +16,7 @@ struct Rule {
 
 /// Stands for the permission to read every site.
 const ALL_SITES: &str = "<all_urls>";
-/// What tells of pages that were visited.
+/// Permissions that tell of pages that were visited.
 const VISITS: &[&str] = &[
     "declarativeNetRequestFeedback",
     "favicon",
@@ -37,7 +37,7 @@ const fn rule(
     Rule { of, covers, sentence }
 }
 
-/// What comes before the sentence that names single sites.
+/// Warnings that come before the sentence that names single sites.
 const BEFORE_SITES: &[Rule] = &[
     rule(&["debugger"], &[], "Access the page debugger backend"),
     rule(

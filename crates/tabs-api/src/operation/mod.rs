@@ -163,7 +163,7 @@ impl Browser {
 }
 
 impl Browser {
-    /// Whether a call gives a promise; refused is what this version of the browser, or the extension's manifest, has not.
+    /// True if a call gives a promise; refused is what this version of the browser, or the extension's manifest, has not.
     fn check_availability(&self, caller: &Caller, command: &Command) -> Result<bool, Error> {
         let operation = command.operation;
         let extension = self

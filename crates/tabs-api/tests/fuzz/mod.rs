@@ -1,4 +1,4 @@
-//! What the fuzz targets of tabs-api do with their input: nothing may panic, and these invariants hold.
+//! The fuzz targets of tabs-api: nothing may panic, and these invariants hold.
 
 #![expect(unreachable_pub, reason = "fuzz targets include this file as a module of their own")]
 
@@ -38,7 +38,7 @@ pub fn title(data: &[u8]) {
     assert!(glob("*", &title, true), "a star matches every title");
 }
 
-/// What an extension hands over as a URL.
+/// Reads input as the URL that an extension hands over.
 pub fn url(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(url) = resolve(&text, EXTENSION) else {

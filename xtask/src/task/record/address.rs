@@ -55,7 +55,7 @@ impl Arguments {
         format!("http://{host}{path}")
     }
 
-    /// What `url` of a call that opens something may be: an address, or several.
+    /// A value for `url` of a call that opens something: an address, or several.
     pub(super) fn urls(&mut self, op: &str) -> Value {
         if op != "windows.create" || self.random.chance(70) {
             return self.page_url().into();

@@ -12,15 +12,15 @@ use super::theme::Theme;
 pub(super) struct Arguments {
     /// Where chance comes from.
     pub random: Random,
-    /// What the browser looks like.
+    /// The picture of the browser.
     pub sketch: Sketch,
-    /// What the scenario is about.
+    /// The theme of the scenario.
     pub theme: &'static Theme,
     /// The hosts of its pages.
     pub hosts: Vec<String>,
 }
 
-/// How many of a hundred calls have a property, where it is not like others.
+/// The share of calls that have a property, in percent, where it is not like others.
 const ODDS: &[(&str, &str, usize)] = &[
     ("tabs.create", "url", 97),
     ("tabs.create", "active", 70),

@@ -9,7 +9,7 @@ use super::contract::Contract;
 use crate::run::clients;
 use crate::run::workspace::root;
 
-/// What has to be installed, with the Debian package of each.
+/// The programs that have to be installed, with the Debian package of each.
 const PROGRAMS: [(&str, &str); 5] = [
     ("chromium", "chromium"),
     ("Xvfb", "xvfb"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
-/// How long an answer may take; a real browser that is started for it takes its time.
+/// The longest time that an answer may take; a real browser that is started for it takes its time.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser behind the contract, real or not.
@@ -16,7 +16,7 @@ pub(super) struct Contract {
     host: String,
 }
 
-/// How a scenario starts.
+/// The start of a scenario.
 #[derive(Debug)]
 pub(super) struct Start {
     /// The ids of `$W1` and `$T1`.

@@ -11,7 +11,7 @@ use super::sketch::Sketch;
 use super::table::Operation;
 use super::theme::Theme;
 
-/// What makes one scenario differ from another.
+/// The numbers that make one scenario differ from another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seed {
     /// The number given by whoever asks.

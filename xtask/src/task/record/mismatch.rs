@@ -15,9 +15,9 @@ pub(super) struct Mismatch {
     pub class: String,
     /// The step.
     pub step: usize,
-    /// What was recorded.
+    /// The recorded one.
     pub wanted: String,
-    /// What came instead.
+    /// The one that came instead.
     pub got: String,
 }
 
@@ -78,7 +78,7 @@ fn is_same_event(mine: Option<&Event>, theirs: Option<&Event>) -> bool {
     mine.map(parts) == theirs.map(parts)
 }
 
-/// What of an outcome has to be the same in every style.
+/// The part of an outcome that has to be the same in every style.
 fn essence(outcome: &Outcome) -> Value {
     let members = &outcome.members;
     if let Some(error) = members.get("error") {

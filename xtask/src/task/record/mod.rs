@@ -43,19 +43,19 @@ use crate::run::workspace::{cargo, root, target};
 /// Arguments of `tabs-record`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// What scenarios are about: a theme, or all
+    /// Theme of the scenarios, or all
     #[arg(long, default_value = "mixed")]
     pub theme: String,
     /// Number that scenarios are made from; another one gives others
     #[arg(long, default_value_t = 100_000)]
     pub seed: u64,
-    /// How many scenarios of a theme
+    /// Number of scenarios of a theme
     #[arg(long, default_value_t = 12)]
     pub count: usize,
     /// About how many steps a scenario has
     #[arg(long, default_value_t = 12)]
     pub length: usize,
-    /// How often each scenario is recorded; what the browser does now so and now so shows with more runs
+    /// Number of times that each scenario is recorded; what the browser does now so and now so shows with more runs
     #[arg(long, default_value_t = 2)]
     pub runs: usize,
     /// Scenarios of your own, in place of generated ones: a file, or a folder of them
@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     /// Where recordings are written [default: target/tabs-record]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
-    /// How many classes of mismatches are shrunk to their shortest scenario
+    /// Number of classes of mismatches that are shrunk to their shortest scenario
     #[arg(long, default_value_t = 3)]
     pub shrink: usize,
     /// Print what the browser did
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
 /// Generates, records, replays and reports.
 ///
 /// # Errors
-/// What is missing to record, or how many scenarios the engine does otherwise.
+/// Names what is missing to record, or how many scenarios the engine does otherwise.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Chromium::need()?;
     build(&mut cargo(&["build", "--package", "tabs-api", "--bin", "tabs-api"]))?;
@@ -169,7 +169,7 @@ fn record(scenarios: Vec<Scenario>, runs: usize, out: &Path) -> Result<Vec<Recor
     Ok(recordings)
 }
 
-/// How often each operation was called.
+/// The number of calls of each operation.
 fn calls(recordings: &[Recording]) -> String {
     let mut counts = BTreeMap::new();
     for step in recordings.iter().flat_map(|recording| &recording.scenario.steps) {

@@ -1,4 +1,4 @@
-//! What was recorded of a scenario: every run, and whether they agree.
+//! The recording of a scenario: every run, and whether they agree.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use super::trace::{Event, Trace};
 /// A scenario with its runs.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// What was asked.
+    /// The scenario that was recorded.
     pub scenario: Scenario,
-    /// What the browser did, each time.
+    /// The trace of each run.
     pub runs: Vec<Trace>,
 }
 
 impl Recording {
-    /// Whether the browser did the same every time, and more than once.
+    /// True if the browser did the same every time, and more than once.
     pub(super) fn is_stable(&self) -> bool {
         self.runs.len() > 1 && self.agree(Trace::steady)
     }
 
-    /// Whether there are runs that differ in nothing but the order in which several tabs loaded at once.
+    /// True if there are runs that differ in nothing but the order in which several tabs loaded at once.
     fn varies_among_tabs(&self) -> bool {
         let mut seen = self.runs.iter().map(|run| (run.tab_by_tab(), run.steady()));
         let mut earlier: Vec<(Trace, Trace)> = Vec::new();

@@ -14,7 +14,7 @@ pub(super) struct Step {
     pub args: Vec<Value>,
     /// Names of ids in its result, with their places in it.
     pub save: Vec<(String, String)>,
-    /// What else is said of it: `style`, `context`, `settle`, `port`, `timeout`.
+    /// Its other members: `style`, `context`, `settle`, `port`, `timeout`.
     pub how: Map<String, Value>,
 }
 
@@ -66,12 +66,12 @@ impl Step {
         members
     }
 
-    /// How its events are waited for.
+    /// The way in which its events are waited for.
     pub(super) fn settle(&self) -> &str {
         self.how.get("settle").and_then(Value::as_str).unwrap_or("full")
     }
 
-    /// Whether it needs an id that another step saves.
+    /// True if it needs an id that another step saves.
     pub(super) fn needs(&self, other: &Self) -> bool {
         let text = Value::from(self.args.clone()).to_string();
         other.save.iter().any(|(name, _)| text.contains(&format!("\"${name}\"")))
@@ -83,13 +83,13 @@ impl Step {
 pub(super) struct Scenario {
     /// Its name, which is also the file's.
     pub name: String,
-    /// What it is about.
+    /// Its purpose, in a sentence.
     pub description: String,
     /// The manifest of the extension that makes the calls.
     pub variant: String,
     /// The manifests of the extensions that only listen.
     pub listeners: Vec<String>,
-    /// What generated it.
+    /// The seed that generated it.
     pub generated: Option<Value>,
     /// The calls.
     pub steps: Vec<Step>,

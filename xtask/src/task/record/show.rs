@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::scenario::Scenario;
 use super::trace::{Event, Outcome, Trace};
 
-/// What a tab has unless it is said otherwise.
+/// The members that a tab has unless it is said otherwise.
 const USUAL: &[(&str, &str)] = &[
     ("active", "false"),
     ("audible", "false"),

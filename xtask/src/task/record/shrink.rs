@@ -8,7 +8,7 @@ use super::scenario::Scenario;
 /// Takes steps out for as long as `judge` finds a mismatch of the same class.
 ///
 /// # Errors
-/// What `judge` cannot do.
+/// The error of `judge`.
 pub(super) fn shrink(
     scenario: &Scenario,
     mismatch: &Mismatch,

@@ -13,7 +13,7 @@ pub(super) struct Tab {
     pub url: String,
     /// The group that it is in.
     pub group: Option<String>,
-    /// Whether it was discarded.
+    /// True if it was discarded.
     pub is_discarded: bool,
     is_pinned: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct Tab {
 pub(super) struct Window {
     /// `$W1`.
     pub name: String,
-    /// Whether it has a strip that tabs can be moved to.
+    /// True if it has a strip that tabs can be moved to.
     pub is_normal: bool,
     /// Its tabs, in order.
     pub tabs: Vec<Tab>,
@@ -294,12 +294,12 @@ impl Tab {
         Self { name, url: url.to_owned(), group: None, is_discarded: false, is_pinned: false }
     }
 
-    /// Whether it is the tab that is never closed, discarded or not.
+    /// True if it is the tab that is never closed, discarded or not.
     fn is_first(&self) -> bool {
         self.name.trim_end_matches('D') == FIRST
     }
 
-    /// Whether it shows a page that can run scripts.
+    /// True if it shows a page that can run scripts.
     pub(super) fn is_page(&self) -> bool {
         self.url.starts_with("http") && !self.is_discarded
     }

@@ -10,7 +10,7 @@ pub(super) struct Operation {
     pub name: String,
     /// Its parameters, without the callback.
     pub parameters: Vec<Member>,
-    /// Whether it can be called with a callback.
+    /// True if it can be called with a callback.
     pub takes_callback: bool,
 }
 
@@ -19,13 +19,13 @@ pub(super) struct Operation {
 pub(super) struct Member {
     /// Its name.
     pub name: String,
-    /// Whether it has to be there.
+    /// True if it has to be there.
     pub is_required: bool,
-    /// What it takes.
+    /// The values that it takes.
     pub schema: Schema,
 }
 
-/// What a parameter or property takes.
+/// The values that a parameter or property takes.
 #[derive(Debug, Clone)]
 pub(super) enum Schema {
     /// A whole number, with its bounds.

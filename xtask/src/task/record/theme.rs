@@ -1,27 +1,27 @@
 //! Themes: what scenarios are about. A theme says which operations are called how often, and what the browser looks like before.
 
-/// What scenarios are about.
+/// A kind of scenario.
 #[derive(Debug)]
 pub(super) struct Theme {
     /// Its name on the command line.
     pub name: &'static str,
-    /// How often an operation is called, by its full name; `*` is every operation of the table that is not named. `page`, `port`, `nap`,
+    /// The weight of an operation among the calls, by its full name; `*` is every operation of the table that is not named. `page`, `port`, `nap`,
     /// `send` and `hand` are steps of the harness: code in a page, use of a port, a pause, a message of the kinds that the content script
     /// knows, pointer and keys.
     pub operations: &'static [(&'static str, usize)],
-    /// How many tabs there are at first, beside the one that is always there: at least and at most.
+    /// The number of tabs at first, beside the one that is always there: at least and at most.
     pub tabs: (usize, usize),
     /// In how many of a hundred scenarios there is a second window at first.
     pub second_window: usize,
-    /// How many of a hundred addresses are pages, not `about:blank`.
+    /// The share of addresses that are pages, not `about:blank`, in percent.
     pub pages: usize,
     /// The manifests that scenarios are recorded with.
     pub variants: &'static [&'static str],
     /// The manifests of extensions that listen to every scenario.
     pub listeners: &'static [&'static str],
-    /// How many of a hundred calls are made with a callback.
+    /// The share of calls that are made with a callback, in percent.
     pub callbacks: usize,
-    /// How many of a hundred calls are made wrong on purpose.
+    /// The share of calls that are made wrong on purpose, in percent.
     pub wrong: usize,
 }
 

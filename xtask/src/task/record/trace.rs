@@ -10,7 +10,7 @@ use super::contract::Contract;
 use super::scenario::{Scenario, Step};
 use super::symbols::Symbols;
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
     /// The members that a file adds to the step: `result`, `result_undefined`, `error`, ...
@@ -22,20 +22,20 @@ pub(super) struct Outcome {
 pub(super) struct Event {
     /// Its full name.
     pub name: String,
-    /// What its listeners got.
+    /// The arguments of its listeners.
     pub args: Value,
-    /// Whether it came before the outcome of the call.
+    /// True if it came before the outcome of the call.
     pub is_before_result: bool,
 }
 
 /// A run of a scenario, with names in place of ids.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Trace {
-    /// What came of each step.
+    /// The outcome of each step.
     pub outcomes: Vec<Outcome>,
     /// The events of each step.
     pub events: Vec<Vec<Event>>,
-    /// What each listener heard of each step.
+    /// The events of each step that each listener heard.
     pub heard: BTreeMap<String, Vec<Vec<Event>>>,
     /// All windows with their tabs, after the last step.
     pub last: Value,
@@ -138,7 +138,7 @@ impl Event {
     }
 }
 
-/// What the listeners hear, step by step.
+/// The events that the listeners hear, step by step.
 struct Others(BTreeMap<String, Vec<Vec<Value>>>);
 
 impl Others {

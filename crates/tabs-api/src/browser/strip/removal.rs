@@ -18,7 +18,7 @@ pub(in crate::browser) struct Removal {
 }
 
 impl Removal {
-    /// What several removals of one window, of which this tab is active now, come to.
+    /// The sum of several removals of one window, of which this tab is active now.
     pub(super) fn of_all(removals: &[Self], window: WindowId, active: Option<TabId>) -> Self {
         let has_next = removals.iter().any(|removal| removal.next.is_some());
         Self {
