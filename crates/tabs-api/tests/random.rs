@@ -1,5 +1,5 @@
-//! Long random sequences of calls: after each of them what must hold of strips, groups and windows is checked by the engine itself, and the same
-//! seed gives the same events.
+//! Long random sequences of calls and of what users, pages and the machine do: after each step what must hold of strips, groups and windows is
+//! checked by the engine itself, and the same seed gives the same events.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
@@ -17,7 +17,7 @@ use triptych_core::time::Timestamp;
 
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 
-/// A call on tabs, windows and groups that are named by their place among those that exist.
+/// A call or an action on tabs, windows and groups that are named by their place among those that exist.
 #[derive(Debug, Clone)]
 struct Step {
     operation: &'static str,
@@ -40,6 +40,7 @@ const OPERATIONS: &[&str] = &[
     "tabs.discard",
     "tabs.reload",
     "tabs.goBack",
+    "tabs.goForward",
     "tabs.setZoom",
     "tabs.setZoomSettings",
     "windows.create",
@@ -50,9 +51,63 @@ const OPERATIONS: &[&str] = &[
     "sessions.restore",
 ];
 
+/// Actions of the user, of a page and of the machine.
+const ACTIONS: &[&str] = &[
+    "activate",
+    "toggle",
+    "extend",
+    "moveBy",
+    "newTab",
+    "restoreTab",
+    "traverse",
+    "close",
+    "pin",
+    "muteSite",
+    "zoomStep",
+    "drag",
+    "dragOut",
+    "dragGroup",
+    "toggleGroup",
+    "chooseFromMenu",
+    "openLink",
+    "gesture",
+    "capture",
+    "freeze",
+    "memoryPressure",
+    "replace",
+    "openWindow",
+    "focus",
+    "closeWindow",
+];
+
+/// Code that pages run.
+const SCRIPTS: &[&str] = &[
+    "window.open(\"/b.html\")&&0",
+    "window.open(\"/c.html\",\"named\")&&0",
+    "window.open(\"/d.html\",\"\",\"popup\")&&0",
+    "window.close();0",
+    "location.href=\"/e.html\";0",
+    "location.hash=\"f\";0",
+    "history.back();0",
+    "opener&&(opener.location=\"/g.html\");0",
+];
+
+/// Entries of a tab's menu.
+const ENTRIES: &[&str] = &[
+    "newTab",
+    "newGroup",
+    "newWindow",
+    "reload",
+    "duplicate",
+    "pin",
+    "close",
+    "closeOthers",
+    "closeRight",
+];
+
 fn step() -> impl Strategy<Value = Step> {
     let fields = (
-        prop::sample::select(OPERATIONS),
+        prop::sample::select([OPERATIONS, ACTIONS].concat()),
         0..12_usize,
         0..12_usize,
         0..4_usize,
@@ -104,12 +159,73 @@ impl World {
         ids.filter(|id| *id > 0).collect()
     }
 
-    fn run(&mut self, step: &Step) {
+    /// Names what a step is about: a tab, another one, a window, a group.
+    fn targets(&self, step: &Step) -> [i64; 4] {
         let pick =
             |ids: &[i64], place: usize| ids.get(place % ids.len().max(1)).copied().unwrap_or(999);
         let (tabs, windows, groups) = (self.ids("id"), self.ids("window"), self.ids("groupId"));
-        let (tab, other) = (pick(&tabs, step.tab), pick(&tabs, step.other));
-        let (window, group) = (pick(&windows, step.window), pick(&groups, step.other));
+        [
+            pick(&tabs, step.tab),
+            pick(&tabs, step.other),
+            pick(&windows, step.window),
+            pick(&groups, step.other),
+        ]
+    }
+
+    fn run(&mut self, step: &Step) {
+        let answer =
+            if ACTIONS.contains(&step.operation) { self.act(step) } else { self.call(step) };
+        self.now = Timestamp::from_micros(self.now.micros() + 25_000);
+        self.session.advance(self.now);
+        self.session.browser().assert_invariants();
+        while let Some(output) = self.session.poll() {
+            if let Output::Event(event) = output {
+                self.log.push(format!("{} {}", event.name(), json!(event.shown(&Access::Full))));
+            }
+        }
+        self.log.push(answer);
+        self.check_views();
+    }
+
+    fn act(&mut self, step: &Step) -> String {
+        let [tab, other, window, group] = self.targets(step);
+        let (index, flag) = (step.number.unsigned_abs(), step.flag);
+        let one_of = |words: &'static [&str]| words.get(step.other % words.len());
+        let mut action = match step.operation {
+            "moveBy" | "traverse" => json!({ "tabId": tab, "forward": flag }),
+            "newTab" | "restoreTab" | "focus" | "closeWindow" => json!({ "windowId": window }),
+            "pin" => json!({ "tabId": tab, "pinned": flag }),
+            "muteSite" => json!({ "tabId": tab, "muted": flag }),
+            "zoomStep" => json!({ "tabId": tab, "step": step.number.signum() }),
+            "drag" if flag => json!({ "tabIds": [tab], "windowId": window, "index": index }),
+            "drag" => json!({ "tabIds": [tab, other], "index": index }),
+            "dragOut" => json!({ "tabIds": [tab] }),
+            "dragGroup" => json!({ "groupId": group, "index": index }),
+            "toggleGroup" => json!({ "groupId": group }),
+            "chooseFromMenu" => json!({ "tabId": tab, "entry": one_of(ENTRIES) }),
+            "openLink" => {
+                let place = if flag { "front" } else { "background" };
+                json!({ "tabId": tab, "url": "http://h1.test/", "place": place })
+            }
+            "gesture" => json!({ "tabId": tab, "script": one_of(SCRIPTS) }),
+            "capture" => json!({ "tabId": tab, "captured": flag }),
+            "freeze" => json!({ "tabId": tab, "frozen": flag }),
+            "memoryPressure" => json!({}),
+            "replace" => json!({ "tabId": tab, "url": "http://h2.test/" }),
+            "openWindow" => {
+                let kind = if index > 5 { "popup" } else { "normal" };
+                json!({ "kind": kind, "url": "http://h3.test/", "incognito": flag })
+            }
+            _ => json!({ "tabId": tab }),
+        };
+        action["type"] = step.operation.into();
+        let action = serde_json::from_value(action).unwrap();
+        let now = self.now;
+        format!("{:?}", self.session.change(now, |browser| browser.user_action(now, action)))
+    }
+
+    fn call(&mut self, step: &Step) -> String {
+        let [tab, other, window, group] = self.targets(step);
         let url = format!("http://h{}.test/", step.number.abs());
         let arguments = match step.operation {
             "tabs.create" => {
@@ -132,6 +248,7 @@ impl World {
                 json!([tab, { "mode": modes.get(step.other % 3) }])
             }
             "windows.create" if step.flag => json!([{ "tabId": tab }]),
+            "windows.create" if step.number < 2 => json!([{ "url": url, "incognito": true }]),
             "windows.create" => {
                 json!([{ "url": url, "type": if step.number > 4 { "popup" } else { "normal" } }])
             }
@@ -146,16 +263,7 @@ impl World {
         let caller = Caller { extension: EXTENSION.into(), context: Context::Worker };
         let command = Command::read(step.operation, &arguments, Style::Promise);
         let answer = command.and_then(|command| self.session.apply(self.now, &caller, &command));
-        self.now = Timestamp::from_micros(self.now.micros() + 25_000);
-        self.session.advance(self.now);
-        self.session.browser().assert_invariants();
-        while let Some(output) = self.session.poll() {
-            if let Output::Event(event) = output {
-                self.log.push(format!("{} {}", event.name(), json!(event.shown(&Access::Full))));
-            }
-        }
-        self.log.push(format!("{answer:?}"));
-        self.check_views();
+        format!("{answer:?}")
     }
 
     /// Checks that extensions see a consistent browser: dense indices, one active tab a window, openers that exist.

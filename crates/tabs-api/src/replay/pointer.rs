@@ -228,7 +228,7 @@ impl Pointer {
         let to = dragged_to(grip.from_index, way);
         if held.len() > 1 {
             let before = held.iter().take_while(|tab| **tab != grip.tab).count();
-            return browser.move_side_by_side(&held, to.saturating_sub(before));
+            return browser.drag_together(&held, to.saturating_sub(before));
         }
         browser.drag_within(grip.tab, to, way)
     }

@@ -134,7 +134,7 @@ impl Strips {
         group.is_some_and(|group| group.collapsed)
     }
 
-    fn pinned_count(&self, window: &Window) -> usize {
+    pub(in crate::browser) fn pinned_count(&self, window: &Window) -> usize {
         let is_pinned = |id: &&TabId| self.tab(**id).is_some_and(|tab| tab.pinned);
         window.tabs.iter().take_while(is_pinned).count()
     }

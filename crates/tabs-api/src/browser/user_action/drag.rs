@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::browser::Browser;
 use crate::browser::event::Event;
 use crate::browser::strip::WindowPlacement;
-use crate::browser::window::WindowKind;
+use crate::browser::window::{Window, WindowKind};
 use crate::error::Error;
 use crate::id::{GroupId, TabId, WindowId};
 
@@ -33,7 +33,7 @@ impl Browser {
         self.hold(&tabs)?;
         match tabs.as_slice() {
             [tab] => self.move_within(*tab, Some(index)),
-            _ => self.move_side_by_side(&self.in_strip_order(&tabs)?, index),
+            tabs => self.drag_together(tabs, index),
         }
     }
 
@@ -42,10 +42,12 @@ impl Browser {
         let tabs = tabs.iter().map(|id| self.tab(TabId(*id)).map(|tab| (tab.id, tab.window)));
         let tabs = tabs.collect::<Result<Vec<_>, _>>()?;
         let home = tabs.first().map(|(_, window)| *window).ok_or(Error::NoTabsGiven)?;
+        let mut seen = BTreeSet::new();
         if tabs.iter().any(|(_, window)| *window != home) {
             return Err(Error::Unsupported("tabs of one window are dragged together".into()));
         }
-        Ok(tabs.into_iter().map(|(tab, _)| tab).collect())
+        // Nobody holds a tab twice.
+        Ok(tabs.into_iter().map(|(tab, _)| tab).filter(|tab| seen.insert(*tab)).collect())
     }
 
     /// Takes hold of tabs: the first one comes to the front, and the others are highlighted with it.
@@ -141,6 +143,47 @@ impl Browser {
             self.change_group_in_place(id, None)?;
         }
         self.move_within(id, Some(to))
+    }
+
+    /// Drags several tabs that are held along their strip, to stand side by side from an index on: pinned ones as far as the pinned block
+    /// goes. The group that they come to stand in takes them, and one that they left in part loses them.
+    pub(crate) fn drag_together(&mut self, tabs: &[TabId], index: usize) -> Result<(), Error> {
+        let Some(first) = tabs.first() else { return Ok(()) };
+        let window = self.window(self.tab(*first)?.window)?;
+        let pinned_count = self.strips().pinned_count(window);
+        let is_pinned = |tab: &TabId| self.tab(*tab).is_ok_and(|tab| tab.pinned);
+        let (pinned, others): (Vec<_>, Vec<_>) =
+            self.in_strip_order(tabs)?.into_iter().partition(is_pinned);
+        let room = pinned_count.saturating_sub(pinned.len());
+        // The others end where they would if the pinned ones could go there too.
+        let start = if index > room { index.saturating_add(pinned.len()) } else { index };
+        let start = start.max(pinned_count).min(window.tabs.len().saturating_sub(others.len()));
+        let groups = self.groups_where_dragged(&others, &window.without(&others), start)?;
+        self.move_side_by_side(&pinned, index.min(room))?;
+        for (tab, group) in others.iter().zip(groups) {
+            if self.tab(*tab)?.group != group {
+                self.change_group_in_place(*tab, group)?;
+            }
+        }
+        self.move_side_by_side(&others, start)
+    }
+
+    /// The groups of tabs that are dragged to an index of a strip without them.
+    fn groups_where_dragged(
+        &self,
+        tabs: &[TabId],
+        without: &Window,
+        index: usize,
+    ) -> Result<Vec<Option<GroupId>>, Error> {
+        let around = self.strips().group_around(without, index);
+        let owns =
+            tabs.iter().map(|tab| Ok(self.tab(*tab)?.group)).collect::<Result<Vec<_>, Error>>()?;
+        let is_one = owns.windows(2).all(|pair| matches!(pair, [one, other] if one == other));
+        let stays = |own: &GroupId| {
+            let is_whole = self.strips().members(*own).iter().all(|member| tabs.contains(member));
+            is_whole || is_one && self.strips().is_beside_group(without, index, *own)
+        };
+        Ok(owns.into_iter().map(|own| around.or_else(|| own.filter(stays))).collect())
     }
 
     /// Drags a group by its header within its strip. It hides its tabs meanwhile, and one of them is in front.
