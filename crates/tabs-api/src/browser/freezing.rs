@@ -56,7 +56,7 @@ impl Browser {
                         && !self.is_active(tab.id)
                         && quiet_at(tab) <= self.now
                 };
-                if self.strips.tab(*id).is_some_and(may) {
+                if self.strips.tab(*id).is_some_and(may) && !self.has_related_page(*id) {
                     self.set_frozen(*id, true);
                 }
             }

@@ -31,6 +31,7 @@ fn enter_history(
     url: &str,
     kind: NavigationKind,
     is_same_document: bool,
+    is_related: bool,
 ) -> PageCacheUse {
     let is_same_url = *tab.url == *url;
     let stays = is_same_document
@@ -39,7 +40,7 @@ fn enter_history(
             NavigationKind::Reload | NavigationKind::Restore | NavigationKind::Replace
         );
     // Going to the address where it is gives an entry, but keeps no page: both would be the same.
-    let keeps_left = !stays && !is_same_url && tab.keeps_pages;
+    let keeps_left = !stays && !is_same_url && !is_related;
     if !stays && let Some(left) = tab.history.get_mut(tab.history_at) {
         left.is_cached = keeps_left;
     }
@@ -188,6 +189,7 @@ impl Browser {
 
     /// A page has begun to arrive.
     pub(super) fn commit(&mut self, id: TabId, url: &str, is_same_document: bool) {
+        let is_related = self.has_related_page(id);
         let Some(tab) = self.strips.tab_mut(id) else {
             return;
         };
@@ -199,7 +201,7 @@ impl Browser {
         let change_url = (!is_same_url || tab.is_fresh).then(|| Arc::clone(&committed));
         let is_traversal =
             matches!(pending.kind, NavigationKind::Traverse(_) | NavigationKind::Step(_));
-        let cache = enter_history(tab, url, pending.kind, is_same_document);
+        let cache = enter_history(tab, url, pending.kind, is_same_document, is_related);
         let restored = tab
             .history
             .get(tab.history_at)

@@ -23,18 +23,19 @@ impl Browser {
     /// The language of a tab's page, now or later.
     pub(crate) fn detect_language(&mut self, id: TabId) -> Result<Answer, Error> {
         let tab = self.tab(id)?;
+        // A copy in the background, too, has no page yet.
+        let is_unloaded = tab.status == Status::Unloaded || tab.waits_to_load;
+        if is_unloaded && !tab.discarded && self.compat == Compat::Browser {
+            return Err(Error::NotLoaded);
+        }
         let has_language =
             ["http:", "https:", "file:", "data:"].iter().any(|scheme| tab.url.starts_with(scheme));
         if !has_language {
             return Err(Error::NoLanguage);
         }
         // Spec tabs-api §4: what is unknown is `und`; the browser waits until the page is there.
-        let is_unloaded = tab.status == Status::Unloaded;
         if is_unloaded && self.compat == Compat::Spec {
             return Ok(Answer::Value("und".into()));
-        }
-        if is_unloaded && !tab.discarded {
-            return Err(Error::NotLoaded);
         }
         if is_settled(tab) {
             return Ok(Answer::Value(language_of(tab).into()));

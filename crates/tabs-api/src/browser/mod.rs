@@ -11,6 +11,7 @@ mod answer;
 pub mod captures;
 pub(crate) mod closed;
 pub mod content_scripts;
+mod context_group;
 mod counters;
 mod dirty;
 mod discarding;

@@ -146,6 +146,10 @@ pub struct Tab {
     pub page_opener: Option<TabId>,
     /// The first of the tabs whose pages opened one another.
     pub family: TabId,
+    /// The first tab of its browsing context group: copies of a tab are in that of the tab, what a page opens is in that of the page.
+    pub context_group: TabId,
+    /// True once there was another tab in that.
+    pub is_related: bool,
     /// True if a page opened it: until its own page comes it shows an empty one, which is nobody's.
     pub starts_empty: bool,
     /// The committed URL; empty before the first commit.
@@ -196,8 +200,6 @@ pub struct Tab {
     pub document: u64,
     /// True if nothing was committed since it was made, copied, restored or brought back: the next commit names its URL.
     pub is_fresh: bool,
-    /// True if its pages stay in memory when it leaves them; those of a copied tab do not.
-    pub keeps_pages: bool,
     /// True if the user sent it where it goes: with the page the openers of its window are forgotten.
     pub forgets_openers: bool,
     /// True if the title is only the address, as long as the page has given none.
@@ -222,6 +224,8 @@ impl Tab {
             name: None,
             page_opener: None,
             family: id,
+            context_group: id,
+            is_related: false,
             starts_empty: false,
             url: "".into(),
             title: "".into(),
@@ -247,7 +251,6 @@ impl Tab {
             frames: Vec::new(),
             document: 0,
             is_fresh: true,
-            keeps_pages: true,
             forgets_openers: false,
             title_is_address: false,
             waits_to_load: false,

@@ -15,10 +15,10 @@ impl Browser {
         self.remember_tab(id)?;
         self.end_document(id, UnloadReason::Gone);
         let group = self.tab(id)?.group;
-        self.clear_pin_and_group(id, true)?;
+        self.clear_pin_and_group(id, &[id])?;
         let removal = self.remove_from_strip(id, group)?;
         self.forget_tab(id);
-        self.show_group_of_next(&removal)?;
+        self.show_group_of_active(&removal)?;
         self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
         if self.window(window)?.tabs.is_empty() {
             self.emptied_windows.push(window);
@@ -35,7 +35,7 @@ impl Browser {
             self.remember_tab(*id)?;
             self.end_document(*id, UnloadReason::Gone);
             let group = self.tab(*id)?.group;
-            self.clear_pin_and_group(*id, true)?;
+            self.clear_pin_and_group(*id, tabs)?;
             removals.push(self.remove_from_strip(*id, group)?);
             self.forget_tab(*id);
             self.emit(Event::TabRemoved { tab: id.0, window: window.0, is_window_closing: false });
@@ -49,8 +49,9 @@ impl Browser {
         self.remember_window(window)?;
         // All leave their groups before the first is gone.
         for id in tabs.iter().rev() {
-            let is_pinned = self.tab(*id)?.pinned;
-            self.clear_pin_and_group(*id, is_pinned)?;
+            // Groups go first of all, while every page is there.
+            let closing: &[_] = if self.tab(*id)?.pinned { &tabs } else { &[] };
+            self.clear_pin_and_group(*id, closing)?;
         }
         for id in tabs.into_iter().rev() {
             self.end_document(id, UnloadReason::Gone);
@@ -86,7 +87,10 @@ impl Browser {
     /// Forgets a tab that stands nowhere any more.
     fn forget_tab(&mut self, id: TabId) {
         self.pass_on_openers(id);
+        let related: Vec<_> = self.related_pages(id).collect();
         self.strips.remove_tab(id);
+        // It may have been the one that kept another from freezing.
+        related.into_iter().for_each(|tab| self.freeze_later(tab));
         self.extensions.end_grants(id, None);
         self.command(EngineCommand::Close { tab: id });
     }

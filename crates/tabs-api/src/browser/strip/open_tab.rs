@@ -159,6 +159,7 @@ impl Browser {
             let tab = self.tab_mut(id)?;
             (tab.name, tab.family) = (name, family);
             tab.page_opener = Some(page);
+            self.relate(id, page);
         }
         self.tab_mut(id)?.starts_empty |= known.is_none();
         self.give_focus(self.tab(id)?.window);
@@ -182,6 +183,7 @@ impl Browser {
         let index = state.index_of(id).ok_or(Error::NoTab(id.0))?;
         let former = state.active;
         let copy = self.add_tab(window);
+        self.relate(copy, id);
         // Two openers at once would confuse which tab comes next.
         self.forget_openers(window);
         let tab = self.tab_mut(copy)?;
@@ -194,7 +196,6 @@ impl Browser {
         let uncached = |entry| HistoryEntry { is_cached: false, ..entry };
         tab.history = source.history.into_iter().map(uncached).collect();
         tab.history_at = source.history_at;
-        tab.keeps_pages = false;
         tab.language.clone_from(&source.language);
         // A window in the background loads nothing by itself, and a page that never came has nothing to copy.
         if !source.url.is_empty() {

@@ -62,9 +62,10 @@ impl Browser {
         })
     }
 
-    /// Shows the group of the tab that is active now because the one that left was.
-    pub(super) fn show_group_of_next(&mut self, removal: &Removal) -> Result<(), Error> {
-        removal.next.map_or(Ok(()), |next| self.expand_around(next))
+    /// Shows the group of the tab that is active after a removal, also where it was before: the browser activates it anew.
+    pub(super) fn show_group_of_active(&mut self, removal: &Removal) -> Result<(), Error> {
+        let active = self.window(removal.window)?.active;
+        active.map_or(Ok(()), |active| self.expand_around(active))
     }
 
     /// Tells what a tab's leaving did to those that stay.
@@ -80,12 +81,18 @@ impl Browser {
         Ok(())
     }
 
-    /// Takes pin and group from a tab that leaves its strip, and tells so of a tab that stands nowhere.
+    /// Takes pin and group from a tab that leaves its strip, and tells so of a tab that stands nowhere: of one whose process is gone
+    /// already if it closes together with all that run in it.
     pub(super) fn clear_pin_and_group(
         &mut self,
         id: TabId,
-        is_leaving_for_good: bool,
+        closing: &[TabId],
     ) -> Result<(), Error> {
+        let is_told = self.tab(id)?.pinned || self.tab(id)?.group.is_some();
+        if !is_told {
+            return Ok(());
+        }
+        let is_unloaded = self.ends_process(id, closing);
         let view = self.view(id).ok_or(Error::NoTab(id.0))?;
         let tab = self.tab_mut(id)?;
         let (was_pinned, group) = (tab.pinned, tab.group.take());
@@ -98,7 +105,7 @@ impl Browser {
             view.opener = None;
             view.active = false;
             view.highlighted = false;
-            if is_leaving_for_good {
+            if is_unloaded {
                 view.status = Status::Unloaded;
             }
             browser.emit(Event::TabUpdated { change, tab: view });

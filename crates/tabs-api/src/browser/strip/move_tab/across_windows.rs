@@ -65,13 +65,13 @@ impl Browser {
     /// Takes a tab out of its window and tells that, but nothing of those that stay.
     pub(in crate::browser) fn take_out(&mut self, id: TabId) -> Result<Removal, Error> {
         let group = self.tab(id)?.group;
-        self.clear_pin_and_group(id, false)?;
+        self.clear_pin_and_group(id, &[])?;
         let removal = self.remove_from_strip(id, group)?;
         // What it opened stays behind, and what opened it does.
         self.pass_on_openers(id);
         self.tab_mut(id)?.opener = None;
         let (window, index) = (removal.window, removal.index);
-        self.show_group_of_next(&removal)?;
+        self.show_group_of_active(&removal)?;
         self.emit(Event::TabDetached { tab: id.0, window: window.0, index });
         Ok(removal)
     }

@@ -1,0 +1,54 @@
+//! Browsing context groups: tabs whose pages opened one another, and copies of a tab. Their pages of one site run in one renderer process,
+//! and as long as there are several, none of them freezes or is kept in memory for going back to it.
+
+use crate::browser::Browser;
+use crate::browser::tab::Tab;
+use crate::id::TabId;
+use crate::url::host;
+
+/// Pages whose process never ends with a tab: those of extensions, whose workers run in it, and new tabs.
+const LASTING: [&str; 2] = ["chrome-extension://", "chrome://new"];
+
+/// True if the pages of two tabs of one group run in one process: those of one site, and blank ones with any.
+fn shares_process(one: &Tab, other: &Tab) -> bool {
+    let is_blank = |tab: &Tab| matches!(&*tab.url, "" | "about:blank");
+    is_blank(one) || is_blank(other) || host(&one.url) == host(&other.url)
+}
+
+impl Browser {
+    /// True if the renderer process of a tab ends as these tabs close in one go: no other page runs in it.
+    pub(super) fn ends_process(&self, id: TabId, closing: &[TabId]) -> bool {
+        self.strips.tab(id).is_some_and(|tab| {
+            let others = self.related_pages(id).filter_map(|other| self.strips.tab(other));
+            let mut users = others.filter(|other| shares_process(tab, other)).map(|user| user.id);
+            closing.contains(&id)
+                && !LASTING.iter().any(|page| tab.url.starts_with(page))
+                && users.all(|user| closing.contains(&user))
+        })
+    }
+
+    /// The other tabs of the browsing context group of a tab that have pages.
+    pub(super) fn related_pages(&self, id: TabId) -> impl Iterator<Item = TabId> {
+        let related = self.strips.tab(id).filter(|tab| tab.is_related);
+        let others = related.into_iter().flat_map(|tab| {
+            let is_other = |other: &&Tab| other.context_group == tab.context_group;
+            self.strips.tabs().filter(is_other)
+        });
+        others.filter(move |other| other.id != id && !other.discarded).map(|other| other.id)
+    }
+
+    /// True if there is another page in the browsing context group of a tab.
+    pub(super) fn has_related_page(&self, id: TabId) -> bool {
+        self.related_pages(id).next().is_some()
+    }
+
+    /// Puts a new tab into the browsing context group of another one.
+    pub(super) fn relate(&mut self, new: TabId, to: TabId) {
+        let Some(source) = self.strips.tab_mut(to) else { return };
+        source.is_related = true;
+        let group = source.context_group;
+        if let Some(tab) = self.strips.tab_mut(new) {
+            (tab.context_group, tab.is_related) = (group, true);
+        }
+    }
+}
