@@ -7,32 +7,20 @@ import { Readable } from 'node:stream';
 
 import {
   DeleteObjectsCommand,
-  GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 
-const s3 = new S3Client({
-  endpoint: process.env.TRIPTYCH_OBJECT_URL,
-  region: process.env.TRIPTYCH_OBJECT_REGION,
-  forcePathStyle: true,
-  maxAttempts: 1,
-  credentials: {
-    accessKeyId: process.env.TRIPTYCH_OBJECT_ACCESS_KEY,
-    secretAccessKey: process.env.TRIPTYCH_OBJECT_SECRET_KEY,
-  },
-});
+import { client, reader } from './sdk.mjs';
+
+const s3 = client();
 const Bucket = 'demo';
 
 after(() => s3.destroy());
 
-const read = async (Key) => {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-  return Buffer.from(await Body.transformToByteArray());
-};
+const read = reader(s3, Bucket);
 
 test('a string is put and read back with its type and metadata', async () => {
   const put = await s3.send(

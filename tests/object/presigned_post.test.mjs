@@ -3,19 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 
-const s3 = new S3Client({
-  endpoint: process.env.TRIPTYCH_OBJECT_URL,
-  region: process.env.TRIPTYCH_OBJECT_REGION,
-  forcePathStyle: true,
-  maxAttempts: 1,
-  credentials: {
-    accessKeyId: process.env.TRIPTYCH_OBJECT_ACCESS_KEY,
-    secretAccessKey: process.env.TRIPTYCH_OBJECT_SECRET_KEY,
-  },
-});
+import { client } from './sdk.mjs';
+
+const s3 = client();
 const Bucket = 'demo';
 
 after(() => s3.destroy());

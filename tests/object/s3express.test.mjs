@@ -9,32 +9,28 @@ import {
   CopyObjectCommand,
   CreateBucketCommand,
   DeleteObjectCommand,
-  GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
-  S3Client,
 } from '@aws-sdk/client-s3';
+
+import { client, reader } from './sdk.mjs';
 
 const port = new URL(process.env.TRIPTYCH_OBJECT_URL).port;
 const Bucket = `js-${process.pid}--use1-az4--x-s3`;
 // Not every resolver knows the names below localhost.
 const lookup = (name, options, found) =>
   options.all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4);
-const client = (more = {}) =>
-  new S3Client({
-    endpoint: `http://localhost:${port}`,
-    region: process.env.TRIPTYCH_OBJECT_REGION,
-    maxAttempts: 1,
+const endpoint = `http://localhost:${port}`;
+const zonal = (more = {}) =>
+  client({
+    endpoint,
+    forcePathStyle: false,
     requestHandler: { httpAgent: new http.Agent({ keepAlive: true, lookup }) },
-    credentials: {
-      accessKeyId: process.env.TRIPTYCH_OBJECT_ACCESS_KEY,
-      secretAccessKey: process.env.TRIPTYCH_OBJECT_SECRET_KEY,
-    },
     ...more,
   });
-const s3 = client();
-const control = client({ disableS3ExpressSessionAuth: true });
+const s3 = zonal();
+const control = zonal({ disableS3ExpressSessionAuth: true });
 
 before(() =>
   control.send(
@@ -49,10 +45,7 @@ before(() =>
 );
 after(() => [s3, control].forEach((each) => each.destroy()));
 
-const read = async (Key) => {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-  return Buffer.from(await Body.transformToByteArray());
-};
+const read = reader(s3, Bucket);
 
 test('an object is put, read, listed, copied and deleted', async () => {
   const Body = randomBytes(100_000);

@@ -1,38 +1,35 @@
-//! What is left of uploads in parts: nothing of one that was aborted, completed, or deleted with its bucket; all of one that goes on.
+//! Remains of uploads in parts: nothing of one that was aborted, completed, or deleted with its bucket; all of one that goes on.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected fails")]
 
 mod service;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use object_put::body::encryption::Keyring;
-use object_put::maintenance::ended_uploads;
-use object_put::maintenance::garbage::{self, Pass, SweepOutcome};
+use object_put::maintenance::garbage::{self, SweepOutcome};
 use object_put::maintenance::lifecycle_worker::LifecycleWorker;
 use object_put::maintenance::verify::verify;
-use service::{Draft, NOW, World};
-use triptych_core::blobs::{Blobs, MemoryBlobs, Swept};
+use service::{Draft, NOW, Stores};
+use triptych_core::blobs::{Blobs, Swept};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue, Memory, Span};
-use triptych_core::time::Timestamp;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A service, and the stores below it.
-struct Stores {
-    world: World,
-    store: Arc<Memory>,
-    blobs: Arc<MemoryBlobs>,
+/// Uploads against a service, and what is left of them.
+struct Uploads(Stores);
+
+impl std::ops::Deref for Uploads {
+    type Target = Stores;
+
+    fn deref(&self) -> &Stores {
+        &self.0
+    }
 }
 
-impl Stores {
+impl Uploads {
     async fn new() -> Self {
-        let store = Arc::new(Memory::new());
-        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
-        let world = World::on(store.clone(), blobs.clone(), NOW).await;
-        Self { world, store, blobs }
+        Self(Stores::new().await)
     }
 
     async fn begin(&self, target: &str) -> String {
@@ -67,24 +64,9 @@ impl Stores {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
-    /// A pass of all that is freed in the background.
-    fn free(&self, now: Timestamp) {
-        let mut ids = SeededIds::from_number(9);
-        ended_uploads::collect(&*self.store, &*self.blobs, &mut ids, now, &|| true).unwrap();
-        let (goes_on, is_open) = (|| true, |_| false);
-        let (store, blobs) = (&*self.store, &*self.blobs);
-        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
-        garbage::collect(&pass, &mut ids).unwrap();
-    }
-
-    fn bodies(&self) -> usize {
-        self.blobs.list(None, 100_000).unwrap().len()
-    }
-
     /// Rows of the tables of uploads.
     fn rows(&self) -> usize {
-        let rows = self.store.scan(&Span::default(), 100_000).unwrap().rows;
-        rows.iter().filter(|(key, _)| matches!(key.first(), Some(12..=17))).count()
+        self.0.rows(&[12, 13, 14, 15, 16, 17])
     }
 
     fn faults(&self) -> u64 {
@@ -95,7 +77,7 @@ impl Stores {
 
 #[tokio::test]
 async fn an_aborted_upload_leaves_neither_rows_nor_bodies() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     let id = stores.begin("/bkt/k").await;
     stores.put("/bkt/k", &id, 1..=450).await;
     stores.put("/bkt/k", &id, 3..=3).await;
@@ -108,7 +90,7 @@ async fn an_aborted_upload_leaves_neither_rows_nor_bodies() {
 
 #[tokio::test]
 async fn a_completed_upload_leaves_its_object_alone_and_its_answer_for_a_day() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     let id = stores.begin("/bkt/k").await;
     let tags = stores.put("/bkt/k", &id, 1..=300).await;
     stores.put("/bkt/k", &id, 301..=310).await;
@@ -127,7 +109,7 @@ async fn a_completed_upload_leaves_its_object_alone_and_its_answer_for_a_day() {
 
 #[tokio::test]
 async fn a_list_that_one_batch_does_not_hold_is_written_before_the_commit_that_names_it() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     let id = stores.begin("/bkt/k").await;
     let tags = stores.put("/bkt/k", &id, 1..=1_300).await;
     stores.complete("/bkt/k", &id, &tags).await;
@@ -145,7 +127,7 @@ async fn a_list_that_one_batch_does_not_hold_is_written_before_the_commit_that_n
 
 #[tokio::test]
 async fn an_upload_goes_with_its_bucket() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     stores.world.send(&Draft::new("PUT", "/made-here", b"")).await;
     for key in 0..250 {
         let target = format!("/made-here/{key}");
@@ -163,7 +145,7 @@ async fn an_upload_goes_with_its_bucket() {
 
 #[tokio::test]
 async fn a_rule_ends_an_upload_at_the_midnight_after_its_days() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     let rules = b"<LifecycleConfiguration><Rule><ID>r</ID><Filter><Prefix>a/</Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>";
     let put = Draft::put("/bkt?lifecycle", rules).with("content-md5", md5_of(rules));
     assert_eq!(stores.world.send(&put).await.status, 200);
@@ -188,7 +170,7 @@ async fn a_rule_ends_an_upload_at_the_midnight_after_its_days() {
 
 #[tokio::test]
 async fn no_sweep_takes_a_part_and_verify_tells_of_one_that_is_gone() {
-    let stores = Stores::new().await;
+    let stores = Uploads::new().await;
     let id = stores.begin("/bkt/k").await;
     stores.put("/bkt/k", &id, 1..=40).await;
     let later = NOW.plus(DAY * 30);

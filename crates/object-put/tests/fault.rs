@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use service::{Draft, NOW, World};
-use triptych_core::blobs::Directory;
+use triptych_core::blobs::{Directory, MemoryBlobs};
 use triptych_core::disk::{Disk, DiskFile, SystemDisk};
 use triptych_core::id::SeededIds;
 use triptych_core::kv::{Batch, Found, KeyValue, Memory, Page, Span, StoreError, Version};
@@ -226,6 +226,15 @@ impl KeyValue for FailingStore {
     }
 }
 
+/// A service whose commit ends with `error` once the countdown is over.
+async fn world_on_failing_store(error: StoreError, applies: bool) -> (World, Countdown) {
+    let countdown = Countdown::new(io::ErrorKind::Other);
+    let inner = Memory::new();
+    let store = FailingStore { inner, countdown: countdown.clone(), error, applies };
+    let blobs = MemoryBlobs::new(SeededIds::from_number(2));
+    (World::on(Arc::new(store), Arc::new(blobs), NOW).await, countdown)
+}
+
 #[tokio::test]
 async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_new_one_whole() {
     for (error, applies, status, expected) in [
@@ -236,11 +245,7 @@ async fn a_commit_that_fails_is_an_error_and_the_object_is_the_old_one_or_the_ne
         // A conflict is tried again.
         (StoreError::Conflict, false, 200, b"new"),
     ] {
-        let countdown = Countdown::new(io::ErrorKind::Other);
-        let inner = Memory::new();
-        let store = FailingStore { inner, countdown: countdown.clone(), error, applies };
-        let blobs = triptych_core::blobs::MemoryBlobs::new(SeededIds::from_number(2));
-        let world = World::on(Arc::new(store), Arc::new(blobs), NOW).await;
+        let (world, countdown) = world_on_failing_store(error, applies).await;
         world.store("/bkt/k", b"old").await;
         countdown.arm(0);
         let answer = world.send(&Draft::put("/bkt/k", b"new")).await;
@@ -257,11 +262,7 @@ async fn a_commit_of_an_append_that_fails_leaves_the_object_as_it_was_or_whole_w
         (StoreError::OutcomeUnknown, true, 500, b"oldnew"),
         (StoreError::Conflict, false, 200, b"oldnew"),
     ] {
-        let countdown = Countdown::new(io::ErrorKind::Other);
-        let inner = Memory::new();
-        let store = FailingStore { inner, countdown: countdown.clone(), error, applies };
-        let blobs = triptych_core::blobs::MemoryBlobs::new(SeededIds::from_number(2));
-        let world = World::on(Arc::new(store), Arc::new(blobs), NOW).await;
+        let (world, countdown) = world_on_failing_store(error, applies).await;
         let first = world.send(&Draft::append("/k", 0, b"old")).await;
         assert_eq!(first.status, 200, "{}", first.text());
         countdown.arm(0);

@@ -61,11 +61,7 @@ async fn clients_that_stop_reading_hold_a_piece_each_and_none_once_a_second_is_o
     }
     assert!(world.service.read_ahead_bytes() > 0, "they would read on");
     world.service.start_background_tasks();
-    let released = async {
-        while world.service.read_ahead_bytes() > 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
+    let released = world.service.read_ahead_released();
     let waited = tokio::time::timeout(Duration::from_secs(60), released).await;
     assert!(waited.is_ok(), "{} bytes are held", world.service.read_ahead_bytes());
     // Who reads on gets the bytes that follow.

@@ -401,7 +401,7 @@ fn refused(answer: &Answer, method: &str, told: &str) {
     assert!(known, "{told}: {own:?} {}", answer.text());
 }
 
-/// What may become of a record: each text with a sign changed, cut and emptied, each number one more and none, each switch turned, each
+/// All that may become of a record: each text with a sign changed, cut and emptied, each number one more and none, each switch turned, each
 /// member left out.
 fn changes(json: &Value) -> Vec<Value> {
     match json {
@@ -480,7 +480,7 @@ fn exchanges(json: &Value, other: &Value) -> Vec<Value> {
     all
 }
 
-/// What may become of bytes: bits turned all over them, an end that is cut off, bytes more.
+/// All that may become of bytes: bits turned all over them, an end that is cut off, bytes more.
 fn turned(bytes: &[u8], step: usize) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = (0..bytes.len())
         .step_by(step)

@@ -11,15 +11,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest as _, Md5};
-use object_put::maintenance::ended_uploads;
-use object_put::maintenance::garbage::{self, Pass};
 use object_put::store::key::Key;
 use object_put::store::tables::bucket_slot;
-use service::{Answer, Draft, NOW, World};
-use triptych_core::blobs::{Blobs, Directory, MemoryBlobs};
+use service::{Answer, Draft, NOW, Stores, World};
+use triptych_core::blobs::Directory;
 use triptych_core::disk::SystemDisk;
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue, Memory, Sled, SledConfig, Span};
+use triptych_core::kv::{KeyValue, Sled, SledConfig};
 
 const MODE: &str = "x-store-server-side-encryption";
 const CUSTOMER: &str = "x-store-server-side-encryption-customer-";
@@ -137,37 +135,10 @@ async fn deletes_of_other_keys_do_not_fail_a_completion_and_one_of_its_own_does(
     assert_eq!(world.fetch("/bkt/k").await.status, 404);
 }
 
-/// The stores below a service.
-struct Stores {
-    world: World,
-    store: Arc<Memory>,
-    blobs: Arc<MemoryBlobs>,
-}
-
-impl Stores {
-    async fn new() -> Self {
-        let store = Arc::new(Memory::new());
-        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
-        let world = World::on(store.clone(), blobs.clone(), NOW).await;
-        Self { world, store, blobs }
-    }
-
-    /// Frees what nobody needs; gives the bodies that are left, and the rows of uploads but those of answers that are remembered.
-    fn left(&self) -> (usize, usize) {
-        let mut ids = SeededIds::from_number(9);
-        let now = NOW.plus(Duration::from_secs(61));
-        ended_uploads::collect(&*self.store, &*self.blobs, &mut ids, now, &|| true).unwrap();
-        let (goes_on, is_open) = (|| true, |_| false);
-        let (store, blobs) = (&*self.store, &*self.blobs);
-        garbage::collect(
-            &Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open },
-            &mut ids,
-        )
-        .unwrap();
-        let rows = self.store.scan(&Span::default(), 100_000).unwrap().rows;
-        let rows = rows.iter().filter(|(key, _)| matches!(key.first(), Some(12 | 13 | 16 | 17)));
-        (self.blobs.list(None, 100_000).unwrap().len(), rows.count())
-    }
+/// Frees what nobody needs; gives the bodies that are left, and the rows of uploads but those of answers that are remembered.
+fn left(stores: &Stores) -> (usize, usize) {
+    stores.free(NOW.plus(Duration::from_secs(61)));
+    (stores.bodies(), stores.rows(&[12, 13, 16, 17]))
 }
 
 /// Sends all of them at once; gives the status of each.
@@ -236,7 +207,7 @@ async fn one_of_completions_and_aborts_that_race_ends_an_upload() {
     }
     assert!(completed > 0, "no completion won");
     let stores = Stores { world: Arc::into_inner(world).unwrap(), ..stores };
-    assert_eq!(stores.left(), (kept, 0), "bodies of completed uploads alone are left");
+    assert_eq!(left(&stores), (kept, 0), "bodies of completed uploads alone are left");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -280,5 +251,5 @@ async fn a_bucket_is_deleted_or_an_upload_is_completed_in_it_and_never_both() {
         }
     }
     let stores = Stores { world: Arc::into_inner(world).unwrap(), ..stores };
-    assert_eq!(stores.left(), (kept, 0), "nothing is left of deleted buckets");
+    assert_eq!(left(&stores), (kept, 0), "nothing is left of deleted buckets");
 }

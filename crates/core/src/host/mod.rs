@@ -17,9 +17,9 @@ mod tests;
 pub use launch::{Log, flags, storage};
 pub use ops::{Metrics, Page, PageFile, is_own_name};
 pub use server::{
-    Answering, Body, BodyError, Config, Hosted, HostedService, Limits, Operation, Peer, PieceBody,
-    Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId, Stopping,
-    Streaming, drain_refused, serve, signals,
+    Answering, Body, BodyError, Config, FramePoll, Hosted, HostedService, Limits, Operation, Peer,
+    PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId,
+    Stopping, Streaming, drain_refused, serve, signals,
 };
 
 /// An error of any kind, as bodies give it.

@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 
 use super::testing::Running;
 use super::{
-    Body, BodyError, Config, Hosted, Limits, Operation, Page, PageFile, Refusal, ReplyBody,
-    RequestHead,
+    Body, BodyError, Config, FramePoll, Hosted, Limits, Operation, Page, PageFile, Refusal,
+    ReplyBody, RequestHead,
 };
 use crate::error::Coded;
 
@@ -93,7 +93,7 @@ impl http_body::Body for Endless {
     fn poll_frame(
         self: Pin<&mut Self>,
         _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<http_body::Frame<bytes::Bytes>, super::BoxError>>> {
+    ) -> FramePoll<super::BoxError> {
         let piece = bytes::Bytes::from_static(&[b'x'; 64 * 1024]);
         std::task::Poll::Ready(Some(Ok(http_body::Frame::data(piece))))
     }

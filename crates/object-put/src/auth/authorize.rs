@@ -175,15 +175,33 @@ fn evaluate_policy(
         Some(key) => format!("{}/{key}", bucket.name),
         None => bucket.name.clone(),
     };
+    let effect = effect(access, &policy, permission, &resource, bucket, tx)?;
+    let owns = owns(access.caller, bucket);
+    if effect == Some(Effect::Allow) && !owns && policy.is_public() {
+        let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
+        return Ok(effect.filter(|_| !block.restrict_public_buckets));
+    }
+    Ok(effect)
+}
+
+/// The effect of a policy, of the bucket or of an access point, on a request for `resource`.
+fn effect(
+    access: &AccessRequest<'_>,
+    policy: &Policy,
+    permission: &str,
+    resource: &str,
+    bucket: &Bucket,
+    tx: &mut Tx<'_>,
+) -> Result<Option<Effect>, Error> {
     let object = match access.key {
         Some(key) if policy.looks_at_tags() => object(access, bucket, key, tx)?,
         _ => None,
     };
     let data = object.as_ref().and_then(|object| object.data.as_ref());
-    let effect = policy.evaluate(&PolicyRequest {
+    Ok(policy.evaluate(&PolicyRequest {
         caller: access.caller,
         permission,
-        resource: &resource,
+        resource,
         fields: access.fields,
         query: access.query,
         version: access.version,
@@ -191,13 +209,7 @@ fn evaluate_policy(
         tags: data.map(|data| &data.tags),
         session_mode: None,
         point: access.point.map(|point| (point, bucket.region.as_str())),
-    });
-    let owns = owns(access.caller, bucket);
-    if effect == Some(Effect::Allow) && !owns && policy.is_public() {
-        let block = PublicAccessBlock::of_bucket(tx, bucket.id)?;
-        return Ok(effect.filter(|_| !block.restrict_public_buckets));
-    }
-    Ok(effect)
+    }))
 }
 
 fn owns(caller: &Caller, bucket: &Bucket) -> bool {
@@ -270,27 +282,11 @@ fn check_point(
     };
     let name = point.resource();
     let policy = Policy::of_access_point(document, &name).map_err(|_| Error::Damaged)?;
-    let object = match access.key {
-        Some(key) if policy.looks_at_tags() => object(access, bucket, key, tx)?,
-        _ => None,
+    let resource = match access.key {
+        Some(key) => format!("{name}/object/{key}"),
+        None => name,
     };
-    let data = object.as_ref().and_then(|object| object.data.as_ref());
-    let effect = policy.evaluate(&PolicyRequest {
-        caller: access.caller,
-        permission,
-        resource: &match access.key {
-            Some(key) => format!("{name}/object/{key}"),
-            None => name,
-        },
-        fields: access.fields,
-        query: access.query,
-        version: access.version,
-        secure: access.secure,
-        tags: data.map(|data| &data.tags),
-        session_mode: None,
-        point: Some((point, &bucket.region)),
-    });
-    let passes = match effect {
+    let passes = match effect(access, &policy, permission, &resource, bucket, tx)? {
         Some(Effect::Deny) => false,
         Some(Effect::Allow) => owns || !(policy.is_public() && point.restricts_public),
         None => owns,

@@ -16,7 +16,7 @@ const ORDER_LESS_TWO: [u8; 32] = [
 ];
 /// Bits of a private key, as its derivation names them.
 const KEY_BITS: u32 = 256;
-/// What stands after a signature of a chunk, so that all have one length.
+/// Fills up a signature of a chunk, so that all have one length.
 const PADDING: char = '*';
 /// The most bytes of a signature in DER.
 const SIGNATURE_BYTES_MAX: usize = 72;
@@ -115,7 +115,7 @@ fn number(bytes: &[u8]) -> Option<[u8; 32]> {
     Some(whole)
 }
 
-/// What is claimed of a request: one of these texts has this signature. Verifying it takes a while, and threads that read and write have no
+/// The claim of a request: one of these texts has this signature. Verifying it takes a while, and threads that read and write have no
 /// time for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {

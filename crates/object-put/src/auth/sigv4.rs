@@ -25,7 +25,7 @@ const SKEW_MILLIS_MAX: i64 = 15 * 60 * 1000;
 /// The longest that a presigned URL may be valid.
 const PRESIGNED_SECONDS_MAX: u64 = 604_800;
 
-/// What signatures are verified with, derived from an access key's secret.
+/// Verifies signatures; derived from an access key's secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningKey {
     scope: String,
@@ -394,7 +394,7 @@ impl<'r> SigV4Credentials<'r> {
         Ok(Verified { payload: self.payload, chunks, claim: None })
     }
 
-    /// What is to be verified of a signature with a key pair.
+    /// The part of a signature with a key pair that is still to be verified.
     fn claim(
         &self,
         public: VerifyingKey,

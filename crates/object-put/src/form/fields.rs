@@ -13,7 +13,7 @@ use crate::store::tagging::{TagTarget, Tags};
 pub const BYTES_BEFORE_FILE_MAX: usize = 20 * 1024;
 /// The field that is the object.
 const FILE: &str = "file";
-/// What stands for the name of the file.
+/// Stands for the name of the file.
 const FILE_NAME: &str = "${filename}";
 /// The name of a file that was sent without one.
 const NO_FILE_NAME: &str = "file";

@@ -52,7 +52,7 @@ enum State {
 /// Decodes a form that comes in pieces, without copying what lies within one of them.
 #[derive(Debug)]
 pub struct Decoder {
-    /// What stands before each boundary but the first, and the boundary.
+    /// The delimiter before each part but the first: a line end, two hyphens and the boundary.
     delimiter: Vec<u8>,
     state: State,
     pending: Bytes,

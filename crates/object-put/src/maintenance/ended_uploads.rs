@@ -1,4 +1,4 @@
-//! What uploads in parts leave: rows and bodies of parts that no object has, lists that no object came to name, answers that were kept
+//! Remains of uploads in parts: rows and bodies of parts that no object has, lists that no object came to name, answers that were kept
 //! for those who ask again. Whoever ends an upload writes one row; passes free the rest in steps.
 
 use std::time::Duration;

@@ -297,8 +297,8 @@ impl PutHeaders {
         payload: Payload,
         now: Timestamp,
     ) -> Result<Self, Error> {
-        let values = Values::read(fields, bucket)?;
-        let body = BodyHeaders::of_values(fields, payload, values.body)?;
+        let mut values = Values::read(fields, bucket)?;
+        let body = BodyHeaders::of_values(fields, payload, std::mem::take(&mut values.body))?;
         let is_copy = fields.has("x-store-copy-source");
         // A copy has no body of its own that a digest could cover.
         let has_digest = body.md5.is_some() || body.checksum != ChecksumPlan::Default || is_copy;
@@ -315,19 +315,7 @@ impl PutHeaders {
                 return Err(Error::EntityTooLarge { proposed, most: BODY_BYTES_MAX });
             }
         }
-        let Values { content, precondition, offset, encryption, redirect, tags, .. } = values;
-        Ok(Self {
-            body,
-            content,
-            metadata,
-            precondition,
-            offset,
-            encryption,
-            class,
-            redirect,
-            tags,
-            lock,
-        })
+        Ok(values.into_headers(body, class, metadata, lock))
     }
 
     /// Reads the headers of an upload in parts: those of a PutObject but for what is about its body. A default retention counts from the
@@ -336,12 +324,11 @@ impl PutHeaders {
     /// # Errors
     /// As [`PutHeaders::read`].
     pub fn of_upload(fields: &Fields<'_>, bucket: &Bucket, now: Timestamp) -> Result<Self, Error> {
-        let Values { content, precondition, offset, encryption, class, redirect, tags, .. } =
-            Values::read(fields, bucket)?;
-        if offset.is_some() {
+        let values = Values::read(fields, bucket)?;
+        if values.offset.is_some() {
             return Err(not_implemented(OFFSET));
         }
-        let class = class_in(bucket, class)?;
+        let class = class_in(bucket, values.class)?;
         let metadata = metadata(fields)?;
         let lock = ObjectLock::from_headers(fields, bucket.object_lock, None, true, now)?;
         let body = BodyHeaders {
@@ -350,18 +337,7 @@ impl PutHeaders {
             md5: None,
             checksum: ChecksumPlan::Default,
         };
-        Ok(Self {
-            body,
-            content,
-            metadata,
-            precondition,
-            offset,
-            encryption,
-            class,
-            redirect,
-            tags,
-            lock,
-        })
+        Ok(values.into_headers(body, class, metadata, lock))
     }
 }
 
@@ -379,6 +355,29 @@ impl Values {
             (rule.parse)(&mut values, &Header { name: rule.name, value: &value, fields })?;
         }
         Ok(values)
+    }
+
+    /// The headers, with what several of them or the bucket decide together.
+    fn into_headers(
+        self,
+        body: BodyHeaders,
+        class: StorageClass,
+        metadata: Vec<(String, String)>,
+        lock: ObjectLock,
+    ) -> PutHeaders {
+        let Self { content, precondition, offset, encryption, redirect, tags, .. } = self;
+        PutHeaders {
+            body,
+            content,
+            metadata,
+            precondition,
+            offset,
+            encryption,
+            class,
+            redirect,
+            tags,
+            lock,
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! PutObject without its transport: the look before the body, the record, and the answer.
 
-use triptych_core::blobs::BlobId;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -9,7 +8,6 @@ use crate::auth::acl::Acl;
 use crate::auth::object_owner;
 use crate::auth::payload::Payload;
 use crate::body::checksum::{Checksum, ChecksumType, Digested};
-use crate::body::encryption::WrappedKey;
 use crate::error::Error;
 use crate::operation::append::{Append, GrowingObject};
 use crate::operation::encryption::{self, EncryptionChoice, NewObjectKey};
@@ -173,20 +171,10 @@ impl Admission {
         part_context(&whole, growing.number)
     }
 
-    /// The part that the body of an append is, once it lies in `blob`.
+    /// The row of the part that the body of an append is.
     #[must_use]
-    pub fn appended_part(
-        &self,
-        growing: &GrowingObject,
-        digested: &Digested,
-        blob: BlobId,
-        wrapped_key: WrappedKey,
-    ) -> ListedPart {
-        ListedPart {
-            part: Part { number: growing.number, blob, bytes: digested.size, wrapped_key },
-            tag: self.tag.unwrap_or_default(),
-            checksum: digested.checksum.clone(),
-        }
+    pub fn appended_part(&self, digested: &Digested, part: Part) -> ListedPart {
+        ListedPart { part, tag: self.tag.unwrap_or_default(), checksum: digested.checksum.clone() }
     }
 
     /// The answer to an append that made `object`, whose own bytes have the checksum `of_part`.

@@ -22,7 +22,7 @@ pub enum HostKind {
 pub struct VirtualHost {
     /// The kind of the name.
     pub kind: HostKind,
-    /// What stands before it, in lower case.
+    /// The labels before it, in lower case.
     pub label: String,
 }
 

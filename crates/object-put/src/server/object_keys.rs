@@ -20,9 +20,9 @@ use crate::store::object_encryption::{
     KeyOpening, KmsSeal, ObjectEncryption, SealedKey, whole_context,
 };
 
-/// What a bucket key is made for: the key, who asks, and the whole context.
+/// The purpose that a bucket key is made for: the key, who asks, and the whole context.
 type SealingKey = (KeyName, String, EncryptionContext);
-/// What a bucket key is opened for: the key, who asks, the whole context, and the sealed key.
+/// The purpose that a bucket key is opened for: the key, who asks, the whole context, and the sealed key.
 type OpeningKey = (KeyArn, String, EncryptionContext, Vec<u8>);
 /// A call that is made once for all who wait for it.
 type Shared<T> = Arc<OnceCell<T>>;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::store::part_list::BodyName;
 
@@ -19,11 +20,15 @@ pub(super) trait BodyReader: Send + Sync {
 
 /// The readers of each body that has any.
 #[derive(Clone, Default)]
-pub(super) struct OpenBodies(Arc<Mutex<Readers>>);
+pub(super) struct OpenBodies {
+    readers: Arc<Mutex<Readers>>,
+    /// Bytes that the last look left read ahead.
+    left: watch::Sender<Option<usize>>,
+}
 
 #[derive(Default)]
 struct Readers {
-    /// How many read each body.
+    /// The number of readers of each body.
     counts: HashMap<BodyName, usize>,
     /// The number of the last one.
     last: u64,
@@ -40,7 +45,7 @@ pub(super) struct OpenBody {
 impl OpenBodies {
     /// Keeps a body for one more reader.
     pub(super) fn open(&self, name: BodyName, reader: Weak<dyn BodyReader>) -> OpenBody {
-        let mut readers = self.0.lock();
+        let mut readers = self.readers.lock();
         *readers.counts.entry(name).or_default() += 1;
         readers.last += 1;
         let number = readers.last;
@@ -50,27 +55,34 @@ impl OpenBodies {
 
     /// Tells whether somebody reads a body.
     pub(super) fn is_open(&self, name: BodyName) -> bool {
-        self.0.lock().counts.contains_key(&name)
+        self.readers.lock().counts.contains_key(&name)
     }
 
     /// Frees what was read ahead for clients that took nothing since the last look. To be called every second.
     pub(super) fn release_idle(&self) {
-        self.readers().iter().for_each(|reader| reader.release_if_idle());
+        self.all().iter().for_each(|reader| reader.release_if_idle());
+        self.left.send_replace(Some(self.held()));
+    }
+
+    /// Waits for a look that leaves nothing read ahead.
+    pub(super) async fn all_released(&self) {
+        // It ends early for a service that is gone, which holds nothing.
+        let _ = self.left.subscribe().wait_for(|left| *left == Some(0)).await;
     }
 
     /// Bytes that are read ahead for all clients.
     pub(super) fn held(&self) -> usize {
-        self.readers().iter().map(|reader| reader.held()).sum()
+        self.all().iter().map(|reader| reader.held()).sum()
     }
 
-    fn readers(&self) -> Vec<Arc<dyn BodyReader>> {
-        self.0.lock().all.values().filter_map(Weak::upgrade).collect()
+    fn all(&self) -> Vec<Arc<dyn BodyReader>> {
+        self.readers.lock().all.values().filter_map(Weak::upgrade).collect()
     }
 }
 
 impl Drop for OpenBody {
     fn drop(&mut self) {
-        let mut readers = self.all.0.lock();
+        let mut readers = self.all.readers.lock();
         readers.all.remove(&self.number);
         let left = readers.counts.get(&self.name).map_or(0, |count| count.saturating_sub(1));
         match left {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::Response;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
-use triptych_core::host::BoxError;
+use triptych_core::host::{BoxError, FramePoll};
 
 use crate::auth::account::Caller;
 use crate::auth::payload::Payload;
@@ -209,10 +209,7 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         let own = &mut *self;
         loop {
             while let Some(piece) = own.decoder.piece()? {

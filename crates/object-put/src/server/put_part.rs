@@ -17,7 +17,7 @@ use crate::server::download::Download;
 use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
-use crate::server::upload;
+use crate::server::upload::{self, Intake};
 use crate::store::open_upload;
 use crate::store::upload::UploadPart;
 
@@ -103,23 +103,20 @@ impl ObjectPut {
         let bodies = &self.0.bodies;
         let body_key = bodies.keys.open(&admission.opening).await?;
         let context = admission.context();
-        let (key, wrapped_key) = body_key.new_data_key(&bodies.keyring, &context, &mut ids);
         let headers = &admission.body;
         let mut verifier = Verifier::new(request.fields.dialect(), headers, verified);
         if let Some(second) = admission.second {
             verifier = verifier.with_second(second);
         }
-        let (digested, blob) =
-            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
-        let part = admission.part(&digested, &body_key, blob.id, wrapped_key, self.0.clock.now());
+        let intake = Intake { headers, verifier, key: &body_key, context: &context };
+        let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
+        let now = self.0.clock.now();
+        let part = admission.part(&stored.digested, &body_key, stored.part(admission.number), now);
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             open_upload::put_part(tx, &admission.bucket, &admission.key, &admission.upload, &part)
         })
         .await;
-        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
-        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
-            let _ = bodies.blobs.delete(blob.id).await;
-        }
-        committed.map(|()| (digested, part))
+        stored.delete_unnamed(bodies, &committed).await;
+        committed.map(|()| (stored.digested, part))
     }
 }

@@ -16,10 +16,10 @@ use crate::server::download::Download;
 use crate::server::read_ahead::ObjectBytes;
 use crate::server::request::ParsedRequest;
 use crate::server::state::{ATTEMPTS_MAX, ObjectPut};
-use crate::server::upload;
+use crate::server::upload::{self, Intake};
 use crate::store::append::{self, NewPart};
 use crate::store::commit::{NewVersion, commit};
-use crate::store::part_list::{Part, Parts};
+use crate::store::part_list::Parts;
 use crate::store::version::ObjectVersion;
 
 impl ObjectPut {
@@ -83,12 +83,11 @@ impl ObjectPut {
         let bodies = &self.0.bodies;
         let body_key = bodies.keys.open(&growing.opening).await?;
         let context = admission.context_of_part(growing);
-        let (key, wrapped_key) = body_key.new_data_key(&bodies.keyring, &context, &mut ids);
         let headers = &admission.headers.body;
         let verifier = Verifier::new(request.fields.dialect(), headers, &request.verified);
-        let (digested, blob) =
-            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
-        let part = admission.appended_part(growing, &digested, blob.id, wrapped_key);
+        let intake = Intake { headers, verifier, key: &body_key, context: &context };
+        let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
+        let part = admission.appended_part(&stored.digested, stored.part(growing.number));
         let (list, now) = (ids.next(), self.0.clock.now());
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let offset = admission.headers.offset.unwrap_or_default();
@@ -107,11 +106,8 @@ impl ObjectPut {
             )
         })
         .await;
-        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
-        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
-            let _ = bodies.blobs.delete(blob.id).await;
-        }
-        admission.append_reply(&request.fields, &committed?, &digested.checksum)
+        stored.delete_unnamed(bodies, &committed).await;
+        admission.append_reply(&request.fields, &committed?, &stored.digested.checksum)
     }
 
     /// CopyObject: a PUT whose body is another object's.
@@ -157,12 +153,11 @@ impl ObjectPut {
         let (bucket, name) = (&admission.bucket.name, admission.key.as_str());
         let object_key = bodies.keys.new_key(&admission.encryption, bucket, name, &mut ids).await?;
         let context = admission.encryption_context();
-        let (key, wrapped_key) = object_key.key.new_data_key(&bodies.keyring, &context, &mut ids);
         let headers = &admission.headers.body;
         let verifier = Verifier::new(request.fields.dialect(), headers, verified);
-        let (digested, blob) =
-            upload::receive(bodies, body, headers, verifier, key, request.now).await?;
-        let part = Part { number: 0, blob: blob.id, bytes: digested.size, wrapped_key };
+        let intake = Intake { headers, verifier, key: &object_key.key, context: &context };
+        let stored = upload::receive(bodies, body, intake, &mut ids, request.now).await?;
+        let part = stored.part(0);
         let now = self.0.clock.now();
         let committed = run(&*self.0.store, &mut ids, ATTEMPTS_MAX, |tx, _| {
             let new = NewVersion {
@@ -178,13 +173,10 @@ impl ObjectPut {
                 append::check_absent(tx, admission.bucket.id, &admission.key)?;
             }
             let parts = Parts::One(part.clone());
-            commit(tx, &new, admission.object_data(&digested, parts, &object_key))
+            commit(tx, &new, admission.object_data(&stored.digested, parts, &object_key))
         })
         .await;
-        // A batch whose outcome is unknown may have been stored: the sweep of unnamed blobs decides later.
-        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
-            let _ = bodies.blobs.delete(blob.id).await;
-        }
+        stored.delete_unnamed(bodies, &committed).await;
         committed
     }
 }

@@ -249,6 +249,11 @@ impl ObjectPut {
         self.0.bodies.open.held()
     }
 
+    /// Waits until nothing is read ahead: every client of a large object has stalled or is done. The background tasks look every second.
+    pub async fn read_ahead_released(&self) {
+        self.0.bodies.open.all_released().await;
+    }
+
     /// The generator of ids, for one request.
     pub(super) fn ids(&self) -> SharedIds {
         self.0.ids.clone()

@@ -6,8 +6,9 @@
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use tokio::sync::mpsc;
-use triptych_core::blobs::{BlobStat, BlobWriter};
+use triptych_core::blobs::{BlobId, BlobWriter};
 use triptych_core::host::{BodyError, BoxError};
+use triptych_core::id::Ids;
 use triptych_core::time::Timestamp;
 
 use crate::auth::payload::Payload;
@@ -15,11 +16,13 @@ use crate::auth::signature::Verified;
 use crate::body::aws_chunked::{Decoder, Frame};
 use crate::body::body_headers::BodyHeaders;
 use crate::body::checksum::Digested;
-use crate::body::encryption::{DataKey, Encryptor, RECORD_BYTES, encrypted_size};
+use crate::body::encryption::{Encryptor, RECORD_BYTES, WrappedKey, encrypted_size};
+use crate::body::object_key::BodyKey;
 use crate::body::verifier::Verifier;
 use crate::error::Error;
 use crate::request::fields::Fields;
 use crate::server::body_store::BodyStore;
+use crate::store::part_list::Part;
 
 /// Bodies of more bytes than this get a thread of their own.
 const SMALL_BYTES_MAX: u64 = 128 * 1024;
@@ -28,25 +31,59 @@ const BATCH_BYTES: usize = 256 * 1024;
 /// Batches that wait for a thread.
 const BATCHES_WAITING_MAX: usize = 1;
 
-/// Takes a body: checks it with `verifier`, encrypts it with `key`, and writes it.
+/// Checks and encryption of a body that comes in.
+pub(super) struct Intake<'a> {
+    pub(super) headers: &'a BodyHeaders,
+    pub(super) verifier: Verifier,
+    /// The key from which that of the body is made.
+    pub(super) key: &'a BodyKey,
+    /// The place that the body is bound to.
+    pub(super) context: &'a [u8],
+}
+
+/// A body that is on disk, and that no record names yet.
+pub(super) struct StoredBody {
+    pub(super) digested: Digested,
+    pub(super) blob: BlobId,
+    pub(super) wrapped_key: WrappedKey,
+}
+
+impl StoredBody {
+    /// The part of an object or an upload that it is.
+    pub(super) fn part(&self, number: u32) -> Part {
+        let wrapped_key = self.wrapped_key.clone();
+        Part { number, blob: self.blob, bytes: self.digested.size, wrapped_key }
+    }
+
+    /// Deletes it where the commit that was to name it certainly did not. Where the outcome is unknown, the sweep of unnamed bodies decides
+    /// later.
+    pub(super) async fn delete_unnamed<T>(&self, bodies: &BodyStore, committed: &Result<T, Error>) {
+        if committed.as_ref().is_err_and(|error| !error.is_outcome_unknown()) {
+            let _ = bodies.blobs.delete(self.blob).await;
+        }
+    }
+}
+
+/// Takes a body: checks it, encrypts it with a new data key, and writes it.
 ///
 /// # Errors
 /// Those of [`Verifier`] and of the framing; `IncompleteBody`, `RequestTimeout`; those of the blobs.
 pub(super) async fn receive<B>(
     bodies: &BodyStore,
     body: &mut B,
-    head: &BodyHeaders,
-    verifier: Verifier,
-    key: DataKey,
+    intake: Intake<'_>,
+    ids: &mut dyn Ids,
     now: Timestamp,
-) -> Result<(Digested, BlobStat), Error>
+) -> Result<StoredBody, Error>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<BoxError>,
 {
-    let size = head.length;
+    let Intake { headers, verifier, key, context } = intake;
+    let (key, wrapped_key) = key.new_data_key(&bodies.keyring, context, ids);
+    let size = headers.length;
     let most = size.or(body.size_hint().upper());
-    let reader = FrameReader::new(body, head.payload);
+    let reader = FrameReader::new(body, headers.payload);
     let writer = bodies.blobs.create(now, size.map(|size| encrypted_size(size, key.layers())));
     let encryptor = Encryptor::new(key, size);
     // A body whose length is not known beforehand may still be known to be small.
@@ -60,7 +97,7 @@ where
             drop(permit);
             received?
         };
-    Ok((digested, writer.finish().await?))
+    Ok(StoredBody { digested, blob: writer.finish().await?.id, wrapped_key })
 }
 
 async fn receive_small<B>(

@@ -302,7 +302,7 @@ pub(crate) fn midnight_after(written: Timestamp, days: u32) -> Timestamp {
     Timestamp::from_seconds(day * DAY_SECONDS)
 }
 
-/// What directory buckets say in place of the end of an object (spec §4).
+/// Stands in place of the end of an object in directory buckets (spec §4).
 pub const NOT_SHOWN: &str = "NotImplemented";
 
 /// The rules of a bucket, if it has any.

@@ -1,4 +1,4 @@
-//! How an object is encrypted, as its record says: the mode, and what is needed to find its key again.
+//! The encryption of an object, as its record says: the mode, and what is needed to find its key again.
 
 use serde::{Deserialize, Serialize};
 use triptych_core::id::Ids;

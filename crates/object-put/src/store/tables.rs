@@ -56,7 +56,7 @@ pub const UPLOADS: Table<UploadKey, Upload> = Table::new(12);
 pub const UPLOAD_PARTS: Table<(u64, u32), UploadPart> = Table::new(13);
 /// Uploads that were completed a short time ago.
 pub const COMPLETED_UPLOADS: Table<UploadKey, CompletedUpload> = Table::new(14);
-/// What is left of uploads that ended: when it is due (milliseconds), and a number that says of which. A pass frees it in steps.
+/// Remains of uploads that ended: when it is due (milliseconds), and a number that says of which. A pass frees it in steps.
 pub const UPLOAD_ENDS: Table<(u64, u64), UploadEnd> = Table::new(15);
 /// Part lists that no object names yet, by number.
 pub const DRAFT_LISTS: Table<u64, DraftList> = Table::new(16);

@@ -13,6 +13,8 @@ use std::sync::Arc;
 use hex::encode as hex;
 use hmac::{Hmac, KeyInit, Mac};
 use object_put::auth::canonical;
+use object_put::maintenance::ended_uploads;
+use object_put::maintenance::garbage::{self, Pass};
 use object_put::maintenance::seed::Seed;
 use object_put::request::dialect::Dialect;
 use object_put::request::fields::Fields;
@@ -21,7 +23,7 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use triptych_core::blobs::{Blobs, MemoryBlobs};
 use triptych_core::id::SeededIds;
-use triptych_core::kv::{KeyValue, Memory};
+use triptych_core::kv::{KeyValue, Memory, Span};
 use triptych_core::time::{ManualClock, Timestamp};
 
 /// The keys and buckets of every test.
@@ -96,6 +98,44 @@ impl Answer {
         let text = self.text();
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(value, _)| value.to_owned())
+    }
+}
+
+/// A service, and the stores in memory below it.
+pub struct Stores {
+    pub world: World,
+    pub store: Arc<Memory>,
+    pub blobs: Arc<MemoryBlobs>,
+}
+
+impl Stores {
+    pub async fn new() -> Self {
+        let store = Arc::new(Memory::new());
+        let blobs = Arc::new(MemoryBlobs::new(SeededIds::from_number(2)));
+        let world = World::on(store.clone(), blobs.clone(), NOW).await;
+        Self { world, store, blobs }
+    }
+
+    /// A pass of all that is freed in the background.
+    pub fn free(&self, now: Timestamp) {
+        let mut ids = SeededIds::from_number(9);
+        ended_uploads::collect(&*self.store, &*self.blobs, &mut ids, now, &|| true).unwrap();
+        let (goes_on, is_open) = (|| true, |_| false);
+        let (store, blobs) = (&*self.store, &*self.blobs);
+        let pass = Pass { store, blobs, now, goes_on: &goes_on, is_open: &is_open };
+        garbage::collect(&pass, &mut ids).unwrap();
+    }
+
+    pub fn bodies(&self) -> usize {
+        self.blobs.list(None, 100_000).unwrap().len()
+    }
+
+    /// Rows of some tables.
+    pub fn rows(&self, tables: &[u8]) -> usize {
+        let rows = self.store.scan(&Span::default(), 100_000).unwrap().rows;
+        rows.iter()
+            .filter(|(key, _)| key.first().is_some_and(|table| tables.contains(table)))
+            .count()
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body::Frame;
 use tokio::sync::mpsc;
-use triptych_core::host::{BoxError, ReplyBody};
+use triptych_core::host::{BoxError, FramePoll, ReplyBody};
 use triptych_core::id::Ids;
 
 use crate::api::error::Error;
@@ -115,10 +115,7 @@ impl http_body::Body for StreamedParts {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         if self.is_over {
             return Poll::Ready(None);
         }

@@ -9,7 +9,7 @@ use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body::Frame;
-use triptych_core::host::BoxError;
+use triptych_core::host::{BoxError, FramePoll};
 
 use crate::api::error::Error;
 
@@ -102,10 +102,7 @@ where
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         let this = self.get_mut();
         loop {
             match &mut this.step {
@@ -247,10 +244,7 @@ mod tests {
         type Data = Bytes;
         type Error = BoxError;
 
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            _context: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        fn poll_frame(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> FramePoll<BoxError> {
             Poll::Ready(self.0.next().map(|piece| Ok(Frame::data(piece.into()))))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Context;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use http_body::Frame;
 use tokio::sync::mpsc;
 
 use super::request_log::RequestLog;
-use crate::host::server::{ReplyBody, Stopping, Streaming};
+use crate::host::server::{FramePoll, ReplyBody, Stopping, Streaming};
 
 /// The interval of comments, so that both sides see a connection that is gone.
 const COMMENT: Duration = Duration::from_secs(15);
@@ -25,10 +25,7 @@ impl http_body::Body for Pieces {
     type Data = Bytes;
     type Error = crate::host::BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<Self::Error> {
         self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
     }
 }

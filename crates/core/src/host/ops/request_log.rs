@@ -50,7 +50,7 @@ pub(in crate::host) struct LoggedRequest {
     pub(in crate::host) status: u16,
     pub(in crate::host) micros: u64,
     pub(in crate::host) peer: String,
-    /// What only the answer about this one request shows.
+    /// The longer part, which only the answer about this one request shows.
     #[serde(skip)]
     pub(in crate::host) detail: Detail,
 }

@@ -11,11 +11,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::SizeHint;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-use super::ReplyBody;
+use super::{FramePoll, ReplyBody};
 use crate::host::BoxError;
 
 /// Time limits of an answer.
@@ -182,10 +182,7 @@ impl http_body::Body for NotedBody {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         self.pace.moves.fetch_add(1, Ordering::Relaxed);
         let frame = self.body.as_mut().poll_frame(context);
         self.set_unread(matches!(&frame, Poll::Ready(Some(Ok(_)))));

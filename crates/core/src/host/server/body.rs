@@ -98,14 +98,14 @@ impl Body {
     }
 }
 
+/// One poll of a body of bytes: its next frame or an error, `None` at its end.
+pub type FramePoll<E> = Poll<Option<Result<Frame<Bytes>, E>>>;
+
 impl http_body::Body for Body {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BodyError> {
         let this = &mut *self;
         match Pin::new(&mut this.incoming).poll_frame(context) {
             Poll::Ready(frame) => {
@@ -204,10 +204,7 @@ impl http_body::Body for ReplyBody {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         match &mut *self {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
@@ -253,10 +250,7 @@ mod tests {
         type Data = Bytes;
         type Error = BoxError;
 
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> FramePoll<BoxError> {
             static PIECE: [u8; 1024 * 1024] = [0; 1024 * 1024];
             let size = self.left.min(PIECE.len() as u64);
             self.left -= size;

@@ -163,7 +163,7 @@ impl Noted {
         }
     }
 
-    /// What is kept of a request beside its line; `own` are secret parameters.
+    /// The part of a request that is kept beside its line; `own` are secret parameters.
     fn detail(self, response: &Response<ReplyBody>, fault: Option<Fault>, own: &[&str]) -> Detail {
         let body = self.copy.map(|copy| copy.text()).filter(|text| !text.is_empty());
         let body = body.map(|text| match self.is_form {

@@ -14,7 +14,7 @@ mod shutdown;
 pub(super) mod state;
 
 pub use accept::{Report, serve};
-pub use body::{Body, BodyError, ReplyBody, drain_refused};
+pub use body::{Body, BodyError, FramePoll, ReplyBody, drain_refused};
 pub use piece_body::{PieceBody, Pieces};
 pub use refusal::{Refusal, RequestHead};
 pub use request_id::RequestId;

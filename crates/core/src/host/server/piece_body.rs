@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
+use super::FramePoll;
 use crate::host::BoxError;
 
 /// Pieces of a body whose length is known.
@@ -38,10 +39,7 @@ impl<P: Pieces> http_body::Body for PieceBody<P> {
     type Data = Bytes;
     type Error = BoxError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll<BoxError> {
         if let Some(fault) = self.fault.take() {
             return Poll::Ready(Some(Err(fault)));
         }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use triptych_core::blobs::BlobId;
 use triptych_core::id::Ids;
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;
@@ -10,7 +9,6 @@ use triptych_core::time::Timestamp;
 use crate::auth::payload::Payload;
 use crate::body::body_headers::{BodyHeaders, ChecksumPlan};
 use crate::body::checksum::{Algorithm, Checksum, Digested};
-use crate::body::encryption::WrappedKey;
 use crate::body::object_key::BodyKey;
 use crate::error::Error;
 use crate::operation::encryption;
@@ -123,17 +121,15 @@ impl PartAdmission {
         part_context(&body, self.number)
     }
 
-    /// The record of a body that was checked, was encrypted with a data key of `key`, and lies in `blob`.
+    /// The record of a body that was checked, was encrypted with a data key of `key`, and is `part`.
     #[must_use]
     pub fn part(
         &self,
         digested: &Digested,
         key: &BodyKey,
-        blob: BlobId,
-        wrapped_key: WrappedKey,
+        part: Part,
         modified: Timestamp,
     ) -> UploadPart {
-        let part = Part { number: self.number, blob, bytes: digested.size, wrapped_key };
         let of_body = || key.entity_tag(&self.context(), digested.md5);
         let tag = self.tag.unwrap_or_else(of_body);
         let checksum = digested.second.clone().unwrap_or_else(|| digested.checksum.clone());

@@ -19,7 +19,7 @@ static FRAME: &[PageFile] = frame!("chart.js" "client.js" "dialog.js" "dom.js" "
     "requests.js" "start.js");
 const INDEX: &str = include_str!("frame/index.html");
 
-/// What a browser lets the page do: nothing but its own files and its own origin, and no text becomes markup.
+/// Lets the page do in a browser nothing but its own files and its own origin, and no text becomes markup.
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 
