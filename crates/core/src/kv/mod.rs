@@ -32,7 +32,7 @@ pub use run::{clear, read, run, run_blocking, settle};
 pub use span::{Bounds, Order, Span};
 #[cfg(any(test, feature = "testing"))]
 pub use stalled::Stalled;
-pub use table::{JsonRecord, Key, Record, Table, text_prefix};
+pub use table::{JsonRecord, Key, Record, Table, text_prefix, with_checksum, without_checksum};
 pub use tx::Tx;
 
 use bytes::Bytes;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -47,12 +47,54 @@ impl<T: JsonRecord> Record for T {
     }
 }
 
+/// The bit of a row's first byte that says that a checksum follows it: of the key, the format, and the bytes of the record.
+const CHECKED: u8 = 0x80;
+/// Bytes of that checksum.
+const CHECKSUM_BYTES: usize = 4;
+
+/// The checksum of a row: it is of its key too, so a row in another's place is none.
+fn checksum(key: &[u8], format: u8, record: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let start = crc32c::crc32c_append(crc32c::crc32c(key), &[format]);
+    crc32c::crc32c_append(start, record).to_be_bytes()
+}
+
+/// A row that says by itself whether it is whole: `value` behind a checksum of it and of its key.
+#[must_use]
+pub fn with_checksum(key: &[u8], value: &[u8]) -> Bytes {
+    let Some((format, record)) = value.split_first() else {
+        return Bytes::new();
+    };
+    [&[format | CHECKED], &checksum(key, *format, record)[..], record].concat().into()
+}
+
+/// A row without its checksum, if it has one, which must be right; else `None`.
+#[must_use]
+pub fn without_checksum(key: &[u8], value: &Bytes) -> Option<Bytes> {
+    let (format, record) = record_of(key, value)?;
+    Some(match value.first() == Some(&format) {
+        true => value.clone(),
+        false => [&[format], &*record].concat().into(),
+    })
+}
+
+/// The format of a row and its record; `None` if its checksum is not right.
+fn record_of(key: &[u8], value: &Bytes) -> Option<(u8, Bytes)> {
+    let (format, rest) = value.split_first()?;
+    if format & CHECKED == 0 {
+        return Some((*format, value.slice(1..)));
+    }
+    let format = format & !CHECKED;
+    let (sum, record) = rest.split_first_chunk::<CHECKSUM_BYTES>()?;
+    (checksum(key, format, record) == *sum).then(|| (format, value.slice(1 + CHECKSUM_BYTES..)))
+}
+
 /// Capacity that is enough for most keys, so that writing one allocates once.
 const KEY_BYTES: usize = 64;
 
 /// Rows of one kind in a store: all of a service's tables share one key space, told apart by their first byte.
 pub struct Table<K, V> {
     id: u8,
+    is_checked: bool,
     kind: PhantomData<fn(K) -> V>,
 }
 
@@ -60,7 +102,14 @@ impl<K: Key, V: Record> Table<K, V> {
     /// The table whose keys start with `id`. A service names each id once, in its `tables.rs`.
     #[must_use]
     pub const fn new(id: u8) -> Self {
-        Self { id, kind: PhantomData }
+        Self { id, is_checked: false, kind: PhantomData }
+    }
+
+    /// The same table, whose rows are written with a checksum of their key and their record. One whose checksum is not right is `Corrupt`; one
+    /// that was written without is read as it is.
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        Self { is_checked: true, ..self }
     }
 
     /// The key in the store of the row at `key`.
@@ -80,7 +129,8 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::get`]; `Corrupt` if the bytes are no such record.
     pub fn get(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.get(&self.place(key))?.map(|bytes| self.decode(bytes)).transpose()
+        let place = self.place(key);
+        tx.get(&place)?.map(|bytes| self.decode(&place, &bytes)).transpose()
     }
 
     /// The row at `key`; the commit does not depend on it ([`Tx::peek`]).
@@ -88,7 +138,8 @@ impl<K: Key, V: Record> Table<K, V> {
     /// # Errors
     /// As [`Tx::peek`]; `Corrupt` if the bytes are no such record.
     pub fn peek(&self, tx: &mut Tx<'_>, key: &K) -> Result<Option<V>, StoreError> {
-        tx.peek(&self.place(key))?.map(|bytes| self.decode(bytes)).transpose()
+        let place = self.place(key);
+        tx.peek(&place)?.map(|bytes| self.decode(&place, &bytes)).transpose()
     }
 
     /// [`Table::get`] of a row that many requests read: where the engine has a [`DecodedCache`](super::DecodedCache), it is decoded once for all.
@@ -122,16 +173,27 @@ impl<K: Key, V: Record> Table<K, V> {
         V: Send + Sync + 'static,
     {
         match tx.decoded_cache() {
-            Some(cache) => cache.get_or_decode(key, value, |value| self.decode(value)),
-            None => self.decode(value).map(Arc::new),
+            Some(cache) => cache.get_or_decode(key, value, |key, value| self.decode(key, value)),
+            None => self.decode(&key, &value).map(Arc::new),
         }
     }
 
     /// Records a new row at `key`.
     pub fn put(&self, tx: &mut Tx<'_>, key: &K, row: &V) {
+        let key = self.key(key);
         let mut out = vec![V::FORMAT];
+        if self.is_checked {
+            out.extend([0; CHECKSUM_BYTES]);
+        }
         row.encode(&mut out);
-        tx.put(self.key(key), out);
+        if self.is_checked
+            && let Some((format, rest)) = out.split_first_mut()
+            && let Some((sum, record)) = rest.split_first_chunk_mut()
+        {
+            *sum = checksum(&key, *format, record);
+            *format |= CHECKED;
+        }
+        tx.put(key, out);
     }
 
     /// Records that there is to be no row at `key`.
@@ -160,7 +222,7 @@ impl<K: Key, V: Record> Table<K, V> {
         let rows = page
             .rows
             .into_iter()
-            .map(|(key, value)| Ok((self.read_key(&key)?, self.decode(value)?)));
+            .map(|(key, value)| Ok((self.read_key(&key)?, self.decode(&key, &value)?)));
         Ok((rows.collect::<Result<_, StoreError>>()?, page.more))
     }
 
@@ -194,15 +256,15 @@ impl<K: Key, V: Record> Table<K, V> {
         }
     }
 
-    /// A stored value as the record that it is.
+    /// A value that is stored at `key` as the record that it is.
     ///
     /// # Errors
-    /// `Corrupt` if it is none.
-    pub fn decode(&self, mut bytes: Bytes) -> Result<V, StoreError> {
-        let corrupt = || StoreError::Corrupt(format!("a row of table {} cannot be read", self.id));
-        let format = *bytes.first().ok_or_else(corrupt)?;
-        bytes.advance(1);
-        V::decode(format, bytes).ok_or_else(corrupt)
+    /// `Corrupt` if it is none, or if its checksum is not right.
+    pub fn decode(&self, key: &[u8], value: &Bytes) -> Result<V, StoreError> {
+        let read = record_of(key, value).and_then(|(format, record)| V::decode(format, record));
+        read.ok_or_else(|| {
+            StoreError::Corrupt(format!("a row of table {} cannot be read", self.id))
+        })
     }
 }
 
@@ -394,8 +456,36 @@ mod tests {
     #[test]
     fn bytes_that_are_no_record_are_corrupt() {
         const NAMES: Table<u64, ()> = Table::new(9);
-        assert!(matches!(NAMES.decode(Bytes::new()), Err(StoreError::Corrupt(_))));
-        assert!(matches!(NAMES.decode(Bytes::from_static(&[7, 7])), Err(StoreError::Corrupt(_))));
+        for odd in [&[][..], &[7, 7], &[CHECKED], &[CHECKED, 1, 2, 3]] {
+            let read = NAMES.decode(b"k", &Bytes::from_static(odd));
+            assert!(matches!(read, Err(StoreError::Corrupt(_))), "{odd:?}");
+        }
         assert!(matches!(NAMES.read_key(&[9, 1]), Err(StoreError::Corrupt(_))));
+    }
+
+    #[test]
+    fn a_checked_row_is_read_only_as_it_was_written_and_in_its_place() {
+        const NAMES: Table<u64, Bytes> = Table::new(9).checked();
+        let store = Memory::new();
+        let mut tx = Tx::new(&store);
+        NAMES.put(&mut tx, &1, &Bytes::from("record"));
+        let (key, value) = (NAMES.key(&1), tx.peek(&NAMES.key(&1)).unwrap().unwrap());
+        assert_eq!(NAMES.decode(&key, &value).unwrap(), "record");
+        assert_eq!(value, with_checksum(&key, b"\0record"));
+        assert_eq!(without_checksum(&key, &value).unwrap(), &b"\0record"[..]);
+        assert!(NAMES.decode(&NAMES.key(&2), &value).is_err());
+        for bit in 0..value.len() * 8 {
+            let mut turned = value.to_vec();
+            turned[bit / 8] ^= 1 << (bit % 8);
+            // A row without the mark of a checksum is another record, which a record of JSON or of parts never is.
+            if bit != 7 {
+                assert!(NAMES.decode(&key, &turned.into()).is_err(), "bit {bit}");
+            }
+        }
+        for cut in 0..value.len() {
+            assert!(NAMES.decode(&key, &value.slice(..cut)).is_err(), "{cut} bytes");
+        }
+        // Releases before this one wrote none.
+        assert_eq!(NAMES.decode(&key, &Bytes::from_static(b"\0old")).unwrap(), "old");
     }
 }

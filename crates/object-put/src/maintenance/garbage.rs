@@ -238,8 +238,8 @@ pub fn referenced_blobs(store: &dyn KeyValue) -> Result<ReferencedBlobs, StoreEr
         }
     };
     let noncurrent = |note: &mut dyn FnMut(&Part)| {
-        for_each_row(store, NONCURRENT.span(&()), |_, value| {
-            of_version(&NONCURRENT.decode(value)?, note);
+        for_each_row(store, NONCURRENT.span(&()), |key, value| {
+            of_version(&NONCURRENT.decode(key, &value)?, note);
             Ok(())
         })
     };
@@ -247,17 +247,17 @@ pub fn referenced_blobs(store: &dyn KeyValue) -> Result<ReferencedBlobs, StoreEr
     noncurrent(&mut note)?;
     for_each_row(store, CURRENT.span(&()), |key, value| {
         CURRENT.read_key(key)?;
-        of_version(&CURRENT.decode(value)?, &mut note);
+        of_version(&CURRENT.decode(key, &value)?, &mut note);
         Ok(())
     })?;
     noncurrent(&mut note)?;
     // A part that a completion takes over changes from the first of these tables to the second.
-    for_each_row(store, UPLOAD_PARTS.span(&()), |_, value| {
-        note(&UPLOAD_PARTS.decode(value)?.listed.part);
+    for_each_row(store, UPLOAD_PARTS.span(&()), |key, value| {
+        note(&UPLOAD_PARTS.decode(key, &value)?.listed.part);
         Ok(())
     })?;
-    for_each_row(store, PARTS.span(&()), |_, value| {
-        PARTS.decode(value)?.0.iter().for_each(|listed| note(&listed.part));
+    for_each_row(store, PARTS.span(&()), |key, value| {
+        PARTS.decode(key, &value)?.0.iter().for_each(|listed| note(&listed.part));
         Ok(())
     })?;
     for_each_row(store, GARBAGE.span(&()), |key, _| {

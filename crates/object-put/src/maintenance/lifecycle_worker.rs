@@ -64,8 +64,8 @@ impl LifecycleWorker {
         now: Timestamp,
     ) -> Result<ExpiredCounts, Error> {
         let mut buckets = Vec::new();
-        for_each_row(store, BUCKETS.span(&()), |_, value| {
-            buckets.push(BUCKETS.decode(value)?);
+        for_each_row(store, BUCKETS.span(&()), |key, value| {
+            buckets.push(BUCKETS.decode(key, &value)?);
             Ok(())
         })?;
         let mut expired = ExpiredCounts::default();

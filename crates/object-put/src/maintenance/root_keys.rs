@@ -46,16 +46,16 @@ pub fn needed(store: &dyn KeyValue) -> Result<BTreeSet<String>, StoreError> {
             note(part);
         }
     };
-    for_each_row(store, CURRENT.span(&()), |_, value| {
-        of_version(&CURRENT.decode(value)?);
+    for_each_row(store, CURRENT.span(&()), |key, value| {
+        of_version(&CURRENT.decode(key, &value)?);
         Ok(())
     })?;
-    for_each_row(store, NONCURRENT.span(&()), |_, value| {
-        of_version(&NONCURRENT.decode(value)?);
+    for_each_row(store, NONCURRENT.span(&()), |key, value| {
+        of_version(&NONCURRENT.decode(key, &value)?);
         Ok(())
     })?;
-    for_each_row(store, PARTS.span(&()), |_, value| {
-        PARTS.decode(value)?.0.iter().for_each(|listed| note(&listed.part));
+    for_each_row(store, PARTS.span(&()), |key, value| {
+        PARTS.decode(key, &value)?.0.iter().for_each(|listed| note(&listed.part));
         Ok(())
     })?;
     Ok(named)

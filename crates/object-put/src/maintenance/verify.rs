@@ -68,26 +68,26 @@ pub fn verify(
     note: &mut dyn FnMut(VerifyEvent),
 ) -> Result<VerifyReport, VerifyError> {
     let mut buckets = BTreeMap::new();
-    for_each_row(store, BUCKETS.span(&()), |_, value| {
-        let bucket = BUCKETS.decode(value)?;
+    for_each_row(store, BUCKETS.span(&()), |key, value| {
+        let bucket = BUCKETS.decode(key, &value)?;
         buckets.insert(bucket.id, bucket.name);
         Ok(())
     })?;
     let findings = VerifyReport::default();
     let mut check = Check { store, blobs, buckets, deep, note, findings };
-    for_each_row(store, CURRENT.span(&()), |key, value| {
-        let (bucket, key) = CURRENT.read_key(key)?;
-        check.row(bucket, &key, CURRENT.decode(value));
+    for_each_row(store, CURRENT.span(&()), |place, value| {
+        let (bucket, key) = CURRENT.read_key(place)?;
+        check.row(bucket, &key, CURRENT.decode(place, &value));
         Ok(())
     })?;
-    for_each_row(store, NONCURRENT.span(&()), |key, value| {
-        let (bucket, key, _) = NONCURRENT.read_key(key)?;
-        check.row(bucket, &key, NONCURRENT.decode(value));
+    for_each_row(store, NONCURRENT.span(&()), |place, value| {
+        let (bucket, key, _) = NONCURRENT.read_key(place)?;
+        check.row(bucket, &key, NONCURRENT.decode(place, &value));
         Ok(())
     })?;
-    for_each_row(store, UPLOADS.span(&()), |key, value| {
-        let (bucket, key, _) = UPLOADS.read_key(key)?;
-        check.upload(bucket, &key, &UPLOADS.decode(value)?)
+    for_each_row(store, UPLOADS.span(&()), |place, value| {
+        let (bucket, key, _) = UPLOADS.read_key(place)?;
+        check.upload(bucket, &key, &UPLOADS.decode(place, &value)?)
     })?;
     Ok(check.findings)
 }
@@ -222,8 +222,8 @@ impl Check<'_> {
     fn upload(&mut self, bucket: u64, key: &[u8], upload: &Upload) -> Result<(), StoreError> {
         let shown = String::from_utf8_lossy(key).into_owned();
         let opener = self.opener(&upload.encryption, bucket, &shown);
-        for_each_row(self.store, UPLOAD_PARTS.span(&upload.number), |_, value| {
-            let listed = UPLOAD_PARTS.decode(value)?.listed;
+        for_each_row(self.store, UPLOAD_PARTS.span(&upload.number), |place, value| {
+            let listed = UPLOAD_PARTS.decode(place, &value)?.listed;
             self.findings.bytes += listed.part.bytes;
             let checked = self.check_length(&listed.part, &upload.encryption).and_then(|()| {
                 let opener = opener.as_ref().map_err(String::clone)?;

@@ -292,9 +292,9 @@ impl Cursor {
         self.step = (self.step * 2).min(PAGE_MAX + 1);
         for (raw, value) in page.rows {
             let (key, version) = match self.table {
-                VersionTable::Current => (CURRENT.read_key(&raw)?.1, CURRENT.decode(value)?),
+                VersionTable::Current => (CURRENT.read_key(&raw)?.1, CURRENT.decode(&raw, &value)?),
                 VersionTable::Noncurrent => {
-                    (NONCURRENT.read_key(&raw)?.1, NONCURRENT.decode(value)?)
+                    (NONCURRENT.read_key(&raw)?.1, NONCURRENT.decode(&raw, &value)?)
                 }
             };
             let key = String::from_utf8(key).map_err(|_| Error::Damaged)?;

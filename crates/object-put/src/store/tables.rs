@@ -4,6 +4,8 @@
 //! first. So a listing of objects reads what it shows, however many versions and markers lie beside it.
 //! A change of a key's rows writes its row of `CURRENT`, or the guard of its slot in `DELETE_GUARDS`, or both:
 //! a transaction that reads both sees every other.
+//!
+//! Rows that say what an object is are checked: one that was damaged, or that stands in another's place, is none.
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -29,15 +31,15 @@ pub type VersionKey = (u64, Vec<u8>, u64);
 /// Buckets by name.
 pub const BUCKETS: Table<String, Bucket> = Table::new(1);
 /// The object that a plain GET of the key finds.
-pub const CURRENT: Table<ObjectKey, ObjectVersion> = Table::new(2);
+pub const CURRENT: Table<ObjectKey, ObjectVersion> = Table::new(2).checked();
 /// Versions that are not current, and all delete markers, newest first within a key.
-pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3);
+pub const NONCURRENT: Table<VersionKey, ObjectVersion> = Table::new(3).checked();
 /// The `null` version of a key, while it stands in `NONCURRENT`.
 pub const NULLS: Table<ObjectKey, VersionId> = Table::new(4);
 /// Guards of deletes, by slots of a bucket's keys: they tell a key that was never there from one that came and went.
 pub const DELETE_GUARDS: Table<(u64, u16), DeleteGuard> = Table::new(5);
 /// Part lists by number, in chunks.
-pub const PARTS: Table<(u64, u32), PartListChunk> = Table::new(6);
+pub const PARTS: Table<(u64, u32), PartListChunk> = Table::new(6).checked();
 /// Blobs that no record names any more: when that began (milliseconds), the blob's name.
 pub const GARBAGE: Table<(u64, [u8; 32]), ()> = Table::new(7);
 /// Accounts by id.

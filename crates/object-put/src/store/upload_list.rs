@@ -110,7 +110,7 @@ pub fn page(tx: &mut Tx<'_>, request: &UploadsRequest<'_>) -> Result<UploadsPage
                 page.entries.push(UploadsEntry::Prefix(group.to_owned()));
                 continue 'pages;
             }
-            let upload = UPLOADS.decode(value)?;
+            let upload = UPLOADS.decode(&raw, &value)?;
             page.entries.push(UploadsEntry::Upload(key, Box::new(upload)));
         }
         if !read.more {

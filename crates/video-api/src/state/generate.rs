@@ -413,7 +413,7 @@ impl Generator {
         for (key, value) in rows.iter().filter(|(key, _)| key.starts_with(&documents)) {
             let (kind, id) = DOCUMENTS.read_key(key)?;
             if let Some(kind) = Kind::ALL.get(usize::from(kind)) {
-                let document = DOCUMENTS.decode(value.clone())?;
+                let document = DOCUMENTS.decode(key, value)?;
                 self.index.add(&mut tx, *kind, &id, &document);
             }
         }

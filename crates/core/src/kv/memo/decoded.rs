@@ -46,14 +46,14 @@ impl DecodedCache {
         &self,
         key: Bytes,
         value: Bytes,
-        decode: impl FnOnce(Bytes) -> Result<V, StoreError>,
+        decode: impl FnOnce(&[u8], &Bytes) -> Result<V, StoreError>,
     ) -> Result<Arc<V>, StoreError> {
         let known = self.0.get(&key).and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(record);
         }
-        let record = Arc::new(decode(value.clone())?);
+        let record = Arc::new(decode(&key, &value)?);
         let cost = value.len() + RECORD_BYTES;
         let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
         self.0.insert(key, decoded, cost);

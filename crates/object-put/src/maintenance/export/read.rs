@@ -8,12 +8,12 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use triptych_core::blobs::{BlobId, Blobs};
 use triptych_core::id::Ids;
-use triptych_core::kv::{KeyValue, Loader, Span};
+use triptych_core::kv::{KeyValue, Loader, Span, with_checksum};
 use triptych_core::time::Timestamp;
 
 use super::{
     Body, End, ExportError, FORMAT, Head, LINE_BYTES_MAX, Line, SLICE_BYTES, Slice, VERSION,
-    blobs_of_row, renamed,
+    blobs_of_row, is_checked, renamed,
 };
 
 /// Reads an export into an empty store, and says how many rows it had; `progress` is told as it goes. Memory does not grow with the file.
@@ -56,7 +56,9 @@ pub fn import(
             names.push((body.blob, lines.body(blobs, now, body.bytes)?));
         }
         bodies += named.len() as u64;
-        loader.put(key, renamed(&value, &names))?;
+        let value = renamed(&value, &names);
+        let value = if is_checked(&key) { with_checksum(&key, &value) } else { value };
+        loader.put(key, value)?;
         progress(loader.rows());
     }
     lines.end(loader.rows(), bodies)?;

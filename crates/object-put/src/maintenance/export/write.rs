@@ -8,11 +8,11 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use triptych_core::blobs::{BlobId, Blobs};
-use triptych_core::kv::{KeyValue, Span};
+use triptych_core::kv::{KeyValue, Span, without_checksum};
 
 use super::{
     Body, End, ExportError, FORMAT, Head, Line, SLICE_BYTES, Slice, VERSION, blobs_of_row,
-    is_garbage,
+    is_checked, is_garbage,
 };
 
 /// Rows that one scan reads.
@@ -37,7 +37,8 @@ pub fn export(
         let page = store.scan(&span, STEP)?;
         for (key, value) in page.rows.iter().filter(|(key, _)| !is_garbage(key)) {
             let named = blobs_of_row(key, value)?;
-            text.row(blobs, key, value, &named)?;
+            let plain = if is_checked(key) { without_checksum(key, value) } else { None };
+            text.row(blobs, key, plain.as_ref().unwrap_or(value), &named)?;
             rows += 1;
             bodies += named.len() as u64;
             progress(rows);
