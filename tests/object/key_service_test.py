@@ -1,14 +1,23 @@
 """A key service on the network: moto's as a real process, and one that hangs, lies, fails, or gives keys of another length."""
 
 import base64
+import datetime
 import http.server
+import ipaddress
 import json
+import pathlib
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+import urllib.request
 
 from botocore.exceptions import ClientError
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from own_process import REGION, Server, client
 
 
@@ -36,7 +45,7 @@ class WithMoto(unittest.TestCase):
                 put = self.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms", SSEKMSKeyId=name, **more, **place)
                 self.assertEqual(put["SSEKMSKeyId"], key)
                 self.assertEqual(self.s3.get_object(**place)["Body"].read(), b"body")
-        put = self.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms:dsse", SSEKMSKeyId=key, **place)
+        self.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms:dsse", SSEKMSKeyId=key, **place)
         self.assertEqual(self.s3.get_object(**place)["Body"].read(), b"body")
         managed = self.s3.put_object(Body=b"body", ServerSideEncryption="aws:kms", **place)["SSEKMSKeyId"]
         self.assertNotEqual(managed, key)
@@ -53,14 +62,32 @@ class WithMoto(unittest.TestCase):
         self.assertEqual(caught.exception.response["ResponseMetadata"]["HTTPStatusCode"], 404)
 
 
+    def test_its_calls_are_counted_by_operation_and_outcome(self):
+        key = self.kms.create_key()["KeyMetadata"]["Arn"]
+        put = {"Bucket": "demo", "Key": "counted", "Body": b"x", "ServerSideEncryption": "aws:kms"}
+        for _ in range(3):
+            self.s3.put_object(SSEKMSKeyId=key, **put)
+        self.s3.get_object(Bucket="demo", Key="counted")
+        with self.assertRaises(ClientError):
+            self.s3.put_object(SSEKMSKeyId=key[:-4] + "0000", **put)
+        with urllib.request.urlopen(f"{self.server.url}/_ops/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        self.assertIn('key_service_calls_total{operation="GenerateDataKey",outcome="ok"} 3', lines)
+        self.assertIn('key_service_calls_total{operation="GenerateDataKey",outcome="refused"} 1', lines)
+        self.assertIn('key_service_calls_total{operation="Decrypt",outcome="ok"} 1', lines)
+        self.assertIn('key_service_call_seconds_count{operation="GenerateDataKey"} 4', lines)
+
+
 class Liar(http.server.BaseHTTPRequestHandler):
     """Answers as its mode says."""
 
+    shown = None
     mode, arn = "", f"arn:aws:kms:{REGION}:111122223333:key/134f2428-cec1-4b25-a1ae-000000000009"
     released = threading.Event()
 
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
+        Liar.shown = self.headers
         body = {"KeyId": self.arn, "CiphertextBlob": "c2VhbGVk", "Plaintext": base64.b64encode(b"k" * 32).decode()}
         status, text = 200, None
         if self.mode == "hangs":
@@ -126,3 +153,61 @@ class WithOneThatLies(unittest.TestCase):
             content = path.read_bytes() if path.is_file() else b""
             for secret in (b"k" * 32, base64.b64encode(b"k" * 32), b"key-service-secret"):
                 self.assertNotIn(secret, content, path)
+
+
+def certificate(folder):
+    """A certificate of 127.0.0.1 that signs itself, with its key: one PEM file each."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "key service")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
+    made = made.not_valid_after(now + datetime.timedelta(days=1)).add_extension(x509.SubjectAlternativeName([address]), False)
+    made = made.sign(key, hashes.SHA256())
+    paths = [folder / f"{what}.pem" for what in ("certificate", "key")]
+    paths[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    paths[1].write_bytes(key.private_bytes(*form))
+    return paths
+
+
+class OverTls(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.certificate, key = certificate(self.folder)
+        service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        service.socket = context.wrap_socket(service.socket, server_side=True)
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        self.addCleanup(service.server_close)
+        self.addCleanup(service.shutdown)
+        self.port, Liar.mode = service.server_address[1], "good"
+
+    put = {"Bucket": "demo", "Key": "k", "Body": b"x", "ServerSideEncryption": "aws:kms", "SSEKMSKeyId": Liar.arn}
+
+    def test_temporary_credentials_show_their_token_under_the_signature(self):
+        flags = ["--key-service-ca", self.certificate, "--key-service-session-token", "token-of-a-session"]
+        server = Server(self, f"https://127.0.0.1:{self.port}", *flags)
+        self.assertEqual(server.s3.put_object(**self.put)["SSEKMSKeyId"], Liar.arn)
+        self.assertEqual(Liar.shown["x-amz-security-token"], "token-of-a-session")
+        self.assertIn("SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;x-amz-target", Liar.shown["authorization"])
+        for path in [*server.data.rglob("*"), server.log]:
+            self.assertNotIn(b"token-of-a-session", path.read_bytes() if path.is_file() else b"", path)
+
+    def test_a_certificate_that_nobody_trusts_or_of_another_name_is_refused(self):
+        other = self.folder / "other"
+        other.mkdir()
+        for url, trusted in [
+            (f"https://127.0.0.1:{self.port}", certificate(other)[0]),
+            (f"https://localhost:{self.port}", self.certificate),
+        ]:
+            Liar.shown = None
+            server = Server(self, url, "--key-service-ca", trusted)
+            with self.assertRaises(ClientError) as caught:
+                server.s3.put_object(**self.put)
+            self.assertEqual(caught.exception.response["ResponseMetadata"]["HTTPStatusCode"], 503, url)
+            self.assertIsNone(Liar.shown, url)

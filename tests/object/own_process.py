@@ -36,7 +36,7 @@ def client(service, url, key, secret):
 class Server:
     """A server of this service whose keys come from `key_service`."""
 
-    def __init__(self, test, key_service):
+    def __init__(self, test, key_service, *flags):
         folder = tempfile.TemporaryDirectory()
         test.addCleanup(folder.cleanup)
         self.data = pathlib.Path(folder.name) / "data"
@@ -45,7 +45,7 @@ class Server:
         command = [
             os.environ["TRIPTYCH_OBJECT_BINARY"], "--port", "0", "--data", self.data, "--seed", os.environ["TRIPTYCH_OBJECT_SEED"],
             "--ready-file", ready, "--log", self.log, "--key-service", key_service, "--key-service-access-key", "key-service-key",
-            "--key-service-secret-key", "key-service-secret",
+            "--key-service-secret-key", "key-service-secret", *flags,
         ]  # fmt: skip
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.process = process

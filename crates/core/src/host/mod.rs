@@ -15,7 +15,7 @@ pub mod testing;
 mod tests;
 
 pub use launch::{Log, flags, storage};
-pub use ops::{Metrics, Page, PageFile, is_own_name};
+pub use ops::{CallMetrics, Metrics, Page, PageFile, is_own_name};
 pub use server::{
     Answering, Body, BodyError, Config, FramePoll, Hosted, HostedService, Limits, Operation, Peer,
     PieceBody, Pieces, Refusal, ReplyBody, Report, RequestContext, RequestHead, RequestId,

@@ -92,7 +92,7 @@ pub(crate) fn augment(command: Command) -> Command {
                 "key-service",
                 "URL",
                 "OBJECT_PUT_KEY_SERVICE",
-                "Key service on the network (JSON protocol, http://), in place of the embedded one",
+                "Key service on the network (JSON protocol, http:// or https://), in place of the embedded one",
             )
             .requires("key-service-access-key"),
         )
@@ -113,6 +113,24 @@ pub(crate) fn augment(command: Command) -> Command {
                 "Secret of --key-service-access-key",
             )
             .hide_env_values(true),
+        )
+        .arg(
+            flag(
+                "key-service-session-token",
+                "TOKEN",
+                "OBJECT_PUT_KEY_SERVICE_SESSION_TOKEN",
+                "Session token of --key-service-access-key, where it is a temporary one",
+            )
+            .hide_env_values(true),
+        )
+        .arg(
+            flag(
+                "key-service-ca",
+                "FILE",
+                "OBJECT_PUT_KEY_SERVICE_CA",
+                "PEM file of the authorities that --key-service is trusted by over https://; those of the system without it",
+            )
+            .value_parser(value_parser!(PathBuf)),
         )
         .arg(
             flag(

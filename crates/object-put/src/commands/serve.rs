@@ -1,12 +1,17 @@
 //! The service itself: its builder filled from flags and the seed file.
 
+#[cfg(feature = "tls")]
+use std::path::PathBuf;
+
 use clap::ArgMatches;
 use object_put::auth::account::Secret;
 use object_put::kms::json_protocol::KeyServiceAccess;
 use object_put::maintenance::seed::{DEFAULT_REGION, FIRST_BUCKET, Seed};
 use object_put::operation::PART_BYTES_MIN;
 use object_put::request::dialect::Dialect;
-use object_put::server::ObjectPut;
+use object_put::server::{KeyServiceTransport, ObjectPut, RemoteKeyService};
+#[cfg(feature = "tls")]
+use triptych_core::host::launch::TlsClient;
 use triptych_core::host::launch::{BuiltService, LaunchError, Start};
 use triptych_core::host::storage;
 
@@ -39,10 +44,10 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
     let dialect = text(matches, "dialect").as_deref().and_then(Dialect::parse);
     let part_bytes_min = matches.get_one::<u64>("part-bytes-min").copied();
     let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
-    let key_service = key_service(matches, &region)?;
+    let key_service = key_service(start, matches, &region)?;
     let mut banner = Vec::new();
-    if let Some(access) = &key_service {
-        banner.push(("keys", format!("key service at {}", access.host)));
+    if let Some(remote) = &key_service {
+        banner.push(("keys", format!("key service at {}", remote.access.host)));
     }
     let mut builder = ObjectPut::builder(start.storage.kv.clone(), start.storage.blobs.clone())
         .keyring(needed_keyring(&start.storage, matches)?)
@@ -59,8 +64,8 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
         .dialect(dialect.unwrap_or_default())
         .public_access_block(!matches.get_flag("without-public-access-block"))
         .seed(seed);
-    if let Some(access) = key_service {
-        builder = builder.key_service(access);
+    if let Some(remote) = key_service {
+        builder = builder.key_service(remote);
     }
     let service = builder.build();
     let mut secrets = Vec::new();
@@ -76,23 +81,46 @@ fn build(start: &Start, matches: &ArgMatches) -> Result<BuiltService<ObjectPut>,
 
 /// The key service on the network that flags name.
 fn key_service(
+    start: &Start,
     matches: &ArgMatches,
     region: &str,
-) -> Result<Option<KeyServiceAccess>, LaunchError> {
+) -> Result<Option<RemoteKeyService>, LaunchError> {
     let Some(url) = text(matches, "key-service") else {
         return Ok(None);
     };
-    let host = url.strip_prefix("http://").map(|host| host.trim_end_matches('/').to_owned());
-    let host = host.filter(|host| !host.is_empty() && !host.contains('/')).ok_or_else(|| {
-        let rule = "--key-service takes http://HOST:PORT; a proxy beside it can encrypt the way";
-        LaunchError::Service(rule.to_owned())
-    })?;
-    Ok(Some(KeyServiceAccess {
-        host,
+    let (scheme, host) = url.split_once("://").unwrap_or_default();
+    let host = host.trim_end_matches('/');
+    if !matches!(scheme, "http" | "https") || host.is_empty() || host.contains('/') {
+        let rule = "--key-service takes http://HOST:PORT or https://HOST:PORT";
+        return Err(LaunchError::Service(rule.to_owned()));
+    }
+    let access = KeyServiceAccess {
+        host: host.to_owned(),
         region: region.to_owned(),
         access_key: text(matches, "key-service-access-key").unwrap_or_default(),
         secret: Secret::new(text(matches, "key-service-secret-key").unwrap_or_default()),
-    }))
+        session_token: text(matches, "key-service-session-token").map(Secret::new),
+    };
+    let transport = match scheme {
+        "https" => tls(matches)?,
+        _ => KeyServiceTransport::Plain,
+    };
+    let calls = start.metrics.calls_to("key_service");
+    Ok(Some(RemoteKeyService { access, transport, calls }))
+}
+
+#[cfg(feature = "tls")]
+fn tls(matches: &ArgMatches) -> Result<KeyServiceTransport, LaunchError> {
+    let authorities = matches.get_one::<PathBuf>("key-service-ca");
+    let client = TlsClient::new(authorities.map(PathBuf::as_path));
+    let refused = |reason| LaunchError::Service(format!("--key-service-ca: {reason}"));
+    client.map(KeyServiceTransport::Tls).map_err(refused)
+}
+
+#[cfg(not(feature = "tls"))]
+fn tls(_: &ArgMatches) -> Result<KeyServiceTransport, LaunchError> {
+    let reason = "--key-service takes https:// where TLS is built in (the feature tls)";
+    Err(LaunchError::Service(reason.to_owned()))
 }
 
 fn host_of(url: &str) -> Option<String> {

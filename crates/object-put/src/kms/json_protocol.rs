@@ -34,6 +34,20 @@ pub struct KeyServiceAccess {
     pub access_key: String,
     /// Its secret.
     pub secret: Secret,
+    /// The token of temporary credentials, which each call shows.
+    pub session_token: Option<Secret>,
+}
+
+impl KeyServiceAccess {
+    /// The name or address of the host, and its port: `usual` where it names none. An IPv6 address stands in brackets, as in a URL.
+    #[must_use]
+    pub fn name_and_port(&self, usual: u16) -> (&str, u16) {
+        let (name, port) = match self.host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => (name, port.parse().unwrap_or(usual)),
+            _ => (&*self.host, usual),
+        };
+        (name.trim_start_matches('[').trim_end_matches(']'), port)
+    }
 }
 
 /// A call: its operation, and what it asks.
@@ -52,6 +66,12 @@ fn pairs(context: &EncryptionContext) -> Value {
 }
 
 impl KeyServiceCall {
+    /// The name of the operation.
+    #[must_use]
+    pub const fn operation(&self) -> &'static str {
+        self.operation
+    }
+
     /// Asks what a name means.
     #[must_use]
     pub fn describe(name: &KeyName) -> Self {
@@ -96,8 +116,12 @@ impl KeyServiceCall {
             ("content-type".to_owned(), CONTENT_TYPE.to_owned()),
             ("host".to_owned(), access.host.clone()),
             (named("date"), stamp.clone()),
-            (named("target"), format!("TrentService.{}", self.operation)),
         ];
+        // In the order of their names, as signatures have them.
+        if let Some(token) = &access.session_token {
+            headers.push((named("security-token"), token.reveal().to_owned()));
+        }
+        headers.push((named("target"), format!("TrentService.{}", self.operation)));
         let signed: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
         let signed = signed.join(";");
         let lines: String =
@@ -227,6 +251,55 @@ mod tests {
         assert!(generated(&answer(&[1; 32], &"AAAA".repeat(4096), ARN)).is_err());
         let other = answer(&[1; 32], "c2VhbGVk", "arn:aws:kms:us-east-1:111122223333:key/l");
         assert!(decrypted(&other, &key).is_err());
+    }
+
+    #[test]
+    fn a_call_is_signed_as_the_sdks_sign_it_with_a_session_token_and_without() {
+        let call =
+            KeyServiceCall { operation: "DescribeKey", body: json!({ "KeyId": "alias/demo" }) };
+        let now = Timestamp::from_rfc3339("2026-01-02T03:04:05Z").unwrap();
+        // Computed by botocore.
+        for (token, signature) in [
+            (None, "9a944165ef5207f204a701a4cb7fcce380653574afa96ff449595df93a3f94ab"),
+            (
+                Some("session/token+=="),
+                "be7d36b57139ec2d3b201446b184f239c49c2c76b8102ca4c656b81c274750d4",
+            ),
+        ] {
+            let access = KeyServiceAccess {
+                host: "keys.example:8080".to_owned(),
+                region: "us-east-1".to_owned(),
+                access_key: "AKID".to_owned(),
+                secret: Secret::new("secret".to_owned()),
+                session_token: token.map(|token| Secret::new(token.to_owned())),
+            };
+            let (headers, _) = call.signed(&access, now);
+            let value =
+                |name: &str| headers.iter().find(|(own, _)| own == name).map(|(_, value)| &**value);
+            let authorization = value("authorization").unwrap();
+            assert!(authorization.ends_with(&format!("Signature={signature}")), "{authorization}");
+            assert_eq!(value("x-amz-security-token"), token);
+        }
+    }
+
+    #[test]
+    fn a_host_has_the_usual_port_unless_it_names_one() {
+        let access = |host: &str| KeyServiceAccess {
+            host: host.to_owned(),
+            region: String::new(),
+            access_key: String::new(),
+            secret: Secret::new(String::new()),
+            session_token: None,
+        };
+        for (host, name, port) in [
+            ("keys.example", "keys.example", 443),
+            ("keys.example:8080", "keys.example", 8080),
+            ("127.0.0.1:80", "127.0.0.1", 80),
+            ("[::1]:8443", "::1", 8443),
+            ("[::1]", "::1", 443),
+        ] {
+            assert_eq!(access(host).name_and_port(443), (name, port), "{host}");
+        }
     }
 
     #[test]

@@ -27,4 +27,5 @@ pub mod testing;
 mod upload;
 mod website;
 
+pub use key_service::{KeyServiceTransport, RemoteKeyService};
 pub use state::{Builder, ObjectPut};

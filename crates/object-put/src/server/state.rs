@@ -8,7 +8,6 @@ use triptych_core::kv::KeyValue;
 use triptych_core::time::{Clock, SystemClock};
 
 use crate::body::encryption::Keyring;
-use crate::kms::json_protocol::KeyServiceAccess;
 use crate::kms::key_manager::KeyManager;
 use crate::maintenance::seed::{DEFAULT_REGION, Seed};
 use crate::operation::Settings;
@@ -17,7 +16,7 @@ use crate::request::host::HostKind;
 use crate::server::body_store::BodyStore;
 use crate::server::credential_cache::CredentialCache;
 use crate::server::embedded_keys::EmbeddedKeys;
-use crate::server::key_service::KeyService;
+use crate::server::key_service::{KeyService, RemoteKeyService};
 use crate::server::object_keys::ObjectKeys;
 use crate::server::response_cache::ResponseCache;
 use crate::server::session_cache::SessionCache;
@@ -52,7 +51,7 @@ pub struct Builder {
     store: Arc<dyn KeyValue>,
     blobs: Arc<dyn Blobs>,
     keyring: Option<Keyring>,
-    key_service: Option<KeyServiceAccess>,
+    key_service: Option<RemoteKeyService>,
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
     settings: Settings,
@@ -88,8 +87,8 @@ impl Builder {
 
     /// A key service on the network, in place of the embedded one.
     #[must_use]
-    pub fn key_service(mut self, access: KeyServiceAccess) -> Self {
-        self.key_service = Some(access);
+    pub fn key_service(mut self, remote: RemoteKeyService) -> Self {
+        self.key_service = Some(remote);
         self
     }
 
@@ -210,7 +209,7 @@ impl Builder {
             region: self.settings.region.clone(),
         });
         let manager: Arc<dyn KeyManager> = match self.key_service {
-            Some(access) => Arc::new(KeyService { access, clock: self.clock.clone() }),
+            Some(remote) => Arc::new(KeyService { remote, clock: self.clock.clone() }),
             None => embedded.clone(),
         };
         let keys = ObjectKeys::new(manager, keyring.clone(), self.clock.clone());

@@ -13,6 +13,8 @@ mod staging_dir;
 pub mod storage;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_client;
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -29,6 +31,8 @@ pub use self::log::Log;
 #[cfg(feature = "sled")]
 pub use self::staging_dir::StagingDir;
 use self::storage::Storage;
+#[cfg(feature = "tls")]
+pub use self::tls_client::TlsClient;
 use super::ops::Metrics;
 use super::server::{Config, HostedService, serve, signals};
 use crate::pending::Pending;

@@ -26,6 +26,34 @@ struct OperationLabels {
     operation: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    operation: &'static str,
+    outcome: &'static str,
+}
+
+/// Calls to another service: their number by operation and outcome, and the time that they took. Clones count together.
+#[derive(Debug, Clone)]
+pub struct CallMetrics {
+    calls: Family<CallLabels, Counter<u64, AtomicU64>>,
+    seconds: Family<OperationLabels, Histogram, fn() -> Histogram>,
+}
+
+impl CallMetrics {
+    /// Counts a call that ended.
+    pub fn count(&self, operation: &'static str, outcome: &'static str, took: Duration) {
+        self.calls.get_or_create(&CallLabels { operation, outcome }).inc();
+        self.seconds.get_or_create(&OperationLabels { operation }).observe(took.as_secs_f64());
+    }
+}
+
+impl Default for CallMetrics {
+    fn default() -> Self {
+        let seconds = Family::new_with_constructor(latency as fn() -> Histogram);
+        Self { calls: Family::default(), seconds }
+    }
+}
+
 /// Counters of the host. Clones count together; a service may [`Metrics::register`] its own.
 #[derive(Debug, Clone)]
 pub struct Metrics {
@@ -80,6 +108,17 @@ impl Metrics {
     /// Adds a counter or gauge of a service's own to the page; `help` is a sentence without its full stop.
     pub fn register(&self, name: &str, help: &str, metric: impl Metric) {
         self.registry.lock().register(name, help, metric);
+    }
+
+    /// Adds counters of the calls to another service, such as `key_service_calls` and `key_service_call_seconds`.
+    #[must_use]
+    pub fn calls_to(&self, service: &str) -> CallMetrics {
+        let metrics = CallMetrics::default();
+        let name = |what: &str| [service, what].join("_");
+        self.register(&name("calls"), "Calls by operation and outcome", metrics.calls.clone());
+        let seconds = "Time until the answer of a call, by operation";
+        self.register(&name("call_seconds"), seconds, metrics.seconds.clone());
+        metrics
     }
 
     /// Adds figures that are read when the page is.

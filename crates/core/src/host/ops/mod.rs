@@ -11,5 +11,5 @@ pub(super) mod request_log;
 pub(super) mod store_metrics;
 
 pub use control::is_own_name;
-pub use metrics::Metrics;
+pub use metrics::{CallMetrics, Metrics};
 pub use page::{Page, PageFile};
