@@ -8,6 +8,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import command  # noqa: E402
 
 
+MIB = 1024 * 1024
+
+
 class Rclone(command.Command):
     program = package = "rclone"
 
@@ -40,6 +43,20 @@ class Rclone(command.Command):
         self.rclone("copy", "store:demo/rclone", down)
         for name in ("small.txt", "deep/large.bin"):
             self.assertEqual((down / name).read_bytes(), (up / name).read_bytes())
+
+    def test_everything_goes_up_in_parts_and_is_copied_in_parts(self):
+        up, down = self.folder / "up", self.folder / "down"
+        up.mkdir()
+        for name, content in {"empty": b"", "small": b"x", "exact": os.urandom(5 * MIB), "three": os.urandom(10 * MIB + 1)}.items():
+            (up / name).write_bytes(content)
+        parts = ("--s3-upload-cutoff", 0, "--s3-chunk-size", "5M", "--s3-copy-cutoff", "5M")
+        self.rclone("copy", *parts, up, "store:demo/rclone-parts")
+        self.rclone("check", "--download", up, "store:demo/rclone-parts")
+        self.rclone("moveto", *parts, "store:demo/rclone-parts/three", "store:demo/rclone-moved/three")
+        self.rclone("copy", "store:demo/rclone-moved", down)
+        self.assertEqual((down / "three").read_bytes(), (up / "three").read_bytes())
+        self.rclone("purge", "store:demo/rclone-parts")
+        self.assertEqual(self.rclone("lsf", "-R", "store:demo/rclone-parts"), b"")
 
     def test_a_file_that_is_gone_at_the_source_is_deleted_by_sync(self):
         source = self.folder / "source"

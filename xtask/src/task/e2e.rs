@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     pub only: Option<String>,
     /// Only files whose name contains this text
     pub name: Option<String>,
+    /// The clients that take long, in the folder `heavy` of each service
+    #[arg(long)]
+    pub heavy: bool,
     /// Take the binaries as they are, without building them
     #[arg(long)]
     pub no_build: bool,
@@ -64,7 +67,7 @@ pub(crate) fn drive(arguments: &Arguments) -> Result<String> {
     let mut all = Vec::new();
     for service in &SERVICES {
         if arguments.only.as_deref().is_none_or(|only| only == service.short) {
-            let files = test_files(service, arguments.name.as_deref())?;
+            let files = test_files(service, arguments)?;
             all.extend(files.into_iter().map(|file| (service, file)));
         }
     }
@@ -148,8 +151,15 @@ fn shown(file: &Path) -> String {
     file.strip_prefix(root().join("tests")).unwrap_or(file).display().to_string()
 }
 
-fn test_files(service: &Service, name: Option<&str>) -> Result<Vec<PathBuf>> {
-    let folder = root().join("tests").join(service.short);
+fn test_files(service: &Service, arguments: &Arguments) -> Result<Vec<PathBuf>> {
+    let name = arguments.name.as_deref();
+    let mut folder = root().join("tests").join(service.short);
+    if arguments.heavy {
+        folder.push("heavy");
+        if !folder.exists() {
+            return Ok(Vec::new());
+        }
+    }
     let mut found = files(&folder, "_test.py")?;
     found.extend(files(&folder, ".test.mjs")?);
     found.retain(|file| name.is_none_or(|name| shown(file).contains(name)));

@@ -8,7 +8,7 @@ use crate::run::process::{has, watch};
 use crate::run::service::tail;
 use crate::run::steps::{self, Step};
 use crate::run::workspace::{cargo, files, root, target};
-use crate::task::crash;
+use crate::task::{crash, e2e};
 
 /// Arguments of `soak`.
 #[derive(Debug, Default, clap::Args)]
@@ -38,8 +38,9 @@ const FUZZED_AT_ONCE: usize = 2;
 /// The steps with their seconds on two cores: kills and power cuts first, then the fuzz targets, whose build the first of them makes.
 fn steps() -> Result<Vec<Step>> {
     let mut steps = vec![
-        Step::new("crash", 27 * 60, crash_full),
+        Step::new("crash", 26 * 60, crash_full),
         Step::new("explore", 6 * 60, crash::explore_full),
+        Step::new("heavy clients", 75, heavy_clients),
         Step::new("fuzz build", 8 * 60, fuzz_build),
     ];
     for names in targets()?.chunks(FUZZED_AT_ONCE) {
@@ -53,6 +54,11 @@ fn steps() -> Result<Vec<Step>> {
 fn crash_full() -> Result<String> {
     crash::run(&crash::Arguments { full: true, ..crash::Arguments::default() })?;
     Ok("every kill and every power cut lost nothing".into())
+}
+
+fn heavy_clients() -> Result<String> {
+    e2e::build()?;
+    e2e::drive(&e2e::Arguments { heavy: true, ..e2e::Arguments::default() })
 }
 
 /// Names of the fuzz targets, one a file.
