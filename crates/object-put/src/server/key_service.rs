@@ -1,7 +1,7 @@
 //! A key service on the network: on this machine over plain HTTP, or anywhere over TLS.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Request;
@@ -10,6 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 #[cfg(feature = "tls")]
 use triptych_core::host::launch::TlsClient;
 use triptych_core::host::{BoxError, CallMetrics};
