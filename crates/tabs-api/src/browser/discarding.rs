@@ -113,6 +113,10 @@ impl Browser {
         let (new, window) = (tab.id, tab.window);
         self.incognito.add_tab(new, window);
         self.pass_on_openers(old);
+        // What it opened in another window stays what it opened.
+        for child in self.strips.tabs_mut().filter(|tab| tab.opener == Some(old)) {
+            child.opener = Some(new);
+        }
         self.strips.remove_tab(old);
         self.strips.add_tab(tab);
         self.dirty.note_window(window);
