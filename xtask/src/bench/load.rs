@@ -54,14 +54,43 @@ impl Connection {
         Ok(head)
     }
 
+    /// The body of the answer to a POST of `sent`, into `body`. `fields` are lines of the head.
+    ///
+    /// # Errors
+    /// As [`Connection::get`].
+    pub(super) fn post(
+        &mut self,
+        target: &str,
+        fields: &str,
+        sent: &[u8],
+        body: &mut Vec<u8>,
+    ) -> Result<()> {
+        let head = format!(
+            "POST {target} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n{fields}\r\n",
+            self.address,
+            sent.len()
+        );
+        self.exchange(&[head.as_bytes(), sent].concat(), target, body, |_, _| {})
+    }
+
     fn answer(
         &mut self,
         target: &str,
         body: &mut Vec<u8>,
-        mut field: impl FnMut(&str, &str),
+        field: impl FnMut(&str, &str),
     ) -> Result<()> {
         let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
-        self.stream.get_mut().write_all(request.as_bytes())?;
+        self.exchange(request.as_bytes(), target, body, field)
+    }
+
+    fn exchange(
+        &mut self,
+        request: &[u8],
+        target: &str,
+        body: &mut Vec<u8>,
+        mut field: impl FnMut(&str, &str),
+    ) -> Result<()> {
+        self.stream.get_mut().write_all(request)?;
         let (mut line, mut bytes) = (String::new(), None);
         self.stream.read_line(&mut line)?;
         ensure!(line.starts_with("HTTP/1.1 200"), "{target}: {line}");
@@ -97,17 +126,35 @@ impl Connection {
 /// If an answer is not 200.
 pub(super) fn rate(address: SocketAddr, targets: &[String]) -> Result<f64> {
     let targets: Arc<[String]> = targets.into();
+    let clients = (0..CONNECTIONS).map(|client| {
+        // Each begins elsewhere, so that what is to be asked once is.
+        let begin = client * targets.len() / CONNECTIONS;
+        let (targets, mut at) = (targets.clone(), begin);
+        move |connection: &mut Connection, body: &mut Vec<u8>| {
+            let target = targets.get(at % targets.len().max(1)).context("there is a target")?;
+            at += 1;
+            connection.get(target, body)
+        }
+    });
+    rate_of(address, clients)
+}
+
+/// Exchanges a second that all `clients` make together, each over and over on a connection of its own.
+///
+/// # Errors
+/// Those of a client.
+pub(super) fn rate_of<C>(address: SocketAddr, clients: impl Iterator<Item = C>) -> Result<f64>
+where
+    C: FnMut(&mut Connection, &mut Vec<u8>) -> Result<()> + Send + 'static,
+{
     let (count, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-    let clients: Vec<_> = (0..CONNECTIONS)
-        .map(|client| {
-            let (count, stop, targets) = (count.clone(), stop.clone(), targets.clone());
+    let clients: Vec<_> = clients
+        .map(|mut exchange| {
+            let (count, stop) = (count.clone(), stop.clone());
             std::thread::spawn(move || {
                 let (mut connection, mut body) = (Connection::to(address)?, Vec::new());
-                // Each begins elsewhere, so that what is to be asked once is.
-                let begin = client * targets.len() / CONNECTIONS;
-                let asked = targets.iter().cycle().skip(begin);
-                for target in asked.take_while(|_| !stop.load(Ordering::Relaxed)) {
-                    connection.get(target, &mut body)?;
+                while !stop.load(Ordering::Relaxed) {
+                    exchange(&mut connection, &mut body)?;
                     count.fetch_add(1, Ordering::Relaxed);
                 }
                 anyhow::Ok(())
@@ -127,4 +174,27 @@ pub(super) fn rate(address: SocketAddr, targets: &[String]) -> Result<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a rate has no 53 bits")]
     let rate = answered as f64 / took.as_secs_f64();
     Ok(rate)
+}
+
+/// The time within which 99 of 100 answers to `targets` come, one request after the other for a while.
+///
+/// # Errors
+/// If an answer is not 200.
+pub(super) fn percentile_99(
+    address: SocketAddr,
+    targets: &[String],
+    span: Duration,
+) -> Result<Duration> {
+    let (mut connection, mut body) = (Connection::to(address)?, Vec::new());
+    let (begun, mut took) = (Instant::now(), Vec::new());
+    for target in targets.iter().cycle().take_while(|_| begun.elapsed() < span) {
+        let asked = Instant::now();
+        connection.get(target, &mut body)?;
+        took.push(asked.elapsed());
+        // A client that asks without a pause would be all the work that there is.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    took.sort_unstable();
+    let found = took.get(took.len() * 99 / 100).copied();
+    found.context("something was asked")
 }

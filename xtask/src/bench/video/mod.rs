@@ -1,7 +1,13 @@
 //! video-api: lists and searches against a bare hyper server that answers the same bytes, the same on a hundred times
-//! as many videos, a store generated at once, and Prism on the same document.
+//! as many videos, comments and subscriptions, a store generated at once, and Prism on the same document.
+
+mod captions;
+mod cascade;
+mod comments;
+mod subscriptions;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,11 +18,11 @@ use hyper::body::Bytes;
 use serde_json::Value;
 use tempfile::tempdir_in;
 
-use super::bare::with_same;
-use super::host::memory_mib;
-use super::load::{Connection, rate};
-use super::prism;
-use super::report::Row;
+use crate::bench::bare::with_same;
+use crate::bench::host::memory_mib;
+use crate::bench::load::{Connection, rate};
+use crate::bench::prism;
+use crate::bench::report::Row;
 use crate::run::progress::{self, spinner};
 use crate::run::service::{Options, Server, Service};
 use crate::run::workspace::{cargo, root, target};
@@ -46,9 +52,34 @@ struct Rates {
     search: f64,
     /// A search for a word that most videos have.
     common: f64,
+    comments: comments::Rates,
 }
 
-/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos the large store has, if not a million.
+/// How much a store holds.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    videos: u64,
+    channels: u64,
+    /// Threads about one video.
+    threads: u64,
+    /// Subscriptions of one channel.
+    subscriptions: u64,
+}
+
+impl Size {
+    const fn of_videos(videos: u64) -> Self {
+        Self { videos, channels: videos / CHANNEL_VIDEOS, threads: comments::FEW, subscriptions: 0 }
+    }
+}
+
+/// A generated store.
+struct Filled {
+    data: PathBuf,
+    /// The video that most comments are about, if it has any.
+    busiest: String,
+}
+
+/// Measures. `TRIPTYCH_BENCH_VIDEOS` is how many videos, comments and subscriptions the large stores have, if not a million.
 ///
 /// # Errors
 /// If the service does not build, start or answer.
@@ -65,19 +96,29 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
     };
     let mut rows = Vec::new();
     at(&format!("generates {VIDEOS} videos"));
-    let small = filled(service, &folder.path().join("small"), VIDEOS, &mut rows)?;
+    let small = filled(service, &folder.path().join("small"), Size::of_videos(VIDEOS), &mut rows)?;
     rows.clear();
     at("asks for them, and bare hyper for the same");
-    let (small_rates, beside, _) = of(service, &small)?;
+    let (small_rates, beside, _) = of(service, &small, comments::FEW_PAGE)?;
     rows.extend(beside);
-    at(&format!("generates {large} videos"));
-    let large_store = filled(service, &folder.path().join("large"), large, &mut rows)?;
+    at(&format!("generates {large} videos and as many comments"));
+    let size = Size { threads: large, ..Size::of_videos(large) };
+    let large_store = filled(service, &folder.path().join("large"), size, &mut rows)?;
     at("asks for those");
-    let (large_rates, _, resident) = of(service, &large_store)?;
+    let (large_rates, _, resident) = of(service, &large_store, comments::MANY_PAGE)?;
     rows.extend(scaled(&small_rates, &large_rates, large));
+    rows.extend(comments::scaled(&small_rates.comments, &large_rates.comments, large));
+    at("removes all that hangs on a channel");
+    rows.push(cascade::measure(service, &large_store, size)?);
+    at(&format!("generates {large} subscriptions"));
+    rows.extend(subscriptions::measure(service, folder.path(), large)?);
+    at("writes comments");
+    rows.push(comments::writers(service, &folder.path().join("writers"))?);
+    at("converts captions");
+    rows.push(captions::measure(service, &folder.path().join("captions"))?);
     rows.push(Row {
         what: format!(
-            "video-api: servers of {large} videos in 2 GiB, after all lists and searches"
+            "video-api: servers of {large} videos and threads of comments in 2 GiB, after all lists and searches"
         ),
         value: MEMORY_MIB_MAX / resident,
         unit: "servers",
@@ -85,7 +126,7 @@ pub(crate) fn measure() -> Result<Vec<Row>> {
         expected: Some(1.0),
     });
     at("asks Prism");
-    rows.push(peer(service, &small, &small_rates)?);
+    rows.push(peer(service, &small.data, &small_rates)?);
     Ok(rows)
 }
 
@@ -119,17 +160,21 @@ fn scaled(small: &Rates, large: &Rates, videos: u64) -> Vec<Row> {
 fn filled(
     service: &'static Service,
     data: &Path,
-    videos: u64,
+    size: Size,
     rows: &mut Vec<Row>,
-) -> Result<PathBuf> {
+) -> Result<Filled> {
+    let videos = size.videos;
     let begun = Instant::now();
     let mut child = Command::new(service.binary(true))
         .arg("generate")
         .arg("--data")
         .arg(data)
         .args(["--videos", &videos.to_string()])
-        .args(["--channels", &(videos / CHANNEL_VIDEOS).to_string()])
+        .args(["--channels", &size.channels.to_string()])
+        .args(["--busy-threads", &size.threads.to_string()])
+        .args(["--busy-subscriptions", &size.subscriptions.to_string()])
         .stdout(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()?;
     let mut most: f64 = 0.0;
     let status = loop {
@@ -139,7 +184,13 @@ fn filled(
         most = most.max(memory_mib(child.id(), "VmHWM:").unwrap_or_default());
         std::thread::sleep(Duration::from_millis(50));
     };
-    ensure!(status.success(), "{videos} videos were not generated");
+    let mut said = String::new();
+    if let Some(mut errors) = child.stderr.take() {
+        errors.read_to_string(&mut said)?;
+    }
+    ensure!(status.success(), "{videos} videos were not generated: {said}");
+    let busiest = said.trim().strip_suffix(" is the busiest video");
+    let busiest = busiest.and_then(|said| said.rsplit(' ').next()).unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a count of videos has no 53 bits")]
     let made = videos as f64 / begun.elapsed().as_secs_f64();
     rows.push(Row {
@@ -156,7 +207,7 @@ fn filled(
         limit: Some(("one".to_owned(), 1.0)),
         expected: Some(1.0),
     });
-    Ok(data.to_owned())
+    Ok(Filled { data: data.to_owned(), busiest: busiest.to_owned() })
 }
 
 /// What is asked for, as a client finds it.
@@ -173,12 +224,13 @@ struct Targets {
 /// Requests of which none is sent twice while a rate is measured.
 const NEW_REQUESTS: usize = 200_000;
 
+const BASE: &str = "/youtube/v3";
 const KEY: &str = "key=demo-key&alt=json";
 
 impl Targets {
     fn find(address: SocketAddr) -> Result<Self> {
         let mut connection = Connection::to(address)?;
-        let base = "/youtube/v3";
+        let base = BASE;
         let chart = format!("{base}/videos?{KEY}&chart=mostPopular&part=");
         let search =
             |word: &str| format!("{base}/search?{KEY}&part=snippet&maxResults=25&q={word}");
@@ -212,20 +264,13 @@ impl Targets {
             format!("{base}/playlistItems?{KEY}&{parts}&playlistId={id}")
         });
         let items: Vec<String> = items.collect();
-        // The parameter is for the client's own books; the answer is the same.
-        let new_items = items.iter().cycle().take(NEW_REQUESTS).enumerate();
-        let new_items = new_items.map(|(number, target)| format!("{target}&quotaUser={number}"));
         let common = words.iter().max_by_key(|(word, times)| (**times, word.len()));
         let (common, _) = common.context("titles have words")?;
         let first_page = format!("{chart}snippet&maxResults={PAGE_VIDEOS}");
-        let mut later_page = first_page.clone();
-        for _ in 1..PAGE {
-            let found = connection.json(&later_page)?;
-            later_page = format!("{first_page}{}", next_page(&found)?);
-        }
+        let later_page = page_of(&mut connection, &first_page, PAGE)?;
         Ok(Self {
             videos,
-            new_items: new_items.collect(),
+            new_items: never_asked(&items),
             items,
             first_page,
             later_page,
@@ -252,55 +297,88 @@ fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
 }
 
 /// Rates of a store, rows of those that are measured beside a bare server, and resident memory at the end.
-fn of(service: &'static Service, data: &Path) -> Result<(Rates, Vec<Row>, f64)> {
-    let server = start(service, data)?;
+fn of(service: &'static Service, store: &Filled, page: usize) -> Result<(Rates, Vec<Row>, f64)> {
+    let server = start(service, &store.data)?;
     let address = address_of(&server)?;
     let targets = Targets::find(address)?;
-    let mut rates = Rates {
-        video: 0.0,
-        items: 0.0,
-        new_items: rate(address, &targets.new_items)?,
-        first_page: rate(address, std::slice::from_ref(&targets.first_page))?,
-        later_page: rate(address, std::slice::from_ref(&targets.later_page))?,
-        search: rate(address, &targets.searches)?,
-        common: rate(address, std::slice::from_ref(&targets.common))?,
+    let (new_items, first_page, later_page, search, common) = (
+        rate(address, &targets.new_items)?,
+        rate(address, std::slice::from_ref(&targets.first_page))?,
+        rate(address, std::slice::from_ref(&targets.later_page))?,
+        rate(address, &targets.searches)?,
+        rate(address, std::slice::from_ref(&targets.common))?,
+    );
+    let (comments, mut rows) = comments::measure(address, &store.busiest, page)?;
+    let video = beside(address, "videos.list of one id, four parts", &targets.videos, 0.6)?;
+    let items = beside(address, "playlistItems.list of 50, three parts", &targets.items, 0.3)?;
+    let rates = Rates {
+        video: video.value,
+        items: items.value,
+        new_items,
+        first_page,
+        later_page,
+        search,
+        common,
+        comments,
     };
-    let mut rows = Vec::new();
-    let mut beside = |what: &str, targets: &[String], expected| -> Result<f64> {
-        let (mut own, mut bare) = (0.0, 0.0);
-        let mut body = Vec::new();
-        let target = targets.first().context("there is a target")?;
-        let head = Connection::to(address)?.get_with_head(target, &mut body)?;
-        let body = Bytes::from(body);
-        // Turn about, so that both meet the same machine.
-        for _ in 0..2 {
-            let asked = |address| rate(address, targets);
-            bare += with_same(head.clone(), body.clone(), asked)? / 2.0;
-            own += rate(address, targets)? / 2.0;
-        }
-        rows.push(Row {
-            what: format!("video-api: {what}"),
-            value: own,
-            unit: "requests/s",
-            limit: Some(("bare hyper, same answer".to_owned(), bare)),
-            expected: Some(expected),
-        });
-        Ok(own)
-    };
-    rates.video = beside("videos.list of one id, four parts", &targets.videos, 0.6)?;
-    rates.items = beside("playlistItems.list of 50, three parts", &targets.items, 0.3)?;
+    rows.splice(0..0, [video, items]);
     let resident = memory_mib(server.pid(), "VmHWM:")?;
     server.stop()?;
     Ok((rates, rows, resident))
 }
 
+/// The rate of `targets` beside that of a bare server that answers as the first of them is answered.
+fn beside(address: SocketAddr, what: &str, targets: &[String], expected: f64) -> Result<Row> {
+    let (mut own, mut bare) = (0.0, 0.0);
+    let mut body = Vec::new();
+    let target = targets.first().context("there is a target")?;
+    let head = Connection::to(address)?.get_with_head(target, &mut body)?;
+    let body = Bytes::from(body);
+    // Turn about, so that both meet the same machine.
+    for _ in 0..2 {
+        let asked = |address| rate(address, targets);
+        bare += with_same(head.clone(), body.clone(), asked)? / 2.0;
+        own += rate(address, targets)? / 2.0;
+    }
+    Ok(Row {
+        what: format!("video-api: {what}"),
+        value: own,
+        unit: "requests/s",
+        limit: Some(("bare hyper, same answer".to_owned(), bare)),
+        expected: Some(expected),
+    })
+}
+
+/// The same target under names that no answer was kept under: the parameter is for the client's own books, and the answer is the same.
+fn never_asked(targets: &[String]) -> Vec<String> {
+    let targets = targets.iter().cycle().take(NEW_REQUESTS).enumerate();
+    targets.map(|(number, target)| format!("{target}&quotaUser={number}")).collect()
+}
+
+/// The target of a later page of a list, walked to as a client does; the last one if the list ends before.
+fn page_of(connection: &mut Connection, first: &str, page: usize) -> Result<String> {
+    let mut target = first.to_owned();
+    for _ in 1..page {
+        let found = connection.json(&target)?;
+        let Ok(token) = next_page(&found) else {
+            break;
+        };
+        target = format!("{first}{token}");
+    }
+    Ok(target)
+}
+
 fn start(service: &'static Service, data: &Path) -> Result<Server> {
+    start_with(service, data, root().join("packaging/demo/video-api.json"))
+}
+
+fn start_with(service: &'static Service, data: &Path, seed: PathBuf) -> Result<Server> {
     Server::start(
         service,
         &Options {
             binary: service.binary(true),
             data: data.to_owned(),
-            seed: root().join("packaging/demo/video-api.json"),
+            seed,
             port: Some(0),
             flags: vec!["--log".into(), data.with_extension("requests.log").display().to_string()],
         },
