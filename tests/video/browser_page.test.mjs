@@ -147,6 +147,80 @@ test('channels show banner and sections, videos their pictures, playlists their 
   assert.match(await text('tbody'), /demo\s+off/);
 });
 
+/** Drops a file of these bytes, repeated, on the view. */
+const drop = (name, bytes, times = 1) => page.run((name, text, times) => {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const files = new DataTransfer();
+  files.items.add(new File(Array.from({ length: times }, () => bytes), name));
+  const area = document.querySelector('.drop');
+  const event = (type) => new DragEvent(type, { dataTransfer: files, bubbles: true, cancelable: true });
+  if (area.dispatchEvent(event('dragover')) || !area.classList.contains('over')) throw new Error('nothing may be dropped here');
+  area.dispatchEvent(event('drop'));
+  if (area.classList.contains('over')) throw new Error('it is still marked');
+}, name, Buffer.from(bytes).toString('base64'), times);
+const lines = () => page.evaluate(`[...document.querySelectorAll('.uploads li')].map((each) => each.innerText).join('\\n')`);
+
+test('a film that is dropped on the videos is uploaded in pieces with progress, and stands among those of the one who dropped it', async () => {
+  await view('videos?as=');
+  assert.match(await text(), /which account to act as to upload/);
+  await view('videos?as=alice');
+  page.asked.length = 0;
+  await page.run(() => {
+    window.seen = [];
+    new MutationObserver(() => {
+      const bar = document.querySelector('.uploads progress');
+      if (bar) window.seen.push(bar.value);
+    }).observe(document.querySelector('.uploads'), { subtree: true, childList: true, characterData: true });
+  });
+  await drop('Dropped <film>.webm', made.film);
+  await page.until(`document.querySelector('.uploads a') && !document.querySelector('.uploads progress') && location.hash.includes('mine=1') && document.querySelector('tbody')?.innerText.includes('Dropped')`);
+  const { items } = await call('GET', '/youtube/v3/search?part=snippet&forMine=true&type=video&q=dropped');
+  assert.deepEqual(items.map(({ snippet }) => snippet.title), ['Dropped  film']);
+  const { items: [{ status }] } = await call('GET', `/youtube/v3/videos?part=status&id=${items[0].id.videoId}`);
+  assert.equal(status.privacyStatus, 'private');
+  assert.ok(['uploaded', 'processed'].includes(status.uploadStatus), JSON.stringify(status));
+  assert.ok(page.asked.some((url) => url.includes('/upload/youtube/v3/videos?uploadType=resumable')), page.asked.join());
+  // More than two pieces, which are no film: each is acknowledged, and the service says what became of it.
+  page.asked.length = 0;
+  await drop('Noise', new Uint8Array(64 * 1024).fill(7), 80);
+  await page.until(`document.querySelectorAll('.uploads a').length === 2`);
+  const pieces = page.asked.filter((url) => url.includes('/upload/') && url.includes('upload_id='));
+  assert.equal(pieces.length, 3);
+  const seen = await page.evaluate('window.seen');
+  assert.ok(seen.includes(2 * 1024 * 1024) && seen.includes(4 * 1024 * 1024), JSON.stringify(seen));
+  await page.picture('video-api-upload');
+});
+
+test('a file is chosen with the keyboard instead, and an upload that is refused or stopped says so', async () => {
+  await view('videos?as=alice');
+  const chosen = await page.run(() => {
+    const input = document.querySelector('.drop input[type=file]');
+    input.focus();
+    const files = new DataTransfer();
+    files.items.add(new File(['not much'], 'Chosen.mp4', { type: 'video/mp4' }));
+    input.files = files.files;
+    const isFocused = document.activeElement === input && input.tabIndex === 0;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+    return isFocused;
+  });
+  assert.equal(chosen, true);
+  await page.until(`[...document.querySelectorAll('.uploads a')].some((each) => each.textContent === 'Chosen')`);
+  await control('POST', 'faults', { path: '/upload/youtube/v3/videos', method: 'PUT', status: 403, times: 1 });
+  await view('videos?as=alice');
+  await drop('Refused.mp4', Buffer.from('nothing'));
+  await page.until(`document.querySelector('.uploads .refusal')`);
+  assert.match(await lines(), /Refused\.mp4/);
+  await control('POST', 'faults', { path: '/upload/youtube/v3/videos', method: 'PUT', status: 503, times: 1 });
+  await drop('Tried again.mp4', Buffer.from('nothing'));
+  await page.until(`[...document.querySelectorAll('.uploads a')].some((each) => each.textContent === 'Tried again')`);
+  await control('POST', 'faults', { path: '/upload/youtube/v3/videos', method: 'PUT', status: 503, times: 9 });
+  await drop('Stopped.mp4', Buffer.from('nothing'));
+  await page.until(`document.querySelector('.uploads button')`);
+  await click('Stop the upload of Stopped.mp4', '.uploads');
+  await page.until(`document.querySelector('.uploads').innerText.includes('Stopped.mp4 was stopped')`);
+  await control('DELETE', 'faults');
+});
+
 test('the owner plays her private film within the page', async () => {
   await view(`videos/${made.hidden}?as=bob`);
   assert.match(await text(), /videoNotFound/);

@@ -27,7 +27,7 @@ macro_rules! files {
 pub(super) const PAGE: Page = Page {
     name: "video-api",
     version: env!("CARGO_PKG_VERSION"),
-    files: files!("api.js" "channels.js" "comments.js" "lists.js" "playlists.js" "quota.js" "service.css" "service.js" "videos.js"),
+    files: files!("api.js" "channels.js" "comments.js" "lists.js" "playlists.js" "quota.js" "service.css" "service.js" "upload.js" "videos.js"),
 };
 
 /// The body of a request for an access token.

@@ -22,7 +22,8 @@ export function keys(credentials) {
   return credentials;
 }
 
-async function headers(signal) {
+/** The fields of a request that say who makes it. */
+export async function authorized(signal) {
   if (who.account) {
     who.token ??= (await ask('/_ops/accessTokens', { method: 'POST', json: { account: who.account }, signal })).token;
     return { authorization: `Bearer ${who.token}` };
@@ -36,11 +37,11 @@ async function headers(signal) {
 export async function api(path, parameters, { method = 'GET', json, signal } = {}) {
   const target = address(`/youtube/v3/${path}`, parameters);
   try {
-    return await ask(target, { method, json, signal, headers: await headers(signal) });
+    return await ask(target, { method, json, signal, headers: await authorized(signal) });
   } catch (error) {
     if (error.status !== 401 || !who.token) throw error;
     who.token = undefined;
-    return ask(target, { method, json, signal, headers: await headers(signal) });
+    return ask(target, { method, json, signal, headers: await authorized(signal) });
   }
 }
 

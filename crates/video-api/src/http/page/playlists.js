@@ -1,9 +1,9 @@
 // Playlists, and the items of one in their order.
 
-import { api, page, picture } from './api.js';
+import { page, picture } from './api.js';
 import { count, element, facts, moment, show, viewLink } from './dom.js';
-import { searched } from './lists.js';
-import { pages, refusal } from './pages.js';
+import { viewOf } from './lists.js';
+import { pages } from './pages.js';
 
 export const columns = [
   { title: 'Picture', cell: ({ snippet }) => picture(snippet.thumbnails) },
@@ -22,14 +22,7 @@ const ITEMS = [
   { title: 'Note', cell: ({ contentDetails }) => contentDetails?.note ?? '' },
 ];
 
-async function one({ area, heading, query, signal, go }, id) {
-  const { items = [] } = await api('playlists', { part: 'snippet,contentDetails,status', id }, { signal });
-  if (items.length === 0) {
-    show(area, refusal({ code: 'playlistNotFound', message: `There is no playlist ${id}, or it is hidden from the one that this page acts as.` }));
-    return;
-  }
-  const [{ snippet, contentDetails, status }] = items;
-  heading.textContent = snippet.title;
+async function one({ area, query, signal, go }, { id, snippet, contentDetails, status }) {
   const load = (pageToken) => page('playlistItems', { part: 'snippet,contentDetails', playlistId: id, maxResults: 50, pageToken }, { signal });
   show(area,
     facts([['Channel', viewLink(`channels/${snippet.channelId}`, snippet.channelTitle)], ['Items', count(contentDetails.itemCount)], ['Privacy', status.privacyStatus], ['Id', element('code', {}, id)], ['Made', moment(snippet.publishedAt)]]),
@@ -38,10 +31,8 @@ async function one({ area, heading, query, signal, go }, id) {
 }
 
 /** The view of playlists. */
-export const playlists = {
-  name: 'playlists',
-  title: 'Playlists',
-  show: (context) => context.parts[0] ? one(context, context.parts[0]) : searched(context, {
-    type: 'playlist', kind: 'playlistId', path: 'playlists', parts: 'snippet,contentDetails,status', caption: 'Playlists', columns, empty: 'No public playlist has these words.',
-  }),
-};
+export const playlists = viewOf(
+  { name: 'playlist', path: 'playlists', title: 'Playlists', parts: 'snippet,contentDetails,status' },
+  one,
+  { parts: 'snippet,contentDetails,status', columns, empty: 'No public playlist has these words.' },
+);

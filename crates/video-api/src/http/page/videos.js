@@ -4,8 +4,9 @@ import { actor, api, picture } from './api.js';
 import { ask } from './client.js';
 import { threads } from './comments.js';
 import { button, count, element, facts, moment, nothing, show, table, viewLink } from './dom.js';
-import { searched } from './lists.js';
+import { showParts, viewOf } from './lists.js';
 import { part, refusal } from './pages.js';
+import { dropArea } from './upload.js';
 
 const COLUMNS = [
   { title: 'Picture', cell: ({ snippet }) => picture(snippet.thumbnails) },
@@ -42,16 +43,9 @@ async function captions(id, signal) {
   ], items).area;
 }
 
-async function one(context, id) {
-  const { area, heading, signal } = context;
-  const { items = [] } = await api('videos', { part: 'snippet,statistics,status,contentDetails', id }, { signal });
-  if (items.length === 0) {
-    show(area, refusal({ code: 'videoNotFound', message: `There is no video ${id}, or it is hidden from the one that this page acts as.` }));
-    return;
-  }
-  const [video] = items;
-  const { snippet, statistics, status, contentDetails } = video;
-  heading.textContent = snippet.title;
+async function one(context, video) {
+  const { area, signal } = context;
+  const { id, snippet, statistics, status, contentDetails } = video;
   const stage = element('div', {}, picture(snippet.thumbnails));
   const play = button('Play', async () => {
     try {
@@ -61,22 +55,29 @@ async function one(context, id) {
     }
   }, { class: 'primary' });
   const parts = [part('Captions', () => captions(id, signal)), part('Comments', () => threads({ ...context, target: { videoId: id } }))];
-  show(area, stage, element('p', { class: 'actions' }, play),
+  await showParts(area, [stage, element('p', { class: 'actions' }, play),
     facts([['Channel', viewLink(`channels/${snippet.channelId}`, snippet.channelTitle)], ['Published', moment(snippet.publishedAt)], ['Privacy', status.privacyStatus],
       ['Upload', [status.uploadStatus, status.failureReason ? ` (${status.failureReason})` : '']], ['Embeddable', status.embeddable === undefined ? undefined : String(status.embeddable)],
       ['Duration', contentDetails.duration], ['Definition', contentDetails.definition], ['Captions', contentDetails.caption],
       ['Views', count(statistics.viewCount)], ['Likes', count(statistics.likeCount)], ['Comments', count(statistics.commentCount)],
       ['Tags', (snippet.tags ?? []).join(', ')], ['Id', element('code', {}, id)]]),
-    element('p', { class: 'description' }, snippet.description),
-    parts.map((each) => each.area));
-  await Promise.all(parts.map((each) => each.loaded));
+    element('p', { class: 'description' }, snippet.description)], parts);
+}
+
+/** Where the one that this page acts as uploads videos; they are shown once they are there. */
+function uploads({ query, go, again }) {
+  if (!actor()) return nothing('Say above which account to act as to upload videos.');
+  return dropArea(() => {
+    // An upload goes on while another view is shown, which it leaves alone.
+    if (!/^#\/videos(\?|$)/.test(location.hash)) return;
+    if (query.has('mine')) again();
+    else go('videos', { mine: '1', page: undefined });
+  });
 }
 
 /** The view of videos. */
-export const videos = {
-  name: 'videos',
-  title: 'Videos',
-  show: (context) => context.parts[0] ? one(context, context.parts[0]) : searched(context, {
-    type: 'video', kind: 'videoId', path: 'videos', parts: 'snippet,statistics,status', caption: 'Videos', columns: COLUMNS, empty: 'No video that is shown has these words.',
-  }),
-};
+export const videos = viewOf(
+  { name: 'video', path: 'videos', title: 'Videos', parts: 'snippet,statistics,status,contentDetails' },
+  one,
+  { parts: 'snippet,statistics,status', columns: COLUMNS, empty: 'No video that is shown has these words.', above: uploads },
+);
