@@ -10,7 +10,7 @@ use super::entry::{ENTRIES, Entry};
 use super::postings::Number;
 
 /// Neighbouring documents of one row.
-pub(super) const BLOCK: u64 = 128;
+pub const BLOCK: u64 = 128;
 
 /// What a column holds of a document.
 pub trait Cell<const BYTES: usize>: Sized {
