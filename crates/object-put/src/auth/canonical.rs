@@ -26,21 +26,58 @@ pub fn path(raw: &str) -> Cow<'_, str> {
 /// The query parameters but `without`, encoded by the rules of the signature and sorted.
 #[must_use]
 pub fn query(raw: &str, without: &str) -> String {
-    let encode = |text: &str| {
-        let text = text.replace('+', " ");
-        let decoded: Vec<u8> = percent_decode_str(&text).collect();
-        percent_encode(&decoded, ENCODED).to_string()
-    };
-    let mut pairs: Vec<(String, String)> = raw
+    let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = raw
         .split('&')
         .filter(|pair| !pair.is_empty())
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(name, value)| (encode(name), encode(value)))
+        .map(|(name, value)| (encoded(name), encoded(value)))
         .filter(|(name, _)| name != without)
         .collect();
-    pairs.sort();
-    let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    pairs.join("&")
+    pairs.sort_unstable();
+    let mut out = String::with_capacity(raw.len());
+    for (place, (name, value)) in pairs.iter().enumerate() {
+        if place > 0 {
+            out.push('&');
+        }
+        out.push_str(name);
+        out.push('=');
+        out.push_str(value);
+    }
+    out
+}
+
+/// A name or a value of the query, decoded once and encoded by the rules of the signature.
+fn encoded(text: &str) -> Cow<'_, str> {
+    if is_encoded(text) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace('+', " ");
+    let decoded: Vec<u8> = percent_decode_str(&text).collect();
+    Cow::Owned(percent_encode(&decoded, ENCODED).to_string())
+}
+
+/// Tells whether a text is as the rules of the signature encode it, as nearly all are: who signs has encoded it so.
+fn is_encoded(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let digit = |byte: Option<u8>| match byte? {
+        digit @ b'0'..=b'9' => Some(digit - b'0'),
+        digit @ b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    };
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let fits = match byte {
+            b'%' => {
+                let code = digit(bytes.next()).zip(digit(bytes.next()));
+                code.is_some_and(|(high, low)| !is_plain(high * 16 + low))
+            }
+            byte => is_plain(byte),
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
 }
 
 /// Appends the `name:value` lines of the signed headers, in the order in which `signed` lists them, semicolons between.
@@ -100,6 +137,20 @@ pub fn request(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_text_that_is_taken_as_it_is_is_what_encoding_it_again_gives(
+            text in "(%[0-9A-Fa-f]{2}|%[A-G0-9]?|[a-c0-9+~._ /-]|é){0,12}",
+        ) {
+            let blanks = text.replace('+', " ");
+            let decoded: Vec<u8> = percent_decode_str(&blanks).collect();
+            let again = percent_encode(&decoded, ENCODED).to_string();
+            prop_assert_eq!(is_encoded(&text), again == text);
+            prop_assert_eq!(encoded(&text), again);
+        }
+    }
 
     #[test]
     fn a_path_is_encoded_once_and_kept_as_it_is() {

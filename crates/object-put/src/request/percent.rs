@@ -5,6 +5,9 @@ use percent_encoding::percent_decode_str;
 /// Decodes `text`; `None` where a `%` is not followed by two hexadecimal digits, or what comes out is no UTF-8.
 #[must_use]
 pub fn decoded(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
     let bytes = text.as_bytes();
     let whole = bytes
@@ -19,7 +22,7 @@ pub fn decoded(text: &str) -> Option<String> {
 /// As [`decoded`], where a plus sign stands for a blank, as in queries.
 #[must_use]
 pub fn decoded_query(text: &str) -> Option<String> {
-    decoded(&text.replace('+', " "))
+    if text.contains('+') { decoded(&text.replace('+', " ")) } else { decoded(text) }
 }
 
 #[cfg(test)]

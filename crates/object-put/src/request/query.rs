@@ -106,19 +106,27 @@ fn headers_of(pairs: &[(String, String)]) -> Vec<(String, String)> {
     };
     // The older scheme signs every parameter of the service, and `Expires` is its own.
     let (is_older, signed) = (get("Signature").is_none(), get("SignedHeaders").unwrap_or_default());
-    let counts = |name: &str| match name.strip_prefix(names.header_prefix) {
-        Some(own) if OF_SIGNATURE.contains(&own) => false,
-        Some(own) if CHECKSUMS.iter().any(|checksum| own.starts_with(checksum)) => {
+    let is_any = |names: &[&str], name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+    let counts = |name: &str| match after(name, names.header_prefix) {
+        Some(own) if is_any(&OF_SIGNATURE, own) => false,
+        Some(own) if CHECKSUMS.iter().any(|checksum| after(own, checksum).is_some()) => {
+            let name = name.to_ascii_lowercase();
             is_older || signed.split(';').any(|signed| signed == name)
         }
         Some(_) => true,
-        None => HEADERS.contains(&name) && !(is_older && name == "expires"),
+        None => is_any(&HEADERS, name) && !(is_older && name.eq_ignore_ascii_case("expires")),
     };
     pairs
         .iter()
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .filter(|(name, _)| counts(name))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.clone()))
         .collect()
+}
+
+/// The rest of a name behind a prefix, in whichever case that is written.
+fn after<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    let (start, rest) = name.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 #[cfg(test)]
