@@ -4,6 +4,14 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+/// The lower-case digits of a digest, which a signature is compared with at each request.
+pub(crate) fn digits(digest: &[u8; 32]) -> [u8; 64] {
+    let mut digits = [0; 64];
+    let written = hex::encode_to_slice(digest, &mut digits);
+    debug_assert!(written.is_ok(), "there are two digits a byte");
+    digits
+}
+
 pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::auth::account::AccessKey;
 use crate::auth::canonical;
 use crate::auth::chunk_signature::ChunkSigner;
-use crate::auth::digest::{hmac_sha256, sha256};
+use crate::auth::digest::{digits, hmac_sha256, sha256};
 use crate::auth::key_pair::{Claim, public_key, takes_region};
 use crate::auth::payload::{CONTENT_SHA256, Payload};
 use crate::auth::signature::{RequestLine, Verified, check_token};
@@ -372,10 +372,10 @@ impl<'r> SigV4Credentials<'r> {
     ) -> Result<Verified, Error> {
         let start = self.start(dialect);
         let matches = |request: &str| {
-            let hash = hex::encode(sha256(request.as_bytes()));
-            let text = start.iter().copied().chain([hash.as_str()]);
-            let own = signing.sign(text.map(str::as_bytes));
-            bool::from(hex::encode(own).as_bytes().ct_eq(self.signature.as_bytes()))
+            let hash = digits(&sha256(request.as_bytes()));
+            let text = start.iter().map(|piece| piece.as_bytes()).chain([hash.as_slice()]);
+            let own = digits(&signing.sign(text));
+            bool::from(own.as_slice().ct_eq(self.signature.as_bytes()))
         };
         let request = canonical(encoded);
         // Some clients sign the path exactly as they send it, `%2F` and all: that binds the request as well.
