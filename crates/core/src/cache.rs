@@ -4,14 +4,15 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
 use parking_lot::{Mutex, MutexGuard};
 
 /// A cache of two generations: once the young one has half of what the cache may, it becomes the old one, and what nobody asked
 /// for since the last time goes.
 #[derive(Debug)]
 pub struct Cache<K, V> {
-    young: HashMap<K, (V, usize)>,
-    old: HashMap<K, (V, usize)>,
+    young: HashMap<K, (V, usize), RandomState>,
+    old: HashMap<K, (V, usize), RandomState>,
     young_cost: usize,
     cost_max: usize,
 }
@@ -20,7 +21,7 @@ impl<K: Hash + Eq, V: Clone> Cache<K, V> {
     /// An empty one, for entries that cost at most `cost_max` together, in whatever their costs are counted.
     #[must_use]
     pub fn new(cost_max: usize) -> Self {
-        Self { young: HashMap::new(), old: HashMap::new(), young_cost: 0, cost_max }
+        Self { young: HashMap::default(), old: HashMap::default(), young_cost: 0, cost_max }
     }
 
     /// The value of `key`, if it is still there.

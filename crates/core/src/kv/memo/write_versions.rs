@@ -1,9 +1,10 @@
 //! Versions of the last writes, in a table of fixed size: what was made of rows is known to be current without reading them again.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use foldhash::fast::FixedState;
 
 use crate::kv::{KeyValue, Version};
 
@@ -47,7 +48,7 @@ impl WriteVersions {
 
 fn slot_of(key: &[u8]) -> u16 {
     #[expect(clippy::cast_possible_truncation, reason = "any bits of a hash are as good as others")]
-    let slot = BuildHasherDefault::<DefaultHasher>::new().hash_one(key) as u16;
+    let slot = FixedState::default().hash_one(key) as u16;
     slot
 }
 
