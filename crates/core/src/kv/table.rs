@@ -150,9 +150,9 @@ impl<K: Key, V: Record> Table<K, V> {
     where
         V: Send + Sync + 'static,
     {
-        let key = self.key(key);
+        let key = self.place(key);
         let value = tx.get(&key)?;
-        value.map(|value| self.share(tx, key, value)).transpose()
+        value.map(|value| self.share(tx, &key, value)).transpose()
     }
 
     /// [`Table::peek`] of a row that many requests read, as [`Table::get_shared`].
@@ -163,12 +163,12 @@ impl<K: Key, V: Record> Table<K, V> {
     where
         V: Send + Sync + 'static,
     {
-        let key = self.key(key);
+        let key = self.place(key);
         let value = tx.peek(&key)?;
-        value.map(|value| self.share(tx, key, value)).transpose()
+        value.map(|value| self.share(tx, &key, value)).transpose()
     }
 
-    fn share(&self, tx: &Tx<'_>, key: Bytes, value: Bytes) -> Result<Arc<V>, StoreError>
+    fn share(&self, tx: &Tx<'_>, key: &[u8], value: Bytes) -> Result<Arc<V>, StoreError>
     where
         V: Send + Sync + 'static,
     {

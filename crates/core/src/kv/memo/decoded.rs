@@ -44,11 +44,11 @@ impl DecodedCache {
     /// The record of `value`, the row at `key` now: as it was decoded before, or as `decode` makes it.
     pub(in crate::kv) fn get_or_decode<V: Send + Sync + 'static>(
         &self,
-        key: Bytes,
+        key: &[u8],
         value: Bytes,
         decode: impl FnOnce(&[u8], &Bytes) -> Result<V, StoreError>,
     ) -> Result<Arc<V>, StoreError> {
-        let known = self.0.get(&key).and_then(|known| known.of(&value));
+        let known = self.0.get(key).and_then(|known| known.of(&value));
         // No two tables have a key in common, so what is known is of this type.
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(record);
@@ -56,7 +56,7 @@ impl DecodedCache {
         let record = Arc::new(decode(&key, &value)?);
         let cost = value.len() + RECORD_BYTES;
         let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
-        self.0.insert(key, decoded, cost);
+        self.0.insert(Bytes::copy_from_slice(key), decoded, cost);
         Ok(record)
     }
 }
