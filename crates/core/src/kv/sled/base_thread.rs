@@ -120,7 +120,7 @@ impl Engine {
     fn pointer(&self, key: &[u8], version: Version, value: &bytes::Bytes) -> Option<BlobId> {
         let value_log = self.value_log.as_ref().filter(|value_log| value_log.is_long(value))?;
         let stored = self.tree.get(key).ok().flatten()?;
-        match Row::read(&stored) {
+        match Row::read(stored) {
             Ok(Row::Pointer(of, name)) if of == version => {
                 let kept = value_log.get(name).ok().flatten();
                 (kept.as_ref() == Some(value)).then_some(name)

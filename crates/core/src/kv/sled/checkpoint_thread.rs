@@ -83,7 +83,7 @@ impl Engine {
     ) -> Result<(), String> {
         for key in rows.keys() {
             let old = self.tree.get(key).map_err(|error| error.to_string())?;
-            let old = old.as_deref().map(Row::read).transpose();
+            let old = old.map(Row::read).transpose();
             if let Some(Row::Pointer(_, name)) = old.map_err(|error| error.to_string())? {
                 replaced.push(name);
             }

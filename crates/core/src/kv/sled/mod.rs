@@ -241,9 +241,9 @@ impl Engine {
             let Some(stored) = self.tree.get(key).map_err(|error| self.tree_failed(error))? else {
                 return Ok(Found::default());
             };
-            let row = Row::read(&stored)?;
+            let row = Row::read(stored)?;
             let version = row.version();
-            if let Some(value) = self.value(&stored, row)? {
+            if let Some(value) = self.value(row)? {
                 return Ok(Found { value: Some(value), version });
             }
         }
@@ -251,9 +251,9 @@ impl Engine {
     }
 
     /// The value of a row as it is stored, or nothing if it was replaced meanwhile.
-    fn value(&self, stored: &Bytes, row: Row<'_>) -> Result<Option<Bytes>, StoreError> {
+    fn value(&self, row: Row) -> Result<Option<Bytes>, StoreError> {
         match (row, &self.value_log) {
-            (Row::Inline(_, value), _) => Ok(Some(stored.slice_ref(value))),
+            (Row::Inline(_, value), _) => Ok(Some(value)),
             (Row::Pointer(_, name), Some(value_log)) => value_log.get(name),
             (Row::Pointer(..), None) => Ok(None),
         }
@@ -267,7 +267,7 @@ impl Engine {
             return Ok(found.version);
         }
         let stored = self.tree.get(key).map_err(|error| self.tree_failed(error))?;
-        stored.map_or(Ok(Version::ABSENT), |stored| Ok(Row::read(&stored)?.version()))
+        stored.map_or(Ok(Version::ABSENT), |stored| Ok(Row::read(stored)?.version()))
     }
 
     /// Checks a batch and puts it into the queue; the answer is still to come.

@@ -97,7 +97,7 @@ impl Engine {
             .map(|(key, row)| {
                 let stored = match row {
                     MergedRow::Based(stored) => {
-                        if let Ok(Row::Pointer(_, name)) = Row::read(&stored) {
+                        if let Ok(Row::Pointer(_, name)) = Row::read(stored.clone()) {
                             named.push(name);
                         }
                         stored

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 
 use super::{StoreError, Version};
 use crate::blobs::BlobId;
@@ -17,22 +17,22 @@ pub(super) const VERSION_KEY: &[u8] = b"";
 const POINTER: u64 = 1 << 63;
 
 /// A stored row.
-pub(super) enum Row<'r> {
+pub(super) enum Row {
     /// Its value stands in it.
-    Inline(Version, &'r [u8]),
+    Inline(Version, Bytes),
     /// Its value is in the value log.
     Pointer(Version, BlobId),
 }
 
-impl<'r> Row<'r> {
-    pub(super) fn read(stored: &'r [u8]) -> Result<Self, StoreError> {
+impl Row {
+    /// Reads a row as it is stored. Its value is what is left of those bytes: there is no copy, and no second owner to count.
+    pub(super) fn read(mut stored: Bytes) -> Result<Self, StoreError> {
         let cut = || StoreError::Corrupt("a stored row is cut short".into());
-        let (version, value) = stored.split_first_chunk().ok_or_else(cut)?;
-        let version = u64::from_be_bytes(*version);
+        let version = stored.try_get_u64().map_err(|_| cut())?;
         if version & POINTER == 0 {
-            return Ok(Self::Inline(Version(version), value));
+            return Ok(Self::Inline(Version(version), stored));
         }
-        let name = value.try_into().map_err(|_| cut())?;
+        let name = stored.as_ref().try_into().map_err(|_| cut())?;
         Ok(Self::Pointer(Version(version & !POINTER), BlobId(name)))
     }
 

@@ -87,14 +87,14 @@ fn merge(
         } else {
             let Some(row) = stored.next() else { continue };
             let (key, stored) = row.map_err(|error| engine.tree_failed(error))?;
-            let row = Row::read(&stored)?;
+            let row = Row::read(stored)?;
             page.seen = page.seen.max(row.version());
             if page.rows.len() == limit {
                 page.more = true;
                 return Ok(page);
             }
             // Only a checkpoint that came in between deletes what a scan sees, and then it is done anew.
-            let value = engine.value(&stored, row)?.ok_or_else(|| {
+            let value = engine.value(row)?.ok_or_else(|| {
                 StoreError::Corrupt("a row names a value that is not there".into())
             })?;
             Some((key, value))

@@ -87,10 +87,10 @@ impl Engine {
             return Ok(Some("the index has no row"));
         };
         let (version, value) = match row {
-            MergedRow::Based(based) => self.version_and_value(based)?,
+            MergedRow::Based(based) => self.version_and_value(based.clone())?,
             MergedRow::Logged(version, value) => (*version, Some(value.clone())),
         };
-        let (indexed, found) = self.version_and_value(stored)?;
+        let (indexed, found) = self.version_and_value(stored.clone())?;
         Ok(match (value, found) {
             _ if version != indexed => Some("the index has another version"),
             (None, _) | (_, None) => Some("its value is gone"),
@@ -99,10 +99,10 @@ impl Engine {
         })
     }
 
-    fn version_and_value(&self, stored: &Bytes) -> Result<(Version, Option<Bytes>), StoreError> {
+    fn version_and_value(&self, stored: Bytes) -> Result<(Version, Option<Bytes>), StoreError> {
         let row = Row::read(stored)?;
         let version = row.version();
-        Ok((version, self.value(stored, row)?))
+        Ok((version, self.value(row)?))
     }
 }
 

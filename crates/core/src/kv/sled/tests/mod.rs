@@ -100,7 +100,7 @@ fn pointed_to_and_stored(store: &Sled) -> (Vec<BlobId>, Vec<BlobId>) {
     let rows = store.engine.tree.range(ALL, Order::Ascending).unwrap().map(|row| row.unwrap());
     let named = rows.filter(|(key, _)| key.as_ref() != VERSION_KEY);
     let mut named: Vec<_> = named
-        .filter_map(|(_, row)| match Row::read(&row).unwrap() {
+        .filter_map(|(_, row)| match Row::read(row).unwrap() {
             Row::Pointer(_, name) => Some(name),
             Row::Inline(..) => None,
         })

@@ -169,15 +169,15 @@ impl<I: Iterator<Item = sled::Result<(sled::IVec, sled::IVec)>>> Iterator for Sl
 
     fn next(&mut self) -> Option<Self::Item> {
         let rows = self.0.as_mut()?;
-        let row = caught(|| Ok(rows.next().transpose()?)).transpose()?;
+        let copied = |(key, stored): (sled::IVec, sled::IVec)| {
+            (Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&stored))
+        };
+        let row = caught(|| Ok(rows.next().transpose()?.map(copied))).transpose()?;
         if row.is_err() {
             // What comes behind a panic is not to be asked for.
             self.0 = None;
         }
-        let copied = |(key, stored): (sled::IVec, sled::IVec)| {
-            (Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&stored))
-        };
-        Some(row.map(copied))
+        Some(row)
     }
 }
 
