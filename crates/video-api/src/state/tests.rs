@@ -217,7 +217,7 @@ fn what_is_generated_around_videos_is_counted_as_requests_count_it() {
         replies += usize::from(thread_of(id).is_some());
     }
     for (list, count) in &seen {
-        assert_eq!(tally::of(&mut tx, list).unwrap().comments(), *count, "{list}");
+        assert_eq!(tally::of(&mut tx, list.clone()).unwrap().comments(), *count, "{list}");
     }
     let threads = comments.len() - replies;
     let others = threads - 4_100;

@@ -93,7 +93,7 @@ impl ThreadList {
         if !search.is_empty() {
             return self.search(call, tx, &search, wanted);
         }
-        let total = tally::of(tx, &self.list)?.threads(self.state.slot());
+        let total = tally::of(tx, self.list.clone())?.threads(self.state.slot());
         // Of a list about several videos some may be hidden; of every other list the tally is what is shown.
         let counted = if self.is_mixed { total } else { u64::MAX };
         // Whatever changes the list changes its tally, which was read above.

@@ -88,19 +88,19 @@ impl Comment {
 /// The list of the threads about a video.
 #[must_use]
 pub fn list_of_video(video: &str) -> String {
-    format!("V{video}")
+    ["V", video].concat()
 }
 
 /// The list of the threads about a channel itself.
 #[must_use]
 pub fn list_of_channel(channel: &str) -> String {
-    format!("C{channel}")
+    ["C", channel].concat()
 }
 
 /// The list of the threads about a channel and about its videos.
 #[must_use]
 pub fn list_of_all(channel: &str) -> String {
-    format!("A{channel}")
+    ["A", channel].concat()
 }
 
 /// Number of replies of a thread by their state.

@@ -250,6 +250,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
     let wants_owner_parts =
         call.operation.parts.iter().any(|part| part.owner_only && call.wants(part.name));
     let mut list = List::of("videoListResponse", call.form());
+    let as_owner = options(call, true);
+    let as_other = RenderOptions { owner: false, ..as_owner };
     for id in &ids {
         let video = LISTED_VIDEOS.peek_shared(tx, id)?;
         let Some(video) = video.filter(|video| video.record.head.is_visible(call.caller)) else {
@@ -260,7 +262,8 @@ fn list(call: &Call<'_>, tx: &mut Tx<'_>, _ids: &mut dyn Ids) -> Result<Reply, E
             return Err(Error::Rule(&rules::OWNER_PARTS_FORBIDDEN));
         }
         let counts = shown_counts(call, tx, id)?;
-        list.push(&render::list(id, &video, counts, &options(call, owner)));
+        let options = if owner { &as_owner } else { &as_other };
+        list.push(&render::list(id, &video, counts, options));
     }
     if call.params.has("id") {
         (paging.total, paging.size) =
@@ -304,7 +307,7 @@ fn shown_counts(call: &Call<'_>, tx: &mut Tx<'_>, id: &String) -> Result<VideoCo
     for channel in call.caller.closing.iter() {
         leave_out(tx, &mut counts, channel, id)?;
     }
-    let comments = tally::of(tx, &list_of_video(id))?.comments();
+    let comments = tally::of(tx, list_of_video(id))?.comments();
     Ok(VideoCounts { comments, ..counts })
 }
 

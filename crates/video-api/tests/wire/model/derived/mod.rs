@@ -124,7 +124,7 @@ fn comments(tx: &mut Tx<'_>) {
     same(words, stored.collect(), "words of threads");
     let lists: BTreeSet<_> = all(tx, &TALLIES).into_keys().map(|(list, _)| list).collect();
     for list in lists {
-        let stored = tally::of(tx, &list).unwrap();
+        let stored = tally::of(tx, list.clone()).unwrap();
         let rebuilt = tallies.remove(&list).unwrap_or_default();
         same(rebuilt, (stored.comments, stored.threads), "tallies");
     }
