@@ -14,6 +14,8 @@ use crate::kv::Version;
 const MARK: &str = "format";
 /// Its content: 1 was a tree alone, 2 had a write-ahead log before it, 3 has a base and a log from which the tree can be filled.
 const FORMAT: &str = "3\n";
+/// Its content while a first start is under way: what lies beside it was begun by that start, and never held anything.
+const BEGUN: &str = "0\n";
 /// Longer than any mark.
 const MARK_BYTES_MAX: usize = 512;
 /// The most characters of a mark that is not known which are shown.
@@ -23,6 +25,12 @@ const FORMAT_SHOWN_MAX: usize = 32;
 pub(super) fn set(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
     disk.sync_directory(directory)?;
     replace_whole(disk, directory, MARK, FORMAT.as_bytes())
+}
+
+/// Says on disk that a first start is under way, before its tree is there: a cut that leaves half of that is not to be taken for a store of an
+/// older release, whose tree is all that it has.
+pub(super) fn begin(disk: &dyn Disk, directory: &Path) -> io::Result<()> {
+    replace_whole(disk, directory, MARK, BEGUN.as_bytes())
 }
 
 impl Opening<'_> {
@@ -39,6 +47,11 @@ impl Opening<'_> {
         }
     }
 
+    /// Returns whether an earlier first start did not come to its end.
+    pub(super) fn is_begun(&self) -> io::Result<bool> {
+        Ok(self.mark()?.as_deref() == Some(BEGUN))
+    }
+
     /// The format that the mark says; none without one.
     pub(super) fn mark(&self) -> io::Result<Option<String>> {
         match self.disk.read(&self.config.directory.join(MARK), MARK_BYTES_MAX) {
@@ -52,7 +65,7 @@ impl Opening<'_> {
         let Some(format) = self.mark().map_err(|error| self.unusable(&error))? else {
             return Ok(());
         };
-        if matches!(format.trim(), "" | "1" | "2") || format == FORMAT {
+        if matches!(format.trim(), "" | "1" | "2") || format == BEGUN || format == FORMAT {
             return Ok(());
         }
         let format = format.trim().chars().take(FORMAT_SHOWN_MAX).collect();

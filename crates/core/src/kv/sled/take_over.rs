@@ -21,14 +21,19 @@ impl Sled {
         let (disk, config) = (opening.disk, opening.config);
         let directory = &config.directory;
         let unusable = |error: std::io::Error| opening.unusable(&error);
-        let format = opening.mark().map_err(unusable)?;
-        preflight::check_older(&**disk, directory)?;
+        let is_begun = opening.is_begun().map_err(unusable)?;
+        let format = opening.mark().map_err(unusable)?.filter(|_| !is_begun);
+        let has_tree = disk.file_id(&TreeKind::Sled.path(directory)).is_ok();
+        let has_older = format.is_some() || (has_tree && !is_begun);
+        if has_older {
+            preflight::check_older(&**disk, directory)?;
+        }
         remove_unmarked(&**disk, directory).map_err(unusable)?;
-        let has_older = format.is_some() || disk.file_id(&TreeKind::Sled.path(directory)).is_ok();
         let kind = if has_older { TreeKind::Sled } else { config.tree.clone() };
         if !has_older {
             // A start that was cut off before its mark may have left half a tree, which never held anything.
             tree::remove(&**disk, directory).map_err(unusable)?;
+            mark::begin(&**disk, directory).map_err(unusable)?;
         }
         let tree = config.open_tree(&kind, disk).map_err(|error| opening.refused(error))?;
         let last = match tree.get(VERSION_KEY).map_err(|error| opening.refused(error))? {

@@ -325,7 +325,12 @@ fn all_that_a_first_start_makes_is_on_disk_before_its_mark() {
         let found = calls.iter().position(|(made, on)| *made == call && on == path);
         found.unwrap_or_else(|| panic!("{call:?} of {}", path.display()))
     };
-    let mark = at(Call::Rename, &data.join("format.new"));
+    let new = data.join("format.new");
+    let marks: Vec<_> =
+        (0..calls.len()).filter(|at| calls[*at] == (Call::Rename, new.clone())).collect();
+    let [begun, mark] = marks[..] else { panic!("{marks:?}") };
+    let tree = at(Call::Open, &data.join("db"));
+    assert!(begun < tree && tree < mark);
     assert!(at(Call::SyncDirectory, directory.path()) < mark);
     let base = base::name(Version::ABSENT) + ".new";
     let log = "journal-0000000001.spare";
@@ -334,6 +339,50 @@ fn all_that_a_first_start_makes_is_on_disk_before_its_mark() {
     }
     let names = at(Call::SyncDirectory, &data);
     assert!(names < mark);
+}
+
+#[test]
+fn a_first_start_that_was_cut_anywhere_is_begun_anew_whatever_it_left_of_its_tree() {
+    let calls_of_a_start = {
+        let (directory, calls) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&calls);
+        let disk = WatchedDisk::new(move |_, _| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        });
+        drop(open_on(disk, &directory.path().join("data")).unwrap());
+        calls.load(Ordering::SeqCst)
+    };
+    let mut cuts = 0;
+    for cut_at in 0..calls_of_a_start {
+        let directory = tempfile::tempdir().unwrap();
+        let data = directory.path().join("data");
+        let calls = AtomicUsize::new(0);
+        // From the cut on nothing reaches the disk any more.
+        let disk = WatchedDisk::new(move |_, _| match calls.fetch_add(1, Ordering::SeqCst) {
+            call if call < cut_at => Ok(()),
+            _ => Err(io::Error::other("as the test wants")),
+        });
+        drop(open_on(disk, &data));
+        let is_marked = std::fs::read(data.join("format")).is_ok_and(|mark| mark == b"3\n");
+        if is_marked {
+            continue;
+        }
+        // The system may have written any part of the tree, which was not synced.
+        for name in ["db", "conf"] {
+            let path = data.join(name);
+            if let Ok(bytes) = std::fs::read(&path) {
+                cuts += 1;
+                std::fs::write(&path, vec![0xA5; bytes.len().min(4096)]).unwrap();
+            }
+        }
+        let store = open_on(WatchedDisk::new(|_, _| Ok(())), &data);
+        let store = store.unwrap_or_else(|error| panic!("cut at call {cut_at}: {error}"));
+        store.commit(put("a", vec![1], Durability::Disk)).wait().unwrap();
+        drop(store);
+        assert!(open(&data).get(b"a").unwrap().value.is_some(), "cut at call {cut_at}");
+    }
+    assert!(cuts > 10, "{cuts} of {calls_of_a_start}");
 }
 
 #[test]
