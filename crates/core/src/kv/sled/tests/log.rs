@@ -330,3 +330,25 @@ fn a_check_names_every_row_in_which_index_and_log_differ() {
     let store = Sled::open(&rebuilding(directory.path())).unwrap();
     assert_eq!(store.verify(&mut |_| {}).unwrap().faults, 0);
 }
+
+#[test]
+fn a_flipped_bit_in_a_base_is_named_by_a_check_and_by_a_start_that_needs_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sled::open(&config(directory.path())).unwrap();
+    write_until_a_base(&store, directory.path());
+    drop(store);
+    let base = bases(directory.path()).pop().unwrap();
+    let mut bytes = std::fs::read(&base).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    std::fs::write(&base, &bytes).unwrap();
+    let name = base.file_name().unwrap().to_string_lossy().into_owned();
+    // The tree was closed, and is believed: the service runs, and a check finds it.
+    let store = Sled::open(&config(directory.path())).unwrap();
+    let found = store.verify(&mut |_| {}).unwrap_err();
+    assert!(matches!(&found, StoreError::Corrupt(why) if why.contains(&name)), "{found:?}");
+    drop(store);
+    let refused = Sled::open(&rebuilding(directory.path())).unwrap_err();
+    assert!(refused.to_string().contains(&name), "{refused}");
+    assert!(std::fs::read(&base).unwrap() == bytes, "it is left to who looks into it");
+}
