@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// How many bytes of an input are cut and changed at most.
+/// The most bytes of an input that are cut and changed.
 const NEIGHBOURS_MAX: usize = 2_000;
 
 /// Runs every input of a target's corpus, and cheap neighbours of what a client sends: cut at every place, and with every 7th byte

@@ -81,7 +81,7 @@ impl Bench {
     }
 }
 
-/// Which tabs an event told to be frozen or not.
+/// The tabs that events told to be frozen or not.
 fn frozen(events: &[(String, Value)]) -> Vec<(i64, bool)> {
     let told = events.iter().filter_map(|(name, args)| {
         let state = args[1].get("frozen").filter(|_| name == "tabs.onUpdated")?;

@@ -175,7 +175,7 @@ pub struct TokenRow {
     pub scopes: Scopes,
     /// The project that its use counts for.
     pub project: Option<String>,
-    /// When it ends; a token of the seed file has no end.
+    /// The time when it ends; a token of the seed file has no end.
     pub expires: Option<Timestamp>,
 }
 

@@ -20,5 +20,5 @@ fn main() {
     mountable(&service);
 }
 
-/// What axum and other routers ask of a service.
+/// The bounds that axum and other routers set to a service.
 fn mountable<S: Clone + Send + Sync + 'static>(_service: &S) {}

@@ -15,13 +15,13 @@ use super::report::Row;
 use crate::run::service::{Options, SERVICES, Server, Service, build_command};
 use crate::run::workspace::target;
 
-/// How long each rate is measured.
+/// The time that each rate is measured.
 const SPAN: Duration = Duration::from_secs(3);
 const CONNECTIONS: usize = 16;
-/// What `/_ops/health/live` answers, and the bare server too.
+/// The answer of `/_ops/health/live`, and of the bare server too.
 const BODY: &[u8] = b"live\n";
 const PATH: &str = "/_ops/health/live";
-/// How often a start is timed; the middle one counts.
+/// The number of times that a start is timed; the middle one counts.
 const STARTS: usize = 5;
 const START_MS_MAX: f64 = 300.0;
 const IDLE_MIB_MAX: f64 = 20.0;

@@ -15,9 +15,9 @@ use triptych_core::kv::{KeyValue, Sled, SledConfig, Span, StoreError, TreeKind, 
 use super::report::Row;
 use crate::run::workspace::target;
 
-/// How long each number is measured.
+/// The time that each number is measured.
 const SPAN: Duration = Duration::from_secs(3);
-/// How often the numbers of one writer are measured; the middle one counts.
+/// The number of times that the numbers of one writer are measured; the middle one counts.
 const TURNS: usize = 3;
 /// More than one writer fills in a [`SPAN`].
 const ROOM_BYTES: usize = 16 << 20;
@@ -120,7 +120,7 @@ fn rate(count: u64, begun: Instant) -> f64 {
     count as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// What the disk can do for one writer: write the next record, `fdatasync`, again.
+/// The rate of the disk for one writer: write the next record, `fdatasync`, again.
 fn syncs(mut file: File) -> Result<f64> {
     let begun = Instant::now();
     let mut count = 0;
@@ -132,7 +132,7 @@ fn syncs(mut file: File) -> Result<f64> {
     Ok(rate(count, begun))
 }
 
-/// What the disk can do for many: one thread appends all that waits, syncs once, and answers everybody.
+/// The rate of the disk for many: one thread appends all that waits, syncs once, and answers everybody.
 fn grouped_appends(path: &Path, writers: u64) -> Result<f64> {
     let file = File::create(path)?;
     let (send, orders) = channel::<Sender<()>>();

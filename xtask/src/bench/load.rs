@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use hyper::header::{HeaderMap, HeaderName};
 
-/// How long each rate is measured.
+/// The time that each rate is measured.
 const SPAN: Duration = Duration::from_secs(3);
 const CONNECTIONS: usize = 16;
 

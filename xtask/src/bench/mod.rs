@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 /// Measures, and gives a row for each number; the report makes a page and a plot of them.
 type Measure = fn() -> Result<Vec<report::Row>>;
 
-/// What can be measured, by name.
+/// The measurements, by name.
 const BENCHES: &[(&str, Measure)] = &[
     ("kv", kv::measure),
     ("host", host::measure),

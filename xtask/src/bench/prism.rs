@@ -12,7 +12,7 @@ use crate::run::workspace::target;
 
 /// The release that is measured; npm keeps it under `target/`.
 const PACKAGE: &str = "@stoplight/prism-cli@5.14.2";
-/// How long it may take to listen.
+/// The time that it may take to listen.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that ends with its owner.

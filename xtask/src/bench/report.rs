@@ -1,4 +1,4 @@
-//! What was measured, as a page and a plot: `docs/benchmarks/<name>.md` and `.svg`.
+//! Measurements as a page and a plot: `docs/benchmarks/<name>.md` and `.svg`.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::run::workspace::{output, root};
 /// One measured number, beside the limit that the same run measured.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// What was done, as `16 writers, durable commits`.
+    /// The work, as `16 writers, durable commits`.
     pub what: String,
-    /// How much of it.
+    /// The measured value.
     pub value: f64,
     /// Of what, as `commits/s`.
     pub unit: &'static str,
-    /// What the machine itself can do, and how that was measured.
+    /// The limit of the machine itself, and how that was measured.
     pub limit: Option<(String, f64)>,
     /// The share of the limit that is expected.
     pub expected: Option<f64>,
@@ -27,13 +27,13 @@ impl Row {
         self.limit.as_ref().map(|(_, limit)| self.value / limit)
     }
 
-    /// Whether it is what was expected; rows without an expectation are.
+    /// Tells whether it is what was expected; rows without an expectation are.
     fn holds(&self) -> bool {
         self.share().zip(self.expected).is_none_or(|(share, expected)| share >= expected)
     }
 }
 
-/// How many processes wanted the processor in the last minute, as the kernel counts them: taken before a measurement.
+/// The number of processes that wanted the processor in the last minute, as the kernel counts them: taken before a measurement.
 pub(crate) fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().next().unwrap_or("unknown").to_owned()

@@ -62,7 +62,7 @@ fn breach(
     (!is_allowed(licence, allowed)).then(|| format!("{name}: {licence}"))
 }
 
-/// Whether an SPDX expression can be met by allowed licences alone.
+/// Tells whether an SPDX expression can be met by allowed licences alone.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     // The old form "MIT/Apache-2.0" means OR.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");

@@ -13,7 +13,7 @@ use crate::run::workspace::{root, target};
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
-/// Where the clients live.
+/// The folder of the clients.
 fn home() -> PathBuf {
     target().join("clients")
 }

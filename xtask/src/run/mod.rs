@@ -1,4 +1,4 @@
-//! What tasks run: cargo, the services, their clients, and lists of steps.
+//! Runners of cargo, the services, their clients, and lists of steps.
 
 pub(crate) mod clients;
 pub(crate) mod process;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// How a watched command ended.
+/// The end of a watched command.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Whether its exit code was 0.
+    /// Tells whether its exit code was 0.
     pub success: bool,
     /// Everything that it printed on both outputs.
     pub text: String,
@@ -101,7 +101,7 @@ pub(crate) fn terminate(pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program is on the path.
+/// Tells whether a program is on the path.
 pub(crate) fn has(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())

@@ -1,4 +1,4 @@
-//! Where long work is: in a spinner, or on lines of their own where there is no terminal.
+//! Progress of long work: in a spinner, or on lines of their own where there is no terminal.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,10 +12,10 @@ use crate::run::process::watch;
 use crate::run::service::tail;
 use crate::run::workspace::target;
 
-/// How long a build may take.
+/// The time that a build may take.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
-/// How often a line is printed where there is no terminal.
+/// The time between lines where there is no terminal.
 const PACE: Duration = Duration::from_secs(1);
 
 /// Work that says where it is.

@@ -9,10 +9,10 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::run::workspace::{cargo, root, target, text};
 
-/// How long a service may take to be ready, and to stop.
+/// The time that a service may take to be ready, and to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What this tool knows of a service.
+/// A service as this tool knows it.
 #[derive(Debug)]
 pub(crate) struct Service {
     /// The package, the binary, and the name in its banner.
@@ -45,7 +45,7 @@ impl Service {
         root().join("packaging/demo").join(format!("{}.json", self.name))
     }
 
-    /// What tests are seeded with: their own file, else the demo data.
+    /// The seed file of tests: their own, else the demo data.
     pub(crate) fn test_seed(&self) -> PathBuf {
         let own = root().join("tests").join(self.short).join("seed.json");
         if own.exists() { own } else { self.demo_seed() }
@@ -74,14 +74,14 @@ pub(crate) fn build_command(release: bool) -> Command {
     command
 }
 
-/// How a server is started.
+/// The flags and folders that a server is started with.
 #[derive(Debug)]
 pub(crate) struct Options {
     /// The binary.
     pub binary: PathBuf,
     /// The data directory, made if absent.
     pub data: PathBuf,
-    /// What fills an empty store.
+    /// The file that fills an empty store.
     pub seed: PathBuf,
     /// The port: `None` is the service's own default, 0 a free one.
     pub port: Option<u16>,
@@ -96,9 +96,9 @@ pub(crate) struct Server {
     lines: Receiver<String>,
     name: &'static str,
     log: PathBuf,
-    /// Where it is reached, without a slash at the end.
+    /// The address at which it is reached, without a slash at the end.
     pub url: String,
-    /// What it printed before it was ready.
+    /// The lines that it printed before it was ready.
     pub banner: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Whether it still runs.
+    /// Tells whether it still runs.
     ///
     /// # Errors
     /// If the system cannot say.

@@ -11,10 +11,10 @@ use crate::run::progress::spinner;
 use crate::run::service::tail;
 use crate::run::workspace::target;
 
-/// How long one command may take before it is killed.
+/// The time that one command may take before it is killed.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
-/// What a step does; it says so in a few words.
+/// The work of a step; it says in a few words what it did.
 type Work = Box<dyn Fn(&Step, &ProgressBar) -> Result<String>>;
 
 /// One row of a table of steps.
@@ -119,7 +119,7 @@ impl<'a> Done<'a> {
     }
 }
 
-/// Whether a line of `cargo test` names a test that failed, or where it did; the end of a long log no longer shows it.
+/// Tells whether a line of `cargo test` names a test that failed, or where it did; the end of a long log no longer shows it.
 fn is_verdict(line: &str) -> bool {
     line.ends_with(" ... FAILED")
         || (line.starts_with("thread '") && line.contains(" panicked at "))

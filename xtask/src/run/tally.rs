@@ -1,4 +1,4 @@
-//! What test runners say they ran: sums of it, in which a skipped test is never a passed one.
+//! Sums of what test runners say they ran, in which a skipped test is never a passed one.
 
 use anyhow::{Result, bail};
 

@@ -1,4 +1,4 @@
-//! Where things are, and cargo itself.
+//! Folders of the workspace, and cargo itself.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or_else(|| Path::new("."))
 }
 
-/// Where cargo builds: `CARGO_TARGET_DIR`, else `target/` of the repository.
+/// The folder in which cargo builds: `CARGO_TARGET_DIR`, else `target/` of the repository.
 pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -23,7 +23,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command prints.
+/// Runs a command and gives what it prints.
 ///
 /// # Errors
 /// If it cannot be started or fails; the message carries its standard error.

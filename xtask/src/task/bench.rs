@@ -10,7 +10,7 @@ use crate::run::workspace::cargo;
 /// Arguments of `bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// What to measure [default: everything]
+    /// The measurement to make [default: everything]
     #[arg(value_parser = ["kv", "host", "object", "video", "tabs"])]
     pub what: Option<String>,
 }

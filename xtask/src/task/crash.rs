@@ -51,13 +51,13 @@ const FAULTS_FULL: u64 = 7;
 
 /// The name of the rounds of the stores.
 const STORES: &str = "stores";
-/// How often a service is killed in the short form, which `test` runs.
+/// The kills of a service in the short form, which `test` runs.
 const KILLS_SHORT: u32 = 3;
-/// How often in the full form.
+/// The kills in the full form.
 const KILLS_FULL: u32 = 20;
-/// How often uploads in parts are killed in the full form: there is more between their steps.
+/// The kills of uploads in parts in the full form: there is more between their steps.
 const KILLS_OF_PARTS: u32 = 50;
-/// How often the power is cut in the full form.
+/// The power cuts in the full form.
 const CUTS_FULL: u32 = 5;
 
 /// Builds, installs the clients and runs the rounds.

@@ -11,7 +11,7 @@ use crate::run::service::{Service, tail};
 use crate::run::workspace::{root, target};
 use crate::task::e2e;
 
-/// Who the demo data lets in: labels and values.
+/// The credentials that the demo data lets in: labels and values.
 ///
 /// # Errors
 /// If the seed file cannot be read.

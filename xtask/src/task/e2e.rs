@@ -19,7 +19,7 @@ use crate::run::service::{Options, SERVICES, Server, Service, tail};
 use crate::run::tally::{cargo_tests, client_checks};
 use crate::run::workspace::{cargo, files, root, target};
 
-/// How long one file may take.
+/// The time that one file may take.
 const LIMIT: Duration = Duration::from_secs(6 * 60);
 
 /// Arguments of `e2e`.
@@ -273,7 +273,7 @@ fn environment(command: &mut Command, service: &Service, server: &Server) -> Res
     Ok(())
 }
 
-/// What the first identity of a seed file is known by.
+/// The credentials of the first identity of a seed file.
 pub(crate) fn credentials(service: &Service, seed: &Value) -> Vec<(&'static str, String)> {
     let pointers: &[(&str, &str)] = match service.short {
         "object" => &[

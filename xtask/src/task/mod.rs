@@ -1,4 +1,4 @@
-//! What a person calls: one file for each sub-command.
+//! Sub-commands, one file each.
 
 pub(crate) mod bench;
 pub(crate) mod crash;

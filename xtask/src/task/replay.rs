@@ -15,7 +15,7 @@ use crate::task::e2e;
 pub(crate) struct Arguments {
     /// Directory of recorded scenarios [default: tests/tabs/corpus]
     pub directory: Option<PathBuf>,
-    /// What each page of the scenarios does [default: tests/tabs/fixtures.json]
+    /// The file that says what each page of the scenarios does [default: tests/tabs/fixtures.json]
     #[arg(long, value_name = "FILE")]
     pub fixtures: Option<PathBuf>,
 }

@@ -18,10 +18,10 @@ pub(crate) struct Arguments {
     pub step: Option<String>,
 }
 
-/// How long each fuzz target runs.
+/// The time that each fuzz target runs.
 const FUZZ_SECONDS: u64 = 60;
 
-/// How long cargo-fuzz may take before it is killed.
+/// The time that cargo-fuzz may take before it is killed.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// Runs every step, whatever the others say.

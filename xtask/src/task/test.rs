@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::check::{licences, links, purity};
+use crate::check::{docstrings, licences, links, purity};
 use crate::run::service::SERVICES;
 use crate::run::steps::{self, Step};
 use crate::run::tally::cargo_tests;
@@ -33,6 +33,7 @@ fn steps() -> Vec<Step> {
         Step::command("format", 10, || cargo(&["fmt", "--all", "--check"]), said("")),
         Step::new("licences", 10, licences::check),
         Step::new("links", 5, links::check),
+        Step::new("docstrings", 5, docstrings::check),
         Step::new("purity", 15, purity::check),
         Step::command("lints", 210, || cargo(LINTS), said("no warning")),
         Step::new("domains", 150, domains),

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     /// Begin with the demo data alone: forget what earlier runs kept
     #[arg(long)]
     pub fresh: bool,
-    /// Where the data is kept [default: up/ of the target directory]
+    /// The folder that holds the data [default: up/ of the target directory]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }

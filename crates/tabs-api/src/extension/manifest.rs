@@ -19,7 +19,7 @@ pub struct Manifest {
     pub host_permissions: Vec<String>,
     /// Content scripts with the patterns of the pages that they run in.
     pub content_scripts: Vec<ContentScript>,
-    /// Where it runs beside incognito windows.
+    /// The way it runs beside incognito windows.
     pub incognito: Incognito,
 }
 

@@ -12,7 +12,7 @@ pub struct Extension {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Where it runs beside incognito windows.
+    /// The way it runs beside incognito windows.
     incognito: Incognito,
     /// True if the user lets it into incognito windows.
     is_let_incognito: bool,

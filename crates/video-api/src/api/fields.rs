@@ -10,7 +10,7 @@ const MASK_BYTES_MAX: usize = 8 * 1024;
 /// Masks deeper than this are refused.
 const DEPTH_MAX: usize = 32;
 
-/// Which members of an answer are wanted.
+/// The members of an answer that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mask {
     /// The mask of every member.

@@ -15,7 +15,7 @@ const FORM: u8 = 1;
 /// The bytes at the end of a token that tell it from a changed one.
 const SEAL_BYTES: usize = 4;
 
-/// Which way a page lies from its key.
+/// The direction in which a page lies from its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// After it.
@@ -27,7 +27,7 @@ pub enum Direction {
 /// The beginning of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageToken {
-    /// Which way to read.
+    /// The direction to read in.
     pub direction: Direction,
     /// Number of rows that come before the page, where rows have positions.
     pub position: u32,

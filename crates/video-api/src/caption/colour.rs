@@ -34,7 +34,7 @@ const NAMED: [(&str, u32); 18] = [
     ("silver", 0xc0_c0c0),
     ("teal", 0x00_8080),
 ];
-/// How many of [`NAMED`] are classes that WebVTT gives a colour to.
+/// The number of those of [`NAMED`] that are classes which WebVTT gives a colour to.
 const WEBVTT_CLASSES: usize = 8;
 
 impl Colour {

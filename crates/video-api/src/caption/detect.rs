@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::lines::Lines;
 use super::{Format, sbv, scc, srt};
 
-/// What a file turned out to be.
+/// The format that a file turned out to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detected {
     /// Captions in a format that is read.

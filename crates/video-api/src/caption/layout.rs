@@ -11,11 +11,11 @@ pub struct Percent(u32);
 /// The alignment of lines of text within their box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Align {
-    /// Where the text's direction starts.
+    /// The place where the text's direction starts.
     Start,
     /// In the middle, which is the default.
     Center,
-    /// Where the text's direction ends.
+    /// The place where the text's direction ends.
     End,
     /// At the left.
     Left,

@@ -142,7 +142,7 @@ fn spaced_track() -> impl Strategy<Value = Track> {
     })
 }
 
-/// What two formats both hold of a cue, so that it survives the way through both.
+/// The part of a cue that two formats both hold, so that it survives the way through both.
 #[derive(Debug, PartialEq)]
 struct Held {
     times: (u64, u64),

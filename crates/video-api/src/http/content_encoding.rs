@@ -16,7 +16,7 @@ use crate::api::error::Error;
 /// Bytes that are unpacked at once: gzip makes at most 1,032 of one, so a step holds no more than about a megabyte.
 const STEP_BYTES: usize = 1_024;
 
-/// Why a body cannot be unpacked.
+/// The reason why a body cannot be unpacked.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EncodingError {
     /// `Content-Encoding` names another encoding than gzip.
@@ -63,7 +63,7 @@ pub(super) struct DecodedBody<'b, B> {
     step: Step,
 }
 
-/// Where the unpacking is.
+/// The state of the unpacking.
 enum Step {
     /// Nothing is packed.
     Plain,
@@ -128,7 +128,7 @@ where
     }
 }
 
-/// What became of a frame that arrived.
+/// The outcome of a frame that arrived.
 enum Taken {
     /// It is what the reader gets.
     Answer(Option<Result<Frame<Bytes>, BoxError>>),

@@ -20,7 +20,7 @@ use crate::resource::videos::player::{self, Subtitles, ticket};
 use crate::resource::videos::record::Video;
 use crate::upload::media::Content;
 
-/// What a browser lets the page do: nothing from elsewhere, no script or style within it. Any page may embed it, that is its use.
+/// The content security policy of the page: nothing from elsewhere, no script or style within it. Any page may embed it, that is its use.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'";
 /// The script, and its style.
@@ -34,7 +34,7 @@ pub(super) fn is_player(path: &str) -> bool {
     path.starts_with("/embed/")
 }
 
-/// What is asked for below `/embed/ID`.
+/// The part of the player that a path below `/embed/ID` asks for.
 enum Part<'p> {
     Page,
     Video,

@@ -282,7 +282,7 @@ where
     }
 }
 
-/// Why a body could not be read to its end.
+/// The reason why a body could not be read to its end.
 pub(super) fn broken_body(error: &(dyn std::error::Error + 'static)) -> Error {
     error.downcast_ref::<EncodingError>().map_or(Error::BodyBroken, Error::from)
 }

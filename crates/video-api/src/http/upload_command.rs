@@ -14,16 +14,16 @@ type Header = (HeaderName, Cow<'static, str>);
 
 /// Names the protocol, as `uploadType` does.
 const PROTOCOL: &str = "x-goog-upload-protocol";
-/// What is asked of a session.
+/// The header that says what is asked of a session.
 const COMMAND: &str = "x-goog-upload-command";
-/// Where the bytes of a request begin.
+/// The header that says where the bytes of a request begin.
 const OFFSET: &str = "x-goog-upload-offset";
-/// Whether a session goes on.
+/// The header that says whether a session goes on.
 const STATUS: HeaderName = HeaderName::from_static("x-goog-upload-status");
-/// How many bytes have arrived.
+/// The header that says how many bytes have arrived.
 const SIZE_RECEIVED: HeaderName = HeaderName::from_static("x-goog-upload-size-received");
 
-/// What a request says of its media beside the media.
+/// The facts that a request states of its media beside the media.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Declared {
     /// The type.
@@ -32,7 +32,7 @@ pub(super) enum Declared {
     ContentLength,
 }
 
-/// What is said of the media in either vocabulary.
+/// The value that a request states of the media in either vocabulary.
 pub(super) fn declared(request: &ApiRequest, what: Declared) -> Option<&str> {
     let [command, range] = match what {
         Declared::ContentType => ["x-goog-upload-header-content-type", "x-upload-content-type"],

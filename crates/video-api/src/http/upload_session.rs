@@ -325,7 +325,7 @@ impl VideoApi {
     }
 }
 
-/// What has arrived, in the words of the request: 308 with `Range`, the same as 200 for a client that reads 308 as a redirection, or the
+/// The answer that says what has arrived, in the words of the request: 308 with `Range`, the same as 200 for a client that reads 308 as a redirection, or the
 /// headers of commands.
 fn progress(request: &ApiRequest, id: &str, received: u64, operation: &'static str) -> ApiResponse {
     let mut headers = vec![(UPLOAD_ID, id.to_owned().into())];

@@ -12,7 +12,7 @@ use super::postings::Number;
 /// Neighbouring documents of one row.
 pub const BLOCK: u64 = 128;
 
-/// What a column holds of a document.
+/// The value of a document in a column.
 pub trait Cell<const BYTES: usize>: Sized {
     /// The rows, by the numbers that they are for: each of [`BLOCK`] documents.
     const ROWS: Table<u64, Row<BYTES>>;

@@ -38,7 +38,7 @@ struct Track {
     pixels: (u64, u64),
     shown: (u64, u64),
     display_unit: u64,
-    /// How the frames hold a picture for each eye; 0 where they do not.
+    /// The way frames hold a picture for each eye; 0 where they do not.
     stereo_mode: u64,
     channels: u64,
     /// Nanoseconds a frame.

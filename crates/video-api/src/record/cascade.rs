@@ -6,7 +6,7 @@ use triptych_core::kv::{JsonRecord, Table, Tx};
 /// Jobs that are not done: their kind, and what is gone, with what is still to be known of it.
 pub const CASCADES: Table<(u8, String), Known> = Table::new(0x49);
 
-/// What a job still has to know of a thing that is gone: the title of a channel, the time of a comment.
+/// The fact that a job still has to know of a thing that is gone: the title of a channel, the time of a comment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Known(pub String);

@@ -21,7 +21,7 @@ const SIZES_ALWAYS: usize = 3;
 /// The id that stands for the video of a playlist without any.
 pub const NO_VIDEO: &str = "none";
 
-/// What decides about the sizes of a video's picture.
+/// The facts that decide about the sizes of a video's picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Source {
     /// True if the video has 720 lines or more.

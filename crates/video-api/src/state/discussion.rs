@@ -35,7 +35,7 @@ pub(super) struct Subject<'s> {
     pub(super) channel: &'s str,
     /// The video.
     pub(super) video: &'s str,
-    /// When it was published.
+    /// The time when it was published.
     pub(super) published: Timestamp,
 }
 

@@ -90,7 +90,7 @@ pub struct Generator {
     busiest: Option<(String, Timestamp)>,
     /// Threads about it that were made.
     threads: u64,
-    /// What other channels did, by channel: counted in rows that several parts would write.
+    /// The deeds of other channels, by channel: counted in rows that several parts would write.
     done: Vec<Done>,
     /// Channels for which that was handed out.
     counted: usize,

@@ -21,7 +21,7 @@ mod vocabulary;
 #[cfg(test)]
 mod tests;
 
-/// Why a state could not be written or read.
+/// The reason why a state could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The text cannot be read or written.
@@ -30,9 +30,9 @@ pub enum StateError {
     /// The text is no export, or not a whole one.
     #[error("line {line}: {reason}")]
     Refused {
-        /// Which line, counted from 1.
+        /// The line, counted from 1.
         line: u64,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A thing that was made up breaks a rule of its own.

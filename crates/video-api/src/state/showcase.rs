@@ -1,4 +1,4 @@
-//! What generated channels show beside their videos: sections of their page, and favourites among the videos of others.
+//! Showcases of generated channels: sections of their page, and favourites among the videos of others.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ pub(super) struct KnownVideo {
     pub(super) id: String,
     /// The channel that it is on.
     pub(super) channel: u64,
-    /// When it was published.
+    /// The time when it was published.
     pub(super) published: Timestamp,
     /// Its counts, which a favourite changes.
     pub(super) counts: VideoCounts,

@@ -1,4 +1,4 @@
-//! What the fuzz targets of captions do with their input.
+//! The work of the fuzz targets of captions.
 
 use video_api::caption::{Format, encoding};
 
@@ -27,7 +27,7 @@ pub(crate) fn scc(data: &[u8]) {
     run(Format::Scenarist, data);
 }
 
-/// What is read is written in every format so that it can be read, and in its own as it was.
+/// Checks that what is read is written in every format so that it can be read, and in its own as it was.
 fn run(format: Format, data: &[u8]) {
     let Ok(track) = format.read(&encoding::decode(data)) else { return };
     for cue in &track.cues {

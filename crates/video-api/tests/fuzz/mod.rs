@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input, shared with the test that replays their corpora.
+//! The work of the fuzz targets, shared with the test that replays their corpora.
 
 use std::convert::Infallible;
 

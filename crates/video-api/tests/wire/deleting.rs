@@ -1,4 +1,4 @@
-//! What goes with a thing that is deleted, step by step, and what of it is seen meanwhile.
+//! Things that go with one that is deleted, step by step, and what of them is seen meanwhile.
 
 use std::sync::Arc;
 

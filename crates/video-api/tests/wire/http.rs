@@ -1,4 +1,4 @@
-//! What HTTP itself asks of the service: methods, conditions, pages of other origins, bodies that are refused.
+//! Rules of HTTP itself: methods, conditions, pages of other origins, bodies that are refused.
 
 use serde_json::{Value, json};
 

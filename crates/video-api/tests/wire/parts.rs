@@ -1,4 +1,4 @@
-//! What `part` means in a write: what is written, and what is answered.
+//! The meaning of `part` in a write: what is written, and what is answered.
 
 use serde_json::{Value, json};
 use video_api::api::operation::{Method, Run};

@@ -44,7 +44,7 @@ async fn at_once(
     told
 }
 
-/// How often each outcome was told.
+/// The number of times that each outcome was told.
 fn tally(told: Vec<(u16, String)>) -> BTreeMap<(u16, String), usize> {
     let mut counts = BTreeMap::new();
     told.into_iter().for_each(|one| *counts.entry(one).or_default() += 1);

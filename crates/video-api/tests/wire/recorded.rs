@@ -1,4 +1,4 @@
-//! What the stock clients really sent, byte for byte, and what it comes to here.
+//! The requests that the stock clients really sent, byte for byte, and what they come to here.
 
 use crate::service::{Answer, Service};
 

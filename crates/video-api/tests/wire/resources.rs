@@ -1,4 +1,4 @@
-//! What each resource does over the wire, where a unit test would not see it.
+//! The behaviour of each resource over the wire, where a unit test would not see it.
 
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use video_api::http::LibreTranslate;
 
 use crate::service::{Answer, Service};
 
-/// What the stand-in does with a request.
+/// The manner in which the stand-in answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Good,

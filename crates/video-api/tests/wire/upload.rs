@@ -1,4 +1,4 @@
-//! How bodies arrive: packed, and in each vocabulary of uploads in pieces.
+//! The forms in which bodies arrive: packed, and in each vocabulary of uploads in pieces.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What people say and do: comments, captions, sections, subscriptions, activities, members, reports of abuse.
+//! Words and deeds of people: comments, captions, sections, subscriptions, activities, members, reports of abuse.
 
 use std::io::Cursor;
 

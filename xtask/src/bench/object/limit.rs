@@ -1,4 +1,4 @@
-//! What the machine itself can do: the same durable work without a service, and the digests alone.
+//! The limits of the machine itself: the same durable work without a service, and the digests alone.
 
 use std::fs::{File, rename};
 use std::io::Write;
@@ -64,7 +64,7 @@ pub(super) fn hash(body: &[u8], threads: usize, span: Duration) -> Result<f64> {
     })
 }
 
-/// How often a second `work` is done by some threads in all, whole pieces of work counted until the last one ends.
+/// The number of times a second that `work` is done by some threads in all, whole pieces of work counted until the last one ends.
 fn over(
     threads: usize,
     span: Duration,

@@ -18,7 +18,7 @@ pub(super) const SECRET_KEY: &str = "bench-secret-for-this-run-alone";
 const REGION: &str = "us-east-1";
 /// The longest head of an answer.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// How long a server may be silent.
+/// The time that a server may be silent.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Signs requests (SigV4 with an unsigned payload); the key of the day is derived once.

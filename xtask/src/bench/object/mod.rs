@@ -26,14 +26,14 @@ const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 const SIZES: [usize; 4] = [4 * KIB, 64 * KIB, MIB, 64 * MIB];
 const CONNECTIONS: [usize; 3] = [1, 16, 64];
-/// How long each rate is measured, and how often; all take turns, so that each meets the same machine.
+/// The time that each rate is measured, and the number of rounds; all take turns, so that each meets the same machine.
 const SPAN: Duration = Duration::from_millis(1_500);
 const ROUNDS: usize = 3;
-/// Where more bytes are under way at once, one round has to do: each takes as much of the disk, for every server.
+/// The bytes under way at once beyond which one round has to do: each takes as much of the disk, for every server.
 const ROUNDS_BYTES_MAX: usize = 1024 * MIB;
-/// How many connections fill what is then read.
+/// The number of connections that fill what is then read.
 const READ_FROM: usize = 4;
-/// What 64 uploads at once may add to the process.
+/// The memory that 64 uploads at once may add to the process.
 const UPLOADS: usize = 64;
 const UPLOAD_BYTES: usize = 128 * MIB;
 const UPLOADS_MIB_MAX: f64 = 200.0;
@@ -42,7 +42,7 @@ const FEW_KEYS: u64 = 1_000;
 const MANY_KEYS: u64 = 1_000_000;
 const FLAT_RUNS: usize = 9;
 const FLAT_PUTS: u64 = 2_000;
-/// How much dearer a PUT among many keys may be.
+/// The factor by which a PUT among many keys may be dearer.
 const FLAT_WITHIN: f64 = 1.3;
 
 /// Everything about the object store; see the module.
@@ -284,7 +284,7 @@ fn over(connections: usize) -> String {
     }
 }
 
-/// How much memory many large uploads at once add to the process at the most.
+/// The most memory that many large uploads at once add to the process.
 fn uploads_at_once() -> Result<Row> {
     let own = Own::start()?;
     let work = Work::Put { prefix: "uploads".into(), body: body(UPLOAD_BYTES) };

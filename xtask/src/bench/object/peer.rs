@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A peer.
 pub(super) struct Peer {
-    /// What it is called in tables.
+    /// The name that it has in tables.
     pub name: &'static str,
     /// The most bytes that are sent to it at once: one of them keeps all bodies in memory.
     pub in_flight_max: usize,

@@ -18,7 +18,7 @@ use triptych_core::time::Timestamp;
 
 use super::report::Row;
 
-/// How long each rate is measured.
+/// The time that each rate is measured.
 const SPAN: Duration = Duration::from_secs(2);
 const EXTENSION: &str = "abcdefghijklmnopabcdefghijklmnop";
 const CALLS_MIN: f64 = 1_000_000.0;
@@ -197,7 +197,7 @@ fn queries() -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What 20,000 tabs with a page and a history take of this process.
+/// The memory of this process that 20,000 tabs with a page and a history take.
 fn memory() -> Result<Row> {
     let before = resident_bytes()?;
     let tabs = 20_000;

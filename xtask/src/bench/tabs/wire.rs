@@ -104,7 +104,7 @@ async fn upgrade(mut request: Request<Incoming>) -> Result<Response<Full<Bytes>>
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// What was read and not yet taken.
+    /// The number of bytes that were read and not yet taken.
     filled: usize,
 }
 
@@ -345,7 +345,7 @@ async fn hear(mut stream: tokio::net::TcpStream) -> Result<()> {
     Ok(())
 }
 
-/// Where the text of the first frame begins and where it ends, once it is there in full.
+/// The places where the text of the first frame begins and ends, once it is there in full.
 fn whole(read: &[u8]) -> Option<(usize, usize)> {
     let (head, length) = match read.get(1)? & 0x7f {
         126 => (4, usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?]))),

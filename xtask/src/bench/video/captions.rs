@@ -18,7 +18,7 @@ const FORMATS: [&str; 5] = ["srt", "vtt", "sbv", "ttml", "scc"];
 const FILE_BYTES: usize = 1024 * 1024;
 /// The longest that a conversion may take.
 const CONVERSION: Duration = Duration::from_millis(20);
-/// How often each is timed, each time on a track of its own; the middle one counts.
+/// The number of times that each is timed, each time on a track of its own; the middle one counts.
 const TURNS: usize = 5;
 
 /// The slowest of all conversions between two formats.

@@ -10,7 +10,7 @@ use crate::bench::load::{Connection, percentile_99};
 use crate::bench::report::Row;
 use crate::run::service::Service;
 
-/// How long answers are timed, before and during the removal.
+/// The time that answers are timed, before and during the removal.
 const SPAN: Duration = Duration::from_secs(10);
 
 /// Closes the account whose video has most comments. It is the last thing that is asked of a store.

@@ -71,7 +71,7 @@ fn series(thread: &Value) -> Option<&str> {
     text.split_whitespace().next_back()
 }
 
-/// What many threads cost beside few.
+/// The cost of many threads beside few.
 pub(super) fn scaled(few: &Rates, many: &Rates, threads: u64) -> Vec<Row> {
     let row = |what: &str, value: f64, of: f64| Row {
         what: format!("video-api: {what}, {threads} threads of one video"),

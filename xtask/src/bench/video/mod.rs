@@ -36,7 +36,7 @@ const MEMORY_MIB_MAX: f64 = 2_048.0;
 /// The page that is to cost what the first one does, and the videos of a page.
 const PAGE: usize = 1_000;
 const PAGE_VIDEOS: usize = 5;
-/// What a list may cost on the large store, as a share of its rate on the small one.
+/// The least rate of a list on the large store, as a share of its rate on the small one.
 const FLAT: f64 = 1.0 / 1.5;
 
 /// Requests a second of each kind.
@@ -55,7 +55,7 @@ struct Rates {
     comments: comments::Rates,
 }
 
-/// How much a store holds.
+/// The size of a store.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     videos: u64,
@@ -210,7 +210,7 @@ fn filled(
     Ok(Filled { data: data.to_owned(), busiest: busiest.to_owned() })
 }
 
-/// What is asked for, as a client finds it.
+/// The ids that are asked for, as a client finds them.
 struct Targets {
     videos: Vec<String>,
     items: Vec<String>,

@@ -25,7 +25,7 @@ const LISTS: [(&str, &str); 3] = [
     ("activities.list", "activities?part=snippet,contentDetails"),
 ];
 
-/// What the lists of a channel with many subscriptions cost beside one with few.
+/// The cost of the lists of a channel with many subscriptions beside one with few.
 pub(super) fn measure(service: &'static Service, folder: &Path, many: u64) -> Result<Vec<Row>> {
     let mut rates = Vec::new();
     for (subscriptions, page) in [(FEW, FEW_PAGE), (many, MANY_PAGE)] {

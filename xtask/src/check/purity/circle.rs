@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who needs whom, by name.
+/// The modules that each one needs, by name.
 pub(super) type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// A circle that should not be.
@@ -10,7 +10,7 @@ pub(super) type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 pub(super) struct Circle<'a> {
     /// Its modules in the order of its arrows; the last needs the first.
     pub path: Vec<&'a str>,
-    /// How many modules hang together by circles here, of which `path` shows one.
+    /// The number of modules that hang together by circles here, of which `path` shows one.
     pub modules: usize,
 }
 
@@ -49,7 +49,7 @@ fn remove(graph: &mut Graph<'_>, name: &str) {
     }
 }
 
-/// Whether a module is above all others of these.
+/// Tells whether a module is above all others of these.
 fn is_above_others<'a>(top: &str, mut names: impl Iterator<Item = &'a &'a str>) -> bool {
     names.all(|name| *name == top || is_below(name, top))
 }

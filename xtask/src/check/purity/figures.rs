@@ -74,7 +74,7 @@ fn room(source: &Path, file: &Path) -> Option<String> {
     (name != "lib").then(|| name.to_owned())
 }
 
-/// How many folders and files stand at the top.
+/// The number of folders and files at the top.
 fn top(source: &Path) -> Result<(usize, usize)> {
     let (mut folders, mut files) = (0, 0);
     for entry in std::fs::read_dir(source)? {

@@ -20,7 +20,7 @@ pub(super) struct Arrow {
     pub to_file: PathBuf,
 }
 
-/// What a path leads to.
+/// The module or item that a path leads to.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     /// A module itself.
@@ -37,7 +37,7 @@ impl Target {
     }
 }
 
-/// How many imports of imports are followed, so that two that name each other end.
+/// The most imports of imports that are followed, so that two that name each other end.
 const STEPS_MAX: usize = 16;
 
 /// All arrows within a crate, sorted.
@@ -76,7 +76,7 @@ pub(super) fn arrows(all: &Crate) -> Vec<Arrow> {
     found
 }
 
-/// Whether an import needs its target here: a signpost does not, and a module that is only named as the start of longer paths
+/// Tells whether an import needs its target here: a signpost does not, and a module that is only named as the start of longer paths
 /// is needed by those.
 fn is_need(module: &Module, import: &Import, target: Target) -> bool {
     let Some(name) = &import.name else { return true };
@@ -120,7 +120,7 @@ impl Crate {
         }
     }
 
-    /// What a name means in a module: its own child or item, an import of its, or what a glob brings.
+    /// The meaning of a name in a module: its own child or item, an import of its, or what a glob brings.
     fn lookup(&self, at: usize, name: &str, steps: usize) -> Option<Target> {
         let steps = steps.checked_sub(1)?;
         let module = self.modules.get(at)?;

@@ -1,4 +1,4 @@
-//! What a module defines, imports and names.
+//! The definitions, imports and names of a module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(super) struct Import {
     pub path: Vec<String>,
     /// The name that it brings; a glob has none.
     pub name: Option<String>,
-    /// Whether others may import it from here.
+    /// Tells whether others may import it from here.
     pub is_public: bool,
     /// Its line.
     pub line: usize,
@@ -25,7 +25,7 @@ pub(super) struct Mention {
     pub line: usize,
 }
 
-/// What one pair of braces of a module, or its file, holds.
+/// The contents of one pair of braces of a module, or of its file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
     /// The name of the file's module: `kv::sled`, or `crate` for the root of a library; in a program each begins with `main`.

@@ -15,7 +15,7 @@ pub(super) struct Plan {
     pub name: String,
     /// Its `src/`.
     pub source: PathBuf,
-    /// How many files its modules have.
+    /// The number of files of its modules.
     pub modules: usize,
     /// The arrows of its library and of its program, each within itself.
     pub arrows: Vec<Arrow>,

@@ -5,7 +5,7 @@
 pub(super) enum Kind {
     /// An identifier or a keyword.
     Word(String),
-    /// What a string literal holds, escapes as they are written.
+    /// The contents of a string literal, escapes as they are written.
     Text(String),
     /// The sign between the parts of a path.
     PathSep,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 /// A token and the line that it begins on.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    /// What it is.
+    /// The kind of token.
     pub kind: Kind,
     /// Counted from 1.
     pub line: usize,
@@ -28,7 +28,7 @@ impl Token {
         if let Kind::Word(word) = &self.kind { Some(word) } else { None }
     }
 
-    /// Whether it is this sign.
+    /// Tells whether it is this sign.
     pub(super) fn is(&self, sign: char) -> bool {
         self.kind == Kind::Sign(sign)
     }
@@ -185,7 +185,7 @@ fn without_tests(all: &[Token]) -> Vec<Token> {
     kept
 }
 
-/// What stands behind these words and signs, if the tokens begin with them.
+/// The tokens behind these words and signs, if they begin with them.
 fn behind_signs<'a>(tokens: &'a [Token], signs: &[&str]) -> Option<&'a [Token]> {
     let (head, behind) = tokens.split_at_checked(signs.len())?;
     let is_same = |(token, sign): (&Token, &&str)| match &token.kind {
@@ -196,7 +196,7 @@ fn behind_signs<'a>(tokens: &'a [Token], signs: &[&str]) -> Option<&'a [Token]> 
     head.iter().zip(signs).all(is_same).then_some(behind)
 }
 
-/// What stands behind an item: its block, its semicolon, or the comma of a field; a bracket that it never opened ends it too.
+/// The tokens behind an item: after its block, its semicolon, or the comma of a field; a bracket that it never opened ends it too.
 fn behind_item(tokens: &[Token]) -> &[Token] {
     let mut rest = tokens;
     while rest.first().is_some_and(|token| token.is('#')) {
@@ -224,7 +224,7 @@ fn behind_item(tokens: &[Token]) -> &[Token] {
     &[]
 }
 
-/// What begins an item, whose generics may have commas.
+/// The words that begin an item, whose generics may have commas.
 const ITEMS: [&str; 14] = [
     "pub",
     "mod",
@@ -242,7 +242,7 @@ const ITEMS: [&str; 14] = [
     "macro_rules",
 ];
 
-/// What stands behind the square brackets that begin here.
+/// The tokens behind the square brackets that begin here.
 fn behind_brackets(tokens: &[Token]) -> &[Token] {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {

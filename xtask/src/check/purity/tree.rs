@@ -31,7 +31,7 @@ impl Crate {
         Ok(found)
     }
 
-    /// How many files it has.
+    /// The number of its files.
     pub(super) fn files(&self) -> usize {
         let files: BTreeSet<_> = self.modules.iter().map(|module| &module.file).collect();
         files.len()

@@ -1,4 +1,4 @@
-//! Where the world may be touched, and the words that touch it.
+//! The places where the world may be touched, and the words that touch it.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ const IMPURE: [(&str, &[&str]); 4] = [
     ("tabs-api", &["http/", "main.rs", "commands/"]),
 ];
 
-/// What a domain module never says: runtimes, sockets, engines, files, the environment, clocks, randomness, the terminal.
+/// Words that a domain module never says: runtimes, sockets, engines, files, the environment, clocks, randomness, the terminal.
 const BANNED: [&str; 20] = [
     "tokio::",
     "hyper::",
@@ -58,7 +58,7 @@ pub(super) fn breaches(name: &str, source: &Path) -> Result<(Vec<String>, usize)
     Ok((found, scanned))
 }
 
-/// Whether a file, named from its crate's `src/`, may touch the world.
+/// Tells whether a file, named from its crate's `src/`, may touch the world.
 fn is_impure(crate_name: &str, file: &str) -> bool {
     let file = file.replace('\\', "/");
     let is_within =
@@ -80,7 +80,7 @@ fn banned(path: &Path, text: &str) -> Vec<String> {
     breaches
 }
 
-/// Whether `code` has `word` as a path of its own: neither `my_tokio::` nor `self::tokio::` is `tokio::`.
+/// Tells whether `code` has `word` as a path of its own: neither `my_tokio::` nor `self::tokio::` is `tokio::`.
 fn says(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code.get(..at).and_then(|head| head.chars().next_back());

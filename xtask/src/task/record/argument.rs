@@ -10,7 +10,7 @@ use super::theme::Theme;
 /// Draws arguments that fit the picture of the browser.
 #[derive(Debug)]
 pub(super) struct Arguments {
-    /// Where chance comes from.
+    /// The source of chance.
     pub random: Random,
     /// The picture of the browser.
     pub sketch: Sketch,

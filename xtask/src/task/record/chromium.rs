@@ -22,7 +22,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 #[derive(Debug)]
 pub(super) struct Chromium {
     child: Child,
-    /// Where it is asked.
+    /// The contract through which it is asked.
     pub contract: Contract,
 }
 

@@ -16,7 +16,7 @@ use super::theme::Theme;
 pub(super) struct Seed {
     /// The number given by whoever asks.
     pub seed: u64,
-    /// Which of the scenarios of that seed.
+    /// The number of the scenario among those of that seed.
     pub number: usize,
     /// About how many steps it has.
     pub length: usize,

@@ -6,7 +6,7 @@ use super::random::Random;
 
 /// The corner of the window, which the browser is started with.
 const WINDOW: (usize, usize) = (10, 10);
-/// Where the first tab begins, and how far apart tabs are while there is room for all.
+/// The place of the first tab, and the distance of tabs while there is room for all.
 const FIRST_TAB: usize = 40;
 const TAB_WIDTH: usize = 240;
 /// Half of the strip's height.

@@ -1,4 +1,4 @@
-//! Where two runs of a scenario differ first, and of what class the difference is.
+//! The first difference of two runs of a scenario, and its class.
 
 use std::collections::BTreeSet;
 

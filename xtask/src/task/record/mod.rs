@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Scenarios of your own, in place of generated ones: a file, or a folder of them
     #[arg(long, value_name = "PATH", conflicts_with_all = ["theme", "seed", "count", "length"])]
     pub scenarios: Option<PathBuf>,
-    /// Where recordings are written [default: target/tabs-record]
+    /// The folder that recordings are written to [default: target/tabs-record]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
     /// Number of classes of mismatches that are shrunk to their shortest scenario

@@ -9,7 +9,7 @@ use super::scenario::Step;
 pub(super) struct Tab {
     /// `$T2`.
     pub name: String,
-    /// Where it is.
+    /// The address that it shows.
     pub url: String,
     /// The group that it is in.
     pub group: Option<String>,

@@ -1,4 +1,4 @@
-//! What is said where a fault is asked for by its reason: the sentence and the place that the reason has when a request brings it about,
+//! The wording of a fault that is asked for by its reason: the sentence and the place that the reason has when a request brings it about,
 //! and for reasons that no rule here brings about, those of the interface's own description.
 
 use super::{Error, Place, Rule};

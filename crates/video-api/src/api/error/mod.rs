@@ -1,4 +1,4 @@
-//! Why a request is refused: one enum, in the order in which the checks run. Status, reason, domain and place of
+//! Refusals of requests: one enum, in the order in which the checks run. Status, reason, domain and place of
 //! each stand in [`Error::detail`] and nowhere else.
 //!
 //! Rows marked "ours" are where neither the spec nor the real service says; docs/video-api.md lists them.
@@ -40,7 +40,7 @@ pub struct Detail {
     pub place: Place,
 }
 
-/// Why a request was refused. Declared in the order of the checks: the first that applies is returned.
+/// The refusals of a request. Declared in the order of the checks: the first that applies is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     // The target.
@@ -120,7 +120,7 @@ pub enum Error {
     /// A parameter cannot be read as its type.
     #[error("Invalid {kind} value: '{value}'")]
     InvalidValue {
-        /// Which parameter.
+        /// The parameter.
         name: &'static str,
         /// The type's name.
         kind: &'static str,
@@ -130,7 +130,7 @@ pub enum Error {
     /// A number out of its range.
     #[error("Invalid value '{value}'. Values must be within the range: [{least}, {most}]")]
     OutOfRange {
-        /// Which parameter.
+        /// The parameter.
         name: &'static str,
         /// The value that was given.
         value: String,
@@ -142,7 +142,7 @@ pub enum Error {
     /// A value that the list of the parameter does not hold.
     #[error("Invalid string value: '{value}'. Allowed values: [{}]", .allowed.join(", "))]
     UnknownValue {
-        /// Which parameter.
+        /// The parameter.
         name: &'static str,
         /// The value that was given.
         value: String,
@@ -193,7 +193,7 @@ pub enum Error {
     /// A field of the body has the wrong type.
     #[error("Invalid value at '{path}' ({expected})")]
     InvalidField {
-        /// Where.
+        /// The place.
         path: String,
         /// The type that is expected there.
         expected: &'static str,

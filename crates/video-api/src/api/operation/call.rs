@@ -22,7 +22,7 @@ pub struct Call<'r> {
     pub parts: Vec<&'static str>,
     /// The caller.
     pub caller: &'r Caller,
-    /// When.
+    /// The time.
     pub now: Timestamp,
     /// Its body; empty without one.
     pub body: &'r Map<String, Value>,

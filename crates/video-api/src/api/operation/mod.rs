@@ -83,7 +83,7 @@ impl Part {
     }
 }
 
-/// Which credentials a request needs.
+/// The credentials that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// An API key or a token; parameters that ask for private data need a token (Spec §5).
@@ -147,7 +147,7 @@ pub struct Operation {
     pub parts: &'static [Part],
     /// True if a write that names a part which it cannot write is refused. Else such a part is only returned.
     pub written_parts_only: bool,
-    /// Which credentials it needs.
+    /// The credentials that it needs.
     pub access: Access,
     /// A token needs one of these.
     pub scopes: Scopes,

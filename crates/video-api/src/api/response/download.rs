@@ -12,7 +12,7 @@ pub struct Download {
     pub bytes: u64,
     /// The version of what is sent.
     pub etag: String,
-    /// What is made of them; nothing if they are sent as they came.
+    /// The conversion of them; none if they are sent as they came.
     pub conversion: Option<Conversion>,
 }
 

@@ -91,7 +91,7 @@ const EXTENDED_2: [(char, u8); 32] = [
     ('┘', b'+'),
 ];
 
-/// What stands for characters of none of the sets, where something does.
+/// Substitutes for characters of none of the sets.
 const REPLACED: [(char, &str); 22] = [
     ('…', "..."),
     ('–', "-"),

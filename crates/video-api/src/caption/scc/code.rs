@@ -94,7 +94,7 @@ pub(super) fn preamble_pen(row: usize, pen: Pen) -> u16 {
     ROWS.get(row).copied().unwrap_or_default() | pen.number()
 }
 
-/// What a pair of control bytes asks for.
+/// The command of a pair of control bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     /// A row, counted from 0, a column and a pen.

@@ -11,7 +11,7 @@ use super::{SIGNATURE, character};
 
 /// The end of what is still shown.
 const OPEN: MediaTime = MediaTime::MAX;
-/// How long the last caption is shown if nothing takes it away.
+/// The time that the last caption is shown if nothing takes it away.
 const LAST_MILLIS: u64 = 4_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ struct Decoder {
     loading: Screen,
     /// The frame since which the picture shows what it shows.
     since: u64,
-    /// What of it began earlier: blocks of the picture before, with the cues that they are.
+    /// The part of it that began earlier: blocks of the picture before, with the cues that they are.
     standing: Vec<(Block, usize)>,
     /// Written where it is seen, and not yet a cue.
     is_changed: bool,

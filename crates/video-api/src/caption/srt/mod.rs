@@ -19,7 +19,7 @@ struct Open {
     start: MediaTime,
     end: MediaTime,
     text: String,
-    /// Where the last line of `text` begins.
+    /// The place where the last line of `text` begins.
     last_line: usize,
 }
 

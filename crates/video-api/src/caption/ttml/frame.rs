@@ -5,7 +5,7 @@ use super::attribute::Attributes;
 /// More than any picture has.
 const LENGTH_MAX: f64 = 1e6;
 
-/// What lengths in pixels and cells are shares of.
+/// The extent that lengths in pixels and cells are shares of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     pixels: Option<(f64, f64)>,

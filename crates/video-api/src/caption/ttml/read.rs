@@ -21,7 +21,7 @@ use super::timing::Clock;
 
 /// The end of what has none.
 const OPEN: MediaTime = MediaTime::MAX;
-/// How long the last cue is shown if nothing says so.
+/// The time that the last cue is shown if nothing says so.
 const LAST_MILLIS: u64 = 4_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,7 +299,7 @@ impl Walk {
         Ok(element)
     }
 
-    /// What an element declares by the styles that it names, and by itself.
+    /// The style that an element declares by the styles that it names, and by itself.
     fn declarations(&mut self, attributes: &Attributes<'_>) -> Declared {
         let named =
             attributes.get("style").map(|names| self.styles.resolve(names)).unwrap_or_default();

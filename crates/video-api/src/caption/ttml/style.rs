@@ -10,7 +10,7 @@ use super::super::text::Style;
 use super::attribute::Attributes;
 use super::frame::Frame;
 
-/// What an element declares, or inherits.
+/// The style that an element declares, or inherits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Declared {
     italic: Option<bool>,
@@ -19,7 +19,7 @@ pub(super) struct Declared {
     colour: Option<Colour>,
     /// The alignment of lines.
     pub(super) align: Option<Align>,
-    /// Where lines stand in a region: at its first edge, in the middle, at its last.
+    /// The place of lines in a region: at its first edge, in the middle, at its last.
     pub(super) display: Option<Anchor>,
     /// A region's corner, in thousandths of a percent.
     pub(super) origin: Option<(i64, i64)>,
@@ -71,7 +71,7 @@ impl Declared {
         }
     }
 
-    /// What the elements within inherit.
+    /// The style that the elements within inherit.
     pub(super) fn inherited(self) -> Self {
         Self { display: None, origin: None, extent: None, vertical: None, ..self }
     }
@@ -100,7 +100,7 @@ fn underline(value: &str) -> Option<bool> {
 struct Named {
     own: Declared,
     references: String,
-    /// What it comes to with the styles that it names, once that is known.
+    /// The style that it comes to with those that it names, once that is known.
     computed: Option<Declared>,
 }
 
@@ -130,7 +130,7 @@ impl Styles {
         Ok(())
     }
 
-    /// What the named styles come to, later ones over earlier ones. Names of no style, and circles, say nothing.
+    /// The sum of the named styles, later ones over earlier ones. Names of no style, and circles, say nothing.
     pub(super) fn resolve(&mut self, references: &str) -> Declared {
         self.resolve_at(references, 0)
     }

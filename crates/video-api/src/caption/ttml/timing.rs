@@ -10,7 +10,7 @@ const DIGITS_MAX: usize = 12;
 /// The largest rate, in frames or ticks a second.
 const RATE_MAX: u64 = 10_000_000_000;
 
-/// What a document counts its times in.
+/// The units that a document counts its times in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
     frame_rate: u64,

@@ -30,7 +30,7 @@ pub struct Announcement {
     pub kind: String,
     /// `contentDetails`, with the member of the type.
     pub content_details: Map<String, Value>,
-    /// When; now if it is left out.
+    /// The time; now if it is left out.
     pub published_at: Option<String>,
 }
 

@@ -29,7 +29,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// What can be shown of a channel to others, or to its owner.
+    /// The activities of a channel that can be shown to others, or to its owner.
     pub(super) fn of_channel(channel: &str, is_own: bool) -> Vec<Self> {
         let channel = channel.to_owned();
         let mut all =
@@ -41,7 +41,7 @@ impl Source {
         all
     }
 
-    /// What the channels published that somebody's channel subscribes to.
+    /// The uploads of the channels that somebody's channel subscribes to.
     ///
     /// # Errors
     /// As the store.

@@ -35,7 +35,7 @@ pub enum Event {
     Comment {
         /// The comment.
         comment: String,
-        /// What it is about.
+        /// The thing that it is about.
         about: Thing,
     },
     /// It subscribed to this channel.
@@ -55,7 +55,7 @@ pub enum Event {
     Other {
         /// `social`, `recommendation`, `bulletin` or `promotedItem`.
         kind: String,
-        /// What tells it from others of its type.
+        /// The number that tells it from others of its type.
         number: u64,
         /// The member of `contentDetails`.
         details: Map<String, Value>,
@@ -77,9 +77,9 @@ pub enum Thing {
 /// An activity that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What.
+    /// The thing.
     pub event: Event,
     /// True if others than the owner may see it.
     pub public: bool,
@@ -167,7 +167,7 @@ impl Event {
         short_digest::<21>(&[channel, self.kind(), &subject])
     }
 
-    /// What joins all that one channel did with one resource.
+    /// The id that joins all that one channel did with one resource.
     #[must_use]
     pub fn group(&self, channel: &str) -> Option<String> {
         let thing = self.thing()?;

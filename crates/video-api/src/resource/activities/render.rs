@@ -39,7 +39,7 @@ pub(super) enum Shown {
     Nothing,
 }
 
-/// What an activity is about, if it is shown to the audience: nothing of what was undone, deleted or hidden is.
+/// The thing that an activity is about, if it is shown to the audience: nothing of what was undone, deleted or hidden is.
 pub(super) fn find(
     tx: &mut Tx<'_>,
     channel: &str,

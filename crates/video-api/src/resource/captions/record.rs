@@ -35,9 +35,9 @@ pub struct Caption {
     pub name: String,
     /// True if its owner alone sees it.
     pub is_draft: bool,
-    /// When it was made.
+    /// The time when it was made.
     pub made: Timestamp,
-    /// When it was written last.
+    /// The time when it was written last.
     pub updated: Timestamp,
     /// The bytes that came.
     pub content: Content,
@@ -47,9 +47,9 @@ pub struct Caption {
     pub form: FileForm,
     /// True if its times are those of the service.
     pub is_synced: bool,
-    /// When its times will have been worked out, as long as they are not.
+    /// The time when its times will have been worked out, as long as they are not.
     pub syncs_until: Option<Timestamp>,
-    /// What no operation writes: the seed file does.
+    /// Facts that no operation writes: the seed file does.
     #[serde(default)]
     pub traits: Traits,
 }

@@ -144,7 +144,7 @@ fn count(
     Ok(counts)
 }
 
-/// When the times of the next track are worked out.
+/// The time when the times of the next track are worked out.
 ///
 /// # Errors
 /// As the store.

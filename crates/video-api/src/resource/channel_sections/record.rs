@@ -16,10 +16,10 @@ pub const SECTION_ORDER: Table<String, SectionOrder> = Table::new(0x69);
 /// Sections by the playlists and channels that they name.
 pub const SECTIONS_NAMING: Table<(String, String), ()> = Table::new(0x6A);
 
-/// What a section of a type is made of.
+/// The contents that a section of a type is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// What the service finds by itself.
+    /// Contents that the service finds by itself.
     Found,
     /// One playlist.
     OnePlaylist,
@@ -69,13 +69,13 @@ pub struct Section {
     pub channels: Vec<String>,
     /// The title in other languages.
     pub localizations: BTreeMap<String, String>,
-    /// Whom it is meant for, where it was said.
+    /// The audience that it is meant for, where it was said.
     pub targeting: Option<Targeting>,
 }
 
 impl JsonRecord for Section {}
 
-/// Whom a section is meant for.
+/// The audience that a section is meant for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Targeting {
@@ -95,7 +95,7 @@ pub struct SectionOrder(pub Vec<String>);
 impl JsonRecord for SectionOrder {}
 
 impl Section {
-    /// What it is made of.
+    /// The contents that it is made of.
     #[must_use]
     pub fn contents(&self) -> Contents {
         let found = TYPES.iter().find(|(name, _)| *name == self.kind);

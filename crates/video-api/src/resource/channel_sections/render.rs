@@ -20,7 +20,7 @@ pub(super) struct RenderOptions<'s> {
     pub(super) parts: &'s [&'static str],
     /// The language of `snippet.localized`.
     pub(super) language: Option<&'s str>,
-    /// Who asks.
+    /// The caller.
     pub(super) caller: &'s Caller,
 }
 

@@ -97,7 +97,7 @@ fn is_website(url: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && is_plain(rest) && !rest.contains(' '))
 }
 
-/// When a promotion or a watermark is shown: type, offset and duration, numbers as text.
+/// The time when a promotion or a watermark is shown: type, offset and duration, numbers as text.
 ///
 /// # Errors
 /// [`rules::TIMING_TYPE_INVALID`], [`rules::TIMING_OFFSET_INVALID`], [`rules::TIMING_OFFSET_REQUIRED`], [`rules::TIMING_DURATION_INVALID`].

@@ -37,7 +37,7 @@ pub struct Channel {
     pub title: String,
     /// Its handle, with @.
     pub handle: Option<String>,
-    /// When it was made.
+    /// The time when it was made.
     pub published: Timestamp,
     /// The language of title and description.
     pub language: Option<String>,

@@ -3,7 +3,7 @@
 use crate::api::error::{Place, Rule, rules};
 
 rules! {
-    /// What a thread is about, missing.
+    /// The channel or video that a thread is about, missing.
     CHANNEL_OR_VIDEO_ID_MISSING = Rule::new(400, "youtube.commentThread", "channelOrVideoIdMissing", Place::body("snippet.channelId"), "The request must specify the channel or video that the comment is about: snippet.channelId or snippet.videoId.");
     /// A thread with a value that cannot be.
     METADATA_INVALID = Rule::new(400, "youtube.commentThread", "invalidCommentThreadMetadata", Place::body("snippet.topLevelComment.snippet.textOriginal"), "The request metadata is invalid: a text holds no control characters but line breaks and tabs.");

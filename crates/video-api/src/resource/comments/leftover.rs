@@ -1,4 +1,4 @@
-//! What is left of comments when a thread, a video or a channel is gone, removed in steps.
+//! Leftovers of comments when a thread, a video or a channel is gone, removed in steps.
 
 use triptych_core::kv::Tx;
 use triptych_core::time::Timestamp;

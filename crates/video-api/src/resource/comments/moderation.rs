@@ -82,7 +82,7 @@ impl Moderation {
         self as u8 + 1
     }
 
-    /// Where this viewer finds a comment in this state.
+    /// The place where this viewer finds a comment in this state.
     #[must_use]
     pub fn sight(self, viewer: Viewer) -> Sight {
         let row = SIGHTS.iter().find(|(state, _)| *state == self);

@@ -1,4 +1,4 @@
-//! What `POST /_ops/comments` does to a comment, since no operation does: somebody likes it or does so no more, and the service finds that it
+//! The work of `POST /_ops/comments`, which no operation does: somebody likes it or does so no more, and the service finds that it
 //! looks like spam.
 
 use serde::Deserialize;

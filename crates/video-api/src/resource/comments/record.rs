@@ -49,9 +49,9 @@ pub struct Comment {
     pub video: Option<String>,
     /// The text, as it was written.
     pub text: String,
-    /// When it was written.
+    /// The time when it was written.
     pub published: Timestamp,
-    /// When its text was written last.
+    /// The time when its text was written last.
     pub updated: Timestamp,
     /// The moderation status.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! What a caller finds of comments: through the video or channel that they are about, the thread that they reply in, and their state.
+//! The comments that a caller finds: through the video or channel that they are about, the thread that they reply in, and their state.
 
 use serde_json::Value;
 use triptych_core::kv::Tx;

@@ -14,10 +14,10 @@ pub const TALLIES: Table<(String, u8), Tally> = Table::new(0x47);
 
 /// Rows that a list has at most.
 const SHARDS: u8 = 16;
-/// What the first row counts until others come beside it.
+/// The count that the first row reaches before others come beside it.
 const ALONE_MAX: i64 = 8;
 
-/// What is counted of a list, or of one row's share of it. A share may be less than nothing.
+/// The counts of a list, or of one row's share of it. A share may be less than nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Number of comments that everybody sees, replies included.

@@ -1,4 +1,4 @@
-//! What `POST /_ops/members` does, since no operation does: an account joins, changes its level, or leaves.
+//! The work of `POST /_ops/members`, which no operation does: an account joins, changes its level, or leaves.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ use crate::resource::members::store;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Change {
-    /// Whose members.
+    /// The channel whose members they are.
     pub creator: String,
-    /// Who.
+    /// The account.
     pub member: String,
     /// The level from now on.
     pub level: Option<String>,

@@ -1,4 +1,4 @@
-//! What adding a video to a playlist brings along, beside its item: an activity of the owner, and for the favourites a count of the video.
+//! Consequences of adding a video to a playlist, beside its item: an activity of the owner, and for the favourites a count of the video.
 
 use triptych_core::kv::Tx;
 
@@ -48,7 +48,7 @@ pub fn removed(
     activities::forget(tx, owner, &event)
 }
 
-/// What adding a video to a playlist is to others: nothing where the list is the owner's alone.
+/// The activity that adding a video to a playlist is to others: none where the list is the owner's alone.
 fn event(playlist: &str, number: u64, video: &str) -> Option<Event> {
     let video = video.to_owned();
     match id::playlist_name(playlist, None) {

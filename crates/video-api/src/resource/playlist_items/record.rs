@@ -18,15 +18,15 @@ pub const ITEMS_MAX: u32 = 5_000;
 pub struct PlaylistItem {
     /// The video.
     pub video: String,
-    /// When it was added.
+    /// The time when it was added.
     pub added: Timestamp,
     /// The chunk that names it.
     pub chunk: u32,
     /// The owner's note.
     pub note: Option<String>,
-    /// When playing begins, as the owner wrote it.
+    /// The time when playing begins, as the owner wrote it.
     pub start_at: Option<String>,
-    /// When playing ends, as the owner wrote it.
+    /// The time when playing ends, as the owner wrote it.
     pub end_at: Option<String>,
 }
 

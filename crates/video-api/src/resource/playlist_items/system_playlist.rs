@@ -50,14 +50,14 @@ pub struct Entries {
     pub total: u64,
 }
 
-/// Which rows of a list are meant.
+/// The rows of a list that are meant.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeOrderedPlaylist<'l> {
-    /// Which list.
+    /// The list.
     pub special: SystemPlaylist,
-    /// Whose.
+    /// The channel whose it is.
     pub channel: &'l str,
-    /// Who asks. Its owner sees uploads that not everyone does.
+    /// The caller. Its owner sees uploads that not everyone does.
     pub caller: &'l Caller,
 }
 

@@ -27,7 +27,7 @@ pub const PLAYLIST_GARBAGE: Table<String, Id> = Table::new(0x37);
 pub struct Playlist {
     /// The channel that owns it.
     pub channel: String,
-    /// When it was made.
+    /// The time when it was made.
     pub published: Timestamp,
     /// The privacy.
     pub privacy: Privacy,

@@ -38,9 +38,9 @@ pub const PRIVATE_SUBSCRIBERS: Table<(String, String), ()> = Table::new(0x78);
 pub struct Subscription {
     /// Its id.
     pub id: String,
-    /// When it was made.
+    /// The time when it was made.
     pub since: Timestamp,
-    /// When the subscriber watched the channel last, or subscribed.
+    /// The time when the subscriber watched the channel last, or subscribed.
     pub watched: Timestamp,
     /// True if uploads alone are of interest.
     pub uploads_only: bool,

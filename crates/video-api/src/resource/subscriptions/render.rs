@@ -83,7 +83,7 @@ fn new_items(tx: &mut Tx<'_>, channel: &str, since: Timestamp) -> Result<usize, 
     Ok(tx.scan(&span, NEW_ITEMS_MAX)?.rows.len())
 }
 
-/// When the channel published last; the latest is the least, and a channel without videos the greatest.
+/// The time when the channel published last; the latest is the least, and a channel without videos the greatest.
 pub(super) fn latest_item(tx: &mut Tx<'_>, channel: &str) -> Result<u64, Error> {
     let (rows, _) = UPLOADS.scan(tx, &UPLOADS.span(&(channel.to_owned(), 0_u8)), 1)?;
     Ok(rows.first().map_or(u64::MAX, |((_, _, time, _), ())| *time))

@@ -39,7 +39,7 @@ pub struct Reason {
     pub id: String,
     /// Its words.
     pub label: String,
-    /// What it may be more exactly.
+    /// The reasons that it may be more exactly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secondary_reasons: Vec<SecondaryReason>,
 }

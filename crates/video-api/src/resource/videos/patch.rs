@@ -29,7 +29,7 @@ pub struct VideoPatch<'b> {
     pub body: Body<'b>,
     /// The parts to write.
     pub parts: &'b [&'static str],
-    /// When.
+    /// The time.
     pub now: Timestamp,
     /// True if it is new: what an update must name has defaults then.
     pub is_new: bool,

@@ -20,9 +20,9 @@ const HISTORY_MAX: u64 = 50;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plays {
-    /// What.
+    /// The thing.
     pub video: String,
-    /// Who; nobody known if absent, and then no history holds it.
+    /// The account; nobody known if absent, and then no history holds it.
     pub account: Option<String>,
     /// The number of times.
     #[serde(default = "one")]

@@ -33,13 +33,13 @@ pub const SCHEDULE: Table<(u64, String), ()> = Table::new(0x24);
 pub struct Video {
     /// The channel that owns it.
     pub channel: String,
-    /// When its bytes were there.
+    /// The time when its bytes were there.
     pub uploaded: Timestamp,
-    /// When it was published, or uploaded while it is not public.
+    /// The time when it was published, or uploaded while it is not public.
     pub published: Timestamp,
     /// The privacy.
     pub privacy: Privacy,
-    /// When it becomes public.
+    /// The time when it becomes public.
     pub publish_at: Option<Timestamp>,
     /// The video category.
     pub category: String,
@@ -59,7 +59,7 @@ pub struct Video {
     pub bytes: u64,
     /// Metadata of its file.
     pub facts: Option<MediaInfo>,
-    /// Why its file is no video.
+    /// The reason why its file is no video.
     pub failure: Option<ProbeFailure>,
     /// The name of its file.
     pub file_name: Option<String>,
@@ -216,7 +216,7 @@ impl Video {
         !self.is_off_uploads
     }
 
-    /// What decides about the sizes of its picture.
+    /// The facts that decide about the sizes of its picture.
     #[must_use]
     pub fn picture_source(&self) -> thumbnail::Source {
         let high_definition = self.facts.as_ref().is_some_and(|facts| facts.definition() == "hd");

@@ -19,7 +19,7 @@ use crate::resource::videos::record::{Video, VideoCounts};
 pub struct RenderOptions<'s> {
     /// The parts, in the table's order.
     pub parts: &'s [&'static str],
-    /// When.
+    /// The time.
     pub now: Timestamp,
     /// The language of `snippet.localized`.
     pub language: Option<&'s str>,

@@ -19,7 +19,7 @@ pub const REPORTS: Table<(u64, u64), Report> = Table::new(0xA1);
 /// Reports of a video.
 pub const REPORTS_OF_VIDEO: Table<(String, u64, u64), ()> = Table::new(0xA2);
 
-/// What somebody writes has at most this many characters.
+/// The most characters of what somebody writes.
 const COMMENTS_CHARS_MAX: usize = 10_000;
 
 /// A report.
@@ -30,7 +30,7 @@ pub struct Report {
     pub video_id: String,
     /// The account that reported it.
     pub account: String,
-    /// When, in RFC 3339.
+    /// The time, in RFC 3339.
     pub reported_at: Timestamp,
     /// The reason.
     pub reason_id: String,

@@ -117,7 +117,7 @@ fn remove_indexes(tx: &mut Tx<'_>, id: &str, video: &Stored<Video>) -> Result<()
     })
 }
 
-/// Who sees a video in the list of uploads: 1 its owner, 0 everyone; 2 nobody, since it was taken from there.
+/// The audiences of a video in the list of uploads: 1 its owner, 0 everyone; 2 nobody, since it was taken from there.
 fn audiences(head: &Video) -> impl Iterator<Item = u8> {
     let is_in_uploads = head.is_in_uploads();
     let of = [(1, is_in_uploads), (0, is_in_uploads && head.is_listed()), (2, !is_in_uploads)];
@@ -168,7 +168,7 @@ pub fn add_seconds(tx: &mut Tx<'_>, id: &str, more: u64) -> Result<VideoCounts, 
     Ok(counts)
 }
 
-/// When the next scheduled video becomes public.
+/// The time when the next scheduled video becomes public.
 ///
 /// # Errors
 /// As the store.

@@ -1,4 +1,4 @@
-//! Why a request to a session is refused.
+//! The reason why a request to a session is refused.
 
 use triptych_core::error::{Coded, Row};
 use triptych_core::kv::StoreError;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::check::pages;
 use super::{ACCOUNTS, CHANNELS, Model, PEOPLE, PRIVATE, World};
 
-/// What is done; numbers are taken modulo what there is.
+/// A step; numbers are taken modulo what there is.
 #[derive(Debug, Clone)]
 pub(super) enum AudienceStep {
     Subscribe { who: usize, subscribes: bool },
@@ -56,7 +56,7 @@ struct Track {
     is_draft: bool,
 }
 
-/// What should be between the channels.
+/// The model of what is between the channels.
 pub(super) struct Audience {
     /// Of each person, whether it subscribes to the other one.
     subscribes: [bool; 2],
@@ -278,7 +278,7 @@ impl Model {
         }
     }
 
-    /// What `who` is shown of the other one, and of its own.
+    /// Checks what `who` is shown of the other one, and of its own.
     pub(super) async fn check_audience(&self, world: &World, who: usize) {
         let audience = &self.audience;
         let target = format!("/channels?part=statistics&id={}", CHANNELS[who]);

@@ -1,4 +1,4 @@
-//! Whether the service shows what the model says.
+//! Checks whether the service shows what the model says.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Model {
         derived::check(&*world.store);
     }
 
-    /// What the service answered before is, when it is asked again, what a service says that never answered.
+    /// Checks that what the service answered before is, when it is asked again, what a service says that never answered.
     pub(super) async fn check_again(&self, world: &World) {
         let (store, blobs) = (Arc::clone(&world.store), Arc::clone(&world.blobs));
         let newcomer = Service::on(store, blobs, world.elapsed).await;

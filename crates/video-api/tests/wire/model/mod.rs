@@ -24,7 +24,7 @@ use audience::{Audience, AudienceStep};
 use check::pages;
 use talk::{Talk, TalkStep};
 
-/// Who does it, and what it is done to, are numbers that are taken modulo what there is.
+/// A step. The account and the thing are numbers that are taken modulo what there is.
 #[derive(Debug, Clone)]
 enum Step {
     Upload { who: usize, privacy: usize },
@@ -130,7 +130,7 @@ impl Video {
     }
 }
 
-/// What should be there.
+/// The model of what is there.
 struct Model {
     videos: Vec<Video>,
     items: Vec<(String, usize)>,

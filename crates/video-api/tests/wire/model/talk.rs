@@ -9,7 +9,7 @@ use super::check::pages;
 use super::{CHANNELS, Model, PEOPLE, Video, WORDS, World};
 use proptest::prelude::*;
 
-/// What is done to comments; numbers are taken modulo what there is.
+/// A step of comments; numbers are taken modulo what there is.
 #[derive(Debug, Clone)]
 pub(super) enum TalkStep {
     Open { who: usize, video: usize, word: usize },
@@ -47,7 +47,7 @@ pub(super) struct Said {
     is_there: bool,
 }
 
-/// What should have been said.
+/// The model of what was said.
 #[derive(Default)]
 pub(super) struct Talk {
     said: Vec<Said>,
@@ -66,7 +66,7 @@ impl Talk {
             .for_each(|said| said.is_there = false);
     }
 
-    /// Where a comment of `who` begins on a video of `owner`.
+    /// The state in which a comment of `who` begins on a video of `owner`.
     fn first_state(&self, owner: usize, who: usize) -> usize {
         match () {
             () if owner == who => PUBLISHED,

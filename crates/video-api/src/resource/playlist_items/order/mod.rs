@@ -12,7 +12,7 @@ use crate::api::error::Error;
 use crate::resource::playlist_items::record::{ITEMS, ITEMS_MAX, ITEMS_OF_VIDEO, PlaylistItem};
 use crate::resource::playlist_items::rules;
 
-/// Which chunks a playlist's order has.
+/// The chunks of a playlist's order.
 pub const ORDER: Table<String, Directory> = Table::new(0x33);
 
 /// Chunks of item ids.
@@ -21,7 +21,7 @@ pub const CHUNKS: Table<(String, u32), Chunk> = Table::new(0x34);
 /// A chunk that grows beyond this is split in two.
 const CHUNK_MAX: usize = 128;
 
-/// Which chunks an order has.
+/// The chunks of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Directory {
     /// Chunk and how many items it names, in order.
@@ -47,7 +47,7 @@ impl Directory {
         Some(self.chunks.iter().take(at).map(|(_, count)| count).sum())
     }
 
-    /// Which chunk holds `position`, and its place there; one past the end is the end of the last chunk.
+    /// The chunk that holds `position`, and its place there; one past the end is the end of the last chunk.
     fn place(&self, position: u32) -> Option<(usize, usize)> {
         let mut rest = position;
         for (at, (_, count)) in self.chunks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What lies over a video while it plays: the watermark of its channel and what the channel promotes.
+//! Overlays of a video while it plays: the watermark of its channel and what the channel promotes.
 
 use serde_json::{Map, Value};
 use triptych_core::kv::Tx;
@@ -21,9 +21,9 @@ pub(super) struct Overlay {
     pub(super) offset: String,
     /// Milliseconds; to the end if absent.
     pub(super) length: Option<String>,
-    /// Where it leads.
+    /// The address that it leads to.
     pub(super) link: String,
-    /// What it shows.
+    /// The picture or text that it shows.
     pub(super) face: Face,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn watermark(tx: &mut Tx<'_>, channel: &str) -> Result<Option<Overlay
     }))
 }
 
-/// What a channel promotes in its videos.
+/// The items that a channel promotes in its videos.
 pub(super) fn promotions(tx: &mut Tx<'_>, channel: &str) -> Result<Vec<Overlay>, Error> {
     let Some(stored) = CHANNELS.peek_shared(tx, &channel.to_owned())? else {
         return Ok(Vec::new());

@@ -21,7 +21,7 @@ pub const LIFETIME: Duration = Duration::from_secs(600);
 /// Tickets that are over, and that a new one clears away.
 const EXPIRED_MAX: usize = 16;
 
-/// What a ticket is for.
+/// The purpose of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ticket(String);

@@ -1,4 +1,4 @@
-//! Whether every index table and count holds what a rebuild from the records would make.
+//! Checks whether every index table and count holds what a rebuild from the records would make.
 
 mod audience;
 
