@@ -174,7 +174,7 @@ impl<K: Key, V: Record> Table<K, V> {
     {
         match tx.decoded_cache() {
             Some(cache) => cache.get_or_decode(key, value, |key, value| self.decode(key, value)),
-            None => self.decode(&key, &value).map(Arc::new),
+            None => self.decode(key, &value).map(Arc::new),
         }
     }
 

@@ -53,7 +53,7 @@ impl DecodedCache {
         if let Some(record) = known.and_then(|record| record.downcast().ok()) {
             return Ok(record);
         }
-        let record = Arc::new(decode(&key, &value)?);
+        let record = Arc::new(decode(key, &value)?);
         let cost = value.len() + RECORD_BYTES;
         let decoded = Decoded { value, record: Arc::<V>::clone(&record) };
         self.0.insert(Bytes::copy_from_slice(key), decoded, cost);
