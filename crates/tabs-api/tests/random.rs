@@ -218,7 +218,7 @@ impl World {
             }
             _ => json!({ "tabId": tab }),
         };
-        action["type"] = step.operation.into();
+        action.as_object_mut().unwrap().insert("type".to_owned(), step.operation.into());
         let action = serde_json::from_value(action).unwrap();
         let now = self.now;
         format!("{:?}", self.session.change(now, |browser| browser.user_action(now, action)))
