@@ -10,7 +10,7 @@
 //! | [`postings`] | the documents of a word, in blocks |
 //! | [`entry`] | rows of each document beside its words |
 //! | [`order`] | public documents in the orders of results |
-//! | [`column`] | cells of a fixed width for each document |
+//! | [`mod@column`] | cells of a fixed width for each document |
 //! | [`summary`] | 64 bytes of each document, which queries look at first |
 //! | [`title`] | what the order by title looks at |
 //! | [`indexer`] | bringing the index to what the documents say |
