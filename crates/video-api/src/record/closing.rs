@@ -12,7 +12,7 @@ use crate::record::counter::Count;
 pub const CLOSING: Table<(), ClosingChannels> = Table::new(0x4E);
 
 /// Number of steps in which something of closing channels was removed. It is there as long as a channel is closing.
-const STEPS: Table<(), Count> = Table::new(0x4F);
+pub const STEPS: Table<(), Count> = Table::new(0x4F);
 
 /// Ids of channels that are closing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

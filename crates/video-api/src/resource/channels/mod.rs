@@ -21,7 +21,7 @@ use crate::api::page_token::Binding;
 use crate::api::parameter::{HL, IDS, Kind, MAX_RESULTS, OWNER, PAGE_TOKEN, PART, Param};
 use crate::api::response::{List, Paging, Reply};
 use crate::api::{id_list, paginate};
-use crate::record::closing::CLOSING;
+use crate::record::closing::{CLOSING, STEPS};
 use crate::record::counter;
 use crate::record::json_fields::Body;
 use crate::record::table_entry::{Form, TableEntry};
@@ -44,6 +44,7 @@ pub static RESOURCE: Resource = Resource {
         TableEntry::new("categoryChannels", &CATEGORY_CHANNELS, Form::Bytes),
         TableEntry::new("categoryChannelCount", &CATEGORY_CHANNEL_COUNT, Form::Json),
         TableEntry::new("closingChannels", &CLOSING, Form::Json),
+        TableEntry::new("closingSteps", &STEPS, Form::Json),
     ],
     ..Resource::EMPTY
 };
